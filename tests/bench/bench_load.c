@@ -35,7 +35,7 @@ static const char script[] = "import sys, time, fast_matrix_market as f\n"
 
 /* ---- one load, in us; negative where it failed ---- */
 
-/* Measure the second of two loads: the first one meets cold caches. */
+/* Measure the second of two loads: the first load meets cold caches. */
 static double load_ours(const struct files *f, const char *path, int threads)
 {
     double us = -1;
@@ -52,7 +52,7 @@ static double load_ours(const struct files *f, const char *path, int threads)
     return us;
 }
 
-/* Measure the peer in the same way. It only fills triplets; it neither sorts nor checks them. */
+/* Measure the peer in the same way. The peer only fills triplets; it neither sorts nor checks them. */
 static double load_peer(const struct files *f, const char *path, int threads)
 {
     char command[2 * PATH + sizeof script];

@@ -1,5 +1,5 @@
 /* Compare predicted with measured times, for every kernel on generated and given matrices: errors by kernel, and the
-   speed of the advised kernel relative to the best one. Usage: bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx
+   speed of the advised kernel relative to the best kernel. Usage: bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx
    ...]. The times are measured here, on a GPU, or read from saved lines of `bench` with --json, matched by the matrix's
    shape. */
 #include "machine/bench.h"
@@ -94,7 +94,7 @@ static int kernel_number(const struct kernel *k)
     return i;
 }
 
-/* Compare every kernel on the current matrix, and find the advised one. */
+/* Compare every kernel on the current matrix, and find the advised kernel. */
 static bool one_matrix(struct bench *b, const char *line)
 {
     struct machine g;

@@ -1,6 +1,6 @@
 /* Conversions from CSR on the host and on cuda:0, in fp64: their cost in SpMVs with CSR, and after how many SpMVs each
-   one has paid off. Every result of a device is compared with the host's before its time is printed. Usage: bench_pack
-   [PART], for matrices of 1/PART of the size. */
+   conversion has paid off. Every result of a device is compared with the result of the host before its time is printed.
+   Usage: bench_pack [PART], for matrices of 1/PART of the default size. */
 #include <stdio.h>
 
 #include "machine/bench.h"

@@ -121,8 +121,8 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
-/* Send keys one after another. Between them wait until the output pauses, or for `pause` on a screen that is always
-   redrawn. */
+/* Send keys one after another. Between them wait until the output pauses, or wait for `pause` on a screen that is
+   always redrawn. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int pause_ms)
 {
     double ms[KEYS], cpu = drive_cpu_us(&driven);
@@ -253,7 +253,7 @@ static bool open_terminal(void)
     return !pthread_create(&thread, NULL, take, &master) && !pthread_detach(thread);
 }
 
-/* Bytes since the last call. A marker bell is sent after them and awaited. */
+/* The number of bytes since the last call. The function sends a marker bell after them and waits for it. */
 static long long bytes(void)
 {
     static long long before;

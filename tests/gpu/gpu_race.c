@@ -14,8 +14,8 @@ static void open_on_gpu(struct talk *t)
     assert_true(talk_line(t, "device cuda:0; gen poisson2d 400"));
 }
 
-/* Work that one racer has queued must not run during another's turn: the sum of their times would exceed the elapsed
-   time. */
+/* Work that one racer has queued must not run during the turn of another racer: the sum of their times would exceed the
+   elapsed time. */
 static void turns_do_not_overlap(void **state)
 {
     struct talk t;

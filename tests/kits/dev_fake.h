@@ -17,7 +17,7 @@ struct fake {
     struct device *base;
     int64_t budget, used;        /* bytes */
     int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0: none */
-    int64_t corrupt_in;          /* the nth copy to the host from now returns wrong numbers */
+    int64_t corrupt_in;          /* the nth copy to the host from now returns wrong values */
     bool sticky;                 /* after a failing call the device is lost until a reset */
     bool refuse_reset;
     int resets;

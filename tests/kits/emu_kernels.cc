@@ -1,4 +1,5 @@
-/* Kernels for the emulator's own tests: correct ones, and an incorrect one for each rule that the emulator checks. */
+/* Kernels for the emulator's own tests: correct kernels, and an incorrect kernel for each rule that the emulator
+   checks. */
 #include "emu_kernels.h"
 #include "gpu/kernels/csr_rows.h"
 #include "gpu/emu/emu.h"

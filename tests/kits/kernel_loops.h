@@ -17,8 +17,8 @@ void check_exact(struct device *d, int64_t slots);
 /* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (may be
    NULL) changes something that must not matter. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
-/* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros; skipped if it is not set.
- */
+/* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros; skipped if the variable is
+   not set. */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
 struct device *open_or_fail(const char *name); /* fails the test, with the reason, if the device cannot be opened */

@@ -140,7 +140,8 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-/* ours: the method is not a library's. Exact numbers are not checked for a library, which may invert triangles. */
+/* ours: the method does not belong to a library. Exact values are not checked for a library, which may invert
+   triangles. */
 static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};
@@ -277,7 +278,8 @@ void lu_check_growth(const char *device, enum type real)
     every_method(device, real, true, check_growth);
 }
 
-/* Check backward stability for any condition: on a random matrix, and on Hilbert's, whose x has no correct digit. */
+/* Check backward stability for any condition: on a random matrix, and on the Hilbert matrix, for which x has no correct
+   digit. */
 static void check_solutions(const struct lu_method *m, struct device *d, enum type real)
 {
     double eps = real == T_F64 ? DBL_EPSILON : (double)FLT_EPSILON;

@@ -10,7 +10,7 @@ struct csr;
 struct device;
 struct lu_method;
 
-/* Dense matrices stored as CSR: random in [-1, 1); Wilkinson's, whose growth is 2^(n-1). */
+/* Dense matrices stored as CSR: random in [-1, 1); Wilkinson's matrix, whose growth is 2^(n-1). */
 void lu_random(struct csr *A, int64_t n, uint64_t seed);
 void lu_wilkinson(struct csr *A, int64_t n);
 /* P^-1 L U with short binary fractions in L and U, and unique pivots that are powers of two: any method must find them

@@ -125,7 +125,7 @@ static void solve_dense(int n, double *m, const double *r, double *z)
     }
 }
 
-/* The definition of ILU(0): L U = A wherever A has entries; L and U have none elsewhere. */
+/* The definition of ILU(0): L U = A wherever A has entries; L and U have no entries elsewhere. */
 static void dense_ilu0(int n)
 {
     double *a = M_;
@@ -207,7 +207,7 @@ static const struct problem problems[] = {
     DENSE(4, 4, -1, 0, 2, -1, 5, 1, 0, 0, 1, 3, -1, 2, 0, -1, 6),
     DENSE(3, 2, 1, 0, 0, -4, 1, 1, 0, 8),
 };
-enum { SYMMETRIC_ONES = 4 }; /* these problems, and the last but one, are positive definite */
+enum { SYMMETRIC_ONES = 4 }; /* these problems, and the second-last problem, are positive definite */
 
 static bool definite(int i)
 {
@@ -303,7 +303,8 @@ static void make_comb(int n, int reach, struct csr *A)
     mem_free(val);
 }
 
-/* Runs longer than the results kept in shared memory; rows long enough for a warp each. */
+/* Check runs of levels that have more rows than results are kept in shared memory, and rows that are long enough for a
+   warp each. */
 void check_preconds_long_runs(const char *device)
 {
     static const int combs[][2] = {{9000, 1}, {5000, 5}, {300, 30}};
@@ -321,7 +322,7 @@ void check_preconds_long_runs(const char *device)
     }
 }
 
-/* Check large matrices with wide levels and with runs of narrow ones, at sizes that fill a GPU. */
+/* Check large matrices with wide levels and with runs of narrow levels, at sizes that fill a GPU. */
 void check_preconds_large(const char *device)
 {
     static const struct problem some[] = {{.generator = "poisson2d", .p = {1000, 999}},

@@ -39,7 +39,8 @@ void check_preconds_long_runs(const char *device);
 void check_preconds_large(const char *device);
 /* Check that nothing is written after a solve is done. */
 void check_preconds_guard(const char *device);
-/* Check that every preconditioned solver needs fewer iterations with a factorisation, and no more with the others. */
+/* Check that every preconditioned solver needs fewer iterations with a factorisation, and no more iterations with the
+   other preconditioners. */
 void check_preconds_gain(const char *device);
 
 #endif

@@ -18,7 +18,7 @@ extern const struct shape shapes[]; /* ended by a NULL name */
 struct triplets {
     int64_t n;
     int *row, *col;
-    double *val, *imag; /* imag NULL for a real matrix; values are multiples of 1/8, so sums are exact */
+    double *val, *imag; /* imag is NULL for a real matrix; values are multiples of 1/8, so sums are exact */
 };
 struct triplets shape_triplets(const struct shape *s, uint64_t seed);
 void triplets_free(struct triplets *t);

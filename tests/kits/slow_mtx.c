@@ -94,7 +94,7 @@ static size_t digits(const char *p, const char *end)
     return (size_t)(p - from);
 }
 
-/* Parse an integer; one that is too large becomes the largest number. */
+/* Parse an integer; an integer that is too large becomes the largest possible value. */
 static bool integer(struct word w, int64_t *v)
 {
     const char *p = w.s, *end = w.s + w.n;
@@ -167,7 +167,7 @@ static bool number(struct word w, double *v)
 
 /* ---- banner and size ---- */
 
-/* Both cases are not Matrix Market, but here the first line is at fault. */
+/* Is the file in Harwell-Boeing format? Such a file is not Matrix Market either, but its first line is at fault. */
 static bool harwell_boeing(const char *text, const char *end)
 {
     struct reader r = {.p = text, .end = end};

@@ -21,8 +21,8 @@ struct slow_mtx {
     struct slow_entry *entry; /* [n] sorted by rows, expanded and summed; NULL when refused */
 };
 
-/* Read n bytes of text. plain: they are the whole uncompressed file, so that the declared number of entries can be
-   compared with its length before they are read. */
+/* Read n bytes of text. plain: the bytes are the whole uncompressed file, so that the declared number of entries can be
+   compared with its length before the entries are read. */
 void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m);
 void slow_free(struct slow_mtx *m);
 /* Did the reader give the same result: the matrix A value for value, or a refusal (e->code set) at the same line? `how`

@@ -745,7 +745,7 @@ void check_formats(const char *device, enum type real)
     bed_free(&bed);
 }
 
-/* The number of iterations for which two devices agree: solvers that divide by sums diverge by rounding errors. */
+/* The number of iterations for which two devices agree: in solvers that divide by sums, rounding errors grow faster. */
 static int64_t agreeing(const struct solver *s)
 {
     static const struct {
@@ -988,8 +988,8 @@ static void check_guard(struct vectors *t)
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }
 
-/* A kernel that computes the sums of cg together with y = A x: they must be those of the vectors. r is read only if
-   necessary. */
+/* A kernel that computes the sums of cg together with y = A x: they must equal the sums computed from the vectors here.
+   r is read only if necessary. */
 static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
 {
     struct stored S = {0};
@@ -1030,7 +1030,7 @@ void check_cg_sums(const char *device, enum type real)
 void check_vectors(const char *device, enum type real)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
-    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest one is too slow for the emulator */
+    int last = !strcmp(device, "emu") ? 1 : 0; /* the longest vector is too slow for the emulator */
     for (int i = 0; i < COUNT(sizes) - last; i++) {
         struct vectors t;
         vectors_make(&t, device, real, sizes[i]);

@@ -22,7 +22,7 @@ struct solve_options;
 #include <string.h>
 #include <cmocka.h>
 
-/* A matrix: dense numbers row by row (0 = no entry), or a generator with its parameters. */
+/* A matrix: dense values row by row (0 = no entry), or a generator with its parameters. */
 struct problem {
     int rows, cols;
     const double *a;

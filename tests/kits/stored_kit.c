@@ -1,4 +1,4 @@
-/* Small matrices, and comparison of stored slots with expected ones. */
+/* Small matrices, and comparison of stored slots with expected slots. */
 #include "stored_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"

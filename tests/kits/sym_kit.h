@@ -17,6 +17,6 @@ void sym_check(const char *what, const struct csr *A, const char *device);
 void sym_check_shapes(const char *device);   /* small and awkward */
 void sym_check_tiles(const char *device);    /* pairs split by a tile, long and empty rows */
 void sym_check_values(const char *device);   /* NaN, inf, -0, sums that overflow */
-void sym_check_verdicts(const char *device); /* whether A is found symmetric, and copied then */
+void sym_check_verdicts(const char *device); /* whether A is found symmetric and therefore copied */
 
 #endif

@@ -23,11 +23,11 @@ struct talk {
     char *all_out, *all_err;
     size_t nout, nerr;
     size_t old_out, old_err; /* bytes of earlier output to skip */
-    const char *out, *err;   /* the output after them */
+    const char *out, *err;   /* the output after the skipped bytes */
 };
 void talk_open(struct talk *t, enum out_mode mode);
 void talk_close(struct talk *t);
-/* The same, with text output and the screen behind it; its characters are UTF-8. */
+/* Like talk_open and talk_close, with text output and a screen whose characters are UTF-8. */
 void talk_open_screen(struct talk *t);
 void talk_close_screen(struct talk *t);
 /* Run a line; t->out and t->err then hold its output. */

@@ -1,5 +1,5 @@
-/* The canvas: text put on it is read back, within its bounds, in columns, in colours, and in ASCII if nothing else is
-   available. */
+/* The canvas: text drawn on it is read back; its bounds, its columns, its colours, and ASCII if the terminal has no
+   other characters. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"
@@ -124,7 +124,7 @@ static void colours_from_environment(void **state)
     }
 }
 
-/* Every braille pattern has an ASCII substitute, and more dots never look emptier than none. */
+/* Every braille pattern has an ASCII substitute, and the substitute of a pattern with dots is never blank. */
 static void braille_survives_ascii(void **state)
 {
     (void)state;

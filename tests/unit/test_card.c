@@ -1,5 +1,5 @@
-/* The report card: compared with scipy's results for known matrices, and checked on matrices made for one line each;
-   its width and height, Ctrl-C, and failing allocations. */
+/* The report card: compared with scipy's results for known matrices, and each line checked on matrices made for that
+   line; its width and height, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "card/card.h"
@@ -23,7 +23,7 @@ static const struct card_line *line_of(const char *key)
     return NULL;
 }
 
-/* Condition numbers are estimated from below, usually closely; other numbers agree up to the rounding of sums as large
+/* Condition numbers are estimated from below, usually closely; other values agree up to the rounding of sums as large
    as the norm. */
 static bool agrees(const char *key, double found, double expected, double norm)
 {
@@ -308,7 +308,7 @@ static void test_definite(void **state)
     }
 }
 
-/* A matrix too large to factor: cg finds p'Ap <= 0, or nothing. */
+/* A matrix too large to factor: cg either finds a p with p'Ap <= 0 or proves nothing. */
 static void test_ritz(void **state)
 {
     (void)state;
@@ -428,7 +428,7 @@ static void test_stopped(void **state)
     assert_int_equal(stopped, COUNT(at));
 }
 
-/* Whichever allocation fails, the other lines are found and this one gives the reason. */
+/* Whichever allocation fails, the card has its other lines, and the line that failed gives the reason. */
 static void test_memory(void **state)
 {
     (void)state;

@@ -57,14 +57,15 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 4\n2 2 1\n2 1 7\n1 1 5\n1 1 6\n",
      "duplicates: lines 3 and 6, 3 and 7"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e999\n2 2 -inf\n", "NaN, inf: lines 3, 4"},
-    /* A duplicate's sum is reported at the first line of its place; NaN and inf that are in the file come first. */
+    /* The sum of duplicates is reported at the first line of their position; NaN and inf that are in the file come
+       first. */
     {"%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 5\n1 1 -3\n2 2 inf\n",
      "NaN, inf: line 6; zeros: line 3; duplicates: lines 3 and 5, 4 and 6"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 2\n1 2\n", "duplicates: lines 3 and 5"},
     {"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 0\n2 2 1\n1 1 -0\n", "zeros: lines 5, 3"},
     {"%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 2 0 0\n2 2 1 nan\n1 1 0 1\n",
      "NaN, inf: line 4; zeros: line 3"},
-    /* Stored once, below or above the diagonal, but twice in the matrix. */
+    /* An entry that the file stores once, below or above the diagonal, but that is twice in the matrix. */
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n3 1 nan\n2 1 0\n3 2 5\n",
      "NaN, inf: line 4; zeros: line 5"},
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n1 3 nan\n1 2 0\n1 2 0\n",
@@ -119,7 +120,7 @@ static void test_packed(void **state)
     file_line(NULL, false);
 }
 
-/* If `check` names the line, it also reports that nothing was found. */
+/* If the user names the line `file` in the command `check`, it also reports that nothing was found. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -351,7 +352,7 @@ static void check_twice(const struct random_file *f, const struct mtx_find *foun
     assert_int_equal(found->ntwice, n);
 }
 
-/* The first line of this place with such a value; otherwise its first line. */
+/* The first line of this position with such a value; if there is none, the first line of this position. */
 static void check_place(const struct random_file *f, const struct find_place *p, bool symmetric)
 {
     int any = 0, such = 0;

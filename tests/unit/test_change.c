@@ -46,7 +46,7 @@ static struct solve *begun(struct bed *bed, const char *solver, const char *devi
     return begun_with(bed, solver, NULL, device, real);
 }
 
-/* As the command does: one iteration at a time. */
+/* Like the command, one iteration at a time. */
 static void steps(struct solve *v, int64_t n)
 {
     struct err e = {0};
@@ -148,7 +148,7 @@ static void test_far_back(void **state)
     bed_free(&bed);
 }
 
-/* A solve that went back ends like one that did not: the same iterations, reason and bits of x. */
+/* A solve that went back ends like a solve that did not: the same iterations, reason and bits of x. */
 static void test_same_end(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void to_the_end(struct solve *v)
     if (!solve_end(v, &e)) fail_msg("%s", e.text);
 }
 
-/* With the looser tolerance it would have ended earlier. */
+/* With the looser tolerance the solve would have ended earlier. */
 static void test_tighter(void **state)
 {
     (void)state;
@@ -256,8 +256,8 @@ static void test_limit(void **state)
     bed_free(&bed);
 }
 
-/* Restarted from the current x: its residual is unchanged, the iteration count continues, the history stays, and the
-   result is right. */
+/* A solve restarted from the current x: the residual is unchanged, the iteration count continues, the history stays,
+   and the result is right. */
 static void check_anew(const char *solver, const char *device, struct solve_change c)
 {
     struct bed bed;
@@ -307,7 +307,7 @@ static void test_restart(void **state)
             c.pre = table[i].precond ? precond_find(table[i].precond) : NULL;
             c.omega = table[i].omega;
             c.m = table[i].m;
-            if (solver_find(table[i].solver)->omega > 0 && d == 1) continue; /* it converges slowly there */
+            if (solver_find(table[i].solver)->omega > 0 && d == 1) continue; /* wjacobi takes too long on emu */
             check_anew(table[i].solver, devices[d], c);
         }
 }
@@ -543,13 +543,13 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
-/* With tol 0 the residuals diverge; after a restart they agree, until they diverge again. */
+/* With tol 0 the two residuals drift apart; after a restart they agree, until they drift apart again. */
 static void test_diverged_residuals(void **state)
 {
     (void)state;
     static const struct {
         const char *line;
-        double from, to; /* iteration at which they diverge; 0: never */
+        double from, to; /* iteration at which the residuals drift apart; 0: never */
     } table[] = {
         {"solve cg tol 0 maxit 600 force on cpu", 1, 600},
         {"change tol 1e-13 maxit 601; continue", 0, 0},

@@ -1,4 +1,4 @@
-/* CSR: built from triplets like a naive sum, its limits, invariants, transpose and look-up. */
+/* CSR: a matrix built from triplets compared with a naive sum; its limits, invariants, transpose and look-up. */
 #include <stdio.h>
 
 #include "kits/shapes.h"

@@ -69,7 +69,7 @@ static const struct {
     {"cuda:1x", "no device is called 'cuda:1x'"},
     {"cuda:-1", "no device is called 'cuda:-1'"},
     {"\033[2J", "no device is called '\\x1b[2J'"},
-    {"cuda:99999999999999999999", "cpu"}, /* more than there are, or no CUDA at all */
+    {"cuda:99999999999999999999", "cpu"}, /* more devices than there are, or no CUDA at all */
 #ifndef HAVE_CUDA
     {"cuda", "this build has no CUDA; build with the toolkit"},
     {"cuda:3", "this build has no CUDA; build with the toolkit"},
@@ -157,7 +157,7 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
-/* The simplest kernel of a format; it stays the first when others are added. */
+/* The simplest kernel of a format; it remains the first kernel when others are added. */
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)

@@ -104,8 +104,8 @@ static const char *attributes(const char *p)
     return p;
 }
 
-/* Check that tags nest, attributes are quoted, special characters are entities, and there are no control bytes;
-   otherwise returns where. */
+/* Check that tags nest, attributes are quoted, special characters are entities, and there are no control bytes; if not,
+   returns the position of the fault. */
 static const char *not_xml(const char *text)
 {
     char open[32][16];

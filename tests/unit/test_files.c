@@ -106,7 +106,7 @@ static void every_value_round_trips(void **state)
         }
         assert_returns(&A, "bits.wsb", true);
         assert_returns(&A, "bits.npz", true);
-        assert_returns(&A, "bits.mtx", false); /* text has only one nan */
+        assert_returns(&A, "bits.mtx", false); /* text has only one kind of NaN */
         csr_free(&A);
     }
 }

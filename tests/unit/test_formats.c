@@ -259,7 +259,7 @@ static void expect_round_trip(const struct csr *A, const struct stored *S)
     csr_free(&back);
 }
 
-/* All of the above. */
+/* All checks above. */
 static void check(const struct csr *A, const struct format *f, const int64_t *param, enum type real)
 {
     struct plan p;

@@ -233,7 +233,7 @@ static void shapes_match_their_names(void **state)
     csr_free(&A);
 }
 
-/* Is refused before anything is allocated. */
+/* Invalid parameters are refused before anything is allocated. */
 static void invalid_parameters_are_refused(void **state)
 {
     (void)state;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Let allocations fail under ASan too; one does here. */
+/* Let allocations fail under ASan too, because one allocation fails here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -160,7 +160,7 @@ static void kept_memory_is_released(void **state)
     assert_false(mem_take_spare());
 }
 
-/* A large request finds the memory of dropped matrices before it is refused. */
+/* Before a large request is refused, the memory of dropped matrices is freed for it. */
 static void a_refused_allocation_frees_kept_matrices(void **state)
 {
     struct talk t;
@@ -179,7 +179,8 @@ static void count_call(void *user)
     ++*(int *)user;
 }
 
-/* Up to half of the available memory may be kept; beyond that the oldest is released at the next check of memory. */
+/* Up to half of the available memory may be kept; beyond that the oldest matrix is released at the next check of
+   memory. */
 static void low_memory_frees_kept_matrices(void **state)
 {
     int calls = 0;

@@ -1,5 +1,5 @@
-/* Lessons: those that come with the program, the syntax of lessons, their questions, the messages for mistakes in them;
-   and the measures in their tables, compared with other commands. */
+/* Lessons: the lessons that come with the program, their syntax, their questions, the messages about mistakes in
+   lessons; and the measures in their tables, compared with other commands. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "machine/bench.h"
@@ -124,7 +124,7 @@ static void the_lessons_of_the_program_run(void **state)
     globfree(&found);
 }
 
-/* The lessons about formats check every kernel, which takes long. */
+/* The lessons about formats check every kernel, which takes a long time. */
 static void solver_lessons_run_on_the_emulator(void **state)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
@@ -319,7 +319,7 @@ static void paths_are_relative_to_the_lesson(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
     assert_non_null(session_matrix(&t.s, "tiny", NULL));
-    assert_false(talk_line(&t, "load tiny.mtx")); /* it is not loaded afterwards */
+    assert_false(talk_line(&t, "load tiny.mtx")); /* the path is relative to the lesson, not to this session */
     shut(&t);
 }
 
@@ -427,7 +427,7 @@ static void mistakes_name_their_line(void **state)
     shut(&t);
 }
 
-/* A question that is too long, and one with too many choices. */
+/* A question that is too long, and a question with too many choices. */
 static void long_questions_are_refused(void **state)
 {
     static char text[8192];
@@ -660,7 +660,7 @@ static void pictures_and_lines_are_expected(void **state)
     assert_says(t.out, " ell  P  16 x 16");
     assert_says(t.out, " rows  P  16 x 16");
     shut(&t);
-    open_on_cpu(&t, OUT_JSON); /* in JSON they are rows */
+    open_on_cpu(&t, OUT_JSON); /* in JSON the pictures are rows of data */
     assert_true(lesson(&t, text));
     shut(&t);
 }

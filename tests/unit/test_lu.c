@@ -71,7 +71,8 @@ static void test_levels(void **state)
             lu_check_singular("emu", reals[r]);
         }
     lu_hook = (struct lu_hook){0};
-    for (int r = 0; r < COUNT(reals); r++) { /* 32 threads hold up to 1024 rows: 32 of one column each in fp64 */
+    /* 32 threads hold up to 1024 rows: each thread holds 32 rows of one column in fp64 */
+    for (int r = 0; r < COUNT(reals); r++) {
         int64_t n = 300;
         lu_hook = (struct lu_hook){32, 32, 0, 0};
         lu_check_sizes("emu", reals[r], &n, 1);

@@ -89,8 +89,8 @@ static const struct by_hand of_thesis4[] = {
     {"csr-vector", "x", ACCESS_LOAD, T_F64, 4, 9, 4, 0},
     {"csr-vector", "y", ACCESS_STORE, T_F64, 4, 4, 4, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 4, 9, 5, 0},
-    /* 3 slots per row, coalesced, up to the first padding: requests of 4, 4 and 4 slots of col; in the last, one is an
-       entry. */
+    /* 3 slots per row, coalesced, up to the first padding: requests of 4, 4 and 4 slots of col; in the last request,
+       one slot is an entry. */
     {"ell", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
     {"ell", "val", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
     {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
@@ -545,7 +545,7 @@ static bool note_progress(struct watch *w, const char *what, int64_t done, int64
     return true;
 }
 
-/* Its first block processes all rows: the progress must not stay at 0 until the end. */
+/* The first block of this kernel processes all rows: the progress must not stay at 0 until the end. */
 static void test_progress_of_shared_work(void **state)
 {
     (void)state;

@@ -270,7 +270,7 @@ static void test_conversion_cost(void **state)
     assert_true(zero > 3);
 }
 
-/* A refusal names its kernel once, and `force` as a word of the command that accepts it. */
+/* A refusal names its kernel once, and shows `force` only as part of a command that accepts `force`. */
 static void test_reasons(void **state)
 {
     (void)state;

@@ -390,7 +390,7 @@ static void load_all_ways(const char *name, const char *path, char *out, size_t 
     compare_with_slow(name, path);
 }
 
-/* Test all texts in one way before the next way, because starting 64 threads takes longer than the texts. */
+/* Test all texts in one way before the next way, because starting 64 threads takes longer than testing the texts. */
 static void check_texts(const struct text *t, int n)
 {
     for (int way = 0; way < COUNT(ways); way++)

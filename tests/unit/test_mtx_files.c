@@ -372,12 +372,12 @@ static void a_declared_size_allocates_nothing(void **state)
     path = write_file("case.mtx", small_file, sizeof small_file - 1);
     before = mem_count();
     assert_true(mtx_load(path, NULL, &A, NULL, NULL));
-    assert_true(made < mem_count() - before); /* it stopped before reading the body */
+    assert_true(made < mem_count() - before); /* the reader stopped before it read the body */
     csr_free(&A);
 }
 
-/* If the file's size does not reveal its number of entries, a wrong count is found at its end, and no memory was
-   allocated for it. */
+/* If the file's size does not reveal its number of entries, a wrong count is found at the end of the file, and no
+   memory is allocated for the missing entries. */
 static void a_count_in_a_compressed_file_is_not_trusted(void **state)
 {
     static const char few[] = HEAD "2147483647 2147483647 2147483647\n1 1 1\n";
@@ -516,7 +516,7 @@ static void a_file_may_shrink_while_it_is_read(void **state)
     mem_free((char *)m.data);
 }
 
-/* A megabyte of entries after the two declared ones: reading must stop soon after these. */
+/* A megabyte of entries after the two declared entries: reading must stop soon after the declared entries. */
 static void surplus_entries_are_not_read_to_the_end(void **state)
 {
     enum { LINES = 1 << 18, LINE = 6, AT = sizeof small - 1 };

@@ -1,5 +1,5 @@
-/* Matrix Market entries in any order, of any kind, with any number of threads give the rows that sorting the triplets
-   gives. */
+/* For Matrix Market entries in any order and of any kind, read with any number of threads, the rows must equal the
+   sorted triplets. */
 #include "kits/mtx_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"

@@ -112,7 +112,7 @@ static void errors_list_the_valid_names_and_values(void **state)
     talk_close(&t);
 }
 
-/* Every correct line counts, and one warning names the first incorrect line. */
+/* Every correct line takes effect, and one warning names the first incorrect line. */
 static void a_broken_file_is_one_warning(void **state)
 {
     static const struct {
@@ -163,7 +163,7 @@ static void an_unreadable_file_is_one_warning(void **state)
     talk_close(&t);
     rmdir(file);
     assert_int_equal(mkfifo(file, 0600), 0);
-    assert_non_null(strstr(begin(&t), "not a regular file")); /* and does not block on a pipe */
+    assert_non_null(strstr(begin(&t), "not a regular file")); /* and the program does not block on a pipe */
     talk_close(&t);
 }
 

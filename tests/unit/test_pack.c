@@ -102,7 +102,7 @@ static void test_allocations(void **state)
 
 static struct fake fake;
 
-/* Each call to the device fails in turn: it is reported, and all memory there is released. */
+/* Each call to the device fails in turn: it is reported, and all memory on the device is released. */
 static void test_failing_calls(void **state)
 {
     struct csr A = sym_made("random", 60, 4);
@@ -185,13 +185,13 @@ static void test_host_instead(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 3000 12 as A"));
-    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* room for csr and little more */
+    fake.budget = fake.used + 12 * t.s.current->csr.nnz + 50000; /* enough memory for csr and little more */
     struct product *p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
     assert_non_null(p);
     assert_null(p->packed_on);
     assert_int_equal(p->nmats, 0);
     assert_true(talk_line(&t, "drop A; gen random 3000 12 as A"));
-    fake.budget = fake.used + 1000; /* no room even for csr */
+    fake.budget = fake.used + 1000; /* not enough memory even for csr */
     p = session_product_on(&t.s, t.s.current, format_find("csc"), NULL, T_F64, false, &fake.dev, &e);
     assert_true(p && !p->packed_on);
     talk_close(&t);

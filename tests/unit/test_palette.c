@@ -24,7 +24,7 @@ static const struct eye {
     {"tritanopia", {{1.255528, -0.076749, -0.178779}, {-0.078411, 0.930809, 0.147602}, {0.004733, 0.691367, 0.303900}}},
 };
 
-/* The 16 colours of xterm and of the Linux console; other terminals use similar ones. */
+/* The 16 colours of xterm and of the Linux console; other terminals use similar colours. */
 static const uint32_t xterm16[] = {0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
                                    0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff};
 static const uint32_t linux16[] = {0x000000, 0xaa0000, 0x00aa00, 0xaa5500, 0x0000aa, 0xaa00aa, 0x00aaaa, 0xaaaaaa,
@@ -41,7 +41,7 @@ static const struct palette {
     {"8, xterm", COLOURS_8, xterm16, -0.01},   {"8, console", COLOURS_8, linux16, -0.01},
 };
 
-/* CIE colour differences: 2.3 is just noticeable side by side; cells are farther apart. */
+/* CIE colour differences: 2.3 is just noticeable side by side, but the characters to compare are not adjacent. */
 static const double APART = 15;
 
 /* ---- colours as sent ---- */

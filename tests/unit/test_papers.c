@@ -94,7 +94,7 @@ static struct csr wide(void)
     return striped(6, 8, 2, (struct stripe[]){{-2, 1}, {4, 1}});
 }
 
-/* Rows of four lengths, long ones first: 5 of 32, 7 of 16, 16 of 8, 64 of 1. */
+/* Rows of four lengths, long rows first: 5 of 32, 7 of 16, 16 of 8, 64 of 1. */
 static struct csr segments92(void)
 {
     static const struct {
@@ -264,7 +264,7 @@ static void test_places(void **state)
 
 /* ---- measures ---- */
 
-/* DRM's and DIA's numbers for drm8 are the paper's. */
+/* The numbers of DRM and DIA for drm8 equal those in the paper. */
 static const struct {
     struct csr (*matrix)(void);
     const char *format;
@@ -555,8 +555,8 @@ static void test_threads(void **state)
     csr_free(&A);
 }
 
-/* If nearly every entry has its own diagonal, formats of blocks of diagonals are refused when planned; HDC, which keeps
-   full diagonals only, has none to keep. */
+/* If nearly every entry has its own diagonal, formats of blocks of diagonals are refused when planned; HDC keeps only
+   full diagonals, and finds none. */
 static void test_explosion(void **state)
 {
     (void)state;

@@ -89,7 +89,7 @@ static void counts_agree_with_divisions(void **state)
 
 /* ---- sums ---- */
 
-/* Every picture with a fitting number of cells is the same as without sums. */
+/* If the sums fit the number of cells, the picture from the sums equals the picture counted without them. */
 static void check_sums(const struct csr *A)
 {
     struct sums s;
@@ -462,7 +462,7 @@ static void rows_by_length(void **state)
     }
 }
 
-/* By hand: 32 rows of 3 entries cost 96; one row of 64 among 31 empty ones costs 32 x 64; a warp with 8 rows wastes 24
+/* By hand: 32 rows of 3 entries cost 96; one row of 64 among 31 empty rows costs 32 x 64; a warp with 8 rows wastes 24
    threads; warps without entries are listed separately. */
 static void a_warp_costs_its_longest_row(void **state)
 {

@@ -77,7 +77,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
 
 /* ---- turns ---- */
 
-/* The racer with the least time runs next, so that none is ahead by more than the longest slice. */
+/* The racer with the least time runs next, so that no racer is ahead by more than the longest slice. */
 static void all_racers_get_equal_time(void **state)
 {
     static const char *const names[] = {"jacobi", "bicgstab", "gmres"};

@@ -88,7 +88,7 @@ static void test_wrong_are_found(void **state)
     assert_int_equal(n, COUNT(broken));
 }
 
-/* The statement reported as missing is the one in the correct kernel: adding it fixes the bug. */
+/* The statement reported as missing is in the correct kernel: adding it fixes the bug. */
 static void test_what_is_missing(void **state)
 {
     (void)state;
@@ -197,9 +197,9 @@ static void test_warps_meet(void **state)
     assert_int_equal(by(1, RACE_READ), RACE_FOUND);
     races_block(64);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
-    races_meet(0, 0xffffffffu, false); /* earlier reads are ordered by it */
+    races_meet(0, 0xffffffffu, false); /* a shuffle does order earlier reads */
     assert_int_equal(by(1, RACE_WRITE), RACE_NONE);
-    assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* by another warp, which did not take part */
+    assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* this warp did not take part in the shuffle */
 }
 
 static void test_atomics(void **state)

@@ -565,7 +565,7 @@ static void test_scaled_symmetric(void **state)
     csr_free(&T);
 }
 
-/* Values from the smallest to the largest numbers; a row of zeros and one with inf and NaN are unchanged. */
+/* Values from the smallest to the largest doubles; a row of zeros and a row with inf and NaN are unchanged. */
 static void test_scaled_extremes(void **state)
 {
     const int row[] = {0, 0, 1, 1, 2, 3, 3, 3, 4}, col[] = {0, 1, 1, 2, 3, 0, 3, 4, 4};
@@ -591,7 +591,7 @@ static void test_scaled_extremes(void **state)
     csr_free(&A);
 }
 
-/* ---- their allocations and cancelling ---- */
+/* ---- failing allocations and cancelling of scaling, extraction and differences ---- */
 
 static bool go_cut(const void *user, struct err *e)
 {

@@ -80,7 +80,8 @@ static double lowest(int64_t n)
     return 4 * half * half;
 }
 
-/* Computed row by row with any budget, the result is the same as at once; after every row both values are correct. */
+/* A result computed row by row with any budget equals the result computed in one call; after every row both values are
+   correct. */
 static void test_growing(void **state)
 {
     (void)state;
@@ -227,7 +228,7 @@ static void test_blocks(void **state)
 {
     (void)state;
     struct hessenberg h = {
-        .k = 5}; /* a rotation, a double real eigenvalue and a simple one, in a block upper triangular matrix */
+        .k = 5}; /* a rotation, a double and a simple real eigenvalue, in a block upper triangular matrix */
     static const double a[5][5] = {
         {0.6, -0.8, 1, 2, 3}, {0.8, 0.6, 4, 5, 6}, {0, 0, 2, 7, 8}, {0, 0, 0, 2, 9}, {0, 0, 0, 0, -1}};
     static const double re[] = {0.6, 0.6, 2, 2, -1}, im[] = {0.8, -0.8, 0, 0, 0};

@@ -101,7 +101,7 @@ static const char *turn(struct on *on, const char *t)
     return t;
 }
 
-/* Check that the coloured text has each glyph at its place on the canvas, with the attributes of its style. */
+/* Check that the coloured text has each glyph at its position on the canvas, with the attributes of its style. */
 static void check_ansi(const struct canvas *c)
 {
     char *text = NULL, escape[40], glyph[5];
@@ -228,8 +228,8 @@ static int put_unlike(FILE *f, const char *text, const char *like)
     return n;
 }
 
-/* Print each layer once, with the names of its screens. Of a layer similar to the first of its charset, print only the
-   differing lines, with their numbers. */
+/* Print each layer once, with the names of its screens. If a layer is similar to the first layer of its charset, print
+   only the lines that differ, with their numbers. */
 static void put_layers(FILE *f, const char *what, char *const layer[SCREENS])
 {
     for (int i = 0; i < SCREENS; i++) {

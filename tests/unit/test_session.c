@@ -22,7 +22,7 @@ static void add_empty(struct session *s, const char *name, const char *file)
     snprintf(info.file, sizeof info.file, "%s", file);
     assert_true(csr_new(&A, 1, 1, 0, false, &e));
     assert_true(session_add(s, name, &A, &info, &e));
-    assert_null(A.rowptr); /* the session has taken it over */
+    assert_null(A.rowptr); /* the session owns the matrix now */
 }
 
 static void names_come_from_files(void **state)
@@ -149,7 +149,7 @@ static void a_complex_matrix_is_refused_by_name(void **state)
     talk_close(&t);
 }
 
-/* ---- devices that fill up or get lost ---- */
+/* ---- devices that become full or are lost ---- */
 
 struct fake {
     struct device d;
@@ -287,7 +287,7 @@ static void a_lost_device_is_reset_or_left(void **state)
     talk_close(&t);
 }
 
-/* A command that finds the device lost reports it, and the next one runs. */
+/* A command that finds the device lost reports that, and the next command runs. */
 static void losing_a_device_in_a_command_is_survived(void **state)
 {
     struct talk t;
@@ -360,7 +360,7 @@ static void control_bytes_are_escaped(void **state)
 
 /* ---- allocations that fail ---- */
 
-/* Run each line separately, so that later ones run after an earlier one failed. */
+/* Run each line separately, so that later lines run after an earlier line has failed. */
 static const char *const life[] = {"gen poisson2d 4 as A",
                                    "gen random n 20 3 seed 2",
                                    "save /tmp/warpspy-life.mtx A force",

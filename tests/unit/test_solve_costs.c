@@ -15,7 +15,7 @@
 
 /* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR takes 46 * 12 + 12 * 4 = 600 bytes, a vector
    96. An application of jacobi reads the diagonal and r and writes z: 288 bytes; bjacobi with blocks of 4 rows reads 4
-   numbers per row: 576 bytes. */
+   values per row: 576 bytes. */
 static const struct tally {
     const char *solver, *precond;
     double bytes;
@@ -61,9 +61,10 @@ static void test_bytes(void **state)
 }
 
 /* A grid of 60 x 50: 3000 rows, 3000 + 2 * 5890 = 14780 nonzeros, 5890 in each triangle. An application of ilu0 reads
-   the entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the places of the
-   second one's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). It writes and reads the
-   results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples of 256 bytes. */
+   the entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the positions of
+   the second triangle's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). It writes and
+   reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples of 256
+   bytes. */
 static void test_bytes_of_triangles(void **state)
 {
     (void)state;
@@ -110,7 +111,7 @@ static void check_memory(struct fake *f, const struct solver *s, const struct pr
                               .pre = pre,
                               .b = b};
     if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s: %s", s->name, e.text);
-    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* in the host's memory, but counted by the fake device */
+    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* host memory that the fake device counts as its own */
     if (solve_memory(bed.s.solve) != f->used - live)
         fail_msg("%s with %s: holds %lld bytes, says %lld", s->name, pre ? pre->name : "none",
                  (long long)(f->used - live), (long long)solve_memory(bed.s.solve));

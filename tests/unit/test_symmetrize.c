@@ -83,7 +83,7 @@ static void test_refused(void **state)
     csr_free(&A);
 }
 
-/* The estimate precedes any access to the arrays: a matrix that claims to be huge needs none. */
+/* The estimate precedes any access to the arrays: a matrix that claims to be huge needs no arrays. */
 static void test_too_large(void **state)
 {
     struct csr A = {.rows = 1000, .cols = 1000, .nnz = 2000000000};
@@ -156,7 +156,7 @@ static void test_cancelled(void **state)
 
 static struct fake fake;
 
-/* All entries above the diagonal: none has a mirror image, and the result has twice as many. */
+/* All entries above the diagonal: no entry has a mirror image, and the result has twice as many entries. */
 static struct csr upper(void)
 {
     struct csr A = sym_made("random", 3000, 12), U;
@@ -176,8 +176,8 @@ static struct csr upper(void)
     return U;
 }
 
-/* A run allocates everything at its start: A and its working memory, at most four times A. If that does not fit, it is
-   refused beforehand. */
+/* A run allocates everything at its start: A and its working memory, at most four times A. If these do not fit, the run
+   is refused beforehand. */
 static void test_memory(void **state)
 {
     struct csr A = upper(), S;
@@ -237,7 +237,7 @@ static void test_command(void **state)
     talk_says(&t, "symmetrize A on cpu", "A-sym");
     assert_string_equal(t.s.current->name, "A-sym");
     assert_non_null(strstr(t.out, "no"));
-    talk_says(&t, "symmetrize on emu as B", "the pattern is symmetric, the values are not"); /* union keeps the values */
+    talk_says(&t, "symmetrize on emu as B", "the pattern is symmetric, the values are not"); /* union keeps values */
     talk_says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
     talk_says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
     assert_true(csr_equal(&session_matrix(&t.s, "C", NULL)->csr, &session_matrix(&t.s, "D", NULL)->csr));

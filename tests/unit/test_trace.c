@@ -372,7 +372,7 @@ static void keys_move(void **state)
 
 /* ---- the default launch, and positions that do not exist ---- */
 
-/* The default launch is the one with the most work, not the one with the most threads or shuffles. */
+/* The default launch is the launch with the most work, not the launch with the most threads or shuffles. */
 static void opens_at_the_launch_with_most_work(void **state)
 {
     struct screen x;
