@@ -38,8 +38,9 @@ static bool digit(char c)
 }
 
 /* Length of the Fortran exponent at p: D, an optional sign and digits; or a sign and three digits, since Fortran drops
-   the letter if the field is too narrow. Returns 0 if there is no such exponent. */
-static size_t fortran_exponent(const char *p, const char *end)
+   the letter if the field is too narrow. After a decimal point, which Fortran always writes, fewer digits suffice, since
+   Fortran also reads those. Returns 0 if there is no such exponent. */
+static size_t fortran_exponent(const char *p, const char *end, bool point)
 {
     const char *q = p;
     bool letter = q < end && (*q == 'd' || *q == 'D');
@@ -50,7 +51,7 @@ static size_t fortran_exponent(const char *p, const char *end)
         return 0;
     const char *digits = q;
     while (q < end && digit(*q)) q++;
-    return letter ? (q > digits ? q - p : 0) : (q - digits == 3 ? q - p : 0);
+    return letter ? (q > digits ? q - p : 0) : (q - digits == 3 || (point && q > digits && q - digits < 3) ? q - p : 0);
 }
 
 /* The value of a Fortran exponent of `len` bytes. A value beyond FAR is inexact, but this changes no result. */
@@ -105,7 +106,7 @@ const char *number_parse(const char *at, const char *end, double *value, unsigne
     bool finite = std::isfinite(*value);
     bool digits = finite || digit(r.ptr[-1]) || r.ptr[-1] == '.';
     if (digits && r.ptr < end) {
-        if (size_t len = fortran_exponent(r.ptr, end)) {
+        if (size_t len = fortran_exponent(r.ptr, end, memchr(at, '.', static_cast<size_t>(r.ptr - at)) != nullptr)) {
             *how |= NUMBER_FORTRAN;
             r.ptr = fortran(at, r.ptr, len, value);
             finite = std::isfinite(*value);

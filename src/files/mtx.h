@@ -30,6 +30,7 @@ enum note {
     NOTE_SPECIAL,
     NOTE_OVERFLOW,
     NOTE_FRACTION,
+    NOTE_AS_REAL,
     NOTE_UPPER,
     NOTE_DIAGONAL,
     NOTE_DUPLICATE,
@@ -63,7 +64,12 @@ static inline bool is_eol(char c)
 }
 static inline bool ends_token(char c)
 {
-    return is_blank(c) || is_eol(c) || c == '%';
+    return is_blank(c) || is_eol(c);
+}
+/* Does the line end here, or a comment begin? A comment begins at the start of a line or after a blank. */
+static inline bool ends_numbers(char c)
+{
+    return is_eol(c) || c == '%';
 }
 static inline const char *skip_blanks(const char *p)
 {
@@ -90,6 +96,8 @@ enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);
 /* At most 60 bytes of foreign text, safe to print. */
 const char *quoted(const char *s, const char *end, char *out);
+/* Advice for a message about a word that holds a percent sign; empty for other words. */
+const char *comment_advice(const char *s, const char *end);
 
 /* ---- mtx_lines.c: the text in blocks of whole lines ---- */
 

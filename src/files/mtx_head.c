@@ -10,7 +10,7 @@
 #include <lpsolve/mmio.h>
 #include <string.h>
 
-enum { HEAD_BLOCK = 4096, BANNER_WORDS = 5, SIZES = 3 };
+enum { HEAD_BLOCK = 4096, BANNER_WORDS = 5, SIZES = 3, SHORT = 1 << 16 };
 
 struct word {
     const char *s;
@@ -21,7 +21,7 @@ struct word {
 static int split(const char *p, struct word *w, int most)
 {
     int n = 0;
-    for (p = skip_blanks(p); !ends_token(*p); p = skip_blanks(skip_token(p)), n++)
+    for (p = skip_blanks(p); !ends_numbers(*p); p = skip_blanks(skip_token(p)), n++)
         if (n < most) w[n] = (struct word){p, (size_t)(skip_token(p) - p)};
     return n;
 }
@@ -197,9 +197,9 @@ static bool size_numbers(const char *s, int64_t *size, int *found, const char *w
         enum integer_fault fault = read_integer(w[i].s, w[i].n, &size[i]);
         if (fault || size[i] < 0)
             return fail_at(e, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, where,
-                           "the number of %s on the size line is %s: \"%s\"", names[i],
+                           "the number of %s on the size line is %s: \"%s\"%s", names[i],
                            fault ? integer_fault_text[fault] : "a negative number",
-                           quoted(w[i].s, w[i].s + w[i].n, quote));
+                           quoted(w[i].s, w[i].s + w[i].n, quote), comment_advice(w[i].s, w[i].s + w[i].n));
     }
     return true;
 }
@@ -228,15 +228,17 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
                    (long long)h->rows, (long long)h->cols);
 }
 
-/* Allocate nothing for a declared size until the file is known to be long enough for it. */
+/* Allocate nothing for a declared size until the file is known to be long enough for it. A short file needs room for as
+   many lines only: if one of them lacks a number, its line is named. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};
     int64_t least = 2 * (h->indices + h->values); /* each number takes at least one digit and a blank or line end */
+    int64_t line = left <= SHORT ? 2 : least;
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (h->array) h->entries = column_start(h, h->cols);
     if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
-    if (left < INT64_MAX && h->entries * least > left + 1)
+    if (left < INT64_MAX && h->entries * line > left + 1)
         return fail_at(e, E_INPUT, where,
                        "the size line declares %lld entries, but the %lld bytes that follow can hold at most %lld; the "
                        "file is truncated or the count is wrong",

@@ -27,6 +27,8 @@ static const struct {
     [NOTE_SPECIAL] = {"value is inf or nan", "values are inf or nan"},
     [NOTE_OVERFLOW] = {"value beyond the largest double became inf", "values beyond the largest double became inf"},
     [NOTE_FRACTION] = {"fraction in an integer file kept", "fractions in an integer file kept"},
+    [NOTE_AS_REAL] = {"integer written as a real number (3.0) in an integer file",
+                      "integers written as real numbers (3.0) in an integer file"},
     [NOTE_UPPER] = {"entry above the diagonal mirrored", "entries above the diagonal mirrored"},
     [NOTE_DIAGONAL] = {"zero on a skew-symmetric diagonal kept", "zeros on a skew-symmetric diagonal kept"},
     [NOTE_DUPLICATE] = {"duplicate entry summed", "duplicate entries summed"},

@@ -27,12 +27,12 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
     char quote[QUOTE];
     const char *end = skip_token(s->p);
     int64_t v = 0;
-    if (end == s->p) return fail(&s->why, E_INPUT, "the line ends before its %s index", what);
+    if (ends_numbers(*s->p)) return fail(&s->why, E_INPUT, "the line ends before its %s index", what);
     enum integer_fault fault = read_integer(s->p, (size_t)(end - s->p), &v);
     quoted(s->p, end, quote);
     if (fault)
-        return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"", what,
-                    integer_fault_text[fault], quote);
+        return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"%s", what,
+                    integer_fault_text[fault], quote, comment_advice(s->p, end));
     return fail(&s->why, E_INPUT, "%s %lld is outside 1 .. %lld%s", what, (long long)v, (long long)most,
                 v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
 }
@@ -57,19 +57,30 @@ static bool refuse_value(struct parser *s)
     char quote[QUOTE];
     const char *end = skip_token(s->p);
     bool complex_values = s->h->field == COMPLEX;
-    if (end == s->p)
+    if (ends_numbers(*s->p))
         return fail(&s->why, E_INPUT,
                     "the line ends before its %s; if the file has no values, its field must be pattern",
                     complex_values ? "real and imaginary values" : "value");
-    return fail(&s->why, E_INPUT, "\"%s\" is not a decimal number", quoted(s->p, end, quote));
+    return fail(&s->why, E_INPUT, "\"%s\" is not a decimal number%s", quoted(s->p, end, quote),
+                comment_advice(s->p, end));
 }
 
-static void remark_value(struct parser *s, double v, unsigned how)
+/* Is the text a sign and digits? */
+static bool only_digits(const char *p, const char *end)
+{
+    p += *p == '-' || *p == '+';
+    while (p < end && *p >= '0' && *p <= '9') p++;
+    return p == end;
+}
+
+/* Remark on the value v, whose text is [s->p, after). */
+static void remark_value(struct parser *s, const char *after, double v, unsigned how)
 {
     if (how & NUMBER_FORTRAN) remark(s, NOTE_FORTRAN);
     if (how & NUMBER_SPECIAL) remark(s, NOTE_SPECIAL);
     if (how & NUMBER_OVERFLOW) remark(s, NOTE_OVERFLOW);
-    if (s->h->field == INTEGER && isfinite(v) && v != nearbyint(v)) remark(s, NOTE_FRACTION);
+    if (s->h->field == INTEGER && isfinite(v) && !only_digits(s->p, after))
+        remark(s, v == nearbyint(v) ? NOTE_AS_REAL : NOTE_FRACTION);
 }
 
 static inline bool take_value(struct parser *s, double *v)
@@ -78,7 +89,7 @@ static inline bool take_value(struct parser *s, double *v)
     s->p = skip_blanks(s->p);
     const char *after = number_parse(s->p, s->end, v, &how);
     if (!after || !ends_token(*after)) return refuse_value(s);
-    if (how || s->h->field == INTEGER) remark_value(s, *v, how);
+    if (how || s->h->field == INTEGER) remark_value(s, after, *v, how);
     s->p = after;
     return true;
 }
@@ -175,9 +186,12 @@ static inline bool plain_side(enum symmetry symmetry, int row, int col)
     return row > col || (row == col && symmetry == SYMMETRIC);
 }
 
-static inline bool plain_value(const struct head *h, double v)
+/* Read a value; in an integer file it must be an integer without point or exponent. */
+static inline const char *plain_value(const char *p, bool integer, double *v)
 {
-    return h->field != INTEGER || v == nearbyint(v);
+    uint64_t digits;
+    const char *after = number_plain(p, v), *first = p + (*p == '-');
+    return !integer || !after || first + digits_read(first, &digits) == after ? after : NULL;
 }
 
 /* Parse lines from s->p up to the first line that is not plain. Inlined with constant counts, so that each kind of line
@@ -186,16 +200,15 @@ static inline __attribute__((always_inline)) void plain_lines(struct parser *s, 
 {
     const struct head h = *s->h;
     const struct entries to = *s->to;
-    bool general = h.array || h.symmetry == GENERAL;
+    bool general = h.array || h.symmetry == GENERAL, integer = h.field == INTEGER;
     int64_t n = s->k->n, first = n, lower = 0;
     int index[2] = {0};
     double v[2] = {0};
     for (const char *p = s->p; p < s->end; s->p = p, n++) {
         for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), i ? h.cols : h.rows, &index[i]);
-        for (int i = 0; p && i < values; i++) p = number_plain(skip_blanks(p), &v[i]);
+        for (int i = 0; p && i < values; i++) p = plain_value(skip_blanks(p), integer, &v[i]);
         if (!p || !(p = plain_end(p))) break;
         if (!general && !plain_side(h.symmetry, index[0], index[1])) break;
-        if (values && !plain_value(&h, v[0])) break;
         if (indices) to.row[n] = index[0], to.col[n] = index[1];
         if (values > 0) to.val[n] = v[0];
         if (values > 1) to.imag[n] = v[1];

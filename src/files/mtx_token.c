@@ -65,6 +65,11 @@ const char *place_of(const char *path, int64_t line, char *out)
     return out;
 }
 
+const char *comment_advice(const char *s, const char *end)
+{
+    return memchr(s, '%', (size_t)(end - s)) ? "; a comment begins after a blank" : "";
+}
+
 const char *quoted(const char *s, const char *end, char *out)
 {
     return print_safe(s, (size_t)(end - s), 60, out, QUOTE);

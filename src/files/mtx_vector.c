@@ -49,8 +49,8 @@ static bool take_numbers(struct numbers *v, const char *p, const char *eol, stru
     for (p = skip_remark(p, eol); p < eol; p = skip_remark(p, eol)) {
         const char *after = number_parse(p, eol, &value, &how);
         if (!after || !(ends_token(*after) || *after == '#'))
-            return fail_at(e, E_INPUT, where, "this is neither a number nor a Matrix Market banner: \"%s\"",
-                           quoted(p, skip_token(p), quote));
+            return fail_at(e, E_INPUT, where, "this is neither a number nor a Matrix Market banner: \"%s\"%s",
+                           quoted(p, skip_token(p), quote), comment_advice(p, skip_token(p)));
         if (v->found == v->n)
             return fail_at(e, E_INPUT, where, "the file holds more than %lld numbers", (long long)v->n);
         v->x[v->found++] = value;
