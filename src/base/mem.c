@@ -1,5 +1,6 @@
 /* Memory allocation, aligned like device memory. Tests can make the nth call fail. */
 #include "mem.h"
+#include "available.h"
 #include "err.h"
 #include "text.h"
 
@@ -112,22 +113,11 @@ void mem_free(void *p)
     free(p);
 }
 
-static int64_t read_available(void)
-{
-    long long kb = 0;
-    char line[128];
-    FILE *f = fopen("/proc/meminfo", "r");
-    while (f && fgets(line, sizeof line, f))
-        if (sscanf(line, "MemAvailable: %lld", &kb) == 1) break;
-    if (f) fclose(f);
-    return kb ? (int64_t)kb * 1024 : INT64_MAX / 4;
-}
-
 /* Free the reserve when it exceeds half of the available memory, so that it never causes a refusal or slows work
    down. */
 int64_t mem_available(void)
 {
-    int64_t bytes = read_available();
+    int64_t bytes = memory_available("");
     if (bytes / SPARE_SHARE >= spare.bytes || !mem_take_spare()) return bytes;
-    return read_available();
+    return memory_available("");
 }
