@@ -1,4 +1,4 @@
-"""warpspy and its environment: kinds of terminals, readline's inputrc, kept options, output that cannot be written, the
+"""warpspy and its environment: kinds of terminals, readline's inputrc, saved options, output that cannot be written, the
 end of input, the manual page, completions, and the files of `make install`."""
 import json
 import os
@@ -110,7 +110,7 @@ def test_locale_without_utf8_has_ascii():
     assert not any(c >= 0x80 for c in raw), raw
 
 
-# ---- kept options ----
+# ---- saved options ----
 
 def test_options_of_the_file_are_used():
     home = tempfile.mkdtemp(dir=HOME)

@@ -227,7 +227,7 @@ static void test_claims(void **state)
     struct card c;
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, -1}, {1, 0, -1}, {1, 1, 1}});
     card_of(&c, &A);
-    check_text(&c, "dominance", "weak in all rows: singular perhaps");
+    check_text(&c, "dominance", "weak in all rows: possibly singular");
     card_free(&c);
     csr_free(&A);
     make(&A, 3, 3, 2, (struct entry[]){{0, 0, 1}, {0, 1, -1}}); /* singular: no advice to use lu */

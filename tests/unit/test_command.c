@@ -202,8 +202,8 @@ static const struct {
     {"gen random 3.5", "gen: n (rows) must be an integer from 0 to 2147483647, not `3.5`\n"},
     {"gen random 99999999999999999999",
      "gen: n (rows) must be an integer from 0 to 2147483647, not `99999999999999999999`\n"},
-    {"gen band 10 2 fill 50%", "gen: fill (percentage of the places beside the "
-                               "diagonal that are filled) must be an integer from 0 to 100, not `50%`\n"},
+    {"gen band 10 2 fill 50%", "gen: fill (percentage of the off-diagonal positions "
+                               "that are filled) must be an integer from 0 to 100, not `50%`\n"},
     {"gen random 10 n 20", "gen: `n` is given twice\n"},
     {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
     {"layout sell c 2 of A",
@@ -242,7 +242,7 @@ static void without_a_matrix_the_error_suggests_load(void **state)
     assert_false(talk_line(&t, "stats"));
     assert_string_equal(t.err, "stats: no matrix is loaded; use `load FILE` or `gen poisson2d 100`\n");
     assert_false(talk_line(&t, "use X"));
-    assert_non_null(strstr(t.err, "none is loaded"));
+    assert_non_null(strstr(t.err, "no matrix is loaded"));
     talk_close(&t);
 }
 

@@ -153,7 +153,7 @@ static void kept_memory_is_released(void **state)
     assert_int_equal(t.s.undo.bytes, 0);
     assert_false(mem_take_spare());
     talk_says(&t, "undo", "C was removed");
-    talk_refuses(&t, "undo", "memory was needed");
+    talk_refuses(&t, "undo", "memory of dropped matrices was needed");
     assert_true(talk_line(&t, "drop B; gen poisson2d 3 as D"));
     talk_says(&t, "undo; undo", "B is back");
     talk_close(&t);
@@ -170,7 +170,7 @@ static void a_refused_allocation_frees_kept_matrices(void **state)
     assert_true(talk_line(&t, "gen poisson2d 30 as A; drop A"));
     assert_null(mem_new(INT64_MAX / 4, 1, "too much", &e));
     assert_int_equal(t.s.undo.bytes, 0);
-    talk_refuses(&t, "undo", "memory was needed");
+    talk_refuses(&t, "undo", "memory of dropped matrices was needed");
     talk_close(&t);
 }
 

@@ -53,7 +53,7 @@ static const char *config(void)
     return text;
 }
 
-/* A new session with the kept options; returns its messages. */
+/* A new session with the saved options; returns its messages. */
 static const char *begin(struct talk *t)
 {
     static char warned[1024];
