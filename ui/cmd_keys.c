@@ -37,11 +37,14 @@ static bool play(struct session *s, const struct args *a, struct stage *g, struc
     const struct view *pane = screen_explorer(s)->pane;
     const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : views[0]->name;
     bool old_ascii = s->front->ascii;
+    struct lines outer;
+    if (!lines_begin(s, "`keys`", a, &outer, e)) return false;
     if (arg_flag(a, "ascii")) s->front->ascii = true;
     stage_begin(g);
     bool ok = explore(s, view, e);
     stage_end();
     s->front->ascii = old_ascii;
+    lines_end(s, &outer);
     return ok;
 }
 
@@ -58,7 +61,7 @@ static bool run_keys(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_keys = {
     .name = "keys",
-    .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii]",
+    .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii] [allow PERMISSION]",
     .about = "press keys in the full screen without a terminal, for scripts",
     .help =
         "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It handles\n"
@@ -66,7 +69,8 @@ const struct command command_keys = {
         "Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
         "WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), and Wait, which delays the next\n"
         "key until no solve or race runs. Any other word is typed; put it in '...' if it contains blanks. Each key\n"
-        "waits for background work to end. Lines typed here are not saved in the history.\n"
+        "waits for background work to end. Lines typed here are not saved in the history, and :!COMMAND is\n"
+        "refused without `allow shell`: `help allow`.\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,

@@ -36,13 +36,16 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
     bool interactive = s->interactive, batch = s->batch;
+    struct lines lines = s->lines;
     if (x->on) return explore_enter(s, v, e);
     if (!explore_enter(s, v, e)) return false;
     prompt_open(s); /* may print a warning about the history file */
     if (!term_open(e)) return false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
+    if (!stage_now()) s->lines = (struct lines){0}; /* who is at the terminal types what follows `:` */
     bool ok = explore_keys(s, e);
+    s->lines = lines;
     s->front->covered = x->on = false;
     s->interactive = interactive;
     s->batch = batch;

@@ -108,7 +108,8 @@ static void page_commands(FILE *f)
     fputs(".SH COMMANDS\n", f);
     roff_prose(
         f, "A word in UPPER CASE is a value to fill in, [...] may be left out, and | separates alternatives. Commands\n"
-           "are separated by `;`, # begins a comment, and !COMMAND goes to the shell.");
+           "are separated by `;`, # begins a comment, and !COMMAND goes to the shell (see\n"
+           "allow).");
     for (int i = 0; commands[i]; i++) {
         const struct command *c = commands[i];
         if (strcmp(group, command_group(c))) fprintf(f, ".SS \"%s\"\n", group = command_group(c));

@@ -1,4 +1,5 @@
 /* help: the commands by group, or an explanation of one of them or of anything that a command can name. */
+#include "session/allow.h"
 #include "session/args.h"
 #include "card/card.h"
 #include "session/command.h"
@@ -51,9 +52,9 @@ static void help_all(struct out *o)
     out_prose(
         o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
            "lists the publications they come from. Separate commands with `;`. # begins a comment. !COMMAND passes\n"
-           "the rest of the line to the shell. Quote names that contain spaces or look like keywords. A line or a\n"
-           "script stops at its first failure; when input is a pipe, execution continues with the next line and the\n"
-           "exit status is 1.");
+           "the rest of the line to the shell; scripts and lessons need permission for it (`help allow`). Quote names\n"
+           "that contain spaces or look like keywords. A line or a script stops at its first failure; when input is\n"
+           "a pipe, execution continues with the next line and the exit status is 1.");
 }
 
 /* The sources that formats, kernels and solvers cite by short names. */
@@ -119,6 +120,7 @@ static const struct {
     {"PRECOND", "Preconditioners:", &precond_registry},
     {"METHOD", "Methods:", &lu_registry},
     {"OPTION", "Options:", &option_registry},
+    {"PERMISSION", "Permissions:", &permission_registry},
 };
 
 /* Is `kind` a whole word of the grammar? */
@@ -323,6 +325,15 @@ static bool help_option(struct session *s, const char *name)
     out_words(s->out, "values", "one of", values);
     out_str(s->out, "usual", "default", o->default_value);
     out_text(s->out, "`set %s` shows the value, `set %s VALUE` changes and saves it.", o->name, o->name);
+    return true;
+}
+
+static bool help_permission(struct session *s, const char *name)
+{
+    const struct named *p = registry_find(&permission_registry, name);
+    if (!p) return false;
+    out_topic(s->out, "permission", "permission", p->name, p->about);
+    out_text(s->out, "`allow %s` allows them in this session; `help allow` tells when they need it.", p->name);
     return true;
 }
 

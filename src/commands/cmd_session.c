@@ -9,10 +9,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* Run the commands of a file up to the first failure. The failed command has already reported the reason and the
-   line. */
-static bool run_script(struct session *s, const char *name, struct err *e)
+/* Run the commands of a file, `what` ("a script"), up to the first failure. The failed command has already reported the
+   reason and the line. */
+static bool run_script(struct session *s, const struct args *a, const char *what, struct err *e)
 {
+    const char *name = arg(a, "file");
+    struct lines outer;
     if (s->depth >= SOURCE_DEPTH)
         return fail(e, E_LIMIT, "more than %d scripts source one another; does %s source itself?", SOURCE_DEPTH, name);
     char path[4096];
@@ -23,16 +25,20 @@ static bool run_script(struct session *s, const char *name, struct err *e)
         fclose(f);
         return fail(e, E_USAGE, "%s is still being recorded; `record off` ends that", name);
     }
-    s->depth++;
-    bool ok = run_file(s, f, name);
-    s->depth--;
+    bool ok = lines_begin(s, what, a, &outer, e);
+    if (ok) {
+        s->depth++;
+        ok = run_file(s, f, name);
+        s->depth--;
+        lines_end(s, &outer);
+    }
     fclose(f);
     return ok;
 }
 
 static bool run_source(struct session *s, const struct args *a, struct err *e)
 {
-    bool ok = run_script(s, arg(a, "file"), e);
+    bool ok = run_script(s, a, "a script", e);
     if (ok) out_begin(s->out, "source");
     return ok;
 }
@@ -42,7 +48,7 @@ static bool run_replay(struct session *s, const struct args *a, struct err *e)
     const char *name = arg(a, "file");
     int64_t before = s->ran;
     double begin = now_us();
-    if (!run_script(s, name, e)) return false;
+    if (!run_script(s, a, "a recording", e)) return false;
     out_begin(s->out, "replay");
     out_record(s->out);
     out_str(s->out, "file", "replayed", name);
@@ -84,20 +90,23 @@ const struct command command_exit = {
 
 const struct command command_source = {
     .name = "source",
-    .grammar = "FILE",
+    .grammar = "FILE [allow PERMISSION]",
     .about = "run the commands of a file, up to the first command that fails",
-    .help = "Lines are as you would type them; scripts may source other scripts.\n"
-            "    source session.ws",
+    .help = "Lines are as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of the file "
+            "are\n"
+            "refused without `allow shell`: `help allow`.\n"
+            "    source session.ws; source build.ws allow shell",
     .run = run_source,
     .runs_script = true,
 };
 
 const struct command command_replay = {
     .name = "replay",
-    .grammar = "FILE",
+    .grammar = "FILE [allow PERMISSION]",
     .about = "run a recorded session again, up to the first command that fails",
     .help = "The commands run as with `source`, in the current folder and session; an error gives the line of the\n"
-            "command that failed. `help record` describes the file.\n"
+            "command that failed. Shell commands (!COMMAND) are refused without `allow shell`: `help allow`.\n"
+            "`help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,

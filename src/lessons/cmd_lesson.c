@@ -291,20 +291,26 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     if (strlen(path) >= 4096) return fail(e, E_LIMIT, "the path is too long: at most 4095 bytes");
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
-    drop_earlier(s);
-    bool ok = teach(s, f, path, (int)reps, e);
+    struct lines outer;
+    bool ok = lines_begin(s, "a lesson", a, &outer, e);
+    if (ok) {
+        drop_earlier(s);
+        ok = teach(s, f, path, (int)reps, e);
+        lines_end(s, &outer);
+    }
     fclose(f);
     return ok;
 }
 
 const struct command command_lesson = {
     .name = "lesson",
-    .grammar = "FILE [reps N]",
+    .grammar = "FILE [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
     .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
             "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer,\n"
-            "Ctrl-C leaves the lesson. Elsewhere they are printed with their answers. A lesson is a text file; file\n"
-            "names in it are relative to its own folder. The first byte of a line gives its kind:\n"
+            "Ctrl-C leaves the lesson. Elsewhere they are printed with their answers. Shell commands (!COMMAND) of a\n"
+            "lesson are refused without `allow shell`: `help allow`. A lesson is a text file; file names in it are\n"
+            "relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"

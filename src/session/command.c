@@ -140,6 +140,7 @@ static bool shell(struct session *s, const char *line)
     struct err e = {0};
     double began = now_us();
     out_begin(s->out, "!");
+    if (!shell_is_allowed(s, &e)) return finish(s, false, &e);
     fflush(out_file(s->out));
     if (s->front && s->front->echo) s->front->echo(s, true);
     int status = system(line);

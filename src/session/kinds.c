@@ -1,5 +1,6 @@
 /* The kinds of values in grammars: how a value is checked, and the values to choose from. */
 #include "kinds.h"
+#include "allow.h"
 #include "args.h"
 #include "card/card.h"
 #include "command.h"
@@ -235,6 +236,7 @@ const struct kind kinds[] = {
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN},
     {"VALUE", "value", "a value", NULL, NULL, any, list_values, KIND_PLAIN},
+    {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN},
     {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN},
     {"VIEW", "view", "a view", NULL, NULL, check_view, list_views, KIND_PLAIN},
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN},

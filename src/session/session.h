@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "allow.h"
 #include "base/array.h"
 #include "log.h"
 #include "output.h"
@@ -49,6 +50,8 @@ struct session {
     double shown_us;        /* when progress was last shown */
     const char *script;     /* the file that commands come from, NULL at the prompt */
     int64_t script_line;    /* current line of the script, from 1 */
+    struct lines lines;     /* where lines come from, and what they may do */
+    bool shell_allowed;     /* by `allow shell`, for all lines */
     struct command_log log; /* commands that succeeded */
     const char *folder; /* folder of the running lesson, whose file names are relative to it; NULL outside lessons */
     struct undo undo;

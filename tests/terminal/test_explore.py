@@ -10,6 +10,7 @@ import random
 import re
 import signal
 import sys
+import tempfile
 import time
 import traceback
 
@@ -161,6 +162,23 @@ def test_shell_in_panes():
     s.keys("\r")
     s.wait("row 0, column 0: 1")
     leaves(s)
+
+
+def test_a_line_typed_in_the_panes_of_a_script_goes_to_the_shell():
+    with tempfile.NamedTemporaryFile("w", suffix=".ws") as script:
+        script.write("load samples/thesis4.mtx\nview spy\n!echo by the script\n")
+        script.flush()
+        s = Session(f"--device cpu -f {script.name}")
+        s.wait("[1 spy]")
+        s.keys(":!echo sh''ell\r")
+        s.wait("shell")
+        s.wait("Enter returns")
+        s.keys("\r")
+        s.wait("row 0, column 0: 1")
+        s.keys("q")
+        s.wait("a script may not run shell commands")
+        s.restored()
+        s.close()
 
 
 def test_solve_in_panes():

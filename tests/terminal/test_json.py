@@ -230,6 +230,18 @@ def test_shell_commands_pass_through():
     assert run("--json", "-c", "!true").stdout == '{"command":"!","ok":true}\n'
 
 
+def test_shell_commands_of_scripts_are_refused():
+    assert run(text="!echo a\n").stdout == "a\n"  # the input is the user's own
+    with tempfile.NamedTemporaryFile("w", suffix=".ws") as script:
+        script.write("!echo a\n")
+        script.flush()
+        done = run("-f", script.name)
+        assert done.returncode == 1 and done.stdout == "", done.stdout
+        assert done.stderr.startswith(f"!: {script.name}:1: a script may not run shell commands; "), done.stderr
+        assert run("-c", "allow shell", "-f", script.name).stdout.endswith("\na\n")
+        assert run("-c", f"source {script.name} allow shell").stdout == "a\n"
+
+
 def test_it_starts_within_50_ms():
     import time
     best = 1.0

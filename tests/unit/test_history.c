@@ -244,7 +244,7 @@ static void a_session_is_recorded_and_replayed(void **state)
     assert_null(strstr(text, "\nrecord"));
     talk_close(&t);
     talk_open(&t, OUT_TEXT);
-    snprintf(line, sizeof line, "replay %s", file);
+    snprintf(line, sizeof line, "replay %s allow shell", file);
     talk_says(&t, line, "commands  3");
     assert_string_equal(state_of(&t.s), "a+b [T] -");
     talk_close(&t);

@@ -1,0 +1,41 @@
+/* allow: what lines that the user did not type may do in this session. */
+#include "session/allow.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/session.h"
+
+/* The only permission is the shell's. */
+static bool run_allow(struct session *s, const struct args *a, struct err *e)
+{
+    bool off = arg_flag(a, "off"), named = arg(a, "permission") != NULL;
+    if (off && !named) return fail(e, E_USAGE, "`off` needs what to forbid; type `allow shell off`");
+    if (named && !off && !shell_allow(s, e)) return false;
+    if (off) s->shell_allowed = false;
+    const struct named *each;
+    for (int i = 0; (each = registry_at(&permission_registry, i)); i++) {
+        out_row(s->out);
+        out_str(s->out, "name", "allow", each->name);
+        out_bool(s->out, "allowed", "in this session", s->shell_allowed);
+        out_str(s->out, "about", "which is", each->about);
+    }
+    return true;
+}
+
+const struct command command_allow = {
+    .name = "allow",
+    .grammar = "[PERMISSION] [off]",
+    .about = "whether scripts, lessons and recordings may run shell commands",
+    .help =
+        "Lines that you type run shell commands (!COMMAND): at the prompt, after `:`, in -c and in the input of\n"
+        "warpspy if that is a pipe or a file. Lines that somebody else may have written do not: shell commands of\n"
+        "`source` and -f, `replay`, `lesson` and `keys` are refused until you allow them. `allow shell` at the end\n"
+        "of such a command allows its own, and the command `allow shell` those of this session. The next session "
+        "begins\n"
+        "without, and a script cannot allow itself anything; what an allowed script runs is allowed too.\n"
+        "`allow shell off` forbids it again, and `allow` shows the state.\n"
+        "With -f: warpspy -c 'allow shell' -f build.ws\n"
+        "    source build.ws allow shell; allow",
+    .run = run_allow,
+    .unrecorded = true,
+};

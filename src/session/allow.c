@@ -1,0 +1,49 @@
+/* Permissions: whether lines that the user did not type may run shell commands. */
+#include "allow.h"
+#include "args.h"
+#include "base/err.h"
+#include "session.h"
+
+static const struct named permissions[] = {
+    {"shell", "the lines !COMMAND of scripts, lessons, recordings and `keys`"},
+    {0},
+};
+
+const struct registry permission_registry = {permissions, sizeof *permissions};
+
+bool shell_is_allowed(const struct session *s, struct err *e)
+{
+    const struct lines *now = &s->lines;
+    if (!now->from || now->shell || s->shell_allowed) return true;
+    return fail(e, E_USAGE, "%s may not run shell commands; if you trust it, type `allow shell` and repeat the command",
+                now->from);
+}
+
+static bool cannot_allow(const struct session *s, struct err *e)
+{
+    return fail(e, E_USAGE,
+                "%s cannot allow shell commands; if you trust it, type `allow shell` and repeat the command",
+                s->lines.from);
+}
+
+bool shell_allow(struct session *s, struct err *e)
+{
+    if (s->lines.from) return cannot_allow(s, e);
+    s->shell_allowed = true;
+    return true;
+}
+
+/* Lines that may not run shell commands cannot allow it to the lines that they run. */
+bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e)
+{
+    bool allows = arg(a, "allow") != NULL;
+    if (allows && !shell_is_allowed(s, NULL)) return cannot_allow(s, e);
+    *outer = s->lines;
+    s->lines = (struct lines){from, allows || (outer->from && outer->shell)};
+    return true;
+}
+
+void lines_end(struct session *s, const struct lines *outer)
+{
+    s->lines = *outer;
+}

@@ -1,0 +1,31 @@
+/* What the lines of a script, a lesson, a recording or `keys` may do only if the user allows it. */
+#ifndef ALLOW_H
+#define ALLOW_H
+
+#include <stdbool.h>
+
+#include "base/registry.h"
+
+struct args;
+struct err;
+struct session;
+
+/* Where the lines that are run come from. */
+struct lines {
+    const char *from; /* "a script", "a lesson", ...; NULL: the user typed them */
+    bool shell;       /* if not typed: they may run shell commands */
+};
+
+/* What `allow` can allow. */
+extern const struct registry permission_registry;
+
+/* From now on lines come from `from`; `a`: the arguments of the command that runs them, with the grammar
+   [allow PERMISSION]. *outer is for lines_end. */
+bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e);
+void lines_end(struct session *s, const struct lines *outer);
+/* May the line being run go to the shell? */
+bool shell_is_allowed(const struct session *s, struct err *e);
+/* Allow all lines of this session the shell. Fails if the user did not type it. */
+bool shell_allow(struct session *s, struct err *e);
+
+#endif
