@@ -218,7 +218,7 @@ template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum
 }
 
 #ifndef __CUDACC__
-/* Like store(), but for a host loop. */
+/* Like the function store above, but for a host loop. */
 template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];

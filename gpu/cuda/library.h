@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 /* Open lib`stem`.so.VERSION for the first available version, from the loader's search path or the toolkit's default
-   folder. NULL: none is available; dlerror() gives the reason. */
+   folder. NULL: no version is available; dlerror() gives the reason. */
 static inline void *library_open(const char *stem, const int *versions, int n)
 {
     static const char *const folders[] = {"", "/usr/local/cuda/lib64/"};

@@ -237,7 +237,8 @@ static bool side_stream(struct device *d, struct device *side, struct err *e)
     return true;
 }
 
-/* One argument is the device itself, the other its copy with the second stream. */
+/* Let `waits` wait for the work queued on `on`: one argument is the device itself, the other is its copy with the
+   second stream. */
 static void after(struct device *waits, struct device *on)
 {
     if (waits->kind != DEV_CUDA) return;

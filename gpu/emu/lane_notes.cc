@@ -71,7 +71,7 @@ void reconverge(source at)
     note_meeting(ACCESS_RECONVERGE, nullptr, 0, at);
 }
 
-/* Merge the notes of a warp as far as their order is certain, and make room for more. */
+/* Merge the notes of a warp as far as their order is certain, and make room for more notes. */
 static void merge_warp(unsigned w)
 {
     lane_log *log = &m->log[w * WARP];

@@ -11,7 +11,7 @@ struct pending_race {
     bool found, across_warps;
     bool update; /* both threads read the element and then write it, on the same source line */
     race_access earlier;
-    enum race_kind kind; /* of the later of the two accesses; the members below also describe that access */
+    enum race_kind kind; /* the kind of the later access, which the members below describe, too */
     uint64_t address;
     int64_t k;
     const char *name;

@@ -26,7 +26,7 @@ struct element {
 };
 
 static struct {
-    struct element *element; /* a hash table of `room` entries, a power of two */
+    struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
     uint32_t block, epoch;
     /* Per thread, the clock of each lane of its warp as far as the thread knows it: learned through __syncwarp only
@@ -49,7 +49,7 @@ void races_barrier(void)
     r.epoch++;
 }
 
-/* Give each lane of the mask the latest clocks that any of them knows. */
+/* Give each lane of the mask the latest clocks that any lane of the mask has. */
 static void share(uint32_t (*known)[LANES], uint32_t mask)
 {
     uint32_t all[LANES] = {0};

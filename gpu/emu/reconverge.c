@@ -56,8 +56,8 @@ static bool before(const struct access_site *a, const struct access_site *b)
 }
 
 /* Two groups of lanes: `first` at site a and `other` at site b, which comes after a in the source. Is a lane of `other`
-   still in the loop iteration before the one that `first` is about to start? Only if iterations of a loop around b
-   start at a. */
+   still in the iteration before the iteration that `first` is about to start? This is possible only if iterations of a
+   loop around b start at a. */
 static bool still_in_iteration(const struct scope_thread *s, int warp, int a, uint32_t first, int b, uint32_t other)
 {
     const struct access_site *site = s->run->scope.site;
@@ -86,7 +86,7 @@ static bool goes_first(const struct scope_thread *s, int warp, const struct head
     return free_i != free_j ? free_i : ahead;
 }
 
-/* The index of the group that executes next; -1: none is ready. */
+/* The index of the group that executes next; -1: no group is ready. */
 static int choose(const struct scope_thread *s, int warp, const struct heads *h, const uint32_t *ready)
 {
     int best = -1;

@@ -36,7 +36,7 @@ static bool ascending(const uint64_t *address, int n)
 }
 
 /* Atomics of several lanes at one address are serialized, and each requests the sector again. List the sector once for
-   each of them, as far as there is room. Returns the number of sectors listed. */
+   each of these lanes, until the list is full. Returns the number of sectors listed. */
 static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int distinct)
 {
     int turns[LANES], most[2 * LANES] = {0}, end = distinct;

@@ -7,7 +7,8 @@ namespace simt
 constinit thread_local machine now = {};
 
 launch_settings settings;
-static runner *runners[RUNNERS]; /* by host thread; runners[0] stays NULL, the launching thread has first_runner */
+/* One entry per host thread; runners[0] is NULL, because the launching thread has first_runner. */
+static runner *runners[RUNNERS];
 static runner first_runner;
 constinit thread_local runner *m = &first_runner;
 std::atomic<bool> cancelled;

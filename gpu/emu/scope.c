@@ -221,7 +221,7 @@ static void keep_request(struct scope_run *run, const struct request *r)
     struct trace *t = run->trace;
     if (t->nsteps == TRACE_MOST) t->cut = true;
     if (t->cut || run->err.code) return;
-    if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* full: double the room */
+    if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* the array is full: double its length */
         int64_t room = t->nsteps ? 2 * t->nsteps : 256;
         struct request *more = mem_resize(t->step, room, sizeof *more, "the steps of a warp", &run->err);
         if (!more) return;

@@ -36,8 +36,8 @@ struct scope_thread;
 void emu_scope(struct scope_run *run);
 void emu_scope_kernel(bool on);
 
-/* The functions below are for the emulator. scope_begin: a launch begins; false: there is no room for another launch,
-   and it is not watched. */
+/* The functions below are for the emulator. scope_begin: a launch begins; false: the table of launches is full, and
+   this launch is not watched. */
 bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads);
 /* What to do with a block: skip it, run it, or run and watch it. */
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };

@@ -15,18 +15,18 @@ struct cached {
 struct scope_thread {
     struct scope_run *run;
     struct cached cached[CACHED];
-    /* While merging: how many notes of each lane at a site are still to be merged; the lanes that have any, one bit
-       each. */
+    /* While merging: how many notes of each lane at a site are still to be merged; the lanes that have such notes, one
+       bit each. */
     uint32_t remaining[SCOPE_SITES][LANES], pending[SCOPE_SITES];
-    /* A lane's visits to a site in this block; while merging, with all of its notes. */
+    /* The number of a lane's visits to a site in this block; while merging, including the visits in its notes. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
     /* In this block: 1 + the last site from which a lane went back to this site; 0: none did. */
     int iteration_end[SCOPE_SITES];
     uint64_t transitions[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of entry a: a lane went from site a to b */
     struct tally by_site[SCOPE_SITES];
     struct launch_counts launch[SCOPE_LAUNCHES];
-    int64_t accesses;                          /* of single lanes, in all blocks */
-    int64_t sectors, warp_steps[1024 / LANES]; /* of the running block */
+    int64_t accesses;                          /* number of accesses by single lanes, in all blocks */
+    int64_t sectors, warp_steps[1024 / LANES]; /* sectors and steps of the running block */
     struct request_facts facts;
 };
 
@@ -35,15 +35,15 @@ struct scope_run {
     const struct mat *M;
     struct {
         const char *file, *name;
-    } origin[SCOPE_SITES]; /* as the kernel's object file has them */
+    } origin[SCOPE_SITES]; /* the strings in the kernel's object file */
     struct scope_thread *thread[THREADS_MOST];
     uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, one bit each */
-    bool together;                     /* blocks depend on one another, so all must run, in order */
+    bool together;                     /* blocks depend on one another, so all blocks must run, in order */
     int64_t sample;                    /* approximate number of blocks to watch per launch; 0: all */
-    int64_t every, from;               /* of the running launch, blocks from, from + every, ... are watched */
+    int64_t every, from;               /* the watched blocks of the running launch: from, from + every, ... */
     const struct scope_sink *sink;
     struct watch *watch;
-    struct trace *trace; /* not NULL: keep the steps of one warp there */
+    struct trace *trace; /* NULL, or the trace that receives the steps of one warp */
     bool full;           /* the table of sites or the table of arrays is full */
     struct err err;
 };

@@ -13,7 +13,7 @@ namespace simt
 
 enum { RESUMES_PER_CHECK = 1024 }; /* lanes resumed between two checks of the cancel flag: well below 1 ms */
 
-/* Run the lanes of order[from] .. order[upto - 1] that can run, each until it waits; false: none could. */
+/* Run the lanes of order[from] .. order[upto - 1] that can run, each until it waits; false: no lane could run. */
 static bool run_lanes(unsigned from)
 {
     m->at = from;
@@ -26,7 +26,7 @@ static bool run_lanes(unsigned from)
 }
 
 /* Run lanes until all wait or have returned, one warp after another so that its stacks stay in the cache. With a seed,
-   all lanes of the block in the shuffled order. false: none could run. */
+   run all lanes of the block in the shuffled order instead. false: no lane could run. */
 static bool run_all()
 {
     unsigned stride = settings.seed ? m->threads : WARP;
@@ -67,7 +67,7 @@ static void never_complete(const lane *l)
             collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
-/* All lanes wait or have returned: open the barrier if all are at it, or report why none can ever continue. */
+/* All lanes wait or have returned: open the barrier if all are at it, or report why no lane can ever continue. */
 static void open_barrier()
 {
     const lane *b = first(AT_BARRIER), *x = first(AT_COLLECTIVE);

@@ -60,19 +60,19 @@ extern const char *const collective_names[COLLECTIVES]; /* "__syncwarp", "__ball
 struct collective_call {
     unsigned mask;
     source at;
-    int from;             /* the lane that it reads; -1: a vote */
-    bool vote;            /* of this lane */
+    int from;             /* the lane whose value it reads; -1: a vote */
+    bool vote;            /* the vote of this lane */
     uint64_t value;       /* this lane's value, then the value read */
     unsigned ballot;      /* the votes of all lanes of the mask, one bit each */
-    enum collective what; /* all lanes of a meeting must call the same one */
+    enum collective what; /* all lanes of a meeting must call the same collective */
 };
 
 struct lane {
     dim3 tid;
-    unsigned number; /* of the thread in its block */
+    unsigned number; /* number of the thread in its block */
     enum wait wait;
-    source at;          /* where it waits */
-    unsigned shared_at; /* bytes of shared memory it has declared so far */
+    source at;          /* the source line at which the lane waits */
+    unsigned shared_at; /* bytes of shared memory that the lane has declared so far */
     int unroll;         /* unroll factor of the enclosing loop; 1: no loop, or enum unroll_count */
     collective_call x;
 };

@@ -29,7 +29,7 @@ struct context {
 #else
     ucontext_t uc;
 #endif
-    const void *bottom; /* with size and fake: for the address sanitizer, which must know every stack */
+    const void *bottom; /* bottom, size and fake are for the address sanitizer, which must know every stack */
     size_t size;
     void *fake;
 };
@@ -37,10 +37,10 @@ struct context {
 struct fiber {
     lane l;
     context c;
-    bool ready; /* its stack is set up: it is in thread_loop or within a kernel */
+    bool ready; /* the fiber's stack is set up: the fiber is in thread_loop or within a kernel */
 };
 
-/* One warp collective under way: the lanes that have reached it so far. A warp has at most one per lane. */
+/* One warp collective in progress, and the lanes that have reached it so far. A warp has one per lane at most. */
 struct meeting {
     collective_call call; /* mask, source line and kind, which all its lanes share */
     unsigned arrived;     /* lanes, one bit each */
@@ -53,23 +53,23 @@ struct warp {
 
 /* Settings of the launches that follow; emu.h sets them. */
 struct launch_settings {
-    uint64_t seed;     /* of the order in which lanes run; 0: in the order of their numbers */
-    const char *name;  /* of the launch, in findings; NULL: the name in the LAUNCH statement */
+    uint64_t seed;     /* seed of the order in which lanes run; 0: lanes run in the order of their numbers */
+    const char *name;  /* name of the launch in findings; NULL: the name in the LAUNCH statement */
     bool side_by_side; /* blocks may run on all threads of the host at the same time */
     bool races;        /* look for races within blocks */
-    scope_run *scope;  /* watches the launches; NULL: none does */
-    bool scope_kernel; /* the launches are those of the watched kernel, not of its set-up */
+    scope_run *scope;  /* watches the launches; NULL: launches are not watched */
+    bool scope_kernel; /* the launches belong to the watched kernel itself, not to its set-up */
 };
 extern launch_settings settings;
 
 /* The state with which one host thread runs blocks, one block at a time. */
 struct runner {
-    fiber *f; /* BLOCK_MOST of them, allocated at the first launch */
+    fiber *f; /* BLOCK_MOST fibers, allocated at the first launch */
     char *stacks, *shared;
-    lane_note *notes; /* of all lanes, SCOPE_LOG per lane; allocated when a launch is first watched */
+    lane_note *notes; /* notes of all lanes, SCOPE_LOG per lane; allocated when a launch is first watched */
     lane_log log[BLOCK_MOST];
     context scheduler;
-    unsigned threads;           /* of the running block */
+    unsigned threads;           /* number of threads of the running block */
     unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
     unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
     unsigned resumes;           /* lanes resumed by the scheduler; the cancel flag is checked every RESUMES_PER_CHECK */
@@ -78,10 +78,10 @@ struct runner {
     void *ctx;
     unsigned shared_used; /* bytes of shared memory that the block has declared */
     scope_thread *watch;  /* NULL: the block is not watched */
-    bool broken;          /* a finding, or cancelled: nothing more of this launch runs */
-    int64_t block;        /* number of the running block, then of the one with the finding */
+    bool broken;          /* there is a finding or the user has cancelled: nothing more of this launch runs */
+    int64_t block;        /* number of the running block; after a finding, number of the block with the finding */
     struct err err;
-    struct emu_finding finding; /* the parts of err */
+    struct emu_finding finding; /* the same finding as in err, in parts */
     warp warps[BLOCK_MOST / WARP];
 };
 enum { RUNNERS = 64 };
@@ -102,14 +102,14 @@ inline unsigned in_warp(const lane *l)
 /* runners.cc */
 void check_cancel();            /* stop the launch if the user has cancelled it */
 int make_runners(int threads);  /* allocate runners; returns how many of these threads have one */
-void use_runner(int thread);    /* this host thread runs blocks with that runner; 0: with first_runner */
-void discard_stacks(runner *r); /* after a launch was cut short: its kernels are still on the stacks */
+void use_runner(int thread);    /* select the runner with which this host thread runs blocks; 0: first_runner */
+void discard_stacks(runner *r); /* after a launch that was cut short: its kernels are still on the stacks */
 void gather_findings();         /* the launching thread takes over the finding of the lowest block */
-void runner_free(runner *r);    /* leaves r empty, ready to be used again */
-void free_runners();            /* of all host threads */
+void runner_free(runner *r);    /* free the memory of r; r is empty then and can be used again */
+void free_runners();            /* free the runners of all host threads */
 
 /* fibers.cc */
-void switch_stack(context *from, context *to); /* returns when another stack switches back to `from` */
+void switch_stack(context *from, context *to); /* this call returns when another stack switches back to `from` */
 fiber *
 next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all of them wait or have returned */
 void give_way(); /* suspend the running lane until the scheduler or another lane resumes it */
@@ -125,13 +125,13 @@ void found_by_scheduler(source at, const char *fmt, ...) __attribute__((format(p
 bool make_notes();                                                                    /* allocate the lanes' logs */
 void note_meeting(enum access_kind what, const char *name, unsigned mask, source at); /* barrier, collective, ... */
 bool make_room();    /* merge the notes of full logs and let their lanes run; false: no log was full */
-bool let_atomics();  /* let the lanes that wait before an atomic run, in order; false: none waited */
-void end_of_notes(); /* at the end of a block: merge the remaining notes */
+bool let_atomics();  /* resume, in order, the lanes that wait before an atomic; false: no lane waited */
+void end_of_notes(); /* merge the remaining notes at the end of a block */
 
 /* race_check.cc */
 void check_race(enum access_kind what, const void *base, int64_t k, unsigned size, const char *name, source at);
 void forget_race();
-bool report_race(); /* record the race that was found, as a finding; false: there was none */
+bool report_race(); /* record the race that was found, as a finding; false: there was no race */
 
 /* collectives.cc */
 bool same_line(source a, source b);

@@ -128,9 +128,9 @@ KERNEL_ENTRY(coo_segmented) = {
     .about = "a warp first sums its products by row: one atomic addition per row and warp, not per nonzero",
     .format = &format_coo,
     .source = "[ours]",
-    .work = "16 nonzeros per thread; a warp reads 32 neighbouring ones at a time",
-    .lesson = "A warp takes 512 nonzeros of the list, 32 neighbouring ones at a time, and sums the products of each\n"
-              "row before it adds to y. On the 4x4 example, with products a to i:\n"
+    .work = "16 nonzeros per thread; a warp reads 32 neighbouring nonzeros at a time",
+    .lesson = "A warp takes 512 nonzeros of the list, 32 neighbouring nonzeros at a time, and sums the products of\n"
+              "each row before it adds to y. On the 4x4 example, with products a to i:\n"
               "    row      0   0   1   1   2   2     2   3   3\n"
               "    product  a   b   c   d   e   f     g   h   i\n"
               "    sums     a  a+b  c  c+d  e  e+f  e+f+g h  h+i\n"
@@ -154,7 +154,7 @@ template <typename T> void host_scale(const struct launch *L, int threads)
     for (int64_t row = 0; row < L->A->of->rows; row++) y[row] = beta == 0 ? 0 : beta * y[row];
 }
 
-/* The first nonzero at or after i that begins a row; n if there is none. */
+/* The first nonzero at or after i that begins a row; n if there is no such nonzero. */
 static int64_t row_start(const int *row, int64_t n, int64_t i)
 {
     while (i > 0 && i < n && row[i] == row[i - 1]) i++;

@@ -127,10 +127,10 @@ KERNEL_ENTRY(csr_light_warp) = {
     .lesson = "Like csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
-              "they take the next ones, so the balance is a little coarser.\n"
-              "Its purpose is fewer atomics. On an H200 it takes as long as csr-light-vector, most likely because\n"
-              "the hardware combines a warp's additions to one address anyway. About one addition per nanosecond\n"
-              "for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
+              "they take the next rows, so the balance is a little coarser. Its purpose is fewer atomics. On an\n"
+              "H200 it takes as long as csr-light-vector, most likely because the hardware combines a warp's\n"
+              "additions to one address anyway. About one addition per nanosecond for the whole device is too slow\n"
+              "for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
               "Use csr-cusp for rows of similar length, csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,

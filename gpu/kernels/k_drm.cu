@@ -58,8 +58,9 @@ KERNEL_ENTRY(drm) = {
     .format = &format_drm,
     .source = "Wang et al. 2024, sec. 4.4",
     .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
-    .lesson = "The rows are cut into segments of 32, as in hdia; then heavy segments are merged with light ones, so\n"
-              "that all thread blocks have similar work. With segments of 8, 6, 4 and 2 operands (stored slots):\n"
+    .lesson = "The rows are cut into segments of 32, as in hdia; then heavy segments are merged with light\n"
+              "segments, so that all thread blocks have similar work. With segments of 8, 6, 4 and 2 operands\n"
+              "(stored slots):\n"
               "    block 0   8 + 2 = 10     block 1   6 + 4 = 10     variance 0\n"
               "Thread t of a block takes row t % 32 of the block's segment t / 32, so a warp takes a segment: its\n"
               "lanes read one common offset, 32 neighbouring values and 32 neighbouring elements of x, 8 sectors\n"

@@ -1,5 +1,5 @@
-/* The parts of GMRES(m): the inner products of one vector with all earlier ones in one pass, the Givens rotations of a
-   small triangular system that stays on the device, and the steps of a restart. */
+/* The parts of GMRES(m): the inner products of one vector with all earlier vectors in one pass, the Givens rotations of
+   a small triangular system that stays on the device, and the steps of a restart. */
 #include "vec.h"
 
 #include "machine/gmres_ops.h"

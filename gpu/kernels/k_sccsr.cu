@@ -88,7 +88,7 @@ static int64_t places_of(const struct stored *S)
     return S->a[SCCSR_ROW_INDEX].n;
 }
 
-/* On the device: the results in sorted order. */
+/* Bytes of the results in sorted order, on the device. */
 static int64_t sorted_bytes(const struct mat *M)
 {
     return places_of(M->of) * (int64_t)type_size(M->of->real);
@@ -132,7 +132,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .about = "sc-csr as in the paper, where the host permutes the results: shows the cost of the copies",
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2.2",
-    .work = "as sc-csr; then the host permutes the results",
+    .work = "the work of sc-csr; then the host permutes the results",
     .lesson = "The SpMV is that of sc-csr, but y is written in the order of the sorted rows, and the host permutes\n"
               "it, as in the paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"

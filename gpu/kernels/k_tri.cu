@@ -23,7 +23,7 @@ template <typename T> struct tri {
 };
 
 /* Permute right-hand sides to the order of the positions, and results back. This runs on all multiprocessors, so that
-   the one block that then goes through many levels accesses contiguous memory. */
+   the single block that then goes through many levels accesses contiguous memory. */
 template <typename T>
 __global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {

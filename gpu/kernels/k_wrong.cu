@@ -1,5 +1,5 @@
-/* Pairs of kernels, one with a deliberate bug that breaks a rule and one that is correct, for the command `wrong`. They
-   run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
+/* Pairs of kernels for the command `wrong`: a kernel with a deliberate bug that breaks a rule, and a correct kernel.
+   They run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
 #ifndef __CUDACC__
 #include "base/registry.h"
 #include "gpu/dialect.h"
@@ -244,7 +244,7 @@ bool doubled(const int *out)
 
 struct kernel_of_ints {
     void (*run)(GPTR(const int), GPTR(int));
-    int first, last; /* its lines in this file, from 1 */
+    int first, last; /* the kernel's first and last line in this file, counted from 1 */
 };
 
 #define LISTED(name)                    \

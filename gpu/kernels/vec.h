@@ -29,7 +29,7 @@ template <bool MOST> __device__ double vec_over_block(double v)
     for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
     __syncthreads(); /* all of the block: reads of `part` by the previous call are done */
     if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
-    __syncthreads(); /* all of the block: part is complete */
+    __syncthreads(); /* all of the block: `part` is complete */
     if (threadIdx.x == 0)
         for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
     return v;
@@ -182,7 +182,7 @@ template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
         part[WARPS + warp] = t.b;
         part[2 * WARPS + warp] = t.c;
     }
-    __syncthreads(); /* all of the block: part is complete */
+    __syncthreads(); /* all of the block: `part` is complete */
     if (warp > 0) return t;
     t = {0, 0, 0};
     if (lane < WARPS) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};

@@ -6,8 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread b: how many integers block b adds to the records: a count plus its offsets, or none if its offsets equal those
-   of the block before. */
+/* Thread b: how many integers block b adds to the records: a count plus its offsets, or nothing if its offsets equal
+   the offsets of the block before. */
 __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(int64_t) at)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;

@@ -10,13 +10,13 @@ enum { DRIVE_KEPT = 1 << 20 };
 struct driven {
     int fd;
     pid_t pid;
-    long long bytes; /* that the program sent */
+    long long bytes; /* number of bytes that the program sent */
     double came_us;  /* time of the last output */
-    size_t n;        /* bytes kept: those since drive_key or drive_forget, at most DRIVE_KEPT */
+    size_t n;        /* bytes kept since drive_key or drive_forget, at most DRIVE_KEPT */
     char seen[DRIVE_KEPT + 1];
 };
 
-/* Start argv[0] in a terminal of w x h cells; its state is kept in the folder `home`. Returns false if that fails. */
+/* Start argv[0] in a terminal of w x h characters; its state is kept in the folder `home`. False: failed. */
 bool drive_start(struct driven *d, char *const argv[], int w, int h, const char *home);
 /* Send keys and forget earlier output. */
 void drive_key(struct driven *d, const char *keys);

@@ -17,10 +17,10 @@ struct solve;
 #include <string.h>
 #include <cmocka.h>
 
-/* Make now_us return 0, 100 us, 200 us, ... at successive calls; or the real time again. */
+/* Make now_us return 0, 100 us, 200 us, ... at successive calls if `fixed`; if not, the real time again. */
 void golden_clock(bool fixed);
-/* Limit the session's views to those that golden screens list, and `shown` (NULL: no other): a new view then changes no
-   screen of another view. */
+/* Limit the session's views to the views that golden screens list, plus `shown` (which may be NULL), so that a new view
+   changes no screen of another view. */
 void golden_views(struct session *s, const char *shown);
 /* Pretend that `bench` has measured six kernels, or has only checked them. */
 void make_runs(struct session *s, bool timed);

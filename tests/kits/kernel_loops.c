@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Parameters besides each format's defaults: some that divide the warp evenly, some that do not, some larger than the
-   warp. */
+/* Parameters in addition to each format's defaults: some that divide the warp evenly, some that do not, some larger
+   than the warp. */
 static const struct variant {
     const char *format;
     int64_t param[PARAMS_MAX];

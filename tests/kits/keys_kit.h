@@ -13,6 +13,6 @@ void random_keys_begin(void);
 void random_keys_end(void);
 /* Print the seed of this run and its last keys to stderr, in the syntax of `keys`. Safe in a signal handler. */
 void random_keys_print(void);
-extern int64_t keys_pressed; /* in this run so far */
+extern int64_t keys_pressed; /* number of keys pressed in this run so far */
 
 #endif

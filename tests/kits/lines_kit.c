@@ -49,7 +49,7 @@ static struct names *names_of(const struct kind *k, const struct session *s, con
     return &all;
 }
 
-/* What may follow this command, which is a whole one without `;`. */
+/* What may follow `command`, a single command without `;`. */
 static struct expected *expected_after(struct session *s, const struct command *c, const char *command)
 {
     static struct expected x; /* too large for the stack */
@@ -66,7 +66,7 @@ static void add(char *line, size_t size, const char *word)
 
 /* ---- plain lines ---- */
 
-/* A word of the kind that needs no list. */
+/* A word of a kind that has no list of values. */
 static const char *plain_word(const struct kind *k, const struct session *s)
 {
     if (k->role == KIND_FILE) return "a.json";
@@ -142,7 +142,7 @@ static const char *any_of(uint64_t *random, const char *const *list, int n)
     return list[below(random, n)];
 }
 
-/* Hostile text made of the bytes that are left. */
+/* Hostile text of arbitrary bytes, except those that could run a shell or leave the folder. */
 static const char *any_bytes(uint64_t *random)
 {
     static char text[600];
@@ -171,7 +171,8 @@ static const char *hostile_word(uint64_t *random)
     }
 }
 
-/* A value of the kind: one that it lists, or else a number, a file or a word, mostly one that it accepts. */
+/* A value of the kind: if the kind lists values, one of these; if not, a number, a file or a word, which the kind
+   mostly accepts. */
 static const char *value_of(uint64_t *random, const struct kind *k, const struct session *s, const struct args *a)
 {
     struct names *all = names_of(k, s, a);
@@ -185,7 +186,7 @@ static const char *value_of(uint64_t *random, const struct kind *k, const struct
     return word;
 }
 
-/* Add words until the line is complete, or earlier. */
+/* Add words until the line is complete; sometimes stop earlier. */
 static void random_command(uint64_t *random, struct session *s, char *line, size_t size)
 {
     const struct command *c = commands[below(random, registry_count(&command_registry))];

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Parameters besides each format's defaults. */
+/* Parameters in addition to each format's defaults. */
 static const struct {
     const char *format;
     int64_t param[PARAMS_MAX];

@@ -21,16 +21,16 @@ struct reader {
     struct slow_mtx *m;
     const char *p, *end;  /* the unread text */
     const char *s, *stop; /* the current line */
-    int64_t line;         /* its number, from 1 */
+    int64_t line;         /* number of the current line, from 1 */
     bool plain;
     int64_t left_out; /* bytes ignored at the end of the file */
     bool array, vector, pattern;
     char symmetry; /* 'g' general, 's' symmetric, 'k' skew, 'h' hermitian */
     int64_t size_line, declared;
     int indices, values; /* per line */
-    int64_t row, col;    /* for arrays: position of the next value */
+    int64_t row, col;    /* position of the next value of an array */
     int64_t n, room;
-    struct slow_entry *list; /* [n] in file order */
+    struct slow_entry *list; /* the n entries, in the order of the file */
     int64_t upper, lower;
 };
 

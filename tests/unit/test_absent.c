@@ -1,5 +1,5 @@
-/* What is not there: every command, after every view was drawn, without the matrix, the solve, the race, the
-   factorisation or the trace that it is about, in all forms of output. It works or says why not. */
+/* Run every command without the matrix, the solve, the race, the factorisation or the trace that it needs, after every
+   view was drawn, in all forms of output: the command works, or explains why it does not. */
 #include "kits/lines_kit.h"
 #include "kits/talk.h"
 #include "session/command.h"
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-/* What happens before and after a view is drawn. */
+/* The commands that run before and after a view is drawn. */
 static const struct scene {
     const char *before, *after;
 } scenes[] = {{"", ""}, {"gen poisson2d 2", ""}, {"gen poisson2d 2", "drop all"}};
@@ -39,7 +39,7 @@ static bool try_line(enum out_mode mode, const struct scene *at, const struct vi
     return more;
 }
 
-/* After the first view the lines of all choices are tried, after the others only the first. */
+/* After the first view, the lines of all choices are tried; after each other view, only the first line. */
 static void every_view(enum out_mode mode, const struct scene *at, const struct command *c)
 {
     for (int i = 0; views[i]; i++)

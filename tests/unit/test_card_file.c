@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The text of the card's line `file`, or why there is none. */
+/* The text of the card's line `file`, or the reason why the card has no such line. */
 static const char *file_line(const char *path, bool only)
 {
     static struct talk t;

@@ -61,7 +61,7 @@ static void agrees_with_long_double(void **state)
     }
 }
 
-/* Cases in which a plain sum loses everything: 1e16 + 1 - 1e16, and a product's rounding error. */
+/* Cases in which a plain sum loses all digits: 1e16 + 1 - 1e16, and a product's rounding error. */
 static void cancellation_is_exact(void **state)
 {
     (void)state;

@@ -254,7 +254,7 @@ static void test_wrong_result(void **state)
     }
 }
 
-/* Make the 1st, 2nd, ... call of each kind fail, until none fails. */
+/* Make the 1st, 2nd, ... call of each kind fail, until no call fails. */
 static void test_each_call_fails(void **state)
 {
     (void)state;

@@ -24,7 +24,7 @@ struct screen_case {
     enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* made-up measurements, with or without times */
     int w, h;                                  /* size of the screen; 0: the default */
     bool ascii, plain;
-    bool explore; /* with the explorer's lines around the view */
+    bool explore; /* also draw the explorer's lines around the view */
     enum colours colours;
     void (*fix)(struct solve *v); /* replaces values that depend on timing or rounding */
 };

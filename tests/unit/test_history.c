@@ -142,7 +142,7 @@ static void a_script_is_undone_step_by_step(void **state)
     unlink("/tmp/warpspy-test-undo.wsp");
 }
 
-/* Kept matrices are released with a message; a change that needs none of them can still be undone. */
+/* Kept matrices are released with a message; a change that needs no kept matrix can still be undone. */
 static void kept_memory_is_released(void **state)
 {
     struct talk t;

@@ -373,7 +373,7 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* Steps belong to one matrix: dropping it, or starting with another one, discards them. */
+/* Steps belong to one matrix: dropping that matrix, or starting with another matrix, discards the steps. */
 static void test_command_steps(void **state)
 {
     (void)state;

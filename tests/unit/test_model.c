@@ -60,7 +60,7 @@ static void test_exact(void **state)
     mem_free(k);
 }
 
-/* One row of n entries in one thread: a chain of 2 n dependent loads, plus those of the pointers. */
+/* One row of n entries in one thread: a chain of 2 n dependent loads, plus the loads of the pointers. */
 static void test_chain(void **state)
 {
     struct modeled *k = model_of("gen random 1 500 500", "csr-scalar", T_F64);
@@ -251,7 +251,7 @@ static void test_json(void **state)
     talk_says(&t, "whatif format sell 16", "\"params\":\"C 16");
 }
 
-/* The time to pack csr, which is already there, is not subtracted from the others' packing time. */
+/* The time to pack csr, which is already there, is not subtracted from the packing time of other formats. */
 static void test_conversion_cost(void **state)
 {
     int zero = 0;

@@ -1,5 +1,5 @@
-/* Both readers of numbers, the fast plain one and the careful one, compared with the C library's strtod: millions of
-   numbers, and numbers that are hard to round. */
+/* The two readers of numbers, a fast plain reader and a careful reader, compared with the C library's strtod: millions
+   of numbers, and numbers that are hard to round. */
 #include <stdio.h>
 
 #include "base/base.h"

@@ -54,8 +54,8 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* ---- counts ---- */
 
-/* Compare with a division for each entry: widths that are powers of two and others, more entries in one row of cells
-   than a thread takes at once, columns up to the largest number. */
+/* Compare with a division for each entry: widths that are and that are not powers of two, more entries in one row of
+   cells than a thread takes at once, columns up to the largest possible number. */
 static void counts_agree_with_divisions(void **state)
 {
     (void)state;

@@ -834,7 +834,7 @@ static void test_diff_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* before the tests after which libraries keep memory */
+        /* this test must precede the tests after which libraries keep memory */
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_band),
