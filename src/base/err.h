@@ -28,7 +28,7 @@ struct err {
     enum code code;
     char where[256]; /* "file:line", or empty */
     char text[512];  /* the fault, then what to do */
-    int advice;      /* offset in text where the advice of err_advise begins; 0: no advice */
+    int advice;      /* offset in text at which the advice added by err_advise begins; 0: no advice */
 };
 
 /* Record the first failure in e (later ones are ignored; e may be NULL) and return false. */

@@ -14,7 +14,7 @@ struct gunzip {
     z_stream z;
     bool drained, ended, garbage, broken;
     int64_t unpacked;
-    struct err fault; /* reported after the bytes that precede it */
+    struct err fault; /* a fault, reported after the bytes that precede it */
     unsigned char in[INPUT];
 };
 

@@ -15,6 +15,6 @@ void gunzip_rewind(struct gunzip *g); /* call after moving the source back to it
 /* Unpack up to n bytes and return their number: 0 at the end, -1 on failure. Bytes before a fault are delivered before
    it is reported. */
 int64_t gunzip_read(struct gunzip *g, char *to, int64_t n, struct err *e);
-bool gunzip_garbage(const struct gunzip *g); /* bytes that are not gzip follow the last member */
+bool gunzip_garbage(const struct gunzip *g); /* do bytes that are not gzip follow the last member? */
 
 #endif

@@ -26,7 +26,8 @@ static struct {
 static int npending;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Async-signal-safe. The signal raised here arrives when the handler returns, and then has its earlier effect. */
+/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns, and then has the effect
+   that it had before. */
 static void on_death(int sig)
 {
     int keep = errno;
@@ -43,7 +44,7 @@ static void on_too_large(int sig)
     (void)sig; /* the write fails with EFBIG */
 }
 
-/* A handler, unlike SIG_IGN, is not inherited by programs that this one starts. */
+/* A handler, unlike SIG_IGN, is not inherited by programs that this program starts. */
 static void survive_large_files(void)
 {
     struct sigaction now, survive = {.sa_handler = on_too_large, .sa_flags = SA_RESTART};
@@ -106,7 +107,7 @@ static bool follow(char path[PATH_MAX])
     return true;
 }
 
-/* The file that is written: through links, also to a file that does not exist yet. */
+/* Find the file that will be written. Links are followed, even to a file that does not exist yet. */
 static bool find_target(struct newfile *f, const char *path)
 {
     enum { LINKS_MOST = 40 };
@@ -116,7 +117,7 @@ static bool find_target(struct newfile *f, const char *path)
     return true;
 }
 
-/* Permissions and, where this is allowed, the owner of the file that will be replaced. */
+/* Set the permissions and, if allowed, the owner to those of the file that will be replaced. */
 static bool set_mode(const struct newfile *f, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -168,7 +169,8 @@ bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e
     return write_all(f->fd, data, n) || newfile_fail(f, "write the file", errno, e);
 }
 
-/* Copy the temporary file to `to`, whose space is reserved first, so that a full disk leaves it as it was. */
+/* Copy the temporary file to `to`. The space for `to` is reserved first, so that `to` stays unchanged if the disk is
+   full. */
 static bool pour(const struct newfile *f, int to)
 {
     struct stat st;

@@ -16,16 +16,16 @@ struct newfile {
     int fd;                /* file descriptor of the temporary file, or -1 */
     bool shared;           /* the target has several names (hard links): its content is replaced, not the file */
 };
-/* Open a temporary file next to `path`, with the permissions of the file that it replaces or else of a new file. A
-   signal that ends the program removes it; exceeding the limit of file sizes becomes a failure of newfile_write. Call
-   newfile_close even after a failure. */
+/* Open a temporary file next to `path`, with the permissions of the file that it will replace, or of a new file if
+   there is none. If a signal ends the program, the temporary file is removed. If the limit of file sizes is exceeded,
+   newfile_write fails. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
 /* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove it. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
 /* Can a file be created at path? Check this before long work whose result is to be written to path. */
 bool newfile_possible(const char *path, struct err *e);
-/* The same, but a file that exists is refused unless `force` is set. */
+/* Like newfile_possible, but refuses a file that exists, unless `force` is set. */
 bool newfile_allowed(const char *path, bool force, struct err *e);
 /* Fail with "cannot DOING: REASON", where errno `why` gives the reason. Returns false. */
 bool newfile_fail(const struct newfile *f, const char *doing, int why, struct err *e);

@@ -166,7 +166,8 @@ static const char *matrix_ending(const char *name)
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
-/* Does the member have the archive's name, as NAME.mtx does in NAME.tar.gz? Both are compared without extension. */
+/* Does the member have the archive's name, as NAME.mtx does in NAME.tar.gz? The two names are compared without their
+   extensions. */
 static bool named_like(const char *name, const char *archive)
 {
     size_t n = (size_t)(matrix_ending(name) - base_name(name));

@@ -13,11 +13,11 @@ struct err;
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */
-/* Read up to n bytes and return their number, which is less than n only near the end or a fault: 0 at the end, -1 on
-   failure. Bytes before a fault are delivered before it is reported. */
+/* Read up to n bytes and return their number: 0 at the end, -1 on failure. The number is less than n only just before
+   the end or a fault. Bytes before a fault are delivered before it is reported. */
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
 int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed */
 void stream_progress(const struct stream *s, int64_t *done, int64_t *total); /* in packed bytes */
-bool stream_garbage(const struct stream *s); /* bytes that are not gzip follow the gzip stream */
+bool stream_garbage(const struct stream *s); /* do bytes that are not gzip follow the gzip stream? */
 
 #endif

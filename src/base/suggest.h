@@ -25,7 +25,7 @@ struct message {
 void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
-void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" if there is one */
+void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
 give_fn message_list; /* adds a name to the list, or "..." after twelve; user: the struct message */
 
 #endif

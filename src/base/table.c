@@ -38,8 +38,8 @@ static bool grow(struct table *t, struct err *e)
     return true;
 }
 
-/* Set *kept to the table's copy of the name, NULL for NULL. Rows repeat the names in their order, so the search begins
-   after the name that was used last. */
+/* Set *kept to the table's copy of the name, or to NULL if the name is NULL. Rows list the names in the same order, so
+   the search begins after the name that was used last. */
 static bool keep_name(struct table *t, const char *name, const char **kept, struct err *e)
 {
     *kept = NULL;

@@ -8,7 +8,7 @@
 struct err;
 
 struct cell {
-    const char *key, *heading; /* names of the column in CSV and in text, among the table's names; NULL: not shown */
+    const char *key, *heading; /* the table's copies of the column's names in CSV and in text; NULL: not shown */
     char *text;                /* owned, safe to print */
     bool right;                /* a number */
     int row;

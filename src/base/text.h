@@ -10,8 +10,9 @@
 extern "C" {
 #endif
 
-/* Copy n bytes of text to out[size] and escape C0, C1, DEL, bidi controls and invalid UTF-8. After `most` bytes the
-   copy ends with "...". Returns out. All foreign text must pass through here before it is printed. */
+/* Copy n bytes of text to out[size] and escape C0, C1, DEL, bidi controls and invalid UTF-8. If more than `most` bytes
+   are given, the copy is cut and ends with "...". Returns out. All foreign text must pass through here before it is
+   printed. */
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
 /* Like print_safe, but for text of several lines: keeps line ends. */
 char *print_lines(const char *text, char *out, size_t size);

@@ -1,4 +1,4 @@
-/* Run a library call that cannot be cancelled on a separate thread, and abandon that thread if the user cancels. */
+/* Run, on a separate thread, a library call that cannot be cancelled, and abandon that thread if the user cancels. */
 #include "worker.h"
 #include "err.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* Run library calls that cannot be cancelled on another thread, so that Ctrl-C takes effect at once. */
+/* Run, on another thread, library calls that cannot be cancelled, so that Ctrl-C takes effect at once. */
 #ifndef WORKER_H
 #define WORKER_H
 

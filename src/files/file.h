@@ -30,7 +30,7 @@ struct file_kind {
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
-    bool notes_not_finite; /* its reader notes inf and NaN itself */
+    bool notes_not_finite; /* its reader adds the notes about inf and NaN itself */
     /* Is a file that begins with these n bytes of this kind? NULL: this kind takes every file that no other kind
        recognises. */
     bool (*recognises)(const char *begin, int64_t n);

@@ -333,9 +333,9 @@ static bool isalpha_ascii(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A file of level 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first is 1000
-   * byte order + 10 * precision + type, where type is 0 (full), 1 (text) or 2 (sparse); the last is the length of the
-   name that follows. */
+/* A file of level 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first integer
+   is 1000 times the byte order + 10 times the precision + the type, where the type is 0 (full), 1 (text) or 2 (sparse).
+   The last integer is the length of the name that follows. */
 static bool is_level_4(const char *begin, int64_t n)
 {
     uint32_t head[5];

@@ -65,7 +65,8 @@ static bool spread_blocks(struct npz *z, struct csr *C, int64_t R, int64_t W, st
         for (int64_t r = 0; r < R; r++) {
             int64_t k = z->ptr[b], end = z->ptr[b + 1];
             if (k < 0 || end < k || end > blocks)
-                return file_bad(z->s, e, "the pointers to blocks fall or exceed the %lld blocks", (long long)blocks);
+                return file_bad(z->s, e, "the pointers to blocks decrease or exceed the number of blocks, %lld",
+                                (long long)blocks);
             for (; k < end; k++) {
                 if (z->idx[k] < 0 || z->idx[k] >= block_cols)
                     return file_bad(z->s, e, "block column %d is outside 0 .. %lld", z->idx[k],

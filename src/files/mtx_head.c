@@ -134,7 +134,7 @@ static bool names_from_mmio(struct head *h, const char *where, struct err *e)
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
-    /* mmio knows no vectors, and knows hermitian only for complex. */
+    /* mmio does not support vectors, and supports hermitian only for complex matrices. */
     int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
                      symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
@@ -257,7 +257,7 @@ static size_t line_for_mmio(const struct head *h, const char *s, int found, char
                             (long long)h->entries);
 }
 
-/* mmio counts in int, so call size_fits first. */
+/* mmio reads sizes as int, so call size_fits first. */
 static bool mmio_agrees(const struct head *h, const char *s, int found, const char *where, struct err *e)
 {
     char line[MM_MAX_LINE_LENGTH];

@@ -1,4 +1,5 @@
-/* Checks that need the whole file: the number of entries, and that a file with a symmetry holds only one triangle. */
+/* Checks that need the whole file: does the number of entries agree with the size line, and does a file with a symmetry
+   hold only one triangle? */
 #include "base/mem.h"
 #include "mtx.h"
 

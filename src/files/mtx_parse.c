@@ -121,7 +121,8 @@ static inline bool take_end(struct parser *s)
     return true;
 }
 
-/* Check an entry of a file with a symmetry: count it for its triangle, and check the value if it is on the diagonal. */
+/* Check an entry of a file with a symmetry: count the entry in its triangle, and check the value of a diagonal
+   entry. */
 static bool take_side(struct parser *s, int64_t row, int64_t col, double re, double im)
 {
     if (row > col) s->k->lower++;

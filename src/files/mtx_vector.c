@@ -1,4 +1,4 @@
-/* Read a vector from a file: Matrix Market, or plain numbers. */
+/* Read a vector from a Matrix Market file or from a file of plain numbers. */
 #include "matrix/csr.h"
 #include "matrix_market.h"
 #include "mtx.h"

@@ -25,7 +25,7 @@ void put_diagonals(const struct csr *A, const int *number, struct array *offsets
 
 /* A division of the rows into n blocks. If start is NULL, each block has `height` rows and the last block may extend
    beyond the matrix; otherwise block b is rows start[b] .. start[b+1]-1. If index is not NULL, block index[p] is at
-   position p; otherwise block p is. */
+   position p; otherwise block p is at position p. */
 struct blocks {
     int64_t n, height;
     const int *start, *index;

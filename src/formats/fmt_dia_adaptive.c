@@ -1,5 +1,5 @@
 /* DIA-Adaptive: DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone remove the padding; otherwise
-   BRCSD-II. The arrays are those of the chosen format; the parameter `as`, once resolved, is the choice. */
+   BRCSD-II. The arrays are those of the chosen format, and the parameter `as` then states the choice. */
 #include "fmt_dia_adaptive.h"
 #include "matrix/csr.h"
 #include "fmt_brcsd1.h"

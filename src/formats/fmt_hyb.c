@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/threads.h"
 
-/* The largest width such that at least a third of the rows have that many entries. */
+/* The largest width such that at least a third of the rows have that many entries or more. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 {
     int64_t longest = csr_longest_row(A), rows = 0, w;

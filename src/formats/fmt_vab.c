@@ -1,5 +1,5 @@
 /* VAB, vertically aligned blocks: rows are divided into pieces of 4 elements, one thread per piece. Pieces are assigned
-   to thread blocks of `block` threads and stored so that the threads of a warp read neighbouring slots.
+   to thread blocks of `block` threads and stored so that the threads of a warp read adjacent slots.
 
    Row i has the pieces row_piece[i] .. row_piece[i+1]-1. Element e of piece p is slot
 
@@ -14,7 +14,7 @@
 #include "base/search.h"
 #include "base/threads.h"
 
-/* Blocks have a multiple of 64 threads; the paper uses at least two warps. */
+/* The number of threads per block is a multiple of 64; the paper uses at least two warps. */
 enum { BLOCK_STEP = 64, BLOCK_MAX = 1024 };
 
 static int64_t pieces_of(const struct csr *A, int64_t row)

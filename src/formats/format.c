@@ -135,7 +135,7 @@ bool format_pack(const struct csr *A, const struct format *f, const int64_t *par
     struct plan p;
     *out = (struct stored){0};
     if (A->imag)
-        return fail(e, E_UNSUPPORTED, "%s holds real values, but this matrix is complex; load a real one", f->name);
+        return fail(e, E_UNSUPPORTED, "%s holds real values, but this matrix is complex; load a real matrix", f->name);
     if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
     if (allocate(&p.shape, e) && f->pack(A, &p.shape, e)) {
         *out = p.shape;

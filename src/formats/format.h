@@ -32,7 +32,8 @@ struct format {
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
     /* Fill the arrays, which the caller has allocated and zeroed. */
     bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
-    /* What slot i of array k stands for, 0 <= i < S->a[k].n. Padding has column -1 and the row that reads it, or -1. */
+    /* What slot i of array k stands for, 0 <= i < S->a[k].n. For padding, col is -1, and row is the row that reads the
+       padding, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
     /* Formats that store diagonals: set *operands to the operands of piece k, for measuring the balance of work (see
        struct measures). Returns false if there is no piece k. NULL for other formats. */
@@ -63,7 +64,8 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes, or, unless `force` is set, if it has more than 20 slots of
    padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
-/* Plan, allow, allocate and pack. The caller frees *out with stored_free. Fails for complex matrices. */
+/* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. Fails for complex
+   matrices. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
 /* Convert back to CSR by means of `where`. The values are those that S stores, that is, rounded if S->real is T_F32. */

@@ -25,7 +25,7 @@ struct stored {
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
     enum type real;            /* the type of the values: T_F32 or T_F64 */
     int narrays;
-    struct array a[ARRAYS_MAX]; /* data owned, released by stored_free; may be NULL for plans and device matrices */
+    struct array a[ARRAYS_MAX]; /* data is owned; stored_free releases it; NULL for plans and device matrices */
 };
 
 /* What a slot of an array stands for. */
@@ -40,7 +40,7 @@ struct place {
 int64_t stored_bytes(const struct stored *S); /* total size of the arrays; INT64_MAX if larger */
 int64_t stored_slots(const struct stored *S); /* elements of the value arrays */
 void stored_free(struct stored *S);
-/* Write the parameters S was stored with, such as "C 32, sigma 1024", to out. Returns out. */
+/* Write to out the parameters with which S was stored, such as "C 32, sigma 1024". Returns out. */
 const char *stored_params(const struct stored *S, char *out, size_t size);
 bool stored_is_value(const struct stored *S, int k); /* does array k hold values? */
 

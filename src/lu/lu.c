@@ -1,4 +1,5 @@
-/* Dense LU: the registry of methods; a factorisation from its checks to solving; its errors and determinant. */
+/* Dense LU: the registry of methods; the steps of a factorisation, from its checks to solving; its errors and
+   determinant. */
 #include "lu.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -53,7 +54,7 @@ const char *lu_version(const struct lu_method *m)
 double lu_flops(int64_t n)
 {
     double x = (double)n;
-    return x * (4 * x * x - 3 * x - 1) / 6; /* exact until the division, so that one row gives 0 */
+    return x * (4 * x * x - 3 * x - 1) / 6; /* the computation is exact until the division, so that one row gives 0 */
 }
 
 int64_t lu_bytes(int64_t n, enum type real)
@@ -61,7 +62,7 @@ int64_t lu_bytes(int64_t n, enum type real)
     return n * n * (int64_t)type_size(real) + n * (2 * (int64_t)type_size(real) + 24);
 }
 
-/* ---- what cannot be factored ---- */
+/* ---- checks before a factorisation ---- */
 
 static bool check_matrix(const struct csr *A, bool force, struct err *e)
 {

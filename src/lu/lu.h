@@ -51,7 +51,7 @@ struct lu {
     double growth;    /* max |U| / max |A| */
     double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
     double error;     /* max |x_i - 1| of the same x; backward and error are NaN for a singular matrix */
-    double solve_us;  /* forward and back substitution */
+    double solve_us;  /* time of forward and back substitution */
 };
 
 struct lu_method {

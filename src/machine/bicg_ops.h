@@ -12,8 +12,8 @@ extern "C" {
 
 struct device;
 
-/* If a divisor is 0 up to rounding, a pass sets s[S_DONE] = BROKE_DOWN and s[S_WHAT] to the divisor (see reason.h).
-   Vectors have n values; s: the solver's scalars (vec_ops.h). */
+/* If a divisor is 0 up to rounding, a pass sets s[S_DONE] = BROKE_DOWN and s[S_WHAT] to the code of that divisor (see
+   reason.h). Vectors have n values; s: the solver's scalars (vec_ops.h). */
 struct bicg_ops {
     /* r = b - q; shadow and p are copies of r; s[S_RHO] = s[S_SHADOW] = s[S_RR] = r.r. Adds no record. */
     void (*begin)(struct device *d, int64_t n, double *s, const void *b, const void *q, void *r, void *shadow, void *p);

@@ -66,8 +66,8 @@ struct device {
     void *stream; /* cudaStream_t, or NULL */
 };
 
-/* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. NULL, with an error that
-   lists the available devices, if there is none. Devices live until devices_close. */
+/* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no
+   such device; the error lists the available devices. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
 struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; does not start CUDA */
 int device_count(enum device_kind kind); /* starts only as much of CUDA as counting needs */

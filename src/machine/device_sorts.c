@@ -1,4 +1,4 @@
-/* The kinds of devices that warpspy knows, whether or not this machine has them. */
+/* The kinds of devices that warpspy supports, whether or not this machine has them. */
 #include "device_sorts.h"
 #include "base/registry.h"
 

@@ -1,4 +1,4 @@
-/* The kinds of devices that warpspy knows, whether or not this machine has them, with a description for `help`. */
+/* The kinds of devices that warpspy supports, whether or not this machine has them, with a description for `help`. */
 #ifndef DEVICE_SORTS_H
 #define DEVICE_SORTS_H
 

@@ -26,8 +26,8 @@ struct launch {
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* If not NULL, also compute x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does. Allowed only if alpha
-       is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
+    /* If not NULL, also compute the inner products x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does.
+       Allowed only if alpha is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
     double *s;
     const void *r;
     /* filled in by kernel_launch for kernels with scratch */
@@ -55,8 +55,8 @@ struct kernel {
     const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     bool (*best)(const struct csr *A); /* is it the best kernel of its format for A? see kernel_default; NULL: never */
-    /* Each may be NULL. scratch: bytes of memory that the kernel keeps on the device beside the matrix; prepare fills
-       this memory and the note, once; release frees what the note refers to. */
+    /* Each of these functions may be NULL. scratch: bytes of memory that the kernel keeps on the device beside the
+       matrix; prepare fills this memory and the note, once; release frees what the note refers to. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
     void (*release)(struct device *d, uint64_t note);

@@ -15,8 +15,8 @@ extern "C" {
 #endif
 
 /* A level is narrow if it has at most LEVEL_NARROW rows and if the number of its rows and entries together is at most
-   LEVEL_WORK. If rows have more than LEVEL_LONG entries on average, one warp processes one row. LEVEL_BLOCK: threads
-   per block of a wide level. */
+   LEVEL_WORK. If the rows of a launch have more than LEVEL_LONG entries on average, one warp processes each row.
+   LEVEL_BLOCK: threads per block of a wide level. */
 enum { LEVEL_NARROW = 1024, LEVEL_WORK = 8192, LEVEL_LONG = 16, LEVEL_BLOCK = 256 };
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
@@ -50,8 +50,8 @@ struct level_schedule {
 
 /* Gauss-Seidel and SOR (k_sweep.cu). */
 struct sweep_ops {
-    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; s[S_NEXT_DIFF] becomes the largest change, if that is
-       greater */
+    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; if the largest change exceeds s[S_NEXT_DIFF], it is
+       stored there */
     void (*sweep)(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x);
     /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then set s[S_NEXT_DIFF] to
        0. */

@@ -27,7 +27,7 @@ struct scratch {
 
 /* A stored matrix on a device: the device copies of its arrays. */
 struct mat {
-    const struct stored *of; /* not owned; must outlive this */
+    const struct stored *of; /* not owned; must outlive this struct */
     struct device *dev;
     void *ptr[ARRAYS_MAX];    /* array k on the device, owned */
     struct scratch **scratch; /* head of a list that launches append to, owned */

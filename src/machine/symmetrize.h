@@ -48,7 +48,7 @@ struct sym_options {
     const struct sym_method *method; /* NULL: the default */
     struct device *dev;
     enum sym_mode mode;
-    bool whole; /* run the method even if A is symmetric already: for benches and tests */
+    bool whole; /* run the method even if A is already symmetric, for benches and tests */
     struct watch *watch;
 };
 

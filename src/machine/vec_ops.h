@@ -48,7 +48,7 @@ enum {
     S_ETA2, /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
     S_COLUMNS,
     S_SCALE, /* gmres: s[S_COLUMNS] = columns of the current cycle; s[S_SCALE] = 1 / the norm of the next vector */
-    S_WHAT,  /* the quantity that broke down (reason.h); its value is in s[S_PQ] */
+    S_WHAT,  /* code of the quantity that was 0 up to rounding (reason.h); its value is in s[S_PQ] */
     S_LIVE,  /* address of the live record, stored in the space of a double; 0: there is no live record */
     S_TRUE,  /* r.r of r = b - A x at the last probe */
     S_RQ,

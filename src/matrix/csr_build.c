@@ -1,7 +1,7 @@
-/* Build CSR from triplets. Entries go in input order to buckets of neighbouring rows; a bucket fits in the cache. Then
-   each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by 64-bit
-   keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates are
-   summed in input order, whatever the number of threads. */
+/* Build CSR from triplets. Entries are copied, in input order, to buckets of neighbouring rows; a bucket fits in the
+   cache. Then each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by
+   64-bit keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates
+   are summed in input order, whatever the number of threads. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -37,7 +37,7 @@ static inline int64_t cell_of(const struct scale *s, int64_t i)
     return (int64_t)((uint64_t)i * s->whole + high);
 }
 
-/* The first i of cell k. */
+/* The first i that belongs to cell k. */
 static int64_t cell_begin(const struct scale *s, int64_t k)
 {
     return (k * s->size + s->cells - 1) / s->cells;
@@ -94,8 +94,8 @@ static bool quick_of(const struct scale *s, struct quick *q)
     return 2 * bits < 64 && times <= UINT64_MAX / (uint64_t)s->size;
 }
 
-/* Neighbouring entries often fall in one cell, and each increment of a count waits for the store of the previous one.
-   Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
+/* Neighbouring entries often fall in the same cell, and each increment of a count waits for the store of the previous
+   one. Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];

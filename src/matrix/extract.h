@@ -1,4 +1,4 @@
-/* New matrices with some of the entries of another, or with its entries scaled. */
+/* Make a new matrix from some entries of a matrix, or from its scaled entries. */
 #ifndef EXTRACT_H
 #define EXTRACT_H
 

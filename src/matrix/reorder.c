@@ -176,8 +176,8 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
     return best;
 }
 
-/* Order one component, starting from a pseudo-peripheral node. To find one, search again from a node of the last level
-   as long as that gives more levels. The order of the last search is the result. */
+/* Order one component, starting from a pseudo-peripheral node. To find such a node, search again from a node of the
+   last level as long as that gives more levels. The order of the last search is the result. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
     for (int i = 0, depth, last, best = 0;; i++) {
@@ -340,7 +340,8 @@ static bool metis_open(struct err *e)
     }
     if (metis.library) return true;
     if (metis.wide)
-        return fail(e, E_UNSUPPORTED, "metis needs %s built with 32-bit integers; this one has 64-bit integers",
+        return fail(e, E_UNSUPPORTED,
+                    "metis needs %s built with 32-bit integers, but the installed library has 64-bit integers",
                     reorder_metis_name);
     return fail(e, E_UNSUPPORTED, "metis needs %s, which is not installed; try amd, which also reduces fill",
                 reorder_metis_name);

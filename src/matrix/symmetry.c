@@ -17,7 +17,7 @@ enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 struct walker {
     int64_t row, end;
     int *next;       /* [rows]: the next entry to match in each row */
-    int64_t surplus; /* entries right of the diagonal minus those left of it */
+    int64_t surplus; /* number of entries right of the diagonal minus the number left of it */
     bool pattern, values;
 };
 

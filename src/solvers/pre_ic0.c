@@ -128,7 +128,7 @@ static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *
 static bool make(struct solve *v, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    int *diag = mem_new(A->rows, sizeof *diag, "the places of the diagonal", e);
+    int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     struct cholesky c = {.mirror = mem_new(A->nnz, sizeof *c.mirror, "the mirror images of entries", e),
                          .at = mem_new(A->rows, sizeof *c.at, "the columns of a row", e),
                          .inverse = mem_new(A->rows, sizeof *c.inverse, "the inverted diagonal", e)};

@@ -40,7 +40,7 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
 static bool make(struct solve *v, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    int *diag = mem_new(A->rows, sizeof *diag, "the places of the diagonal", e);
+    int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
     double *inverse = mem_new(A->rows, sizeof *inverse, "the inverted diagonal", e);
     double *val = mem_new(A->nnz, sizeof *val, "the factors of ilu0", e);

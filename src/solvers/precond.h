@@ -16,7 +16,7 @@ struct precond {
     bool symmetric; /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;    /* M has blocks, whose size the user can choose */
     /* Factorise on the host and copy the parts to v->dev, into v->pre.part[]; an error names the row. v->pre.block is
-       the number of rows per block, if it has blocks; 0: the default. After a failure `drop` frees the parts. */
+       the number of rows per block, if M has blocks; 0: the default. After a failure `drop` frees the parts. */
     bool (*make)(struct solve *v, struct err *e);
     /* z = M^-1 r, for vectors of v->n values. The launches are queued on the device and have no effect once s[S_DONE]
        is not 0. z and r are different vectors. */

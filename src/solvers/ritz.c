@@ -294,7 +294,7 @@ static bool singular(const struct square *s)
     return false;
 }
 
-/* x = R'R x, or its inverse. */
+/* multiply: x = R'R x; divide: x = (R'R)^-1 x. */
 static void multiply(const struct square *s, double *x)
 {
     for (int64_t i = 0; i < s->n; i++) {

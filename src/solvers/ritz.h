@@ -44,8 +44,8 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 /* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in any order: re[k], im[k].
    About 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e);
-/* The largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest, estimated from below;
-   infinity if the matrix is singular. */
+/* The largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest singular value, estimated
+   from below; infinity if the matrix is singular. */
 bool ritz_condition(const double *H, int64_t ld, int64_t k, double *condition, struct err *e);
 
 #endif

@@ -77,8 +77,8 @@ static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {
         [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
-        [SYMMETRY_YES] = "A is symmetric, but cg needs more: use gmres",
-        [SYMMETRY_NO] = "A is not symmetric, as cg requires: use bicgstab or gmres",
+        [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use gmres",
+        [SYMMETRY_NO] = "cg needs a symmetric matrix, but A is not symmetric: use bicgstab or gmres",
     };
     return advice[known];
 }
@@ -108,7 +108,7 @@ const struct solver solver_cg = {
     .needs = "a symmetric positive definite matrix",
     .advice =
         "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
-    .cost = "one SpMV with A, 9 vectors read or written; 5 vectors, one more with a preconditioner",
+    .cost = "one SpMV with A, 9 vectors read or written; memory for 5 vectors, or 6 with a preconditioner",
     .when = "first choice for every symmetric positive definite matrix. The number of iterations grows with the square "
             "root of the condition number (`check` estimates it), which precond jacobi or ic0 reduces",
     .vectors = 3,

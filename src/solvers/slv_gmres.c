@@ -86,7 +86,7 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
                     e);
 }
 
-/* Orthogonalise q against the columns from .. to-1; `row` of the work space receives the coefficients. */
+/* Orthogonalise q against the columns from .. to-1; row `row` of the work memory receives the coefficients. */
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
     int m = (int)v->set.m;
@@ -195,10 +195,11 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 
 static void explain(const struct solve *v, char *out, size_t size)
 {
-    snprintf(out, size,
-             "broke down after iteration %lld: A maps the Krylov space to a smaller one, which does not reach b; the "
-             "matrix is singular (see `check only rank` and `lu`)",
-             (long long)v->iterations);
+    snprintf(
+        out, size,
+        "broke down after iteration %lld: A maps the Krylov space to a smaller space, which does not contain b; the "
+        "matrix is singular (see `check only rank` and `lu`)",
+        (long long)v->iterations);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
@@ -214,7 +215,7 @@ const struct solver solver_gmres = {
     .needs = "a square matrix, and memory for m vectors",
     .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
     .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
-            "orthogonalisation; m + 3 vectors",
+            "orthogonalisation; memory for m + 3 vectors",
     .when = "for any square matrix, if other solvers break down or their residual jumps: within a cycle the residual "
             "of gmres never grows. A larger m needs fewer iterations, each of which costs more",
     .vectors = 1,

@@ -88,8 +88,8 @@ const struct solver solver_gs = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "
               "positive definite; if A is symmetric positive definite, cg is faster",
-    .cost =
-        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
+    .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
+            "copy of A's rows",
     .when = "if jacobi converges: gs takes about half as many iterations. On cpu it updates the rows in order; on a "
             "GPU it updates all rows of a colour at once, so a matrix that needs many colours is slow there",
     .vectors = 1,
@@ -110,8 +110,8 @@ const struct solver solver_sor = {
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
               "cg needs no omega",
-    .cost =
-        "a sweep through A and an SpMV for the residual, so A is read twice; 3 vectors, and a second copy of A's rows",
+    .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
+            "copy of A's rows",
     .when = "if a good omega is known: on a grid, the number of iterations then grows with the width of the grid, not "
             "with the square of the width; with omega 1, sor is gs",
     .vectors = 1,

@@ -72,9 +72,9 @@ const struct solver solver_jacobi = {
     .source = "THESIS 3.2",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Jacobi is certain to converge only if every row is diagonally dominant (see `stats`); "
-              "for a symmetric positive definite matrix use cg",
-    .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
-    .when = "to see what the simplest method does, or if the diagonal dominates strongly. All rows are updated at "
+              "for a symmetric positive definite matrix, use cg",
+    .cost = "one SpMV with A and one pass over the vectors; memory for 5 vectors",
+    .when = "to see what the simplest method does, or if A is strongly diagonally dominant. All rows are updated at "
             "once, which suits a GPU, but on a grid the number of iterations grows with the square of the grid's width",
     .vectors = 3,
     .window = 1000, /* accepts slow convergence, down to a gain of 1% in 1000 iterations */
@@ -93,8 +93,8 @@ const struct solver solver_wjacobi = {
     .about = "Jacobi with steps shortened by omega, which damps oscillating errors",
     .source = "textbook",
     .needs = "a square matrix with no zero on the diagonal",
-    .advice = "a smaller omega damps more; for a symmetric positive definite matrix use cg",
-    .cost = "one SpMV with A and one pass over the vectors; 5 vectors",
+    .advice = "a smaller omega damps more; for a symmetric positive definite matrix, use cg",
+    .cost = "one SpMV with A and one pass over the vectors; memory for 5 vectors",
     .when =
         "as a smoother: with omega 2/3, oscillating errors vanish in a few iterations, but smooth errors hardly shrink",
     .vectors = 3,

@@ -8,7 +8,7 @@
 #include "solver.h"
 #include "machine/vec_ops.h"
 
-/* R to T are as in bicgstab; RESIDUAL is the smoothed residual, which belongs to VEC_X. */
+/* QMR_R to QMR_T are as in bicgstab; QMR_RESIDUAL is the smoothed residual, which belongs to VEC_X. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
 
 static bool init(struct solve *v, struct err *e)
@@ -47,8 +47,9 @@ const struct solver solver_qmrcgstab = {
     .about = "BiCGSTAB with a smoothed residual",
     .source = "THESIS 3; Chan et al. 1994",
     .needs = "a square matrix",
-    .advice = "if qmrcgstab stagnates, gmres with a large m may not",
-    .cost = "two SpMVs with A (and two with a preconditioner), at least 25 vectors read or written; 10 vectors",
+    .advice = "if qmrcgstab stagnates, try gmres with a large m",
+    .cost =
+        "two SpMVs with A (and two with a preconditioner), at least 25 vectors read or written; memory for 10 vectors",
     .when = "instead of bicgstab, if the residual of bicgstab jumps: the residual of qmrcgstab falls smoothly, at the "
             "cost of three more vectors",
     .vectors = 8,

@@ -38,7 +38,8 @@ enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 struct solve_matrix {
     const char *name;
     const struct csr *csr;
-    struct mat *mat;             /* in the format of the kernel, on the device of the solve; NULL only where b = 0 */
+    /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0 */
+    struct mat *mat;
     const struct kernel *kernel; /* multiplies by mat */
     enum known_symmetry symmetry;
     struct watch *watch; /* long work on the host calls watch_tick with it; may be NULL */
@@ -80,14 +81,14 @@ struct solve_settings {
     int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
     int64_t window; /* the solve has stagnated after this many iterations without a gain of 1% */
-    bool modified;  /* gmres: modified Gram-Schmidt instead of classical twice */
+    bool modified;  /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
     bool sums_host; /* gmres: the host adds the block sums, as in the thesis */
     bool force;     /* accept NaN and inf, continue through divergence and stagnation */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
 struct solve_history {
-    double *residual; /* ||r|| / ||b||, recursive */
+    double *residual; /* ||r|| / ||b|| of the recursive residual */
     /* cg: the coefficients in x += alpha p and p = r + beta p; 0 for other solvers and for iteration 0 */
     double *alpha, *beta;
     double *stamp; /* when the record was written, in us since the first record */
@@ -176,14 +177,15 @@ struct solve {
     char why[400];      /* after solve_end: the reason as a sentence, with figures and advice */
     int why_detail;     /* index in `why` of the text after "converged: "; else 0 */
     int64_t iterations; /* iterations done, as far as the host knows */
-    int64_t base;       /* the iteration at which the solver last started: 0, or where a setting was changed */
-    double residual;    /* the recursive residual, relative to ||b|| */
-    double max_diff;    /* max |x' - x| of the last iteration */
+    /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */
+    int64_t base;
+    double residual; /* the recursive residual, relative to ||b|| */
+    double max_diff; /* max |x' - x| of the last iteration */
     bool paused;
     int64_t steps_left; /* pause after this many iterations; 0: do not pause */
 
     /* on the device */
-    void *vec[SOLVE_VECTORS]; /* indexed by enum solve_vector; the solver's own vectors, by an enum in its file */
+    void *vec[SOLVE_VECTORS]; /* indexed by enum solve_vector; a solver's file has an enum for its own vectors */
     int64_t vec_bytes[SOLVE_VECTORS];
     double *scalars;      /* VEC_WORK doubles: the scalars (enum in machine/vec_ops.h) and work memory */
     double *host_scalars; /* as last read */
@@ -260,7 +262,7 @@ double solve_bytes(const struct solve *v);
    were any. For a solver that restarts, the result is the mean of all iterations, since the iterations of a cycle
    differ. NaN if no iteration was done. */
 double solve_each_us(const struct solve *v);
-/* Bytes allocated on the device: vectors, matrix, preconditioner, work space. */
+/* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);
 /* gmres: write the Hessenberg matrix of the current cycle, or at a restart that of the last cycle, to to[(m + 1) * m].
    Its *columns columns have m + 1 rows each. Returns false if this solver has no Hessenberg matrix. Waits for the

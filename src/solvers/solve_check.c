@@ -67,7 +67,7 @@ static bool check_m(const struct solve_options *o, struct err *e)
 static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
-    if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so it takes no `block`; bjacobi does", o->pre->name);
+    if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so `block` cannot be set; bjacobi has blocks", o->pre->name);
     return fail(
         e, E_USAGE,
         "`block` sets the block size of a preconditioner, but there is no preconditioner; add `precond bjacobi`");
@@ -78,7 +78,8 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (!check_block(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
-        return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres do", o->solver->name);
+        return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres take one",
+                    o->solver->name);
     if (o->solver->own_precond && !o->pre->symmetric)
         return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,
                     o->pre->name);

@@ -1,4 +1,4 @@
-/* Checkpoints: copies of a solve's vectors and scalars on the host, so that it can go back. */
+/* Checkpoints: copies of a solve's vectors and scalars on the host, so that the solve can go back. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "machine/device.h"

@@ -19,15 +19,16 @@ static const double drift = 2;
 static const struct {
     const char *name, *text;
 } reasons[] = {
-    [RUNNING] = {"running", "not finished: `step [N]` does iterations, `continue` runs on, `stop` ends it"},
+    [RUNNING] = {"running",
+                 "not finished: `step [N]` runs N iterations, `continue` runs the rest, `stop` ends the solve"},
     [CONVERGED] = {"converged", "converged"},
     [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; raise maxit or loosen tol"},
-    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first"},
+    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first residual"},
     [BROKE_DOWN] = {"broke-down", "broke down"},
     [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
     [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
     [STOPPED] = {"stopped", "stopped by the user"},
-    [DRIFTED] = {"drifted", "the recursive residual converged but the true one did not; not converged"},
+    [DRIFTED] = {"drifted", "not converged: the recursive residual converged, but the true residual did not"},
 };
 
 const char *reason_name(enum reason r)
@@ -109,7 +110,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
     if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
-        snprintf(out + n, size - (size_t)n, ", the true one %.2e; `change` restarts from this x; or loosen tol",
+        snprintf(out + n, size - (size_t)n, ", true residual %.2e; `change` restarts from this x; or loosen tol",
                  v->result.residual_true);
     else
         snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
@@ -154,10 +155,11 @@ static int explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
         break;
     case DRIFTED:
-        snprintf(out, size,
-                 "the recursive residual met tol %.2e but the true one is %.2e: not converged; `change` restarts from "
-                 "this x%s; or loosen tol",
-                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+        snprintf(
+            out, size,
+            "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts from "
+            "this x%s; or loosen tol",
+            v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
         break;
     default:
         snprintf(out, size, "%s", text);

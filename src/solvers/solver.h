@@ -34,7 +34,7 @@ struct solver {
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied as many times. A solver that
        restarts has one more SpMV per cycle. */
     int products;
-    double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum per iteration (solvers.md) */
+    double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
     int64_t (*held)(const struct solve *v);                       /* bytes on the device besides v->vec[]; NULL: none */
     /* allocate and compute what the solver needs; record the first residual */
     bool (*init)(struct solve *v, struct err *e);

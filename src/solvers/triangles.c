@@ -26,7 +26,7 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
     if (!missing) return true;
     return fail(e, E_NUMERIC,
                 "%s needs an entry on the diagonal of every row, but row %lld (counted from 0) has none; %s; gmres and "
-                "bicgstab without a preconditioner need none",
+                "bicgstab without a preconditioner need no diagonal",
                 who, (long long)first, how_many(missing, "such row").text);
 }
 
@@ -134,6 +134,6 @@ void triangles_note(const struct solve *v, char *out, size_t size)
         n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre.note[TRI_LEVELS_LOWER], "level").text,
                              show_count(v->pre.note[TRI_LEVELS_UPPER], up, sizeof up));
     if (v->pre.note[TRI_SHIFT] && n < size)
-        snprintf(out + n, size - n, "%s%.3g%% more on the diagonal", n ? ", " : "",
+        snprintf(out + n, size - n, "%sdiagonal increased by %.3g%%", n ? ", " : "",
                  (double)v->pre.note[TRI_SHIFT] * 1e-4);
 }

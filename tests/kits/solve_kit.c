@@ -132,7 +132,7 @@ const struct known_end known_ends[] = {
      .reason = DRIFTED,
      .iterations = -1,
      .tol = 1e-30,
-     .why = "the true one is",
+     .why = "the true residual is",
      .f64_only = true,
      GRID(23, 17)},
     {.name = "a zero on the diagonal",

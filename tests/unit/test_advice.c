@@ -134,14 +134,16 @@ static void refusals_of_singular_matrices_suggest_next_step(void **state)
     assert_true(talk_line(&t, line));
     remove(path);
     talk_refuses(&t, "solve jacobi S on cpu", "gmres and bicgstab without a preconditioner need no diagonal");
-    talk_refuses(&t, "solve gmres S on cpu precond ilu0", "gmres and bicgstab without a preconditioner need none");
+    talk_refuses(&t, "solve gmres S on cpu precond ilu0",
+                 "gmres and bicgstab without a preconditioner need no diagonal");
     assert_true(talk_line(&t, "extract 0 4 18 22 P as O")); /* no entries */
     talk_refuses(&t, "solve jacobi O on cpu b ones", "that row is empty, so A is singular");
     talk_says(&t, "solve cg O on cpu b ones", "row 0 is empty, so A is singular");
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
-    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg needs more: use gmres");
+    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg also needs positive definiteness: use gmres");
     assert_true(talk_line(&t, "load samples/thesis4.mtx; scale by rows as T"));
-    talk_says(&t, "solve cg T on cpu b random seed 3", "A is not symmetric, as cg requires: use bicgstab or gmres");
+    talk_says(&t, "solve cg T on cpu b random seed 3",
+              "cg needs a symmetric matrix, but A is not symmetric: use bicgstab or gmres");
     talk_close(&t);
 }
 

@@ -232,7 +232,7 @@ static void test_notes(void **state)
         {"solve cg precond bjacobi block 5 on cpu", "it has          blocks of 5 rows\n"},
         {"solve cg precond bjacobi on cpu", "it has          blocks of 8 rows\n"},
         {"solve bicgstab precond bjacobi block 40 on cpu", "block is 40, but blocks must have 1 to 32 rows"},
-        {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so it takes no `block`; bjacobi does"},
+        {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so `block` cannot be set; bjacobi has blocks"},
         {"solve cg block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
@@ -259,10 +259,10 @@ static void test_shift_note(void **state)
     bed_make(&bed, &kershaw);
     assert_true(bed_begin(&bed, "ic0", 0, "cpu", T_F64, &e));
     bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
-    assert_string_equal(note, "30% more on the diagonal");
+    assert_string_equal(note, "diagonal increased by 30%");
     assert_true(bed_begin(&bed, "ic0", 0, "emu", T_F64, &e));
     bed.s.solve->pre.method->note(bed.s.solve, note, sizeof note);
-    assert_string_equal(note, "4 levels down, 4 up, 30% more on the diagonal");
+    assert_string_equal(note, "4 levels down, 4 up, diagonal increased by 30%");
     bed_free(&bed);
 }
 
