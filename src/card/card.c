@@ -220,7 +220,7 @@ static void run_line_of(struct card *c, struct card_row *r)
         memset(r->known, 0, sizeof r->known);
         snprintf(r->finding, sizeof r->finding, "%.*s", COUNT(r->finding) - 1, e.text);
     }
-    /* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex ones. */
+    /* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex matrices. */
     if (!ok || (c->A->imag && r->line->real)) drop_advice(r);
     c->stopped = r->state == CARD_STOPPED;
 }
@@ -234,7 +234,7 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         size_t at = 0;
         for (int i = 0; card_lines[i] && at < sizeof names; i++)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
-        return fail(e, E_USAGE, "the card has no line `%.60s`; one of %s", only, names);
+        return fail(e, E_USAGE, "the card has no line `%.60s`; give one of %s", only, names);
     }
     c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
     if (!c->row) return false;

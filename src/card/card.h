@@ -25,7 +25,7 @@ enum card_state {
     CARD_FOUND,   /* finding and advice hold the result */
     CARD_UNFIT,   /* does not apply: the matrix is not square */
     CARD_STOPPED, /* cancelled while it ran */
-    CARD_FAILED   /* finding holds the reason: no memory, no library */
+    CARD_FAILED   /* finding holds the reason: not enough memory, or no library */
 };
 struct card_line;
 struct card_row {
@@ -50,7 +50,7 @@ struct card_line {
     bool costly; /* runs on a large matrix only if requested */
     bool square; /* only for square matrices */
     bool empty;  /* also for a matrix without rows or columns */
-    bool real;   /* its advice holds only for real matrices: dropped for complex ones */
+    bool real;   /* its advice is dropped for complex matrices */
     bool finite; /* a matrix with NaN or inf is not examined; the line only reports that it has them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
@@ -78,7 +78,7 @@ struct card_symmetry {
     double skew;       /* ||A - A'||_F / ||A||_F, without conjugation; NaN if A has NaN or inf */
     bool pattern;      /* the pattern is symmetric */
     bool values;       /* A = A' */
-    bool hermitian;    /* A = conj(A'); for a real matrix the same as values */
+    bool hermitian;    /* A = conj(A'); for a real matrix, the same as `values` */
 };
 enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE };
 struct card_fill {
@@ -145,7 +145,7 @@ struct card_digits {
 };
 struct card_digits card_count(int64_t n);
 
-/* Visits all rows with several threads, in slices between which Ctrl-C is checked. On entry *sum is the neutral
+/* Visits all rows with several threads, in slices between which Ctrl-C is checked. On entry, *sum is the neutral
    element: each thread starts from a copy of it, and the copies are merged into *sum in the order of the threads. */
 typedef void card_visit(const struct csr *A, int64_t row, void *part);
 typedef void card_merge(void *sum, const void *part);
@@ -155,8 +155,8 @@ const struct card_values *card_values(struct card *c, struct err *e);
 const struct card_columns *card_columns(struct card *c, struct err *e);
 const struct card_symmetry *card_symmetry(struct card *c, struct err *e);
 const struct card_fill *card_fill(struct card *c, struct err *e);
-/* The number of weakly connected components, and the size of the largest in rows (rows plus columns if A is not
-   square); in card_parts.c. */
+/* The number of weakly connected components, and the size of the largest component in rows (rows plus columns if A is
+   not square); in card_parts.c. */
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_cholmod.c: CHOLMOD, loaded at its first use. */

@@ -69,8 +69,8 @@ struct cholesky_job {
     bool ok;
 };
 
-/* CHOLMOD reads the rows of A as columns. For a hermitian matrix that gives the conjugate, which is definite exactly if
-   A is. */
+/* CHOLMOD reads the rows of A as columns. For a hermitian matrix, that gives the conjugate, which is definite exactly
+   if A is. */
 static cholmod_sparse sparse_of(const struct card_graph *g)
 {
     return (cholmod_sparse){.nrow = (size_t)g->rows,

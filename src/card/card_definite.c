@@ -45,7 +45,7 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
 
 struct dominant {
     int64_t failing, strict; /* rows */
-    int64_t zeros;           /* stored zeros off the diagonal: they are no edges of the graph */
+    int64_t zeros;           /* stored zeros off the diagonal are not edges of the graph */
 };
 
 /* The sum is compensated (high + low), so that a row whose diagonal equals the sum is found to be weak, not strict. */
@@ -133,7 +133,7 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
 }
 
 /* Tries the proofs that need no factorization: a diagonal entry that is not positive, Gershgorin discs, dominant rows.
-   Sets *done if one of them decides. */
+   Sets *done if one of the proofs decides. */
 static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
     struct not_positive d = {0, INT64_MAX};

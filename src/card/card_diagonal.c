@@ -98,7 +98,7 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
 }
 
 /* No row fails. Dominance guarantees convergence only if at least one row is strict: the rows of a graph's Laplacian
-   are all weak, and it is singular. */
+   are all weak, and the Laplacian is singular. */
 static void say_weak(struct card_row *r, const struct dominance *d)
 {
     if (d->count[2]) {
@@ -193,7 +193,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
             card_say(r, "%s off the diagonal above 0, first in row %lld", card_count(s->positive).text,
                      (long long)s->first);
         card_advise(r, "no M-matrix");
-        if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance ILU(0) cannot fail */
+        if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance, ILU(0) cannot fail */
     } else if (dominant) {
         card_say(r, "M-matrix (signs, strict dominance)");
         card_advise(r, "ILU(0) cannot break down");
@@ -237,7 +237,7 @@ const struct card_line card_line_dominance = {
     .real = true,
     .about = "|a_ii| compared with the sum of the other |a| in its row and in its column: strict if larger, weak if "
              "equal to 12 "
-             "digits, else failing",
+             "digits, otherwise failing",
     .keys = {{"rows_strict", CARD_INT},
              {"rows_weak", CARD_INT},
              {"rows_failing", CARD_INT},

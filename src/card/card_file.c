@@ -91,7 +91,7 @@ static void say(const struct card *c, const struct mtx_find *f, struct card_row 
 
 static void set(const struct mtx_find *f, struct card_row *r)
 {
-    for (int i = f->nplaces; i-- > 0;) /* backwards, so that the first of each kind is kept */
+    for (int i = f->nplaces; i-- > 0;) /* go backwards, so that the first of each kind is kept */
         card_set(r, f->place[i].zero ? "explicit_zero_line" : "nonfinite_line", (double)f->place[i].line);
     if (!f->ntwice) return;
     card_set(r, "duplicate_row", (double)f->twice[0].row);
@@ -111,8 +111,9 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     struct mtx_find f = {0};
     const struct card_values *v = card_values(c, e);
     if (!v) return false;
-    if (!c->info || !c->info->text_bytes) return quiet(r, "not from a Matrix Market file: there are no lines to name");
-    if (!v->bad && !v->zeros && !c->info->duplicates) return quiet(r, "no NaN, inf, stored zero or duplicate to name");
+    if (!c->info || !c->info->text_bytes) return quiet(r, "not from a Matrix Market file: there are no lines to list");
+    if (!v->bad && !v->zeros && !c->info->duplicates)
+        return quiet(r, "the file holds no NaN, inf, stored zero or duplicate");
     if (!add_places(c, &f, false, v->bad_row, v->bad, e) || !add_places(c, &f, true, v->zero_row, v->zeros, e))
         return false;
     if (!mtx_find(c->A, c->info, &f, c->watch, e)) return false;

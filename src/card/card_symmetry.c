@@ -21,9 +21,9 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* Entry k lies off the diagonal; `at` is its mirror image, -1 if that is not stored. Without a mirror image, the entry
-   appears twice in A - A', with both signs. If it has a mirror image, the second term is added when the mirror image is
-   visited. */
+/* Entry k lies off the diagonal; `at` is its mirror image, -1 if the mirror image is not stored. Without a mirror
+   image, the entry appears twice in A - A', with both signs. If it has a mirror image, the second term is added when
+   the mirror image is visited. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);

@@ -94,7 +94,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_valid = {
     .name = "valid",
-    .about = "are the entries in order and in range; NaN and inf, stored zeros, duplicates, empty rows",
+    .about = "are the entries in order and in range? Also shows NaN and inf, stored zeros, duplicates and empty rows",
     .keys = {{"nonfinite", CARD_INT},
              {"nonfinite_row", CARD_INT},
              {"nonfinite_col", CARD_INT},

@@ -59,7 +59,7 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
     return true;
 }
 
-/* All kernels, or those of one format. */
+/* Measure all kernels, or those of one format. */
 static bool bench_all(struct session *s, const struct spmv_request *w, const char *format, struct results *r,
                       struct err *e)
 {

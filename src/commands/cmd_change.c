@@ -13,7 +13,7 @@
 
 /* ---- back ---- */
 
-/* A request that was refused leaves the solve intact. After any other failure the solve is unusable and is freed. */
+/* A request that was refused leaves the solve intact. After any other failure, the solve is unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
     if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
@@ -48,7 +48,7 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
     return true;
 }
 
-/* A block size without a preconditioner applies to the current one. */
+/* A block size without a preconditioner applies to the current preconditioner. */
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
     c->change_pre = arg(a, "precond") || arg(a, "block");
@@ -57,7 +57,7 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
     if (c->pre_block < 0) return fail(e, E_USAGE, "block is negative: give 1 or more rows, or 0 for the default");
     return fail(e, E_USAGE,
-                "block sets the block size of a preconditioner, and there is none: name one after `precond`");
+                "block sets the block size of a preconditioner, but this solve has none: name one after `precond`");
 }
 
 static bool names_a_setting(const struct args *a, struct err *e)
@@ -68,14 +68,14 @@ static bool names_a_setting(const struct args *a, struct err *e)
     return fail(e, E_USAGE, "change what? tol, maxit, omega, m, precond or block, for example `change tol 1e-12`");
 }
 
-/* The paused solve, or an ended one that kept its x. */
+/* The paused solve, or an ended solve that kept its x. */
 static struct solve *changeable(struct session *s, struct err *e)
 {
     if (s->solve && s->solve->reason != RUNNING && s->solve->result.x) return s->solve;
     return solve_waiting(s, e);
 }
 
-/* Text shows the changed settings, JSON and CSV all of them. */
+/* Text shows only the changed settings; JSON and CSV show all settings. */
 static void out_change(struct out *o, const struct args *a, const struct solve *v, bool restarted)
 {
     const char *pre = v->pre.method ? v->pre.method->name : NULL;

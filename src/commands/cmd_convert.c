@@ -23,12 +23,12 @@ enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
 
 /* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
 struct cost {
-    struct device *dev; /* NULL: none was named, so nothing was timed */
+    struct device *dev; /* NULL: no device was named, so nothing was timed */
     bool there;         /* the device packs the format itself; otherwise the host does */
     double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
     double copy_us;     /* time to copy the host's result to the device */
     double csr_us, own_us;          /* time of one SpMV with csr, and with the format */
-    const struct kernel *csr, *own; /* their default kernels on the device */
+    const struct kernel *csr, *own; /* default kernels of csr and of the format on the device */
 };
 
 static double conversion_us(const struct cost *c)
@@ -59,7 +59,7 @@ static void out_title(struct out *o, const struct matrix *m, const struct produc
              how_many(slots, "slot").text, slots ? 100 * (double)padding / (double)slots : 0.0, time);
 }
 
-/* In text, for a diagonal format: its load balance. */
+/* In text, print the load balance of a diagonal format. */
 static void say_balance(struct out *o, const struct stored *S)
 {
     struct measures m;
@@ -149,12 +149,12 @@ static void say_cost(struct out *o, const struct cost *c, const struct product *
     }
     say_packing(o, c);
     if (isnan(after)) return;
-    out_text(o, "one SpMV there: %.2f us by %s, %.2f us by %s; the conversion costs %.1f SpMVs with csr", c->csr_us,
-             c->csr->name, c->own_us, c->own->name, conversion_spmvs(all, c->csr_us));
+    out_text(o, "one SpMV on the device: %.2f us by %s, %.2f us by %s; the conversion costs %.1f SpMVs with csr",
+             c->csr_us, c->csr->name, c->own_us, c->own->name, conversion_spmvs(all, c->csr_us));
     if (isinf(after))
-        out_text(o, "it never pays for itself: %s is not faster than csr here", p->S.format->name);
+        out_text(o, "the conversion never pays for itself: %s is not faster than csr here", p->S.format->name);
     else
-        out_text(o, "it has paid for itself after %.0f SpMVs", after);
+        out_text(o, "the conversion pays for itself after %.0f SpMVs", after);
 }
 
 /* ---- the arrays ---- */

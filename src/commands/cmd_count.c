@@ -49,7 +49,7 @@ static int64_t most_blocks(const struct counts *c)
     return most;
 }
 
-/* Sets *sample to the number of blocks to watch, so that the accesses stay below the limit. For a large matrix the
+/* Sets *sample to the number of blocks to watch, so that the accesses stay below the limit. For a large matrix, the
    number is estimated from a few blocks. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
                           int64_t *sample, struct err *e)
@@ -136,7 +136,7 @@ static void balance_of(const struct counts *c, struct totals *t)
     int most = 0;
     double steps = -1;
     t->longest_warp = t->largest_block = t->busy = NAN;
-    if (c->scope.kernel->shares) return; /* on the emulator the first block takes all the work */
+    if (c->scope.kernel->shares) return; /* on the emulator, the first block takes all the work */
     for (int l = 0; l < c->scope.nlaunches; l++) {
         double all = (double)c->launch[l].steps * scale_of(c, l);
         if (all > steps) most = l, steps = all;
@@ -374,8 +374,8 @@ static void out_error_of(struct out *o, double error, const char *heading)
 
 /* How a kernel is reported. */
 struct how {
-    bool at_length; /* as a record, not as a row of a table */
-    bool lines;     /* with the lines of its source */
+    bool at_length; /* print a record, not a row of a table */
+    bool lines;     /* also print the lines of its source */
     bool sampled;   /* the table has sampled kernels, so it needs a column for the error */
 };
 
@@ -411,7 +411,7 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     out_fitting(o, NULL);
 }
 
-/* Text and CSV: the accesses to each array. */
+/* In text and CSV, print the accesses to each array. */
 static void table_arrays(struct out *o, const struct counts *c)
 {
     bool shares = tally_of(c, ACCESS_SHARED_LOAD, ACCESS_SHARED_ATOMIC, -1).requests > 0;
@@ -443,12 +443,13 @@ static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(
         o,
-        table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
-                "% of the bytes fetched that were used, were padding, or had been fetched before; x/nz: sectors of x\n"
-                "per nonzero.\n"
-              : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
-                "of the bytes fetched that were used, were padding, had been fetched before in this launch (and may\n"
-                "still be in a cache).\n");
+        table
+            ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
+              "% of the bytes fetched that were used, were padding, or had been fetched before; x/nz: sectors of x\n"
+              "per nonzero.\n"
+            : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
+              "of the bytes fetched that were used, were padding, or had been fetched before in this launch (and may\n"
+              "still be in a cache).\n");
     if (sampled)
         out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `refetched` is a lower bound, and an\n"
                      "atypical block may be missed; `count KERNEL all` covers every block.\n");

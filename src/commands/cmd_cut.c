@@ -1,4 +1,4 @@
-/* scale, extract and prune: new matrices from scaled or selected entries of another. */
+/* scale, extract and prune: make new matrices from scaled or selected entries of another matrix. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -19,9 +19,9 @@ static const struct {
     const char *name, *about;
     int sides;
 } ways[] = {
-    {"both", "rows and columns by square roots of their largest |a|, 10 times", SCALE_BOTH},
-    {"rows", "each row by its largest |a|", SCALE_ROWS},
-    {"cols", "each column by its largest |a|", SCALE_COLS},
+    {"both", "divide rows and columns by the square roots of their largest |a|, 10 times", SCALE_BOTH},
+    {"rows", "divide each row by its largest |a|", SCALE_ROWS},
+    {"cols", "divide each column by its largest |a|", SCALE_COLS},
 };
 
 static int read_way(const struct args *a, struct err *e)
@@ -127,7 +127,7 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
 const struct command command_extract = {
     .name = "extract",
     .grammar = "N N [N] [N] [MATRIX] [as NAME]",
-    .about = "a new matrix: a range of rows and columns of another",
+    .about = "a new matrix: a range of rows and columns of another matrix",
     .help = "ROW0 ROW1 [COL0 COL1]: rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. The new\n"
             "matrix counts them from 0 again. It becomes the current one, named A-part if no name is given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",

@@ -1,4 +1,4 @@
-/* diff: the entries that two matrices share and where they differ; the difference as a new matrix on request. */
+/* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"

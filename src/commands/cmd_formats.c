@@ -20,7 +20,7 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
     if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
 }
 
-/* In text, below the table: the load balance of the diagonal formats. */
+/* In text, print the load balance of the diagonal formats below the table. */
 static void out_balance(struct out *o, const struct fit *fit)
 {
     if (out_mode(o) != OUT_TEXT) return;

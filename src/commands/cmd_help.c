@@ -1,4 +1,4 @@
-/* help: the commands by group, or an explanation of one of them or of anything that a command can name. */
+/* help: lists the commands by group, or explains a command or anything else that a command can name. */
 #include "session/allow.h"
 #include "session/args.h"
 #include "card/card.h"

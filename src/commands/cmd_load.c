@@ -97,7 +97,7 @@ const struct command command_load = {
         "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
         "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
         "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the one named, also Problem.A\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
         "    .wsb        written by `save A.wsb`: the fastest to load\n"
         "Symmetric matrices are expanded, duplicates summed, explicit zeros kept. Notes report deviations from the\n"
         "format that were accepted. Each matrix becomes the current one, named after its file or as given.\n"

@@ -97,7 +97,7 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_num(o, "error_known", "error in x", v->error, "%.3e");
 }
 
-/* Factor, time, measure. parts: also time each part of the method. */
+/* Factor the matrix, time that, and measure the errors. If `parts` is set, also time each part of the method. */
 static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
                     struct err *e)
 {
@@ -132,7 +132,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_bool(o, "singular", NULL, v->singular >= 0);
 }
 
-/* A line below the table: a singular matrix has no errors to show. */
+/* Print a line below the table, because a singular matrix has no errors to show. */
 static void out_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
 {
     for (int i = 0; i < n; i++)
@@ -218,7 +218,8 @@ static void out_step(struct out *o, const struct matrix *m, const struct lu_step
     int64_t k = v->k - 1;
     double pivot = k < 0 ? NAN : v->a[k * v->n + k];
     if (out_mode(o) == OUT_TEXT && v->n <= STEP_NUMBERS) {
-        if (k < 0) out_text(o, "%s: L and U fill in from the left; right of | is still to be eliminated", m->name);
+        if (k < 0)
+            out_text(o, "%s: L and U fill in from the left; the part right of | is still to be eliminated", m->name);
         if (k >= 0 && v->pivot != k)
             out_text(o, "column %lld: pivot %.4g; rows %lld and %lld are exchanged", (long long)k, pivot, (long long)k,
                      (long long)v->pivot);
@@ -288,7 +289,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     o.dev = session_device(s, arg(a, "on"), e);
     if (!o.dev) return false;
     if (arg_flag(a, "all")) {
-        if (o.b || o.method) return fail(e, E_USAGE, "`all` runs every method with its default b; name none");
+        if (o.b || o.method) return fail(e, E_USAGE, "`all` runs every method with its default b; name no method");
         return run_all(s, m, o, arg(a, "on"), (int)reps, e);
     }
     if (!run_one(m, &o, (int)reps, true, &t, e)) return false;
@@ -303,7 +304,7 @@ const struct command command_lu = {
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
         "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
-        "explains how each works. Then A x = b is solved for b = A * ones, so that the error in x is known; the\n"
+        "explains how it works. Then A x = b is solved for b = A * ones, so that the error in x is known; the\n"
         "backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the\n"
         "median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is\n"
         "singular, the column is reported. all: every method that runs here, in one table; without a GPU, the\n"

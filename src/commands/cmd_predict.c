@@ -1,4 +1,4 @@
-/* predict: a kernel's GPU time by the cost model, to compare with the measurement of `spmv`. */
+/* predict: predicts a kernel's GPU time with the cost model, for comparison with the time that `spmv` measures. */
 #include "session/command.h"
 #include "microscope/modeled.h"
 #include "session/predicted.h"

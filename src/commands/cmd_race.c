@@ -43,7 +43,7 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     return true;
 }
 
-/* A number after a racer: m of a solver that restarts, omega of a solver that has one. */
+/* Read the number after a racer: m of a solver that restarts, or omega of a solver that uses omega. */
 static bool set_number(struct race *r, const char *word, struct err *e)
 {
     struct racer *x = r->n ? &r->racer[r->n - 1] : NULL;
@@ -71,7 +71,7 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
     return true;
 }
 
-/* Refuse options of solvers in a race of kernels, and the other way round. */
+/* Refuse options of solvers in a race of kernels, and vice versa. */
 static bool check_options(const struct race *r, const struct args *a, struct err *e)
 {
     static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
@@ -159,7 +159,7 @@ static bool run_turns(struct session *s, struct race *r, struct err *e)
 
 /* ---- what is printed ---- */
 
-/* The racer's name, with the m that the solver chose itself. */
+/* The racer's name, with the m that the solver itself chose. */
 static const char *label_of(const struct racer *x, char *out, size_t size)
 {
     bool chose = x->v && x->solver->restarts && !x->m;
@@ -216,7 +216,7 @@ static void out_kernel(struct out *o, const struct race *r, const struct racer *
     out_num(o, "error", "error", *x->why ? NAN : x->run.error.relative, "%.1e");
 }
 
-/* Below the table: why solvers ended without convergence, and why racers were refused. */
+/* Print below the table why solvers ended without convergence, and why racers were refused. */
 static void out_reasons(struct out *o, const struct race *r)
 {
     for (int i = 0; i < r->n; i++) {
@@ -228,7 +228,7 @@ static void out_reasons(struct out *o, const struct race *r)
     }
     if (r->dev->kind != DEV_EMU) return;
     if (r->kernels)
-        out_text(o, "The emulator models accesses, not time: the results are checked, there is no winner.");
+        out_text(o, "The emulator models accesses, not time: the results are checked, but there is no winner.");
     else
         out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
 }
@@ -337,7 +337,7 @@ const struct command command_race = {
         "solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged first, by\n"
         "time, then all other solvers by the residual they reached.\n"
         "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
-        "interquartile range (+-) are those of single SpMVs. On the emulator, which has no time, solvers take\n"
+        "interquartile range (+-) are those of single SpMVs. On the emulator, which models no time, solvers take\n"
         "turns by iterations.\n"
         "    race cg gmres 30 bicgstab on cpu\n"
         "    race csr-serial csr-openmp sell-openmp on cpu f32",

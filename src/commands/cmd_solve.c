@@ -321,11 +321,12 @@ struct solve *solve_waiting(struct session *s, struct err *e)
     if (there && s->race) s->race->solve_is_newer = true;
     if (there) return s->solve;
     if (s->race && !s->race->solve_is_newer)
-        fail(e, E_USAGE, "the race on %s is over, and no solve is paused; `view race` shows it, `race` starts another",
+        fail(e, E_USAGE,
+             "the race on %s is over, and no solve is paused; `view race` shows the race, `race` starts another",
              s->race->matrix->name);
     else
-        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused one%s",
-             s->solve && s->solve->result.x ? ", and `change` resumes the one that ended" : "");
+        fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused solve%s",
+             s->solve && s->solve->result.x ? ", and `change` resumes the solve that ended" : "");
     return NULL;
 }
 
@@ -454,7 +455,7 @@ const struct command command_stop = {
     .name = "stop",
     .grammar = "",
     .about = "end a paused solve and keep its x, or end a paused race",
-    .help = "Prints the same report as a finished solve or race.\n    solve jacobi step; step 10; stop",
+    .help = "Prints the same report as at the end of a finished solve or race.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };
 

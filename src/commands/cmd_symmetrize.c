@@ -30,7 +30,7 @@ static bool run_again(void *ctx, struct err *e)
     return sym_run(ctx, e);
 }
 
-/* Symmetrize and time it. A GPU loads its kernels in the first run and is timed in later ones; the times of the steps
+/* Symmetrize and time it. A GPU loads its kernels in the first run and is timed in later runs; the times of the steps
    come from a separate run that waits after each step. */
 static bool timed_run(struct sym *v, struct sym_times *t, struct err *e)
 {
@@ -174,7 +174,7 @@ const struct command command_symmetrize = {
         "the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
         "and their mirror images by 64-bit keys, as the patent does; both give bit-identical results. A fingerprint\n"
         "of 64 bits first shows whether A is symmetric already; if so, it is copied. The new matrix becomes the\n"
-        "current one, named A-sym by default. If the device has too little memory, cpu makes it.\n"
+        "current one, named A-sym by default. If the device has too little memory, cpu is used.\n"
         "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
@@ -210,9 +210,9 @@ const struct command command_transpose = {
     .name = "transpose",
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
-    .help = "On cuda and emu, kernels sort stably by column; on cpu all threads work on it. A complex matrix is\n"
+    .help = "On cuda and emu, kernels sort stably by column; on cpu, all threads take part. A complex matrix is\n"
             "transposed by one thread and not conjugated. The new matrix becomes the current one, named A-t by\n"
-            "default. If the device has too little memory, cpu makes it.\n"
+            "default. If the device has too little memory, cpu is used.\n"
             "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

@@ -347,7 +347,7 @@ const struct command command_trace = {
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
     .help =
         "The emulator runs the kernel's real source and records each lane's accesses. A step is what the lanes of a\n"
-        "warp do together: one load, store, atomic, shuffle or barrier. For each step the table shows the source\n"
+        "warp do together: one load, store, atomic, shuffle or barrier. For each step, the table shows the source\n"
         "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
         "of them this warp had fetched before (refetch), and the elements. The default is warp 0 of block 0 of the\n"
         "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are those of\n"

@@ -72,14 +72,14 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)
-        out_text(o, "With overlap, it takes %.3f ms: all of the shorter time is hidden.", overlapped);
+        out_text(o, "The total with overlap is %.3f ms: all of the shorter time is hidden.", overlapped);
     else if (t->hidden > 0)
         out_text(o,
-                 "With overlap, it takes %.3f ms: %.0f %% of the shorter time is hidden; %.3f ms would be the best "
+                 "The total with overlap is %.3f ms: %.0f %% of the shorter time is hidden; %.3f ms would be the best "
                  "possible.",
                  overlapped, 100 * t->hidden, least);
     else
-        out_text(o, "With overlap, it takes %.3f ms: nothing is hidden; %.3f ms would be the best possible.",
+        out_text(o, "The total with overlap is %.3f ms: nothing is hidden; %.3f ms would be the best possible.",
                  overlapped, least);
     out_text(o, "Page-locking the matrix's memory took %.3f ms (done once).", t->pin_us / 1000);
 }

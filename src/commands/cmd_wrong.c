@@ -48,7 +48,7 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
         out_text(o, " ");
         out_prose(o, r->why);
         out_text(o, " ");
-        out_text(o, "Correct, and the emulator finds nothing:");
+        out_text(o, "The correct kernel, in which the emulator finds nothing:");
         show_kernel(o, r->right, 0);
         return;
     }

@@ -65,7 +65,7 @@ static double until_end(const struct solve *v, int64_t before, double us)
     return most < us ? most : us;
 }
 
-/* Wait for all launches of this racer before the next one has its turn; the wait counts as its time. */
+/* Wait for all launches of this racer before the next racer has its turn; the wait counts as time of this racer. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
     double start = now_us();

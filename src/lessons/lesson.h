@@ -84,7 +84,7 @@ bool question_add(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
 /* Is the question's answer computed from the output of the commands below the question? */
 bool question_needs_it(const struct question *q);
-/* Ask, if the session is interactive. */
+/* Ask the question, if the session is interactive. */
 void question_ask(struct session *s, struct question *q, struct score *n);
 /* Compute the answer, judge what was typed, and print the result. `it` is the output of the commands below the
    question, or NULL. */

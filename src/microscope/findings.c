@@ -401,7 +401,7 @@ static void say_bytes(const struct sums *s, struct finding *f)
            k->real == T_F64 ? "fp32" : "fewer entries");
 }
 
-/* More padding than entries costs memory, even if the kernel does not read it. */
+/* Is there more padding than entries? That costs memory even if the kernel does not read the padding. */
 static bool pads_much(const struct sums *s)
 {
     return s->k->plan.padding > s->A->nnz;
@@ -415,7 +415,7 @@ static const struct rule {
     void (*without)(const struct sums *s, struct workload *w); /* remove the cause; NULL: the cause is the launches */
     void (*say)(const struct sums *s, struct finding *f);
     bool (*also)(const struct sums *s); /* report the cause even if it costs no time; may be NULL */
-    const char *instead[INSTEAD_MOST];  /* kernels that do what the remedy says */
+    const char *instead[INSTEAD_MOST];  /* kernels that apply the remedy */
 } rules[] = {
     {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},
     {"long row", no_long_row, say_long_row, NULL, {"csr-merge", "coo-segmented", "csr-vector"}},

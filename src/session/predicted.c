@@ -86,7 +86,7 @@ void modeled_remarks(struct out *o, const struct machine *g, bool sampled)
              g->name);
     out_text(o, "Model error measured on an NVIDIA H200: median 6%%, mean 11%% (24 matrices, fp64).");
     if (sampled)
-        out_text(o, "Blocks were sampled, including that of the longest row: about %d lane accesses were watched.",
+        out_text(o, "Blocks were sampled, including the block of the longest row: about %d lane accesses were watched.",
                  +MODELED_ACCESSES);
 }
 

@@ -48,7 +48,7 @@ static void test_command(void **state)
     if (!talk_line(&t, "gen poisson2d 700 as A; convert ell on cuda:0; spmv using sell on cuda:0"))
         fail_msg("%s", t.err);
     assert_non_null(strstr(t.out, "cuda:0 packs it from the csr on the device in"));
-    assert_non_null(strstr(t.out, "one SpMV there"));
+    assert_non_null(strstr(t.out, "one SpMV on the device"));
     assert_non_null(strstr(t.out, "packed on"));
     talk_close(&t);
 }

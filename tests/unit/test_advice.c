@@ -72,12 +72,12 @@ static void old_results_are_marked(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 6 as P"));
-    talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts a paused one");
+    talk_refuses(&t, "stop", "no solve is paused; `solve SOLVER step` starts a paused solve");
     assert_true(talk_line(&t, "race cg gmres on cpu"));
     talk_refuses(&t, "stop", "the race on P is over");
     talk_refuses(&t, "continue", "the race on P is over");
     assert_true(talk_line(&t, "solve cg on cpu"));
-    talk_refuses(&t, "continue", "`change` resumes the one that ended");
+    talk_refuses(&t, "continue", "`change` resumes the solve that ended");
     talk_close(&t);
 }
 

@@ -126,7 +126,7 @@ static void test_nothing(void **state)
     (void)state;
     const struct sample *last = &samples[COUNT(samples) - 1];
     const char *path = write_file("n.mtx", last->text, strlen(last->text));
-    assert_string_equal(file_line(path, true), "no NaN, inf, stored zero or duplicate to name");
+    assert_string_equal(file_line(path, true), "the file holds no NaN, inf, stored zero or duplicate");
     file_line(NULL, false);
     struct talk t;
     talk_open(&t, OUT_TEXT);

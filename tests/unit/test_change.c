@@ -1,5 +1,5 @@
-/* Going back in a solve and changing its settings: through the functions, for every solver, and through the commands.
- */
+/* Going back in a solve and changing its settings: through the functions, for every solver, and through the
+   commands. */
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "session/command.h"
@@ -83,8 +83,8 @@ static void check_same(struct solve *v, const double *hist, const char *what)
                      (long long)i, v->history.residual[i], hist[i]);
 }
 
-/* Go back by 1, by several, to the first iteration and beyond it; then forward again: the residuals have the same bits.
- */
+/* Go back by 1, by several, to the first iteration and beyond it; then forward again: the residuals have the same
+   bits. */
 static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
 {
     static const int64_t by[] = {1, 2, 5, 11, 1, STEPS, 1000, 3};
@@ -500,7 +500,7 @@ static const struct {
     {"solve cg b zero on cpu", "b = 0", NULL},
     {"change tol 1e-3", NULL, "no x to continue from"},
     {"solve cg tol 1e-3 on cpu", "converged      yes", NULL},
-    {"step", NULL, "`change` resumes the one that ended"},
+    {"step", NULL, "`change` resumes the solve that ended"},
     {"change precond none tol 1e-9", "preconditioner  none", NULL},
     {"step 3", "iteration", NULL},
     {"back 2", "iteration", NULL},

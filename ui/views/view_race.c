@@ -195,7 +195,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 
 /* ---- kernels ---- */
 
-/* The SpMVs that the kernel did in the shortest time that any kernel has used. */
+/* The number of SpMVs that the kernel did within the least time that any racer has used in total. */
 static double in_equal_time(const struct race *r, const struct racer *x)
 {
     double least = INFINITY;
@@ -233,7 +233,7 @@ static void draw_kernels(struct canvas *c, const struct race *r)
     for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
     if (r->dev->kind == DEV_EMU)
         draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM,
-                     "The emulator does not model time: results are checked, no kernel wins.");
+                     "The emulator does not model time: results are checked, but no kernel wins.");
 }
 
 /* ---- the view ---- */
