@@ -1,4 +1,5 @@
-/* How much memory this process can still get: the machine, the limits of the process, and its control groups. */
+/* How much memory this process can still get, given the machine's free memory, the limits of the process and its
+   control groups. */
 #include "available.h"
 #include "base.h"
 
@@ -23,7 +24,7 @@ static FILE *open_below(const char *folder, const char *name)
     return fopen(path, "re");
 }
 
-/* The number that follows `key` at the start of a line; key "" is the start of the file. */
+/* Read the number that follows `key` at the start of a line. If key is "", read the number at the start of the file. */
 static bool read_number(const char *folder, const char *name, const char *key, int64_t *value)
 {
     char line[256];
@@ -44,7 +45,7 @@ static int64_t machine_has(const char *root)
     return read_number(root, "proc/meminfo", "MemAvailable:", &kb) ? kb * 1024 : UNLIMITED;
 }
 
-/* What a limit of the process leaves, when `pages` pages are in use. */
+/* The number of bytes that a limit of the process leaves if `pages` pages are in use. */
 static int64_t limit_leaves(int limit, long long pages)
 {
     struct rlimit r;
@@ -62,7 +63,8 @@ static int64_t process_leaves(const char *root)
     return known ? least(limit_leaves(RLIMIT_AS, all), limit_leaves(RLIMIT_DATA, data)) : UNLIMITED;
 }
 
-/* The files of a control group, by version. Pages of files that were not used lately are freed for others. */
+/* The files of a control group, by version. The system frees inactive pages of files when memory runs short, so they
+   count as available. */
 struct version {
     const char *mount, *limit[2], *used, *idle;
 };
@@ -71,7 +73,7 @@ static const struct version version1 = {
 static const struct version version2 = {
     "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file "};
 
-/* A limit that is the word `max` is none. */
+/* The word `max` in place of a limit means that there is no limit. */
 static int64_t group_leaves(const struct version *v, const char *folder)
 {
     int64_t limit, used, idle = 0, left = UNLIMITED;
@@ -83,7 +85,8 @@ static int64_t group_leaves(const struct version *v, const char *folder)
     return left > 0 ? left : 0;
 }
 
-/* The group and all groups around it. A folder that is not there, as in a container, has no limit. */
+/* The number of bytes that a group and all its parent groups leave. A folder that does not exist, as in a container,
+   sets no limit. */
 static int64_t groups_leave(const struct version *v, const char *root, const char *path)
 {
     char folder[PATH_MAX];
@@ -99,7 +102,7 @@ static int64_t groups_leave(const struct version *v, const char *root, const cha
     }
 }
 
-/* Does the comma-separated list hold this controller? */
+/* Does the comma-separated list contain the controller `name`? */
 static bool controls(const char *list, const char *name)
 {
     size_t n = strlen(name);

@@ -22,7 +22,7 @@ void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e);
 char *mem_str(const char *text, struct err *e); /* a copy of text */
 void mem_free(void *p);
-int64_t mem_available(void); /* estimate of the bytes that this process can still get, see available.h */
+int64_t mem_available(void); /* estimate of the bytes that this process can still allocate, see available.h */
 /* Register a reserve of `bytes` bytes. give(user) must free all of it; it is called when memory runs short, from any
    thread. */
 void mem_spare(int64_t bytes, void (*give)(void *user), void *user);

@@ -38,8 +38,8 @@ static bool digit(char c)
 }
 
 /* Length of the Fortran exponent at p: D, an optional sign and digits; or a sign and three digits, since Fortran drops
-   the letter if the field is too narrow. After a decimal point, which Fortran always writes, fewer digits suffice, since
-   Fortran also reads those. Returns 0 if there is no such exponent. */
+   the letter if the field is too narrow. If the mantissa has a decimal point, as in all output of Fortran, fewer than
+   three digits suffice, since Fortran also reads such exponents. Returns 0 if there is no such exponent. */
 static size_t fortran_exponent(const char *p, const char *end, bool point)
 {
     const char *q = p;

@@ -66,7 +66,7 @@ static inline bool ends_token(char c)
 {
     return is_blank(c) || is_eol(c);
 }
-/* Does the line end here, or a comment begin? A comment begins at the start of a line or after a blank. */
+/* Does the line end here, or does a comment begin here? A comment begins at the start of a line or after a blank. */
 static inline bool ends_numbers(char c)
 {
     return is_eol(c) || c == '%';
@@ -96,7 +96,7 @@ enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);
 /* At most 60 bytes of foreign text, safe to print. */
 const char *quoted(const char *s, const char *end, char *out);
-/* Advice for a message about a word that holds a percent sign; empty for other words. */
+/* Advice for an error message about a word that contains a percent sign; empty for other words. */
 const char *comment_advice(const char *s, const char *end);
 
 /* ---- mtx_lines.c: the text in blocks of whole lines ---- */

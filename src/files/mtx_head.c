@@ -228,8 +228,8 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
                    (long long)h->rows, (long long)h->cols);
 }
 
-/* Allocate nothing for a declared size until the file is known to be long enough for it. A short file needs room for as
-   many lines only: if one of them lacks a number, its line is named. */
+/* Allocate nothing for a declared size until the file is known to be long enough for it. A short file only has to be
+   long enough for that many lines, so that the error names the line if a line lacks a number. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};

@@ -65,7 +65,7 @@ static bool refuse_value(struct parser *s)
                 comment_advice(s->p, end));
 }
 
-/* Is the text a sign and digits? */
+/* Does the text consist of digits, after an optional sign? */
 static bool only_digits(const char *p, const char *end)
 {
     p += *p == '-' || *p == '+';
@@ -73,7 +73,7 @@ static bool only_digits(const char *p, const char *end)
     return p == end;
 }
 
-/* Remark on the value v, whose text is [s->p, after). */
+/* Count the notes about the value v, whose text is [s->p, after). */
 static void remark_value(struct parser *s, const char *after, double v, unsigned how)
 {
     if (how & NUMBER_FORTRAN) remark(s, NOTE_FORTRAN);
@@ -187,7 +187,7 @@ static inline bool plain_side(enum symmetry symmetry, int row, int col)
     return row > col || (row == col && symmetry == SYMMETRIC);
 }
 
-/* Read a value; in an integer file it must be an integer without point or exponent. */
+/* Read a value. In an integer file, the value must be an integer without a point or exponent. */
 static inline const char *plain_value(const char *p, bool integer, double *v)
 {
     uint64_t digits;

@@ -67,7 +67,7 @@ const char *place_of(const char *path, int64_t line, char *out)
 
 const char *comment_advice(const char *s, const char *end)
 {
-    return memchr(s, '%', (size_t)(end - s)) ? "; a comment begins after a blank" : "";
+    return memchr(s, '%', (size_t)(end - s)) ? "; a comment must begin after a blank" : "";
 }
 
 const char *quoted(const char *s, const char *end, char *out)
