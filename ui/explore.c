@@ -65,7 +65,7 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line, or drive the pane's work if line is NULL. **text receives the output, which the caller releases with
+/* Run the line, or drive the pane's work if line is NULL. *text receives the output, which the caller releases with
    free. Returns false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, char **text)
 {

@@ -5,12 +5,12 @@
      %        a comment
      #        a title
      >        a command, which is shown and run
-     @        a line that the command above must print, in this order: * is any text, repeated blanks count once
-     @!       the command above must fail with such an error
+     @        a line that the command above must print, in this order; * matches any text, repeated blanks count as one
+     @!       the command above must fail, and its error must match the line in the same way
      ?        a question; lines of the form "?  a  this" are its choices
      =        its answer, see lesson_answer.c; several are alternatives, and a computed answer must agree with a
               written one. With "of it", the reader guesses the output of the commands directly below the
-              question. A question without an answer is only to think about
+              question. A question without an answer is only for the reader to think about
      !        text shown after the answer
      |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
@@ -316,7 +316,7 @@ const struct command command_lesson = {
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"
             "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
             "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
-            "       computed from the JSON of a command, or of the one below: = iterations[solver=cg] of it\n"
+            "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
             "    !  text shown after the answer\n"
             "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
             "    device cuda:0; lesson samples/lessons/drm.txt",

@@ -21,9 +21,9 @@ struct capture {
     size_t nrows, ntext;         /* in bytes */
     size_t from;                 /* offset in text, after the last expected line that was found */
 };
-/* Run the line and capture its output. `rows`: the rows are needed, so a command that prints rows only in JSON mode
-   runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e set, if
-   its output could not be captured. */
+/* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
+   JSON mode runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e
+   set, if its output could not be captured. */
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
 /* The same as capture_line, but prints nothing. A failure of the command is reported in e. */
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
@@ -38,8 +38,8 @@ void capture_free(struct capture *h);
 
 struct answer {
     char text[256];        /* as written in the lesson */
-    char *expression, *of; /* parts of text: the answer is computed from the output of command `of` (`it`: the command
-                              below); NULL: written */
+    char *expression, *of; /* parts of text: computed from the output of command `of` (`it`: of the command below);
+                              NULL: written */
     int64_t line;
     bool number;  /* false: words */
     bool unknown; /* computed from a value that is null on this device */

@@ -94,7 +94,7 @@ static void no_padding(const struct sums *s, struct workload *w)
     without_share(w, padding_share(s));
 }
 
-/* No block takes longer than the mean of its launch. */
+/* Limit the time of each block to the mean of its launch. */
 static void no_long_block(const struct sums *s, struct workload *w)
 {
     (void)s;
@@ -337,7 +337,7 @@ static void say_atomics(const struct sums *s, struct finding *f)
         hot = fmin(hot, (double)entries_of_sector(s));
     }
     TEXT(f,
-         "%.0f atomics, %.0f%% of them after another lane of the warp at the same address; up to %.0f go to one "
+         "%.0f atomics, %.0f%% of which wait for another lane of the warp at the same address; up to %.0f go to one "
          "sector, one after another",
          all, 100 * share((double)s->atomics.contended, (double)s->atomics.lanes), hot);
     REMEDY(f, "sum within the warp first, or let one thread own each row");

@@ -19,14 +19,14 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
 /* Fitted to all kernels on two thirds of 24 matrices together, in fp64 on an H200 at 1.98 GHz;
    tests/bench/bench_model.c reports the errors. */
 static const struct {
-    double again_us; /* per launch: to start, fill and drain the multiprocessors */
-    double first_us; /* for the first launch, added to the ceiling of an empty launch; negative because they overlap */
+    double again_us; /* time per launch to start, fill and drain the multiprocessors */
+    double first_us; /* for the first launch: added to the ceiling of an empty launch; the two overlap, so it is < 0 */
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
                            L1 and 270 (140 ns) from L2; the values here include the dependent arithmetic. A barrier
                            includes the time between its first and last warp */
     double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in total, under load */
-    double block_ns;    /* to start and end a block */
-    double tail;        /* time of the last wave of blocks, in times of a mean block */
+    double block_ns;    /* time to start and end a block */
+    double tail;        /* time of the last wave of blocks / time of a mean block */
     double l2_share;    /* bandwidth of sector reads / the ceiling for cache reads (whole lines, in order) */
     double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
     double cached;      /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
@@ -35,7 +35,7 @@ static const struct {
     double steps;   /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
-    double hot_ns, hot_int_ns; /* per addition in a contended sector: floating point, integer */
+    double hot_ns, hot_int_ns; /* ns per addition in a contended sector: floating point, integer */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
     .again_us = 2.17,

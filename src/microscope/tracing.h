@@ -82,8 +82,8 @@ enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
 /* The nearest step of the kind after (by = 1) or before (by = -1) step `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
-int64_t tracing_line(const struct tracing *v, int64_t from, int by,
-                     int line); /* the nearest step of that source line; by and -1 as in tracing_find */
+/* The nearest step of that source line; by and -1 as in tracing_find. */
+int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line);
 /* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);
 /* Choose step k in the same way; if the chosen lane is inactive there, choose the first active lane. */

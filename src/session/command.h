@@ -11,9 +11,9 @@ struct err;
 struct session;
 
 /* To add a command, write one entry at the end of its file and one line in commands.def.
-   grammar: space separated. UPPER = a value of that kind, by position; lower = a required word;
+   grammar: items separated by spaces. UPPER = a value of that kind, by position; lower = a required word;
    [..] optional; [key KIND] an optional pair, in any order; [word] an optional flag; A... one or more.
-   Kinds, the main ones: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
+   The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
    WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name, *about; /* about: one line, shown by `help` */

@@ -1,4 +1,4 @@
-/* Matrices that commands derive from others. */
+/* Matrices that commands derive from other matrices. */
 #ifndef DERIVED_H
 #define DERIVED_H
 

@@ -10,11 +10,11 @@ struct matrix;
 struct session;
 
 /* The functions of one kind of holding: an entry at the end of the file that makes it, and one line in holdings.def.
-   The session has at most one of each kind. Members that may be NULL say so. */
+   The session has at most one of each kind. The comment of each member that may be NULL says so. */
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
     bool (*belongs_to)(const struct session *s, const struct matrix *m); /* whether it is dropped with m */
-    const char *pauses; /* words for the note that reports its end: "the paused solve of"; NULL: it is never paused */
+    const char *pauses; /* words for the note that the holding ended: "the paused solve of"; NULL: it is never paused */
     bool (*is_paused)(const struct session *s);  /* NULL if `pauses` is NULL */
     bool (*is_running)(const struct session *s); /* a command is using the holding, so it is not dropped; NULL: never */
     bool (*is_on)(const struct session *s, const struct device *d); /* NULL: it uses no device */

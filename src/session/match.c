@@ -29,7 +29,7 @@ static bool is_params(const struct item *it)
     return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
-/* Visit the items that may come next: only the value of an open keyword or a required value; in other cases also
+/* Visit the items that may come next: only the value of an open keyword or a required value; in other cases, also
    keywords. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {

@@ -97,8 +97,8 @@ static bool no_memory(struct out *o)
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
 }
 
-/* A JSON string of the text, with invalid UTF-8, which cJSON would pass on, and control bytes other than newlines
-   removed. */
+/* A JSON string of the text. Invalid UTF-8, which cJSON would pass on, and control bytes except newlines are
+   escaped. */
 static cJSON *json_string(const char *text)
 {
     size_t n = strlen(text), size = 4 * n + 1;

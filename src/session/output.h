@@ -39,8 +39,7 @@ void out_record(struct out *o);
 void out_keep(struct out *o, const char *heading);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
-void out_int_if(struct out *o, const char *key, const char *heading, bool known,
-                int64_t value);                                                     /* if not known: null, "-" */
+void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* or null, "-" */
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* shown in text as "1.23 MB" */
 void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
 /* Microseconds; shown in text as "417.25 us", "12.34 ms" or "1.50 s". */

@@ -79,7 +79,8 @@ bool record_is(const struct session *s, FILE *f)
 
 /* ---- beginning ---- */
 
-/* Open a new file, so that no existing work is overwritten, or something that is not a file, such as a pipe. */
+/* Open a new file, so that no existing work is overwritten, or an existing path that is not a regular file, such as a
+   pipe. */
 static FILE *open_new(const char *name, struct err *e)
 {
     struct stat st;

@@ -156,7 +156,8 @@ static size_t without(const char *name, size_t n, const char *ending)
     return n > k && !strncmp(name + n - k, ending, k) ? n - k : n;
 }
 
-/* thesis4.mtx.gz -> thesis4, at most `most` bytes; characters other than letters, digits and _+-. become _. */
+/* Make a name from the name of a file: thesis4.mtx.gz -> thesis4, at most `most` bytes; characters other than letters,
+   digits and _+-. become _. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
