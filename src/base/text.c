@@ -103,7 +103,7 @@ char *show_us(double us, char *out, size_t size)
     return out;
 }
 
-/* The plural ending of a noun; *drop is the number of letters that it replaces. */
+/* The plural ending of a noun; *drop is the number of letters that the ending replaces. */
 static const char *ending(const char *noun, size_t n, int *drop)
 {
     *drop = 1;

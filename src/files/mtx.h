@@ -1,4 +1,4 @@
-/* Shared by the files of the Matrix Market reader. */
+/* Declarations that the files of the Matrix Market reader share. */
 #ifndef MTX_H
 #define MTX_H
 

@@ -12,7 +12,7 @@ enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 };
 struct npy {
     char kind; /* f float, i integer, u unsigned, b boolean, c complex, S bytes, U text with 4 bytes per letter */
     int size;  /* bytes per item */
-    bool swap; /* items are in the opposite byte order to this machine's */
+    bool swap; /* the byte order of the items is the opposite of this machine's */
     bool fortran;
     int dims;
     int64_t dim[NPY_DIMENSIONS], n; /* length of each axis; their product */

@@ -19,7 +19,8 @@ extern "C" {
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
 extern const char *const lu_part_name[LU_PARTS];
 
-/* A factorisation. Matrices are n x n values of v->real, column by column: element (i, j) is a[j * n + i]. */
+/* A factorisation. Matrices are n x n values of type v->real, stored column by column: element (i, j) is a[j * n +
+   i]. */
 struct lu_method;
 struct lu {
     const struct lu_method *method;
@@ -76,7 +77,7 @@ const struct lu_method *lu_default(const struct device *d);
 /* The version of the library, such as "cuSOLVER 11.7.2"; NULL if the library cannot be opened or if m does not use a
    library. */
 const char *lu_version(const struct lu_method *m);
-double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: multiplications, additions, divisions */
+double lu_flops(int64_t n); /* 2/3 n^3 - n^2/2 - n/6: the number of multiplications, additions and divisions */
 
 struct lu_options {
     const struct lu_method *method; /* NULL: lu_default */

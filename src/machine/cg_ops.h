@@ -14,7 +14,7 @@ struct device;
 
 /* The solve ends with BROKE_DOWN unless s[S_PQ] > 0. Vectors have n values; s: the solver's scalars (vec_ops.h). */
 struct cg_ops {
-    /* s[S_PQ] = p.q, s[S_QQ] = q.q; if s[S_CAREFUL] is set, s[S_RQ] = r.q too */
+    /* s[S_PQ] = p.q, s[S_QQ] = q.q; if s[S_CAREFUL] is set, also s[S_RQ] = r.q */
     void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);
     /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p. beta uses the r.r predicted from the sums, so that
        one pass suffices. s[S_RR] = the computed r.r; s[S_CAREFUL] = 1 if the computed r.r differs from the prediction.

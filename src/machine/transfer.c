@@ -24,17 +24,17 @@ enum { ALIGN = 256, WARM_UPS = 2, REPS_LEAST = 5, REPS_MOST = 50 };
 static const double BUDGET_US = 400000;
 
 const struct transfer_way transfer_ways[WAYS] = {
-    [WAY_PAGEABLE] = {.name = "in, pageable", .about = "the matrix in one copy", .in = true, .whole = true},
+    [WAY_PAGEABLE] = {.name = "in, pageable", .about = "copy the matrix in one piece", .in = true, .whole = true},
     [WAY_PINNED] =
-        {.name = "in, page-locked", .about = "the matrix in one copy", .pinned = true, .in = true, .whole = true},
+        {.name = "in, page-locked", .about = "copy the matrix in one piece", .pinned = true, .in = true, .whole = true},
     [WAY_IN_PIECES] = {.name = "in, by streams",
-                       .about = "the matrix in pieces, in several streams",
+                       .about = "copy the matrix in pieces, in several streams",
                        .pinned = true,
                        .in = true,
                        .streamed = true},
-    [WAY_BACK_PAGEABLE] = {.name = "back, pageable", .about = "the matrix back in one copy", .all_back = true},
+    [WAY_BACK_PAGEABLE] = {.name = "back, pageable", .about = "copy the matrix back in one piece", .all_back = true},
     [WAY_BACK_PINNED] = {.name = "back, page-locked",
-                         .about = "the matrix back in one copy",
+                         .about = "copy the matrix back in one piece",
                          .pinned = true,
                          .all_back = true},
     [WAY_EXECUTION] = {.name = "execution",
@@ -45,7 +45,7 @@ const struct transfer_way transfer_ways[WAYS] = {
                                .multiply = true,
                                .streamed = true},
     [WAY_TURNS_PAGEABLE] = {.name = "one by one, pageable",
-                            .about = "matrix in, SpMVs, results back, in one stream",
+                            .about = "copy the matrix in, run the SpMVs, copy the results back, in one stream",
                             .in = true,
                             .multiply = true,
                             .back = true},
