@@ -70,7 +70,7 @@ void canvas_clear(struct canvas *c)
     for (int i = 0; i < c->w * c->h; i++) c->cell[i] = (struct cell){' ', ST_PLAIN};
 }
 
-/* The ASCII character that replaces a glyph: braille and blocks by how full they are. */
+/* The ASCII character that replaces a glyph; braille and blocks are replaced according to how full they are. */
 static uint32_t ascii_of(uint32_t g)
 {
     if (g < 0x7f) return g;
@@ -95,7 +95,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st)
     c->cell[y * c->w + x].style = (uint8_t)st;
 }
 
-/* The columns that a glyph takes; 1 if the locale does not know it. */
+/* The columns that a glyph takes; 1 if the locale does not know the glyph. */
 static int glyph_width(uint32_t g)
 {
     int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);

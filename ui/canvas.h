@@ -1,4 +1,5 @@
-/* The canvas: styled cells that every view draws on, as plain text, with ANSI colours or for a terminal. */
+/* The canvas: styled cells that every view draws on. They are printed as plain text or with ANSI colours, or shown on a
+   terminal. */
 #ifndef CANVAS_H
 #define CANVAS_H
 

@@ -277,7 +277,7 @@ const struct command command_export = {
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
             "show the part of the view that was shown last; the size is in characters, 120x40 by default. In the\n"
-            "picture of spy each pixel is coloured by density. `light` draws on white. JSON files hold an array of\n"
+            "picture of spy, each pixel is coloured by density. `light` draws on white. JSON files hold an array of\n"
             "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
             "the last runs, solve the iterations, race the table, lu the factors. `force` replaces an existing file.\n"
             "PNG needs cairo (libcairo2); SVG needs no library.\n"

@@ -9,7 +9,7 @@ struct matrix;
 struct session;
 
 /* Show a view of m, or of the current matrix if m is NULL; if `full` is set, on the whole screen. Panes of the explorer
-   all show the current matrix, so there m becomes the current one; otherwise the current matrix stays. */
+   all show the current matrix, so m becomes the current matrix there; otherwise the current matrix is unchanged. */
 bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;

@@ -1,4 +1,4 @@
-/* Pieces that views draw with. Each leaves the rest of the canvas unchanged. */
+/* Functions that views draw with. Each function leaves the rest of the canvas unchanged. */
 #ifndef DRAW_H
 #define DRAW_H
 

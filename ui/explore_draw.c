@@ -81,7 +81,7 @@ static const char *next_line(const char *text, int w, int *length)
     int n = (int)strcspn(text, "\n"), fits;
     if (!*text) return NULL;
     *length = n;
-    if (text_width(text) > w) { /* only if all remaining text is too wide can this line be */
+    if (text_width(text) > w) { /* this line can be too wide only if all remaining text is */
         int most = (int)text_fit(text, w, &fits);
         if (most < 1) most = 1;
         if (n > most) {
@@ -121,7 +121,7 @@ static void draw_output(struct canvas *c, const struct explorer *x)
         draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
         canvas_text(c, 1, y++, ST_PLAIN, "%.*s", length, text);
     }
-    snprintf(keys, sizeof keys, "q close  : command  up/down of %d lines, to %d", n, x->output_first + shown);
+    snprintf(keys, sizeof keys, "q close  : command  up/down scroll, line %d of %d", x->output_first + shown, n);
     draw_keys(c, n > shown ? keys : "q close  : command");
 }
 

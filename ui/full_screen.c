@@ -399,8 +399,8 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Called once. Later the screen is left and entered without endwin, because ncurses would reset the user's terminal
-   colours each time. */
+/* Called once. After the first time, the screen is left and entered without endwin, because ncurses would reset the
+   user's terminal colours each time. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];

@@ -43,7 +43,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     if (!term_open(e)) return false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
-    if (!stage_now()) s->lines = (struct lines){0}; /* who is at the terminal types what follows `:` */
+    if (!stage_now()) s->lines = (struct lines){0}; /* the user at the terminal types the lines after `:` */
     bool ok = explore_keys(s, e);
     s->lines = lines;
     s->front->covered = x->on = false;

@@ -136,7 +136,7 @@ enum happened term_wait(int ms)
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTSTP);
     sigaddset(&ours, SIGWINCH);
-    /* Block the signals from the check of the flags until ppoll, so that none is missed in between. */
+    /* Block the signals from the check of the flags until ppoll, so that no signal is missed in between. */
     sigprocmask(SIG_BLOCK, &ours, &before);
     enum happened what = flag_taken();
     if (what == H_NOTHING && ppoll(&in, 1, ms < 0 ? NULL : &limit, &before) > 0) what = H_INPUT;
@@ -190,7 +190,7 @@ bool term_open(struct err *e)
     if (stage_now()) return stage_now()->open = true;
     if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
         return fail(e, E_UNSUPPORTED,
-                    "a full screen needs a terminal on input and output; without one leave out `view`");
+                    "a full screen needs a terminal on input and output; without a terminal, leave out `view`");
     if (!full_screen_learn(tty.leave, sizeof tty.leave, e)) return false;
     if (!tty.has_modes) term_signals();
     struct termios modes = key_modes();

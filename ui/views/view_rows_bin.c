@@ -30,7 +30,7 @@ bool rows_is_member(const struct view_state *st, const struct histogram *g, int6
     return st->item < g->n && v >= g->from[st->item] && v < g->from[st->item + 1];
 }
 
-/* The first row of the bin at or after `row`, or the last one at or before it; -1: none. */
+/* The first row of the bin at or after `row` (by = 1), or the last at or before `row` (by = -1); -1: none. */
 int64_t rows_member_from(const struct view_state *st, const struct histogram *g, int64_t row, int by)
 {
     int64_t stride = rows_stride(st);

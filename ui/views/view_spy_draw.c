@@ -154,8 +154,8 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-/* Mark the elements that the lanes of the traced warp process: mark the place before the digits of a value, or, without
-   values, the whole cell. */
+/* Mark the elements that the lanes of the traced warp process: at the place before the digits of a value, or, without
+   values, in the whole cell. */
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];

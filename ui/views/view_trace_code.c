@@ -1,4 +1,4 @@
-/* The source around the current step, its access marked. */
+/* The source around the current step, with its access marked. */
 #include "ui/draw.h"
 #include "view_trace.h"
 #include "microscope/tracing.h"

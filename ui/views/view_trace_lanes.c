@@ -108,7 +108,7 @@ static void draw_lane_head(struct canvas *c, const char *array, int x, int y)
     draw_right(c, x + 28, y, ST_DIM, *array ? head : "-");
 }
 
-/* Draw the lanes beside the grid, in columns of equal length; if not all fit, those around the chosen lane. */
+/* Draw the lanes beside the grid, in columns of equal length; if not all fit, draw the lanes around the chosen lane. */
 static void draw_lanes(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;

@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "microscope/tracing.h"
 
-/* ", 3-way conflict: 3 lanes add to y[2]": the element that most lanes update, the first of them. */
+/* ", 3-way conflict: 3 lanes add to y[2]": the element that most lanes update, or the first such element. */
 static int say_conflict(struct canvas *c, int x, int y, const struct tracing *v)
 {
     const struct request *r = &v->t.step[v->at];
