@@ -3,13 +3,15 @@
 #include "base/err.h"
 #include "base/watch.h"
 
-enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048 };
+/* A vector of FAR times the cache; on the host of HOST_FAR times, since its memory is that of the user. */
+enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
 struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
     int64_t n;      /* doubles in a vector that is larger than the cache */
+    int64_t copied; /* doubles of x that are copied to y: on the host y is the second half of x */
     int64_t small;  /* doubles in a vector that is well within the cache */
     int64_t passes; /* over the small vector */
     int64_t lanes;  /* threads */
@@ -28,7 +30,7 @@ static bool copy_far(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
     (void)e;
-    p->ops->copy(p->dev, p->n, p->x, p->y);
+    p->ops->copy(p->dev, p->copied, p->x, p->y);
     return true;
 }
 
@@ -78,15 +80,16 @@ static int64_t power_of_two_below(int64_t n)
 static bool plan(struct probe *p, struct err *e)
 {
     const struct device_maker *m = device_maker_of(p->dev);
-    int64_t cache, left, total;
+    bool host = p->dev->kind == DEV_CPU;
+    int64_t left, total;
     if (!m->start(p->dev, e) || !p->dev->ops->memory(p->dev, &left, &total, e)) return false;
-    cache = m->cache(p->dev);
-    int64_t bytes = cache * 16 < MOST ? cache * 16 : MOST;
+    int64_t cache = m->cache(p->dev), far = cache * (host ? HOST_FAR : FAR), bytes = far < MOST ? far : MOST;
     p->n = power_of_two_below((bytes < left / 8 ? bytes : left / 8) / 8);
+    p->copied = host ? p->n / 2 : p->n;
     p->small = power_of_two_below(cache / 2 / 8);
     if (p->small > p->n) p->small = p->n;
     p->passes = p->n / p->small < 16 ? p->n / p->small : 16;
-    p->lanes = p->dev->kind == DEV_CPU ? p->dev->units : (int64_t)p->dev->units * LANES_A_UNIT;
+    p->lanes = host ? p->dev->units : (int64_t)p->dev->units * LANES_A_UNIT;
     return true;
 }
 
@@ -94,11 +97,12 @@ static bool prepare(struct probe *p, struct err *e)
 {
     struct device *d = p->dev;
     p->x = d->ops->alloc(d, p->n * 8, "a vector to measure with", e);
-    p->y = d->ops->alloc(d, p->n * 8, "a vector to measure with", e);
     p->sums = d->ops->alloc(d, p->lanes * 8, "the sums of a measurement", e);
-    if (!p->x || !p->y || !p->sums) return false;
+    if (!p->x || !p->sums) return false;
+    p->y = p->copied < p->n ? p->x + p->copied : d->ops->alloc(d, p->n * 8, "a vector to measure with", e);
+    if (!p->y) return false;
     p->ops->fill(d, p->n, 1.0, p->x);
-    p->ops->fill(d, p->n, 2.0, p->y);
+    p->ops->fill(d, p->copied, 2.0, p->y);
     return d->ops->sync(d, e);
 }
 
@@ -111,7 +115,7 @@ static bool measure(const struct probe *p, struct watch *w, struct ceilings *out
         double *rate;
     } steps[] = {
         {"reading", read_far, 8.0 * (double)p->n, &out->read_gbs},
-        {"copying", copy_far, 16.0 * (double)p->n, &out->copy_gbs},
+        {"copying", copy_far, 16.0 * (double)p->copied, &out->copy_gbs},
         {"reading from the cache", read_near, 8.0 * (double)(p->small * p->passes), &out->cache_gbs},
         {"gathering", gather_far, (double)(p->n / 4), &out->gather_gps},
     };
@@ -135,7 +139,7 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e)
     bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e);
     if (ok) d->ceilings = found;
     d->ops->free(d, p.x);
-    d->ops->free(d, p.y);
+    if (p.copied == p.n) d->ops->free(d, p.y);
     d->ops->free(d, p.sums);
     return ok;
 }

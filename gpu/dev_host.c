@@ -135,11 +135,34 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
+/* The number at the start of a file that describes the level-3 cache of a core; -1: there is none. */
+static long level3_number(long core, const char *name)
+{
+    char path[128];
+    long value = -1;
+    snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%ld/cache/index3/%s", core, name);
+    FILE *f = fopen(path, "re");
+    if (f && fscanf(f, "%ld", &value) != 1) value = -1;
+    if (f) fclose(f);
+    return value;
+}
+
+/* All level-3 caches together, each counted at the first of the cores that share it; 0: unknown. sysconf may count
+   those of a whole processor of which a virtual machine has few cores. */
+static int64_t level3(void)
+{
+    int64_t bytes = 0;
+    for (long core = 0, n = sysconf(_SC_NPROCESSORS_CONF); core < n; core++)
+        if (level3_number(core, "shared_cpu_list") == core) bytes += 1024 * level3_number(core, "size"); /* "32768K" */
+    return bytes > 0 ? bytes : 0;
+}
+
 static int64_t cache(const struct device *d)
 {
     (void)d;
-    long level3 = sysconf(_SC_LEVEL3_CACHE_SIZE), level2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
-    return level3 > 0 ? level3 : level2 > 0 ? level2 : 1 << 20;
+    int64_t found = level3();
+    long l3 = sysconf(_SC_LEVEL3_CACHE_SIZE), l2 = sysconf(_SC_LEVEL2_CACHE_SIZE);
+    return found ? found : l3 > 0 ? l3 : l2 > 0 ? l2 : 1 << 20;
 }
 
 const struct device_maker maker_cpu = {

@@ -32,6 +32,7 @@ static void *fake_alloc(struct device *d, int64_t bytes, const char *what, struc
     void *p = f->base->ops->alloc(f->base, bytes, what, e);
     if (!p) return NULL;
     f->used += bytes;
+    if (f->used > f->most) f->most = f->used;
     f->block[f->nblocks].p = p;
     f->block[f->nblocks++].bytes = bytes;
     return p;

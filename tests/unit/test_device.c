@@ -118,6 +118,7 @@ static void test_ceilings(void **state)
     assert_true(c->measured && c->read_gbs > 0 && c->copy_gbs > 0 && c->cache_gbs > 0 && c->gather_gps > 0);
     assert_true(c->launch_us > 0 && c->launch_us < 1e6);
     assert_int_equal(fake.nblocks, 0);
+    assert_true(fake.most <= 4 * maker_cpu.cache(&fake.dev) + 4096);
     assert_false(device_ceilings(device_open("emu", &e), NULL, &e));
     assert_non_null(strstr(e.text, "models accesses, not time"));
 }
