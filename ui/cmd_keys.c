@@ -70,7 +70,7 @@ const struct command command_keys = {
         "WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), and Wait, which delays the next\n"
         "key until no solve or race runs. Any other word is typed; put it in '...' if it contains blanks. Each key\n"
         "waits for background work to end. Lines typed here are not saved in the history, and :!COMMAND is\n"
-        "refused without `allow shell`: `help allow`.\n"
+        "refused without `allow shell` (see `help allow`).\n"
         "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
         "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,

@@ -1,15 +1,15 @@
-/* allow: what lines that the user did not type may do in this session. */
+/* allow: sets what lines that the user did not type may do in this session. */
 #include "session/allow.h"
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/session.h"
 
-/* The only permission is the shell's. */
+/* The only permission is to run shell commands. */
 static bool run_allow(struct session *s, const struct args *a, struct err *e)
 {
     bool off = arg_flag(a, "off"), named = arg(a, "permission") != NULL;
-    if (off && !named) return fail(e, E_USAGE, "`off` needs what to forbid; type `allow shell off`");
+    if (off && !named) return fail(e, E_USAGE, "name the permission before `off`: type `allow shell off`");
     if (named && !off && !shell_allow(s, e)) return false;
     if (off) s->shell_allowed = false;
     const struct named *each;
@@ -27,13 +27,13 @@ const struct command command_allow = {
     .grammar = "[PERMISSION] [off]",
     .about = "whether scripts, lessons and recordings may run shell commands",
     .help =
-        "Lines that you type run shell commands (!COMMAND): at the prompt, after `:`, in -c and in the input of\n"
-        "warpspy if that is a pipe or a file. Lines that somebody else may have written do not: shell commands of\n"
-        "`source` and -f, `replay`, `lesson` and `keys` are refused until you allow them. `allow shell` at the end\n"
-        "of such a command allows its own, and the command `allow shell` those of this session. The next session "
-        "begins\n"
-        "without, and a script cannot allow itself anything; what an allowed script runs is allowed too.\n"
-        "`allow shell off` forbids it again, and `allow` shows the state.\n"
+        "Lines that you type may run shell commands (!COMMAND): at the prompt, after `:`, in -c, and in the input\n"
+        "of warpspy if that is a pipe or a file. Lines that somebody else may have written may not: `source` and\n"
+        "-f, `replay`, `lesson` and `keys` refuse shell commands until you allow them. `allow shell` at the end of\n"
+        "such a command allows the shell commands of that command only; the command `allow shell` allows all shell\n"
+        "commands in this session. The next session starts without the permission, and\n"
+        "a script cannot allow itself anything; scripts that an allowed script runs are allowed too.\n"
+        "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
         "With -f: warpspy -c 'allow shell' -f build.ws\n"
         "    source build.ws allow shell; allow",
     .run = run_allow,

@@ -333,7 +333,8 @@ static bool help_permission(struct session *s, const char *name)
     const struct named *p = registry_find(&permission_registry, name);
     if (!p) return false;
     out_topic(s->out, "permission", "permission", p->name, p->about);
-    out_text(s->out, "`allow %s` allows them in this session; `help allow` tells when they need it.", p->name);
+    out_text(s->out, "`allow %s` allows them in this session; `help allow` explains when they need permission.",
+             p->name);
     return true;
 }
 

@@ -92,9 +92,8 @@ const struct command command_source = {
     .name = "source",
     .grammar = "FILE [allow PERMISSION]",
     .about = "run the commands of a file, up to the first command that fails",
-    .help = "Lines are as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of the file "
-            "are\n"
-            "refused without `allow shell`: `help allow`.\n"
+    .help = "Lines are as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of the\n"
+            "file are refused without `allow shell` (see `help allow`).\n"
             "    source session.ws; source build.ws allow shell",
     .run = run_source,
     .runs_script = true,
@@ -105,8 +104,8 @@ const struct command command_replay = {
     .grammar = "FILE [allow PERMISSION]",
     .about = "run a recorded session again, up to the first command that fails",
     .help = "The commands run as with `source`, in the current folder and session; an error gives the line of the\n"
-            "command that failed. Shell commands (!COMMAND) are refused without `allow shell`: `help allow`.\n"
-            "`help record` describes the file.\n"
+            "command that failed. Shell commands (!COMMAND) are refused without `allow shell` (see\n"
+            "`help allow`). `help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,

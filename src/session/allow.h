@@ -13,19 +13,19 @@ struct session;
 /* Where the lines that are run come from. */
 struct lines {
     const char *from; /* "a script", "a lesson", ...; NULL: the user typed them */
-    bool shell;       /* if not typed: they may run shell commands */
+    bool shell;       /* lines that the user did not type may run shell commands */
 };
 
-/* What `allow` can allow. */
+/* The permissions that `allow` can give. */
 extern const struct registry permission_registry;
 
-/* From now on lines come from `from`; `a`: the arguments of the command that runs them, with the grammar
-   [allow PERMISSION]. *outer is for lines_end. */
+/* From now on, lines come from `from`. `a` holds the arguments of the command that runs the lines, with the grammar
+   [allow PERMISSION]. Pass *outer to lines_end. */
 bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e);
 void lines_end(struct session *s, const struct lines *outer);
-/* May the line being run go to the shell? */
+/* May the line being run use the shell? */
 bool shell_is_allowed(const struct session *s, struct err *e);
-/* Allow all lines of this session the shell. Fails if the user did not type it. */
+/* Allow all lines of this session to use the shell. Fails if the user did not type the current line. */
 bool shell_allow(struct session *s, struct err *e);
 
 #endif

@@ -51,7 +51,7 @@ struct session {
     const char *script;     /* the file that commands come from, NULL at the prompt */
     int64_t script_line;    /* current line of the script, from 1 */
     struct lines lines;     /* where lines come from, and what they may do */
-    bool shell_allowed;     /* by `allow shell`, for all lines */
+    bool shell_allowed;     /* `allow shell` allowed it for all lines */
     struct command_log log; /* commands that succeeded */
     const char *folder; /* folder of the running lesson, whose file names are relative to it; NULL outside lessons */
     struct undo undo;

@@ -121,7 +121,7 @@ static const char *keys_now(const struct session *s)
 
 static const char *nothing(const struct session *s)
 {
-    return has_history(s->solve) ? NULL : "nothing was solved yet; `solve cg` does";
+    return has_history(s->solve) ? NULL : "nothing was solved yet; try `solve cg`";
 }
 
 /* A row for each iteration. */
