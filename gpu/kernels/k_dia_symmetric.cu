@@ -103,7 +103,7 @@ template <typename T> static int64_t unequal_row(const struct stored *S, int64_t
     const T *data = (const T *)S->a[DIA_DATA].data, *above = data + d * S->rows;
     int64_t k = ((const int *)offsets->data)[d], first = S->rows;
     const T *below = data + (offsets->n - 1 - d) * S->rows + k;
-#pragma omp parallel for reduction(min : first)
+#pragma omp parallel for reduction(min : first) if (S->rows > THREADS_FROM)
     for (int64_t i = 0; i < S->rows - k; i++)
         if (!(above[i] == below[i]) && i < first) first = i;
     return first;

@@ -7,6 +7,7 @@
 #include "load_info.h"
 #include "matrix_market.h"
 #include "base/stream.h"
+#include "base/threads.h"
 
 #include <omp.h>
 #include <string.h>
@@ -23,7 +24,7 @@ void mtx_hooks(int64_t block, int threads)
 static int64_t count_zeros(const struct csr *A)
 {
     int64_t n = 0;
-#pragma omp parallel for reduction(+ : n)
+#pragma omp parallel for reduction(+ : n) if (A->nnz > THREADS_FROM)
     for (int64_t k = 0; k < A->nnz; k++) n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
     return n;
 }
@@ -40,6 +41,7 @@ static void describe(const struct head *h, const char *path, const struct csr *A
 
 static bool load_body(struct body *b, struct csr *A, struct notes *t, struct load_info *info, struct err *e)
 {
+    b->threads = hook_threads ? hook_threads : b->head->entries > THREADS_FROM ? omp_get_max_threads() : 1;
     body_parse(b);
     bool ok = body_judge(b, t, e) && body_build(b, A, &info->duplicates, e);
     body_free(b);
@@ -55,11 +57,7 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
     struct head head = {0};
     struct notes notes = {0};
     struct lines lines = {.stream = stream, .block = hook_block ? hook_block : MTX_BLOCK, .streamed = n};
-    struct body body = {.head = &head,
-                        .path = path,
-                        .lines = &lines,
-                        .watch = w,
-                        .threads = hook_threads ? hook_threads : omp_get_max_threads()};
+    struct body body = {.head = &head, .path = path, .lines = &lines, .watch = w};
     bool ok = lines_back(&lines, begin, n, e) && head_read(&lines, path, w, &head, &notes, e) &&
               load_body(&body, A, &notes, info, e);
     lines_free(&lines);

@@ -157,7 +157,7 @@ static bool stopped(struct body *b)
 /* Unpacked text may be far longer than the file, so check now and then that enough memory is left. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
-    if (!b->last || b->last->seq % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
+    if (!b->last || (b->last->seq + 1) % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
     return fail(e, E_MEMORY, "out of memory after %lld MiB of text; drop a matrix or choose a smaller one",
                 (long long)(b->lines->streamed >> 20));
 }

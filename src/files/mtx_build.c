@@ -4,6 +4,7 @@
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "mtx.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <string.h>
@@ -45,7 +46,7 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
 static bool in_order(const struct entries *t, int64_t n)
 {
     int64_t wrong = 0;
-#pragma omp parallel for reduction(+ : wrong)
+#pragma omp parallel for reduction(+ : wrong) if (n > THREADS_FROM)
     for (int64_t i = 1; i < n; i++)
         wrong += (t->row[i] < t->row[i - 1]) | ((t->row[i] == t->row[i - 1]) & (t->col[i] <= t->col[i - 1]));
     return !wrong;
@@ -55,7 +56,7 @@ static bool in_order(const struct entries *t, int64_t n)
    entry i, begin at i. */
 static void mark_rows(struct csr *A, const int *row)
 {
-#pragma omp parallel for
+#pragma omp parallel for if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i <= A->nnz; i++) {
         int64_t before = i > 0 ? row[i - 1] : -1, now = i < A->nnz ? row[i] : A->rows;
         for (int64_t r = before + 1; r <= now; r++) A->rowptr[r] = (int)i;

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { CHECK_MEMORY_FROM = 1 << 26, PARALLEL_FROM = 1 << 14 };
+enum { CHECK_MEMORY_FROM = 1 << 26 };
 
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
@@ -98,7 +98,7 @@ bool csr_check(const struct csr *A, struct err *e)
         return fail(e, E_INTERNAL, "the matrix lacks row pointers, columns or values");
     if (!check_rowptr(A, e)) return false;
     int64_t first = A->rows;
-#pragma omp parallel for reduction(min : first) if (A->nnz > PARALLEL_FROM)
+#pragma omp parallel for reduction(min : first) if (A->nnz > THREADS_FROM)
     for (int64_t r = 0; r < A->rows; r++)
         if (r < first && bad_entry(A, r) >= 0) first = r;
     if (first == A->rows) return true;

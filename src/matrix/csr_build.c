@@ -5,12 +5,13 @@
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <omp.h>
 #include <string.h>
 
-enum { BUCKETS_MAX = 512, INSERTION_MAX = 48, PARALLEL_FROM = 1 << 14 };
+enum { BUCKETS_MAX = 512, INSERTION_MAX = 48 };
 
 struct build {
     struct csr *A;
@@ -37,7 +38,7 @@ static bool inside(const struct build *b, int64_t k)
 
 static bool build_new(struct build *b, struct err *e)
 {
-    b->chunks = b->n > PARALLEL_FROM ? omp_get_max_threads() : 1;
+    b->chunks = b->n > THREADS_FROM ? omp_get_max_threads() : 1;
     while (b->A->rows >> b->shift >= BUCKETS_MAX) b->shift++;
     b->buckets = (int)(b->A->rows >> b->shift) + 1;
     b->at = mem_zero((int64_t)b->chunks * b->buckets, sizeof *b->at, "bucket counts", e);

@@ -4,6 +4,7 @@
 #include "csr.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <string.h>
@@ -206,7 +207,7 @@ bool density_more(struct density *d)
     if (d->done >= d->h) return false;
     struct picture p = picture_of(d->A, d->win, d->h, d->w, d->cells);
     int64_t from = d->done, to = slice_end(&p, from);
-#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > 1 << 14)
+#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > THREADS_FROM)
     count_lines(&p, from, to, d->w);
     d->done = to;
     return to < d->h;
@@ -255,7 +256,7 @@ bool density_sample(const struct csr *A, struct window win, int h, int w, uint32
     if (empty_window(win, h, w)) return true;
     if (!can_count(win, e)) return false;
     struct picture p = picture_of(A, win, h, w, cells);
-#pragma omp parallel for schedule(dynamic, 4)
+#pragma omp parallel for schedule(dynamic, 4) if (A->nnz > THREADS_FROM)
     for (int64_t y = 0; y < h; y++) sample_cells(&p, y, SAMPLE / h, cells + y * w);
     return true;
 }
@@ -315,7 +316,7 @@ bool sums_more(struct sums *s)
     struct window all = {0, s->h << s->down, 0, s->w << s->across};
     struct picture p = picture_of(s->A, all, (int)s->h, (int)s->w, s->n + s->w + 2);
     int64_t from = s->done, to = slice_end(&p, from);
-#pragma omp parallel
+#pragma omp parallel if (s->A->nnz > THREADS_FROM)
     {
         count_lines(&p, from, to, s->w + 1);
 #pragma omp barrier

@@ -1,6 +1,7 @@
 /* The generator `dense`: a random value at every position, for dense LU and the dense format. */
 #include "gen.h"
 #include "random.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 static void dense_row(struct csr *A, int64_t r, uint64_t seed)
@@ -18,7 +19,7 @@ static bool make_dense(const int64_t *p, uint64_t seed, struct watch *w, struct 
     if (!gen_params(g, p, e) || !csr_new(out, rows, cols, rows * cols, false, e)) return false;
     for (int64_t from = 0, to; from < rows; from = to) {
         to = rows - from < slice ? rows : from + slice;
-#pragma omp parallel for
+#pragma omp parallel for if ((to - from) * cols > THREADS_FROM)
         for (int64_t r = from; r < to; r++) dense_row(out, r, seed);
         if (watch_tick(w, g->name, to, rows, e)) continue;
         csr_free(out);

@@ -2,6 +2,7 @@
 #include "gen.h"
 #include "base/mem.h"
 #include "random.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <math.h>
@@ -29,7 +30,7 @@ static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct
     if (!csr_new(out, rows, cols, rows * count, false, e)) return false;
     for (int64_t from = 0, to; from < rows; from = to) {
         to = rows - from < SLICE ? rows : from + SLICE;
-#pragma omp parallel for
+#pragma omp parallel for if ((to - from) * count > THREADS_FROM)
         for (int64_t r = from; r < to; r++) random_row(out, r, count, seed);
         if (!gen_tick(w, g, from, rows, out, e)) return false;
     }
@@ -90,7 +91,7 @@ static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col
 
 static void rmat_edges(struct triplets *t, int64_t scale, int64_t from, int64_t to, uint64_t seed)
 {
-#pragma omp parallel for
+#pragma omp parallel for if (to - from > THREADS_FROM)
     for (int64_t k = from; k < to; k++) {
         int64_t row, col;
         uint64_t state = gen_stream(seed, (uint64_t)k);

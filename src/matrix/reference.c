@@ -1,6 +1,7 @@
 /* The reference SpMV (sparse matrix-vector product), in double-double arithmetic, with an error bound per row. */
 #include "reference.h"
 #include "csr.h"
+#include "base/threads.h"
 
 #include <float.h>
 #include <math.h>
@@ -79,7 +80,7 @@ void reference_spmv(const struct csr *A, double alpha, const double *x, double b
                     double *bound)
 {
     const struct limits *l = limits_of(real);
-#pragma omp parallel for schedule(guided) if (A->nnz > 1 << 14)
+#pragma omp parallel for schedule(guided) if (A->nnz > THREADS_FROM)
     for (int64_t r = 0; r < A->rows; r++) {
         if (bound) bound[r] = row_bound(A, r, alpha, x, beta == 0 ? 0 : fabs(beta * y[r]), l);
         y[r] = row_value(A, r, alpha, x, beta, beta == 0 ? 0 : y[r]);

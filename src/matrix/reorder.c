@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "base/watch.h"
 #include "base/worker.h"
 
@@ -414,7 +415,7 @@ bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct
     int *col = row ? mem_new(A->nnz, sizeof *col, "columns", e) : NULL;
     bool ok = col && invert(inverse, perm, A->rows, e);
     if (ok) {
-#pragma omp parallel for schedule(dynamic, 4096) if (A->nnz > 1 << 14)
+#pragma omp parallel for schedule(dynamic, 4096) if (A->nnz > THREADS_FROM)
         for (int64_t i = 0; i < A->rows; i++)
             for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
                 row[k] = inverse[i];

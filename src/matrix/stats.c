@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "rows.h"
 #include "base/search.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <math.h>
@@ -134,7 +135,7 @@ static void merge(struct part *all, const struct part *p)
 
 static void scan_rows(const struct csr *A, int64_t from, int64_t to, uint64_t *bits, struct part *all)
 {
-#pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > 1 << 14)
+#pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > THREADS_FROM)
     {
         struct part mine = {.value_min = INFINITY, .value_max = -INFINITY};
 #pragma omp for schedule(guided)
