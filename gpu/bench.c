@@ -68,7 +68,7 @@ struct problem {
     const struct kernel *kernel;
     const struct csr *A;
     const struct mat *M;
-    double *x, *y; /* rounded to the precision of the device */
+    double *x, *y; /* the values of x and y, rounded to the precision of the device */
     double *ref, *bound;
     void *narrow; /* staging buffer for a vector copied to or from the device */
     void *dx, *dy;
@@ -186,14 +186,14 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
     if (v->ok) return true;
     return fail(e, E_NUMERIC,
                 "%s on %s is wrong: y[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha %g, "
-                "beta %g); it was not timed",
+                "beta %g); the kernel was not timed",
                 p->kernel->name, p->M->dev->name, (long long)v->row, v->row < 0 ? NAN : p->y[v->row],
                 v->row < 0 ? NAN : p->ref[v->row], v->worst, p->launch.alpha, p->launch.beta);
 }
 
 /* ---- timing ---- */
 
-/* Launch until the GPU's clock frequency is up, or once if the kernel is slow; *us: the time of the last launch. */
+/* Launch until the GPU's clock frequency has risen, or once if the kernel is slow; *us: the time of the last launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {
@@ -244,7 +244,7 @@ static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r,
     return ok;
 }
 
-/* Two checks: all terms of alpha A x + beta y, then A x alone, which is what is timed. */
+/* Two checks: all terms of alpha A x + beta y, then A x alone, which is the operation that is timed. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e)
 {

@@ -19,7 +19,7 @@ struct ceiling_ops {
     /* Read every element of x[0..n-1] `passes` times; thread i writes its sum to sums[i], 0 <= i < lanes. */
     void (*read)(struct device *d, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums);
     void (*copy)(struct device *d, int64_t n, const double *x, double *y);
-    /* `count` reads from all over x[0..n-1], in an order that no prefetcher can predict. */
+    /* Read `count` elements from all over x[0..n-1], in an order that no prefetcher can predict. */
     void (*gather)(struct device *d, int64_t n, int64_t count, const double *x, int64_t lanes, double *sums);
     void (*empty)(struct device *d); /* one launch that does nothing */
 };
@@ -28,15 +28,15 @@ extern const struct ceiling_ops host_ceilings, emu_kernel_ceilings, cuda_kernel_
 
 /* A kind is an entry `maker_ID` at the end of its file and a line in the table of device.c. */
 struct device_maker {
-    const char *name; /* the name of its devices; numbered kinds append ":N" */
+    const char *name; /* the name of the devices of this kind; numbered kinds append ":N" */
     enum device_kind kind;
     bool numbered;
-    bool (*likely)(void);                                 /* is a device probably present? cheap; for the default */
-    int (*count)(struct err *e);                          /* number of devices; if 0, e gives the reason */
+    bool (*likely)(void);        /* whether a device is probably present; a cheap test, to choose the default device */
+    int (*count)(struct err *e); /* number of devices; if 0, e gives the reason */
     bool (*make)(struct device *d, int n, struct err *e); /* fill d except its name, without using the hardware */
-    bool (*start)(struct device *d, struct err *e);       /* at each device_open; the first call completes `about` */
-    int64_t (*cache)(const struct device *d);             /* bytes of the last-level cache; NULL without ceilings */
-    const struct ceiling_ops *ceilings;                   /* NULL: its times are not meaningful */
+    bool (*start)(struct device *d, struct err *e); /* called at each device_open; the first call completes `about` */
+    int64_t (*cache)(const struct device *d);       /* bytes of the last-level cache; NULL without ceilings */
+    const struct ceiling_ops *ceilings;             /* NULL: times on these devices are not meaningful */
 };
 extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
 

@@ -1,4 +1,5 @@
-/* The registry of devices: which kinds there are, opening one by name, the default, closing all. */
+/* The registry of devices: it lists the kinds, opens a device by name, chooses the default device and closes all
+   devices. */
 #include "dev.h"
 #include "base/err.h"
 #include "base/mem.h"

@@ -59,8 +59,8 @@
 #define KERNEL_SPACE cuda_
 #define KERNEL_SYMBOL(id) cuda_kernel_##id
 #define VEC_SYMBOL(id) cuda_vec_##id
-/* GPTR(T): a kernel parameter that points to an array of T in global memory. INDEX: the type of an index into it, in
-   functions that kernels call. */
+/* GPTR(T): a kernel parameter that points to an array of T in global memory. INDEX: the type of an index into such an
+   array, in functions that kernels call. */
 #define GPTR(...) __VA_ARGS__ *__restrict__
 #define INDEX int64_t
 /* Called at the end of a loop body in which a lane may skip all accesses: the lanes reconverge here, as they do on a
@@ -94,7 +94,7 @@ static inline bool launchable(dim3 grid)
 }
 /* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs its blocks may
    become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
-   short kernels. Do not use it for a grid that exactly fills the GPU, because the blocks would be distributed
+   short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
    unevenly. */
 #define FOLLOW(d, grid, block, ...) (follower_of((d), (grid), (block), __VA_ARGS__))
 static inline bool launches_early(void)

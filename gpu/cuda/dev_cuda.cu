@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 64, HOLD_NS = 8000 }; /* launches timed together; upper bound of the time to queue one of them */
+enum { BATCH = 64, HOLD_NS = 8000 }; /* launches that are timed together; upper bound of the time to queue one launch */
 
 struct gpu {
     int number;
@@ -31,7 +31,7 @@ static cudaStream_t stream_of(const struct device *d)
     return static_cast<cudaStream_t>(d->stream);
 }
 
-/* Report the error of a call. If the error persists after it was read, it is sticky and the device is lost. */
+/* Report the error of a call. If the error persists after it has been read, it is sticky and the device is lost. */
 static bool broken(struct device *d, const char *call, cudaError_t status, struct err *e)
 {
     cudaGetLastError();

@@ -12,7 +12,7 @@ static bool sync_emu(struct device *d, struct err *e)
     return emu_sync(e);
 }
 
-/* Times each call of go on the host: the time of the emulation, which says nothing about a GPU. */
+/* Measures the time of each call of go on the host. This is the time of the emulation, and says nothing about a GPU. */
 static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                      struct err *e)
 {

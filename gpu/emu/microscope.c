@@ -48,7 +48,8 @@ static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e
         return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", M->dev->name);
     if (kernel_runs_on(k, M->dev)) return true;
     return fail(e, E_UNSUPPORTED,
-                "%s does not run on the emulator, so it cannot be watched; `kernels` lists those that do", k->name);
+                "%s does not run on the emulator, so it cannot be watched; `kernels` lists the kernels that do",
+                k->name);
 }
 
 static struct scope_run *run_new(const struct kernel *k, const struct mat *M, struct watch *w, struct err *e)
@@ -154,7 +155,7 @@ static void launch_add(struct launch_counts *to, const struct launch_counts *l)
     to->sectors_sum2 += l->sectors_sum2;
 }
 
-/* Sort by position in the source: the order in which host threads met the sites varies from run to run. */
+/* Sort by position in the source: the order in which host threads reached the sites varies from run to run. */
 static bool later(const struct access_site *a, const struct access_site *b)
 {
     if (a->launch != b->launch) return a->launch > b->launch;

@@ -5,8 +5,8 @@
 namespace simt
 {
 
-/* The race that is reported once all threads of the block wait or have returned. A race between warps replaces one
-   within a warp, since a __syncwarp would appear to fix the latter. */
+/* The race that is reported once all threads of the block wait or have returned. A race between warps replaces a race
+   within a warp, because a __syncwarp would appear to fix the latter. */
 struct pending_race {
     bool found, across_warps;
     bool update; /* both threads read the element and then write it, on the same source line */

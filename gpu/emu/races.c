@@ -20,7 +20,8 @@ enum { BLOCK_MOST = 1024, SEEN = 6 };
 
 struct element {
     uint64_t address;
-    uint32_t block; /* the block that made these accesses, from 1; if it is not the current one, the entry is free */
+    uint32_t
+        block; /* the block that made these accesses, from 1; if that is not the current block, the entry is free */
     int n;
     struct race_access seen[SEEN];
 };

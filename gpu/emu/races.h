@@ -21,7 +21,7 @@ struct race_access {
     uint32_t epoch; /* barriers that the block has passed */
 };
 
-/* A block of this many threads begins; the accesses of earlier blocks are deleted. */
+/* A block of `threads` threads begins; the accesses of earlier blocks are deleted. */
 void races_block(unsigned threads);
 /* All threads of the block have passed a barrier. */
 void races_barrier(void);

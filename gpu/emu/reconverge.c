@@ -4,12 +4,12 @@
    together until they diverge, and reconverge later. So a step of the warp consists of the lanes at an access site that
    no other lane of the warp will still reach. If other lanes will still reach every such site, as in a loop, the step
    is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for lanes that
-   are still in the previous one. */
+   are still in the previous iteration. */
 #include "scope_run.h"
 
 #include <string.h>
 
-/* The sites of the lanes' next notes, and the lanes at each. */
+/* The sites of the lanes' next notes, and the lanes at each site. */
 struct heads {
     int n, site[LANES];
     uint32_t group[LANES]; /* the lanes at site[k] */

@@ -18,7 +18,7 @@ struct lane_note {
     int site;
     int64_t at; /* the element; the mask if it is a warp collective */
 };
-/* The notes of one lane. Those before `next` have been merged. */
+/* The notes of one lane. The notes before `next` have been merged. */
 struct lane_log {
     struct lane_note *r;
     int n, next;
@@ -44,8 +44,8 @@ enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);
 bool scope_watches_warp(const struct scope_run *run, int warp);
 bool scope_alone(const struct scope_run *run); /* blocks must run one after another */
-/* Report progress: block `done` of `blocks` began last. The launching thread calls this from time to time. false: the
-   user has cancelled. */
+/* Report progress: the last block that began is number `done` of `blocks`. The launching thread calls this from time to
+   time. false: the user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* The state of host thread t; NULL: not enough memory; the run holds the error. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);

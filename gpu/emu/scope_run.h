@@ -20,7 +20,7 @@ struct scope_thread {
     uint32_t remaining[SCOPE_SITES][LANES], pending[SCOPE_SITES];
     /* The number of a lane's visits to a site in this block; while merging, including the visits in its notes. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
-    /* In this block: 1 + the last site from which a lane went back to this site; 0: none did. */
+    /* In this block: 1 + the last site from which a lane went back to this site; 0: no lane did. */
     int iteration_end[SCOPE_SITES];
     uint64_t transitions[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of entry a: a lane went from site a to b */
     struct tally by_site[SCOPE_SITES];

@@ -116,7 +116,7 @@ static void run_block()
         if (report_race() || count(RETURNED) == m->threads) break;
         open_barrier();
     }
-    report_race(); /* before any other finding is reported, because the race may be its cause */
+    report_race(); /* report a race before any other finding, because the race may be the cause */
     if (m->watch) end_of_notes();
 }
 

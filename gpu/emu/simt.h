@@ -64,7 +64,7 @@ struct collective_call {
     bool vote;            /* the vote of this lane */
     uint64_t value;       /* this lane's value, then the value read */
     unsigned ballot;      /* the votes of all lanes of the mask, one bit each */
-    enum collective what; /* all lanes of a meeting must call the same collective */
+    enum collective what; /* all lanes of the mask must call the same collective */
 };
 
 struct lane {
@@ -302,7 +302,8 @@ inline bool __all_sync(unsigned mask, bool predicate, simt::source at = HERE)
     return simt::vote(simt::VOTE_ALL, mask, predicate, at) == mask;
 }
 
-/* Shuffles work within groups of `width` lanes; a lane that would read past the end of its group reads itself. */
+/* Shuffles work within groups of `width` lanes; a lane that would read past the end of its group reads its own value.
+ */
 template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();

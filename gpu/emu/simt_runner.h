@@ -40,7 +40,8 @@ struct fiber {
     bool ready; /* the fiber's stack is set up: the fiber is in thread_loop or within a kernel */
 };
 
-/* One warp collective in progress, and the lanes that have reached it so far. A warp has one per lane at most. */
+/* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many meetings as
+   lanes. */
 struct meeting {
     collective_call call; /* mask, source line and kind, which all its lanes share */
     unsigned arrived;     /* lanes, one bit each */
@@ -51,7 +52,7 @@ struct warp {
     meeting open[WARP];
 };
 
-/* Settings of the launches that follow; emu.h sets them. */
+/* Settings for later launches; the functions of emu.h change them. */
 struct launch_settings {
     uint64_t seed;     /* seed of the order in which lanes run; 0: lanes run in the order of their numbers */
     const char *name;  /* name of the launch in findings; NULL: the name in the LAUNCH statement */
@@ -131,7 +132,7 @@ void end_of_notes(); /* merge the remaining notes at the end of a block */
 /* race_check.cc */
 void check_race(enum access_kind what, const void *base, int64_t k, unsigned size, const char *name, source at);
 void forget_race();
-bool report_race(); /* record the race that was found, as a finding; false: there was no race */
+bool report_race(); /* if a race was found, record it as a finding; false: there was no race */
 
 /* collectives.cc */
 bool same_line(source a, source b);

@@ -24,7 +24,7 @@ __device__ T diagonals_sum(int64_t row, int64_t cols, int n, GPTR(const int) off
     return sum;
 }
 
-/* y = alpha A x + beta y. launch_dia also serves HDC, whose first two arrays are those of a DIA. */
+/* y = alpha A x + beta y. launch_dia also serves HDC, whose first two arrays are those of a DIA matrix. */
 template <typename T> void launch_dia(const struct launch *L);
 template <typename T> void launch_brcsd1(const struct launch *L);
 template <typename T> void launch_brcsd2(const struct launch *L);

@@ -55,9 +55,9 @@ KERNEL_ENTRY(brcsd2) = {
               "list of them. The 4x4 example with blocks of 2 rows:\n"
               "    rows 0-1   offsets 0, 1       data 1 2 | 7 8\n"
               "    rows 2-3   offsets -2, 0, 1   data 5 6 | 3 4 | 9 *\n"
-              "Thread t takes row t, a warp one block. Per step the lanes read one common offset, 32 neighbouring\n"
-              "values and 32 neighbouring elements of x: 8 sectors each in fp64. The list of offsets is often in\n"
-              "the cache, because the neighbouring warp has read it.\n"
+              "Thread t takes row t, and a warp takes one block. Per step the lanes read one common offset, 32\n"
+              "neighbouring values and 32 neighbouring elements of x: 8 sectors each in fp64. The list of offsets\n"
+              "is often in the cache, because the neighbouring warp has read it.\n"
               "Padding and balance are those of hdia; the lists are shorter, but finding a list takes one more\n"
               "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm. DRM\n"
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",

@@ -134,7 +134,7 @@ KERNEL_ENTRY(bsr_block) = {
               "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as matrices\n"
               "of finite elements with several unknowns per node do), most of the work is on zeros. Blocks of more\n"
               "than 32 rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3.\n"
-              "bsr-column leaves fewer idle: 2 with b = 3.\n",
+              "bsr-column leaves fewer lanes idle: 2 with b = 3.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_block<float>,

@@ -36,7 +36,7 @@ __global__ void coo_segmented(unsigned nnz, GPTR(const int) row, GPTR(const int)
     int lane = threadIdx.x % WARP, carried = -1;
     unsigned first = (blockIdx.x * (blockDim.x / WARP) + threadIdx.x / WARP) * STRETCH;
     T carry = 0;
-    for (unsigned at = first; at < first + STRETCH && at < nnz; at += WARP) { /* the same for all lanes */
+    for (unsigned at = first; at < first + STRETCH && at < nnz; at += WARP) { /* `at` is the same for all lanes */
         unsigned k = at + lane;
         int r = k < nnz ? row[k] : -1;
         T sum = k < nnz ? val[k] * x[col[k]] : 0;
@@ -138,7 +138,7 @@ KERNEL_ENTRY(coo_segmented) = {
               "9. The sum in lane 31 is carried into the next 32 nonzeros, so a long row costs one atomic per 512\n"
               "nonzeros. All reads except x are contiguous, as in coo-atomic.\n"
               "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
-              "one or two entries it saves little; csr-merge has the same balance without atomics.\n",
+              "one or two entries this saves little; csr-merge has the same balance without atomics.\n",
     .f32 = segmented<float>,
     .f64 = segmented<double>,
 };

@@ -60,7 +60,8 @@ KERNEL_ENTRY(csc_atomic) = {
 };
 
 #ifndef __CUDACC__
-/* The index of the first of the ascending row[from..to-1] that is >= `least`; `to` if there is no such element. */
+/* The index of the first element that is >= `least` in the ascending row[from..to-1]; `to` if there is no such element.
+ */
 static int first_from(const int *row, int from, int to, int64_t least)
 {
     while (from < to) {

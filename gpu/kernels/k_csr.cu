@@ -104,11 +104,11 @@ KERNEL_ENTRY(csr_scalar) = {
               "    step    1  2   1  2   1  2  3   1  2\n"
               "    thread  0  0   1  1   2  2  2   3  3\n"
               "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors,\n"
-              "while 8 sectors would hold 32 doubles. With short rows the cache makes up for it, because the next\n"
-              "steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with shorter\n"
-              "rows wait.\n"
-              "On an H200 it is close to the fastest for rows of up to about 16 entries (poisson2d 1000 999: 28\n"
-              "us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4: 2366 us,\n"
+              "while 8 sectors would hold 32 doubles. With short rows the cache compensates for this, because the\n"
+              "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
+              "shorter rows wait.\n"
+              "On an H200 it is close to the fastest kernel for rows of up to about 16 entries (poisson2d 1000 999:\n"
+              "28 us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4: 2366 us,\n"
               "csr-merge 12.5).\n"
               "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows, csr-merge.\n",
     .deterministic = true,
@@ -127,9 +127,10 @@ KERNEL_ENTRY(csr_vector) = {
               "    lane    0  1          lane    0  1  2     and 29 lanes have nothing to do\n"
               "The lanes read neighbouring elements, so a full step reads 8 sectors of fp64 values, 4 of columns.\n"
               "Then five shuffle steps add the 32 sums, and lane 0 writes y: 4 or 8 bytes of a 32-byte sector.\n"
-              "Rows of 100 entries and more keep the lanes busy. Rows of 5 leave 27 of 32 lanes idle and still\n"
-              "need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it needs.\n"
-              "A single very long row keeps one warp busy after the rest of the device has finished: use csr-merge.\n"
+              "Rows of 100 entries and more keep the lanes busy. Rows of 5 entries leave 27 of 32 lanes idle and\n"
+              "still need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it\n"
+              "needs. A single very long row keeps one warp busy after the rest of the device has finished: use\n"
+              "csr-merge.\n"
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .deterministic = true,
     .f32 = vector<float>,
@@ -149,7 +150,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
-              "It suits rows of similar length above 16. A row of 1000 times the mean length keeps\n"
+              "It suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
               "its V threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
               "NOTES: on even rows about as fast as merge-path, sometimes faster; it needs no preparation, so its\n"
               "total time was the lowest.\n",

@@ -40,7 +40,7 @@ __global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPT
         first = __shfl_sync(FULL_MASK, first, 0);
         if (first >= rows) return; /* the whole warp returns */
         int row = first + in_warp / V;
-        if (row < rows) { /* the same for a whole vector */
+        if (row < rows) { /* `row` is the same for a whole vector */
             int begin = ptr[row], end = ptr[row + 1];
             T sum = vector_sum<T, V>(lane, begin, end, col, val, x);
             if (lane == 0) store(y, row, alpha, sum, beta);
@@ -105,10 +105,10 @@ KERNEL_ENTRY(csr_light_vector) = {
               "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours more\n"
               "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
-              "of a row does not depend on that: the result has the same bits every time. The counter is the\n"
-              "bottleneck: an H200 performs about one addition per nanosecond at one address, whatever the number\n"
-              "of threads. A million short rows take 213 us, csr-cusp 54 us; and a row of 100000 entries is still\n"
-              "one vector's work (use csr-merge).\n"
+              "of a row does not depend on that: the result has the same bits every time.\n"
+              "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
+              "whatever the number of threads. A million short rows take 213 us, with csr-cusp 54 us; and a row of\n"
+              "100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times.\n",
     .deterministic = true,
     .together = true,
@@ -127,10 +127,10 @@ KERNEL_ENTRY(csr_light_warp) = {
     .lesson = "Like csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
-              "they take the next rows, so the balance is a little coarser. Its purpose is fewer atomics. On an\n"
-              "H200 it takes as long as csr-light-vector, most likely because the hardware combines a warp's\n"
-              "additions to one address anyway. About one addition per nanosecond for the whole device is too slow\n"
-              "for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
+              "they take the next rows, so the balance is a little coarser.\n"
+              "Its purpose is fewer atomics. On an H200 it takes as long as csr-light-vector, most likely because\n"
+              "the hardware combines a warp's additions to one address anyway. About one addition per nanosecond\n"
+              "for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
               "Use csr-cusp for rows of similar length, csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,

@@ -1,5 +1,5 @@
 /* SpMV kernels (matrix-vector products) for DIA-Adaptive, which stores the matrix as DIA, BRCSD-I or BRCSD-II: each
-   uses the kernel of the chosen format. */
+   kernel runs the kernel of the chosen format. */
 #include "diagonal_rows.h"
 #include "formats/fmt_dia_adaptive.h"
 
@@ -30,8 +30,9 @@ KERNEL_ENTRY(dia_adaptive) = {
               "    BRCSD-II  otherwise: cut every 32 rows                              see brcsd2\n"
               "The kernel of that format runs: one row per thread; a warp reads 32 neighbouring values and 32\n"
               "neighbouring elements of x, 8 sectors each in fp64, and no columns. For the rest see the `help` of\n"
-              "that kernel. The thresholds consider only the padding, not how even the work is. Scattered matrices\n"
-              "suit none of the three: use csr.\n"
+              "that kernel.\n"
+              "The thresholds consider only the padding, not how even the work is. Scattered matrices suit none of\n"
+              "the three: use csr.\n"
               "DRM paper: compared with DRM the variance of work was 66.7 times as large on average, and the time\n"
               "2.26 times as long on average and 4.07 times at most, in fp64.\n",
     .deterministic = true,

@@ -28,7 +28,8 @@ KERNEL_ENTRY(hyb) = {
     .source = "NOTES, THESIS",
     .work = "one row per thread, then one overflowing nonzero per thread",
     .lesson = "Two launches. The first w elements of each row form an ELL matrix, with one thread per row; all\n"
-              "others are a COO list, which warps sum by row and add to y with atomics. The 4x4 example with w = 2:\n"
+              "other elements are in a COO list, which warps sum by row and add to y with atomics. The 4x4 example\n"
+              "with w = 2:\n"
               "    ELL  1  2  5  6 | 7  8  3  4      thread t has row t, as in ell\n"
               "    COO  (2, 3) 9                     as in coo-segmented\n"
               "w is the largest width that at least a third of the rows fill: most of the matrix is read as in\n"

@@ -52,7 +52,7 @@ template <typename T> static bool column(struct lu_at A, int64_t k)
     return true;
 }
 
-/* Step k in column j: swap, and, if j is right of column k, update. */
+/* Step k in column j: swap, and, if column j is to the right of column k, update. */
 template <typename T> static void update(struct lu_at A, int64_t k, int64_t j)
 {
     T *c = (T *)A.a + j * A.n;

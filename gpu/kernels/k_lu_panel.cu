@@ -6,13 +6,13 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_ROWS = 32, LU_DOWN = 8 }; /* rows per thread: the maximum in the panel; in the update by one column */
+enum { LU_ROWS = 32, LU_DOWN = 8 }; /* maximum number of rows per thread in the panel; rows per thread in the update */
 
 /* The maximum number of values that a thread of the panel holds, so that they fit in 255 registers. */
 template <typename T> struct lu_registers {
     enum { VALUES = 768 / sizeof(T) };
 };
-/* Columns of a panel if each thread holds R rows. */
+/* The number of columns of a panel if each thread holds R rows. */
 template <typename T, int R> struct lu_shape {
     enum { FIT = lu_registers<T>::VALUES / R, W = FIT > LU_WIDTH ? +LU_WIDTH : +FIT };
 };
@@ -39,8 +39,8 @@ static __device__ int lu_row(int r)
     return threadIdx.x + r * blockDim.x;
 }
 
-/* The thread's best pivot candidate for column k, now its first column. Rows beyond the panel hold zeros, which are no
-   candidates; only the first row of a thread may be above row k. */
+/* The thread's best pivot candidate for column k, which is now the first column that it holds. Rows beyond the panel
+   hold zeros, which are no candidates; only the first row of a thread may be above row k. */
 template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, T &best, int &at)
 {
 #pragma unroll
@@ -76,9 +76,10 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
             if (lu_row(r) == p) own.x[r][c] = rows[W + c];
 }
 
-/* The first column becomes column k of L, written to `column`. A multiple of it is subtracted from the columns right of
-   it, which then move one place left: so each step runs the same code, which stays in the instruction cache. size:
-   |pivot|, in a register, so that its inverse does not wait for the row; 0: there is no pivot, and nothing changes. */
+/* The first column becomes column k of L, written to `column`. A multiple of it is subtracted from the columns to its
+   right, which then move one position to the left, so that each step runs the same code, which stays in the instruction
+   cache. size: |pivot|, in a register, so that its inverse does not wait for the row; 0: there is no pivot, and nothing
+   changes. */
 template <typename T, int R, typename P>
 __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
 {
@@ -114,9 +115,9 @@ template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, 
     }
 }
 
-/* Columns j .. j+w-1 from row j on, by one block. A column costs two barriers: one after each warp has stored its best
-   candidate, one after the two rows to exchange are stored. Each barrier also protects the shared memory of the
-   previous step: all threads have read it before any thread reaches the next step. */
+/* Factor columns j .. j+w-1, from row j on, with one block. A column costs two barriers: one after each warp has stored
+   its best candidate, one after the two rows to exchange are stored. Each barrier also protects the shared memory of
+   the previous step: all threads have read it before any thread reaches the next step. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(LU_THREADS)
     }
 }
 
-/* The update by one column: a grid of blocks over the columns right of it and their rows, LU_DOWN rows per thread. */
+/* The update by one column: a grid of blocks over the columns to its right and their rows, LU_DOWN rows per thread. */
 template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) a)
 {
     int64_t c = j + 1 + blockIdx.x, first = j + 1 + (int64_t)blockIdx.y * LU_BLOCK * LU_DOWN + threadIdx.x;

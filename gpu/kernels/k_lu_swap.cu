@@ -6,8 +6,8 @@ namespace KERNEL_SPACE
 {
 
 /* A block works on COLUMNS columns of the outer panel from row j on: it applies the swaps of the inner panel's w
-   columns and, right of the inner panel, computes w rows of U and updates the rows below. Blocks do not share columns.
- */
+   columns and, to the right of the inner panel, computes w rows of U and updates the rows below. Blocks do not share
+   columns. */
 template <typename T, int W>
 __global__ void __launch_bounds__(LU_INNER_THREADS)
     lu_inner(int64_t n, int64_t j, int w, int64_t from, GPTR(T) a, GPTR(const int) piv)
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
 }
 
 /* One warp per column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and the elements that they are
-   exchanged with. Right of the panel the lanes then solve with the panel's triangle, row by row; the block loads its
-   columns into shared memory, 32 at a time. */
+   exchanged with. To the right of the panel, the lanes then solve with the panel's triangle, row by row; the block
+   loads its columns into shared memory, 32 at a time. */
 template <typename T, int E>
 __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
 {
@@ -70,7 +70,7 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
     int64_t col = c * n + j, left = j * n + j;
-    bool mine = c < to; /* the same for all lanes of a warp */
+    bool mine = c < to; /* `mine` is the same for all lanes of a warp */
     T top[E], low[E];
 #pragma unroll
     for (int e = 0; e < E; e++) {

@@ -198,6 +198,6 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
 
 HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row at once", "[ours]",
              "128 SC-rows at a time",
-             "The interleaved rows of an SC-row are summed at the same time, as the lanes of a warp would:\n"
+             "The interleaved rows of an SC-row are summed at the same time, as the lanes of a warp would do it:\n"
              "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
 #endif

@@ -1,5 +1,5 @@
-/* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of the rows of A with those of its
-   transpose, which is split into tiles of equal work whatever the row lengths. */
+/* Symmetrization on a GPU: expanding rows to keys, the fingerprint, and the merge of the rows of A with the rows of its
+   transpose; the merge is split into tiles of equal work, whatever the row lengths. */
 #include "tiles.h"
 
 #include "machine/symmetrize.h"
@@ -43,8 +43,8 @@ __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const i
 
 /* ---- keys ---- */
 
-/* One block per tile of entries: write key (q, p) of the transpose. BOTH: write (p, q), and (q, p) nnz places later, so
-   that a stable sort keeps the stored entry before the mirrored entry. */
+/* One block per tile of entries: write key (q, p) of the transpose. BOTH: write (p, q), and (q, p) nnz positions later,
+   so that a stable sort keeps the stored entry before the mirrored entry. */
 template <bool BOTH>
 __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                            GPTR(const int) cut, GPTR(uint64_t) key, GPTR(double) with)

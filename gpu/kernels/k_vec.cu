@@ -199,7 +199,7 @@ static void record(struct device *, double *s)
 
 } // namespace KERNEL_SPACE
 
-/* One table from the functions of a namespace. */
+/* Makes one table from the functions of a namespace. */
 #define VEC_TABLE(space, AT, T)                                                                                 \
     {                                                                                                           \
         .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,           \

@@ -256,7 +256,7 @@ struct kernel_of_ints {
         LISTED(task##_wrong), LISTED(task##_right), is_right \
     }
 
-/* In the order of wrong_rules. */
+/* The kernels of each rule, in the order of wrong_rules. */
 const struct {
     kernel_of_ints wrong, right;
     bool (*is_right)(const int *out);

@@ -66,7 +66,7 @@ const struct kernel *kernel_default(const struct format *f, const struct csr *A,
     return chosen;
 }
 
-/* The entry of k that was compiled for d; NULL if this build has none. */
+/* The entry of k that was compiled for d; NULL if this build has no such entry. */
 static const struct kernel *compiled_for(const struct kernel *k, const struct device *d)
 {
     if (d->kind != DEV_CUDA) return k;
@@ -160,7 +160,8 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     const struct device *d = L->A->dev;
     const struct kernel *c = compiled_for(k, d);
     if (!c || !kernel_runs_on(k, d))
-        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists those that do", k->name, d->name);
+        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` lists the kernels that do", k->name,
+                    d->name);
     launch_fn *go = entry_of(c, L);
     if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute sums", k->name);
     bool prepared = k->fits || c->scratch || c->prepare;

@@ -63,7 +63,7 @@ template <typename T> __device__ void lu_larger(T &best, int &at, T other, int w
 }
 
 /* The best candidate of a warp, returned to all lanes: the largest upper half of its bits, then the largest lower half,
-   then the upper row. best is not negative; 0 with INT32_MAX means none. */
+   then the upper row. best is not negative; 0 with INT32_MAX means that there is no candidate. */
 template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
 {
     auto bits = lu_bits(best);
@@ -88,7 +88,7 @@ template <typename T, typename H, typename P> __device__ void lu_block_argmax(T 
         high[threadIdx.x / WARP] = best;
         where[threadIdx.x / WARP] = at;
     }
-    __syncthreads(); /* all of the block: the best of each warp is in shared memory */
+    __syncthreads(); /* all of the block: the best candidate of each warp is in shared memory */
     best = used ? high[slot] : (T)0;
     at = used ? where[slot] : INT32_MAX;
     lu_warp_argmax(best, at);

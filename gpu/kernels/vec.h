@@ -123,10 +123,9 @@ static __device__ int64_t vec_stride()
     return (int64_t)gridDim.x * VEC_BLOCK;
 }
 
-/* ---- passes ----
-   A pass goes once over its vectors. For each element it does its work and returns the terms of SUMS sums; after the
-   last element one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT is on_gpu<T> or, for
-   the cpu device, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
+/* ---- passes ---- A pass goes once over its vectors. For each element the pass does its work and returns the terms of
+   SUMS sums; after the last element one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT is
+   on_gpu<T> or, for the cpu device, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
 
    - enum { SUMS = n }: the number of sums, 0 to 3.
    - enum { MOST = 1 }: the third sum is a maximum instead.

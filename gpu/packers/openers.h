@@ -2,10 +2,10 @@
    diagonals by blocks of rows.
 
    Each entry has a key: its block column (BSR) or the offset of its diagonal. An entry is an opener if it is the first
-   in its band with its key. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of entries,
-   counts the keys of all earlier bands. Within a band, the index of a key is the number of openers with smaller keys; a
-   binary search per row finds this number, because columns ascend. No two threads write the same element, and no sort
-   is needed. */
+   entry of its band with its key. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of
+   entries, counts the keys of all earlier bands. Within a band, the index of a key is the number of openers with
+   smaller keys; a binary search per row finds this number, because columns ascend. No two threads write the same
+   element, and no sort is needed. */
 #ifndef OPENERS_H
 #define OPENERS_H
 
@@ -54,7 +54,8 @@ __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t w
     return at < end && col[at] <= to;
 }
 
-/* One thread per entry of a tile: at[k] = 1 if entry k is an opener. Searches the rows above it, nearest first. */
+/* One thread per entry of a tile: at[k] = 1 if entry k is an opener. Searches the rows above the entry, nearest first.
+ */
 template <typename KEYS>
 __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                              int64_t height, int64_t width, GPTR(int64_t) at)

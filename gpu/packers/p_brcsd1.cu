@@ -94,7 +94,8 @@ __global__ void brcsd1_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) 
     }
 }
 
-/* The blocks chosen by the host: their number, and for each its first row and the number of diagonals before it. */
+/* The blocks chosen by the host: their number, and for each block its first row and the number of diagonals before it.
+ */
 struct blocks {
     int64_t n;
     int *start, *dnum;
@@ -115,7 +116,7 @@ static void release(void *state)
 #define BRCSD1_DIAGONALS(p) PACK_ROOM(p, ROOM_BAND, blocks_of(p)->n + 1, const int)
 #define BRCSD1_OFFSETS_OF(p) PACK_ROOM(p, ROOM_NUMBER, (p)->found, const int)
 
-/* List the rows where a diagonal begins or ends: *n of them, in ROOM_BASE. */
+/* List the rows where a diagonal begins or ends: *n rows, in ROOM_BASE. */
 static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
 {
     int64_t span = p->rows + p->cols, diagonals;

@@ -1,5 +1,5 @@
-/* CSR to DIA-Adaptive on a device: plans the candidate formats in turn until one has little padding, then packs that
-   one. */
+/* CSR to DIA-Adaptive on a device: plans the candidate formats in turn until one of them has little padding, then packs
+   that format. */
 #include "pack.h"
 #include "formats/fmt_dia_adaptive.h"
 

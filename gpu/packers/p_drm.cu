@@ -8,7 +8,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread d: offset d moves to the new place of its segment's diagonals. */
+/* Thread d: offset d moves to the new position of its segment's diagonals. */
 __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int) band, GPTR(const int) offsets,
                             GPTR(const int) base, GPTR(int) out)
 {

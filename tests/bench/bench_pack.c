@@ -38,7 +38,7 @@ struct base {
     double put_us, spmv_us;
 };
 
-/* The default kernel for the format of M; NaN if there is none or it fails. */
+/* The default kernel for the format of M; NaN if there is no such kernel or it fails. */
 static double spmv_us(const struct csr *A, const struct mat *M)
 {
     struct run r;

@@ -159,7 +159,7 @@ static void bench_idle(const char *what)
 #define DOWN "\033[B"
 
 /* The command `open` and the keys `before` prepare the pane. Each of the keys that are timed changes the frame: a key
-   that changes nothing brings no frame. */
+   that changes nothing produces no frame. */
 static const struct {
     const char *what, *open, *before, *key[8];
 } panes[] = {
@@ -213,7 +213,7 @@ static void bench_keys_in_solve(const char *which)
     bench_keys(what, help, COUNT(help), 37);
 }
 
-/* Time what has a name that begins with `which`. */
+/* Run the measurements whose names begin with `which`. */
 static void bench_program(const char *which)
 {
     bool ok = start();

@@ -33,7 +33,7 @@ static double fill_b(const struct csr *A, double *b)
     return b[0];
 }
 
-/* The best of a few runs; the time of all iterations counts. */
+/* The best of a few runs, by the total time of all iterations. */
 static bool time_solve(struct session *s, struct solve_options *o, double *us, struct solve **last, struct err *e)
 {
     *us = 0;

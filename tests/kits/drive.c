@@ -57,7 +57,7 @@ void drive_key(struct driven *d, const char *keys)
     if (write(d->fd, keys, strlen(keys)) < 0) d->fd = d->fd; /* drive_until notices a program that has ended */
 }
 
-/* Read output for up to `ms`. Returns 0 if there was none, -1 if the program has ended. */
+/* Read output for up to `ms`. Returns 0 if there was no output, -1 if the program has ended. */
 static int take(struct driven *d, int ms)
 {
     struct pollfd in = {.fd = d->fd, .events = POLLIN};

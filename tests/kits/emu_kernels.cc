@@ -32,7 +32,7 @@ static __global__ void vote_odd(GPTR(int) out)
     out[threadIdx.x] = static_cast<int>(__popc(odd)) * 1000000 + up * 10000 + flip * 100 + third;
 }
 
-/* Half of a warp sums: the mask names exactly those lanes. */
+/* Half of a warp computes a sum: the mask names exactly those lanes. */
 static __global__ void half_sum(GPTR(int) out)
 {
     if (threadIdx.x >= 16) return;
@@ -202,7 +202,7 @@ static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
     if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
 }
 
-/* x and y under other names, and a vector of this kernel that is called x. */
+/* A kernel with other names for x and y, and with a vector of its own that is called x. */
 static __global__ void renamed(int rows, GPTR(const double) xs, GPTR(double) own, GPTR(double) ys)
 {
     int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -278,8 +278,8 @@ void check_preconds_launches(const char *device, enum type real)
     }
 }
 
-/* Every row depends on the one before it and on some rows far back; `reach` > 16 makes rows long. Symmetric and
-   diagonally dominant. */
+/* Every row depends on the one before it and on some rows far back; `reach` > 16 makes rows long. The matrix is
+   symmetric and diagonally dominant. */
 static void make_comb(int n, int reach, struct csr *A)
 {
     int *row = mem_new((int64_t)n * 2 * (reach + 2), sizeof *row, "rows", NULL), count = 0;
@@ -303,8 +303,7 @@ static void make_comb(int n, int reach, struct csr *A)
     mem_free(val);
 }
 
-/* Check runs of levels that have more rows than results are kept in shared memory, and rows that are long enough for a
-   warp each. */
+/* Check runs of levels whose results do not all fit in shared memory, and rows that are long enough for a warp each. */
 void check_preconds_long_runs(const char *device)
 {
     static const int combs[][2] = {{9000, 1}, {5000, 5}, {300, 30}};

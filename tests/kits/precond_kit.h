@@ -22,7 +22,7 @@ struct solve;
 
 /* A session with the given matrix, which it owns from then on. */
 void bed_take(struct bed *bed, struct csr *A);
-/* Begin a preconditioned solve of the session's matrix. Returns false if it is refused. */
+/* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e);
 /* z = M^-1 r */
 void bed_apply(struct solve *v, const double *r, double *z);

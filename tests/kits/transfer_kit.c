@@ -1,4 +1,4 @@
-/* Host copies that pretend to be a GPU's. */
+/* Copies on the host that pretend to be copies to a GPU. */
 #include "transfer_kit.h"
 #include "base/err.h"
 #include "base/mem.h"

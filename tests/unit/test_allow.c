@@ -25,7 +25,7 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Did a shell command run? It leaves a file. */
+/* Did a shell command run? Each shell command leaves a file. */
 static bool ran(void)
 {
     return !unlink(path_of("made"));
@@ -39,7 +39,7 @@ static bool run_with(struct talk *t, const char *line, const char *name)
     return talk_line(t, text);
 }
 
-/* What runs lines that the user did not type; each file runs `!touch FOLDER/made`. */
+/* The commands that run lines which the user did not type; each file runs `!touch FOLDER/made`. */
 static const struct {
     const char *line, *file, *who;
 } foreign[] = {
@@ -144,7 +144,8 @@ static void a_file_cannot_allow_itself(void **state)
         assert_false(ran());
     }
     write_file("sly.ws", "allow shell\n");
-    assert_false(run_with(&t, "source %s allow shell", "sly.ws")); /* one command is not the session */
+    assert_false(
+        run_with(&t, "source %s allow shell", "sly.ws")); /* `source` allows its own file only, not the session */
     write_file("sly.txt", "> allow shell\n> !touch %s\n");
     assert_false(run_with(&t, "lesson %s", "sly.txt"));
     assert_non_null(strstr(t.err, "a lesson cannot allow"));
@@ -176,7 +177,7 @@ static void what_the_user_types_is_run(void **state)
     assert_true(run_with(&t, "version; !touch %s", "made"));
     assert_true(ran());
     assert_false(run_with(&t, "source %s", "script.ws"));
-    assert_true(run_with(&t, "!touch %s", "made")); /* a refusal leaves no trace */
+    assert_true(run_with(&t, "!touch %s", "made")); /* a refusal has no effect on later commands */
     assert_true(ran());
     talk_says(&t, "help allow", "a script cannot allow itself anything");
     talk_says(&t, "help shell", "!COMMAND");

@@ -518,7 +518,7 @@ static void tables_fit_a_terminal(void **state)
     table_clear(&t);
 }
 
-/* A caller may build a name in a buffer of its own and use it again. */
+/* A caller may build a name in a buffer of its own and reuse the buffer. */
 static void tables_keep_their_names(void **state)
 {
     (void)state;

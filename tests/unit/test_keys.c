@@ -86,7 +86,7 @@ static void the_session_goes_on(void **state)
     assert_int_equal(t.s.solve->iterations, 2);
     assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j f\" view solve"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
-    /* Wait: the next key does not stop the solve; without Wait the key x does. */
+    /* After `Wait` the next key does not stop the solve; without `Wait` the key x does. */
     assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));
     assert_int_not_equal(t.s.solve->reason, STOPPED);
     assert_true(talk_line(&t, "gen poisson2d 100; keys \"':solve jacobi tol 0 maxit 100000000 force' Enter x\""));

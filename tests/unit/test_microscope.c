@@ -164,7 +164,7 @@ static void test_by_hand(void **state)
     csr_free(&A);
 }
 
-/* csr-scalar on thesis4: 12 requests by 39 lanes in one of 4 warps; val and col are at one line. */
+/* csr-scalar on thesis4: 12 requests by 39 lanes in one of 4 warps; val and col are accessed on one line. */
 static void test_steps_by_hand(void **state)
 {
     (void)state;

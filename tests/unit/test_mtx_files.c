@@ -391,7 +391,8 @@ static void a_count_in_a_compressed_file_is_not_trusted(void **state)
         assert_refused(pack_file("lie.gz", ARCHIVE_FILTER_GZIP, false, &m[i], 1), E_INPUT, says[i]);
 }
 
-/* More entries than a 32-bit index can count are refused with that message, before memory is allocated. */
+/* More entries than a 32-bit index can count are refused with a message about their number, before memory is allocated.
+ */
 static void more_than_32_bits_of_entries_allocate_nothing(void **state)
 {
     static const char *const texts[] = {
@@ -490,7 +491,8 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
     return true;
 }
 
-/* However much was read before, an incomplete matrix is refused; it loads if everything had been read. */
+/* However much was read before the cancellation, an incomplete matrix is refused; a matrix that had been read
+   completely is loaded. */
 static void a_file_may_shrink_while_it_is_read(void **state)
 {
     static const int64_t to[] = {0, 10, 60, 5000, 30000};

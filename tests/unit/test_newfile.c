@@ -211,7 +211,8 @@ static void a_limit_of_file_sizes_is_an_error(void **state)
     assert_int_equal(WEXITSTATUS(status), 3);
     assert_int_equal(scratch_files(), 1);
     assert_holds(path, "old");
-    assert_int_equal(link(path, scratch_path("again")), 0); /* the same when the content is replaced */
+    /* The same holds if only the content of the file is replaced. */
+    assert_int_equal(link(path, scratch_path("again")), 0);
     status = status_of(exceed_limit, path);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);
     assert_int_equal(scratch_files(), 2);

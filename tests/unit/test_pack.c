@@ -42,7 +42,7 @@ static void test_refused(void **state)
     pack_check_refused("emu");
 }
 
-/* Excessive padding is refused before anything is allocated, and packed with force. */
+/* Excessive padding is refused before anything is allocated, and accepted with `force`. */
 static void test_explosion(void **state)
 {
     static const struct shape arrow = {

@@ -387,7 +387,7 @@ static void symmetric_stays_symmetric(void **state)
     }
 }
 
-/* A single entry far from a million others has its dot once all entries are counted. */
+/* A single entry far from a million others has a dot once all entries are counted. */
 static void a_single_entry_is_seen(void **state)
 {
     (void)state;
