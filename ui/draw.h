@@ -16,7 +16,7 @@ void draw_title(struct canvas *c, const char *what, const struct matrix *m, cons
 void draw_keys(struct canvas *c, const char *keys);
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);
 void draw_bar(struct canvas *c, int x, int y, int width, double share,
-              enum style st); /* with a resolution of an eighth of a cell */
+              enum style st); /* draws with a resolution of an eighth of a cell */
 void draw_right(struct canvas *c, int x, int y, enum style st, const char *text); /* the text ends before column x */
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st,
                   const char *text);                       /* breaks lines between words */

@@ -22,7 +22,7 @@ enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64
 #define FRAME_END "\033[?2026l"
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
-/* All events that ncurses can report. After an event that is masked out, ncurses would wait for the next one. */
+/* All events that ncurses can report. After an event that is masked out, ncurses would wait for the next event. */
 static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
                                BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON4_RELEASED |
                                BUTTON5_PRESSED | BUTTON5_RELEASED;

@@ -51,7 +51,7 @@ struct card_line {
     bool square; /* only for square matrices */
     bool empty;  /* also for a matrix without rows or columns */
     bool real;   /* its advice is dropped for complex matrices */
-    bool finite; /* a matrix with NaN or inf is not examined; the line only reports that it has them */
+    bool finite; /* a matrix with NaN or inf is not examined; the line only reports them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
@@ -90,7 +90,7 @@ struct card_fill {
 struct card_dm {
     int64_t rank; /* structural rank */
     int64_t wide_rows, wide_cols, square, tall_rows, tall_cols;
-    int64_t blocks, largest; /* irreducible blocks of the square part, and the rows of the largest one */
+    int64_t blocks, largest; /* irreducible blocks of the square part, and the rows of the largest block */
 };
 struct card {
     const struct csr *A;
@@ -105,7 +105,7 @@ struct card {
     enum card_sign sign; /* what `definite` proved */
     bool positive_discs; /* all Gershgorin discs lie to the right of 0 */
     bool singular;       /* a line proved A singular: by an empty row or column, the structural rank, or LU */
-    bool stopped;        /* by Ctrl-C */
+    bool stopped;        /* the user pressed Ctrl-C */
     int n;
     struct card_row *row; /* [n], one per line; owned */
 };
@@ -160,7 +160,7 @@ const struct card_fill *card_fill(struct card *c, struct err *e);
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_cholmod.c: CHOLMOD, loaded at its first use. */
-extern double card_flops_most;        /* a Cholesky factorisation with more operations is not started; tests lower it */
+extern double card_flops_most; /* a Cholesky factorisation with more operations is not started; tests lower the limit */
 extern const char *card_cholmod_name; /* file name of the library; tests set one that does not exist */
 struct card_cholesky {
     bool positive;  /* A is positive definite: L exists */

@@ -303,13 +303,13 @@ const struct command command_lu = {
     .about = "factor a matrix as a dense matrix, P A = L U, by one method or all",
     .help =
         "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
-        "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest on the device. `help METHOD`\n"
-        "explains how it works. Then A x = b is solved for b = A * ones, so that the error in x is known; the\n"
-        "backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max |A|. time is the\n"
-        "median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If the matrix is\n"
-        "singular, the column is reported. all: every method that runs here, in one table; without a GPU, the\n"
-        "emulator runs small matrices. step: one column at a time, by the textbook algorithm, for matrices of up to\n"
-        "512 rows: full screen at a terminal (`view lu`), otherwise printed. force accepts NaN and inf.\n"
+        "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest method on the device. `help\n"
+        "METHOD` explains a method. After the factorisation, A x = b is solved for b = A * ones, so that the error\n"
+        "in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max\n"
+        "|A|. time is the median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If\n"
+        "the matrix is singular, the column is reported. all: every method that runs here, in one table; without a\n"
+        "GPU, the emulator runs small matrices. step: one column at a time, by the textbook algorithm, for matrices\n"
+        "of up to 512 rows: full screen at a terminal (`view lu`), otherwise printed. force accepts NaN and inf.\n"
         "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
         "    gen dense 6; lu step",
     .run = run_lu,

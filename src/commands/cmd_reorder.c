@@ -68,11 +68,11 @@ const struct command command_reorder = {
     .about = "a new matrix: rows and columns in another order",
     .help =
         "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
-        "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) keep\n"
-        "the fill of a Cholesky factor small. All use the pattern of A + A' and permute rows and columns alike,\n"
-        "P A P', so the matrix must be square. The profile is the sum of the distances from each row's first entry to\n"
-        "the diagonal and from each column's first entry to it. The new matrix becomes the current one, named after\n"
-        "the ordering (A-rcm) if no name is given.\n"
+        "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) keep the\n"
+        "fill of a Cholesky factor small. All use the pattern of A + A' and permute rows and columns alike, P A P',\n"
+        "so the matrix must be square. The profile is the sum of the distances from the diagonal to each row's first\n"
+        "entry and to each column's first entry. The new matrix becomes the current one, named after the ordering\n"
+        "(A-rcm) if no name is given.\n"
         "    reorder rcm A; reorder amd A as B",
     .run = run_reorder,
 };

@@ -239,7 +239,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
-/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one. */
+/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one block. */
 static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);

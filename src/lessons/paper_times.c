@@ -54,7 +54,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     return solve_drain(v, e);
 }
 
-/* Run one cycle to warm up and time a second one. */
+/* Run one cycle to warm up, and time a second cycle. */
 static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
 {
     if (reps != 1 && !iterate(v, cycle, e)) return false;

@@ -146,7 +146,7 @@ static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
 
 /* ---- tracing ---- */
 
-/* The approximate number of global accesses of a launch, if all its warps do as much as the traced one. */
+/* The approximate number of global accesses of a launch, if all its warps do as much as the traced warp. */
 static double work_of(const struct trace *t)
 {
     const struct scope_launch *l = &t->scope.launch[t->launch];

@@ -13,7 +13,7 @@ struct session;
    The session has at most one of each kind. The comment of each member that may be NULL says so. */
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
-    bool (*belongs_to)(const struct session *s, const struct matrix *m); /* whether it is dropped with m */
+    bool (*belongs_to)(const struct session *s, const struct matrix *m); /* is the holding dropped with m? */
     const char *pauses; /* words for the note that the holding ended: "the paused solve of"; NULL: it is never paused */
     bool (*is_paused)(const struct session *s);  /* NULL if `pauses` is NULL */
     bool (*is_running)(const struct session *s); /* a command is using the holding, so it is not dropped; NULL: never */

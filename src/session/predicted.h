@@ -1,4 +1,4 @@
-/* Predictions for the matrices of the session, on the session's GPU or the built-in one. */
+/* Predictions for the matrices of the session, on the session's GPU or the built-in GPU. */
 #ifndef PREDICTED_H
 #define PREDICTED_H
 

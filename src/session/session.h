@@ -33,7 +33,7 @@ struct session {
     struct device *dev; /* NULL: the default device, which is opened when first used */
     struct out *out;
     struct watch watch;
-    struct front *front; /* the screen, NULL in tests without one */
+    struct front *front; /* the screen, NULL in tests without a screen */
     struct run *runs;    /* results of the last bench or spmv, sorted by time */
     int nruns;
     struct matrix *runs_of; /* the matrix of these runs */

@@ -19,7 +19,7 @@ struct trace_request {
     struct matrix *matrix;
     const struct kernel *kernel;
     enum type real;
-    const int64_t *param; /* of the kernel's format; NULL: the defaults */
+    const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
     int launch;           /* -1: the launch with the most work */
     int64_t block;
     int warp;

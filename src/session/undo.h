@@ -12,7 +12,7 @@ struct session;
 
 /* What one command changed. */
 struct change {
-    char command[80];       /* as it was typed, safe to print */
+    char command[80];       /* the command as typed, safe to print */
     int64_t first;          /* the command made all matrices with this number or a higher one */
     struct matrix *dropped; /* matrices that the command dropped, the last one first; owned */
     struct matrix *current; /* the current matrix before the command */

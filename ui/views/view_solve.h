@@ -18,7 +18,7 @@ struct view_state;
 double solve_rate(const struct solve *v);
 /* Whether the true residual has separated from the recursive one since the solve was last restarted. */
 bool residuals_separated(const struct solve *v);
-/* Iterations left until tol, predicted from the last quarter; NaN: the residual does not fall. */
+/* Iterations left until tol, predicted from the last quarter of the iterations; NaN: the residual does not fall. */
 double solve_left(const struct solve *v);
 
 /* What the Hessenberg matrix of gmres showed when it was last read: the Ritz values of least and of largest modulus. */
