@@ -52,9 +52,9 @@ KERNEL_ENTRY(csc_atomic) = {
               "A warp reads 32 neighbouring elements of x once: 8 sectors in fp64. But its lanes read val and row a\n"
               "column length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in\n"
               "no fixed order.\n"
-              "It is slow for y = A x on every matrix, and slowest if a row is long, because then many threads add\n"
-              "to the same y. It shows the cost of using the transpose of a format; convert to csr instead. CSC is\n"
-              "meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
+              "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
+              "threads add to the same y. It shows the cost of using the transpose of a format; convert to csr\n"
+              "instead. CSC is meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };

@@ -107,9 +107,9 @@ KERNEL_ENTRY(csr_scalar) = {
               "while 8 sectors would hold 32 doubles. With short rows the cache compensates for this, because the\n"
               "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
               "shorter rows wait.\n"
-              "On an H200 it is close to the fastest kernel for rows of up to about 16 entries (poisson2d 1000 999:\n"
-              "28 us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4: 2366 us,\n"
-              "csr-merge 12.5).\n"
+              "On an H200 csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
+              "1000 999: 28 us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4:\n"
+              "2366 us, csr-merge 12.5).\n"
               "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows, csr-merge.\n",
     .deterministic = true,
     .f32 = scalar<float>,
@@ -150,7 +150,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
-              "It suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
+              "The kernel suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
               "its V threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
               "NOTES: on even rows about as fast as merge-path, sometimes faster; it needs no preparation, so its\n"
               "total time was the lowest.\n",
@@ -178,7 +178,7 @@ template <typename T> static void csr_host(const struct launch *L, int threads)
 HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS",
              "1024 rows at a time",
              "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
-             "fp64, plus x, which comes from the cache if columns lie close together. It is the baseline of every\n"
-             "speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row, however\n"
-             "long.\n");
+             "fp64, plus x, which comes from the cache if columns lie close together. This loop is the baseline of\n"
+             "every speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row,\n"
+             "however long.\n");
 #endif

@@ -128,9 +128,10 @@ KERNEL_ENTRY(csr_light_warp) = {
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
               "they take the next rows, so the balance is a little coarser.\n"
-              "Its purpose is fewer atomics. On an H200 it takes as long as csr-light-vector, most likely because\n"
-              "the hardware combines a warp's additions to one address anyway. About one addition per nanosecond\n"
-              "for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp 54 us).\n"
+              "The purpose of this kernel is fewer atomics. On an H200 it takes as long as csr-light-vector, most\n"
+              "likely because the hardware combines a warp's additions to one address anyway. About one addition\n"
+              "per nanosecond for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp\n"
+              "54 us).\n"
               "Use csr-cusp for rows of similar length, csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,

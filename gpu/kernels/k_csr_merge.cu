@@ -255,8 +255,8 @@ KERNEL_ENTRY(csr_merge) = {
               "entries may cross the border of a block; the partial sums become carries, which a second small\n"
               "launch adds in order: the same bits in every run.\n"
               "H200, fp64, compared with cusparse-csr1-prep: poisson3d 128: 83 and 87 us, fem 200: 18 and 19 us.\n"
-              "It needs four barriers and a second walk, in shared memory, so csr-scalar is faster for rows of up\n"
-              "to 16 entries.\n"
+              "The kernel needs four barriers and a second walk, in shared memory, so csr-scalar is faster for rows\n"
+              "of up to 16 entries.\n"
               "NOTES: good on every matrix; slightly slower than cuSPARSE's product alone, much faster if the\n"
               "preparation is included.\n",
     .deterministic = true,

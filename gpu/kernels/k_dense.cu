@@ -47,7 +47,7 @@ KERNEL_ENTRY(dense) = {
               "No index is read: 8 bytes per element, compared with 12 bytes per entry in CSR. So dense wins only\n"
               "if at least two thirds of the elements are nonzero; with 1 nonzero in 100 it moves 67 times as many\n"
               "bytes. A matrix with few rows and many columns does not fill the device, because one thread walks a\n"
-              "whole row. It is the baseline that every sparse format must beat.\n",
+              "whole row. This kernel is the baseline that every sparse format must beat.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

@@ -106,9 +106,9 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
         cosine[j] = w[gm_row(m, GM_COS) + j];
         sine[j] = w[gm_row(m, GM_SIN) + j];
     }
-    __syncthreads(); /* all of the block: the column is in shared memory */
+    __syncthreads(); /* all threads of the block: the column is in shared memory */
     if (threadIdx.x == 0) gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny);
-    __syncthreads(); /* all of the block: the column is rotated */
+    __syncthreads(); /* all threads of the block: the column is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
     if (threadIdx.x != 0) return;
     w[gm_row(m, GM_R + m + k) + k + 1] = sqrt(s[S_PQ]);
@@ -125,12 +125,12 @@ __global__ void gm_solve(GPTR(double) s, GPTR(double) w, int m)
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) y[j] = w[gm_row(m, GM_G) + j];
     for (int c = k - 1; c >= 0; c--) {
         int64_t column = gm_row(m, GM_R + c);
-        __syncthreads(); /* all of the block: y[c] is complete except for its division */
+        __syncthreads(); /* all threads of the block: y[c] is complete except for its division */
         double value = y[c] / w[column + c];
-        __syncthreads(); /* all of the block: y[c] has been read */
+        __syncthreads(); /* all threads of the block: y[c] has been read */
         for (int j = (int)threadIdx.x; j <= c; j += VEC_BLOCK) y[j] = j == c ? value : y[j] - value * w[column + j];
     }
-    __syncthreads(); /* all of the block: y is complete */
+    __syncthreads(); /* all threads of the block: y is complete */
     for (int j = (int)threadIdx.x; j < k; j += VEC_BLOCK) w[gm_row(m, GM_Y) + j] = y[j];
 }
 

@@ -24,12 +24,12 @@ template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64
             l[t] = i < n && deep < w ? a[(j + deep) * n + i] : (T)0;
             u[t % TILE_K * TILE + t / TILE_K] = c < to && down < w ? a[c * n + j + down] : (T)0;
         }
-        __syncthreads(); /* all of the block: L and U are in shared memory */
+        __syncthreads(); /* all threads of the block: L and U are in shared memory */
         for (int d = 0; d < TILE_K; d++)
             for (int p = 0; p < THREAD_TILE; p++)
                 for (int q = 0; q < THREAD_TILE; q++)
                     sum[p][q] += l[d * TILE + x + p * TILE_THREADS] * u[d * TILE + y + q * TILE_THREADS];
-        __syncthreads(); /* all of the block: L and U have been used */
+        __syncthreads(); /* all threads of the block: L and U have been used */
     }
     for (int q = 0; q < THREAD_TILE; q++)
         for (int p = 0; p < THREAD_TILE; p++) {

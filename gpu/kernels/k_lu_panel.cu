@@ -67,7 +67,7 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
 #pragma unroll
             for (int c = 0; c < W; c++)
                 if (lu_row(r) == p) rows[c] = own.x[r][c];
-    __syncthreads(); /* all of the block: both rows are in shared memory */
+    __syncthreads(); /* all threads of the block: both rows are in shared memory */
     if (!mine || p == k) return;
 #pragma unroll
     for (int r = 0; r < R; r++)
@@ -104,13 +104,13 @@ __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots,
 template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
 {
     int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
-    __syncthreads(); /* all of the block: the columns and the last swap are written */
+    __syncthreads(); /* all threads of the block: the columns and the last swap are written */
     int row = i < w ? i : swap[i - w];
     for (int first = 0; first < w; first += each) {
         int c = first + mine;
         bool busy = mine < each && c < w;
         T v = busy ? panel[c * n + lu_origin(swap, c + 1, w, row)] : (T)0;
-        __syncthreads(); /* all of the block: the elements to exchange have been read */
+        __syncthreads(); /* all threads of the block: the elements to exchange have been read */
         if (busy && row > c) panel[c * n + row] = v;
     }
 }
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(LU_THREADS)
     lu_block_argmax(best, at, high, where);
     int64_t p = at < n ? at : j;
     T top = a[j * n + j], pivot = a[j * n + p];
-    __syncthreads(); /* all of the block: both elements have been read */
+    __syncthreads(); /* all threads of the block: both elements have been read */
     if (threadIdx.x == 0) {
         a[j * n + j] = pivot;
         piv[j] = (int)p;

@@ -28,7 +28,7 @@ template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, 
     SHARED(T, pivot, 1);
     int64_t at = (int64_t)blockIdx.x * LU_BLOCK + threadIdx.x;
     if (threadIdx.x == 0) pivot[0] = a[k * n + k];
-    __syncthreads(); /* all of the block: the pivot is in shared memory */
+    __syncthreads(); /* all threads of the block: the pivot is in shared memory */
     if (at < n) {
         int64_t p = piv[k];
         if (at == k || p == k) return;
@@ -48,7 +48,7 @@ template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR
     int64_t i = k + 1 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     int64_t j = k + 1 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
     if (threadIdx.x == 0 && j < n) row[threadIdx.y] = a[j * n + k];
-    __syncthreads(); /* all of the block: this part of the row is in shared memory */
+    __syncthreads(); /* all threads of the block: this part of the row is in shared memory */
     if (i < n && j < n) a[j * n + i] -= a[k * n + i] * row[threadIdx.y];
 }
 

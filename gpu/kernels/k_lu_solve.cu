@@ -25,7 +25,7 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
         if (me < w) found[me] = v;
         if (me < w && blockIdx.x == 0) x[first + me] = v;
     }
-    __syncthreads(); /* all of the block: the unknowns are in shared memory */
+    __syncthreads(); /* all threads of the block: the unknowns are in shared memory */
     int64_t i = (int64_t)blockIdx.x * LU_BLOCK + me + (UPPER ? 0 : first + w);
     if (i >= (UPPER ? first : n)) return;
     T sum = b[i];

@@ -23,12 +23,12 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
 #pragma unroll
     for (int k = 0; k < W; k++) l[k] = me > k && me < w ? a[left + k * n + me] : (T)0;
     if (me < w) swap[me] = piv[j + me] - (int)j;
-    __syncthreads(); /* all of the block: the swaps are in shared memory */
+    __syncthreads(); /* all threads of the block: the swaps are in shared memory */
     if (me < 2 * w) {
         row = me < w ? me : swap[me - w];
         v = a[col + lu_origin(swap, 0, w, row)];
     }
-    __syncthreads(); /* all of the block: the elements to exchange have been read */
+    __syncthreads(); /* all threads of the block: the elements to exchange have been read */
     if (me < 2 * w) a[col + row] = v;
     if (c < j) return; /* the whole block */
     if (me < WARP) {
@@ -40,7 +40,7 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
         if (me < w) u[me] = v;
         if (me >= w && me < W) u[me] = 0;
     }
-    __syncthreads(); /* all of the block: the rows of U are in shared memory, and all swaps are done */
+    __syncthreads(); /* all threads of the block: the rows of U are in shared memory, and all swaps are done */
     if (me < w) a[col + me] = v;
 #pragma unroll 2
     for (int i = w + me; i < m; i += blockDim.x) {
@@ -64,9 +64,9 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     SHARED(T, l, HIGH * WARP);
     follow();
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
-    __syncthreads(); /* all of the block: the swaps are in shared memory */
+    __syncthreads(); /* all threads of the block: the swaps are in shared memory */
     for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, 0, w, t < w ? t : swap[t - w]);
-    __syncthreads(); /* all of the block: the source of each row is in shared memory */
+    __syncthreads(); /* all threads of the block: the source of each row is in shared memory */
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
     int64_t col = c * n + j, left = j * n + j;
@@ -88,13 +88,13 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     for (int s = 0; s < E; s++) {
         if (from < j) break; /* the whole grid: to the left of the panel there is nothing to solve */
         int first = s * WARP;
-        __syncthreads(); /* all of the block: the previous columns have been used */
+        __syncthreads(); /* all threads of the block: the previous columns have been used */
 #pragma unroll 4
         for (int t = threadIdx.x; t < HIGH * WARP; t += LU_BLOCK) {
             int i = t % HIGH, k = first + t / HIGH;
             l[t] = i > k && i < w ? a[left + k * n + i] : (T)0;
         }
-        __syncthreads(); /* all of the block: these columns are in shared memory */
+        __syncthreads(); /* all threads of the block: these columns are in shared memory */
 #pragma unroll 8
         for (int k = 0; k < WARP; k++) {
             T above = __shfl_sync(FULL_MASK, top[s], k);

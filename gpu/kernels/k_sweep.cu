@@ -39,7 +39,7 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
             x[i] += change;
             most = vec_join<true>(most, fabs((double)change));
         }
-        if (level + 1 < to) __syncthreads(); /* all of the block: the level is complete */
+        if (level + 1 < to) __syncthreads(); /* all threads of the block: the level is complete */
     }
     most = vec_over_block<true>(most);
     if (threadIdx.x == 0) atomicMax(diff + 0, sweep_bits(most));

@@ -34,7 +34,7 @@ __global__ void sym_fingerprint(int64_t steps, GPTR(const int) ptr, GPTR(const i
         part[threadIdx.x / WARP] = pattern;
         part[TILE_WARPS + threadIdx.x / WARP] = values;
     }
-    __syncthreads(); /* all of the block: `part` is complete */
+    __syncthreads(); /* all threads of the block: `part` is complete */
     if (threadIdx.x >= 2) return;
     unsigned long long sum = 0;
     for (int w = 0; w < TILE_WARPS; w++) sum += part[threadIdx.x * TILE_WARPS + w];
@@ -207,7 +207,7 @@ __global__ void __launch_bounds__(TILE_BLOCK)
     int before = t.from > ptr[t.row] ? col[t.from - 1] : -1;
     for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) cols[k] = col[t.from + k];
     for (int k = threadIdx.x; k < t.tn + more; k += TILE_BLOCK) cols[t.n + k] = tcol[t.tfrom + k];
-    __syncthreads(); /* all of the block: the tile is in shared memory */
+    __syncthreads(); /* all threads of the block: the tile is in shared memory */
     int step = (int)threadIdx.x * TILE_EACH, go = min(+TILE_EACH, t.rows + t.n + t.tn - step), n = 0, all;
     sym_place p = {};
     if (go > 0) {
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(TILE_BLOCK)
     int64_t base = at[blockIdx.x];
     if (go > 0) sym_walk_on<true>(t, start, first, cols, cols + t.n, before, more, p, go, base, from, slot, out_ptr);
     if (blockIdx.x == 0 && threadIdx.x == 0) out_ptr[0] = 0;
-    __syncthreads(); /* all of the block: `from` is complete */
+    __syncthreads(); /* all threads of the block: `from` is complete */
     for (int k = threadIdx.x; k < all; k += TILE_BLOCK) {
         int a = from[k] & SYM_LOW, b = from[k] >> SYM_BITS;
         bool own = a != SYM_NO_A, other = b != SYM_NO_T;

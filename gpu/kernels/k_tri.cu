@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
             T v = tri_solve_row<T, WARP>(t, k, lane);
             if (lane == 0) t.y[k] = v;
         }
-        __syncthreads(); /* all of the block: the level is complete */
+        __syncthreads(); /* all threads of the block: the level is complete */
     }
 }
 
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(c
         edge1 = edge2;
         edge2 = edge3;
         edge3 = edge4;
-        __syncthreads(); /* all of the block: the level is complete */
+        __syncthreads(); /* all threads of the block: the level is complete */
     }
 }
 

@@ -292,8 +292,8 @@ const struct wrong_rule wrong_rules[] = {
      "differences_wrong", "differences_right"},
     {"lockstep", "lanes that share data in memory need a __syncwarp()",
      "the sum of 32 numbers by one warp, in shared memory",
-     "It worked while the lanes of a warp ran in lockstep. Since Volta each lane may advance on its\n"
-     "own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
+     "This kernel worked while the lanes of a warp ran in lockstep. Since Volta each lane may advance on\n"
+     "its own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
     {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
      "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"

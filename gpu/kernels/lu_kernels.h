@@ -88,7 +88,7 @@ template <typename T, typename H, typename P> __device__ void lu_block_argmax(T 
         high[threadIdx.x / WARP] = best;
         where[threadIdx.x / WARP] = at;
     }
-    __syncthreads(); /* all of the block: the best candidate of each warp is in shared memory */
+    __syncthreads(); /* all threads of the block: the best candidate of each warp is in shared memory */
     best = used ? high[slot] : (T)0;
     at = used ? where[slot] : INT32_MAX;
     lu_warp_argmax(best, at);

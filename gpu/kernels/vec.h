@@ -27,9 +27,9 @@ template <bool MOST> __device__ double vec_over_block(double v)
 {
     SHARED(double, part, VEC_BLOCK / WARP);
     for (int d = WARP / 2; d > 0; d /= 2) v = vec_join<MOST>(v, __shfl_down_sync(FULL_MASK, v, d));
-    __syncthreads(); /* all of the block: reads of `part` by the previous call are done */
+    __syncthreads(); /* all threads of the block: reads of `part` by the previous call are done */
     if (threadIdx.x % WARP == 0) part[threadIdx.x / WARP] = v;
-    __syncthreads(); /* all of the block: `part` is complete */
+    __syncthreads(); /* all threads of the block: `part` is complete */
     if (threadIdx.x == 0)
         for (int w = 1; w < VEC_BLOCK / WARP; w++) v = vec_join<MOST>(v, part[w]);
     return v;
@@ -40,14 +40,14 @@ template <bool MOST> __device__ double vec_over_block(double v)
 static __device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
     SHARED(int, last, 1);
-    __syncthreads(); /* all of the block: every thread has arrived */
+    __syncthreads(); /* all threads of the block: every thread has arrived */
     if (threadIdx.x == 0) {
         __threadfence();
         last[0] = atomicAdd(ticket + 0, 1u) == gridDim.x - 1;
         if (last[0]) ticket[0] = 0;
         __threadfence();
     }
-    __syncthreads(); /* all of the block: last[0] is in shared memory */
+    __syncthreads(); /* all threads of the block: last[0] is in shared memory */
     return last[0] != 0;
 }
 
@@ -181,7 +181,7 @@ template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
         part[WARPS + warp] = t.b;
         part[2 * WARPS + warp] = t.c;
     }
-    __syncthreads(); /* all of the block: `part` is complete */
+    __syncthreads(); /* all threads of the block: `part` is complete */
     if (warp > 0) return t;
     t = {0, 0, 0};
     if (lane < WARPS) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};
