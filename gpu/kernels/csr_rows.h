@@ -23,8 +23,7 @@ __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(
 {
     T sum = 0;
     int first = begin + lane;
-    if (V == WARP && end - begin > WARP)
-        first -= begin % WARP; /* align reads; lanes before `begin` skip one iteration */
+    if (V == WARP && end - begin > WARP) first -= begin % WARP; /* align; lanes before `begin` skip one step */
     UNROLL(1)
     for (int k = first; k < end; k += V) {
         if (k >= begin) sum += val[k] * x[col[k]];
