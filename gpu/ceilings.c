@@ -3,7 +3,8 @@
 #include "base/err.h"
 #include "base/watch.h"
 
-/* A vector of FAR times the cache; on the host of HOST_FAR times, since its memory is that of the user. */
+/* FAR: how many times as large as the cache a vector is; HOST_FAR: the same on the host, smaller because the user's
+   programs share its memory. */
 enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
@@ -11,7 +12,7 @@ struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
     int64_t n;      /* doubles in a vector that is larger than the cache */
-    int64_t copied; /* doubles of x that are copied to y: on the host y is the second half of x */
+    int64_t copied; /* doubles of x that are copied to y; on the host y is the second half of x */
     int64_t small;  /* doubles in a vector that is well within the cache */
     int64_t passes; /* passes over the small vector */
     int64_t lanes;  /* threads */

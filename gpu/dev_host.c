@@ -135,7 +135,7 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
-/* The number at the start of a file that describes the level-3 cache of a core; -1: there is none. */
+/* The number at the start of the file `name` that describes the level-3 cache of a core; -1: there is none. */
 static long level3_number(long core, const char *name)
 {
     char path[128];
@@ -147,8 +147,9 @@ static long level3_number(long core, const char *name)
     return value;
 }
 
-/* All level-3 caches together, each counted at the first of the cores that share it; 0: unknown. sysconf may count
-   those of a whole processor of which a virtual machine has few cores. */
+/* The total size of all level-3 caches, in bytes; 0: unknown. Each cache is counted for the first of the cores that
+   share it. sysconf is only the second choice, because in a virtual machine with a few cores it may count the caches
+   of the whole processor. */
 static int64_t level3(void)
 {
     int64_t bytes = 0;

@@ -1,5 +1,5 @@
 /* Measures the limits of a device: bandwidth of reading, copying and gathering, and the time of an empty launch. A GPU
-   runs kernels, the host runs loops. */
+   runs kernels; the host runs loops. */
 #include "gpu/dialect.h"
 #include "gpu/dev.h"
 

@@ -1,5 +1,5 @@
-/* Matrix-vector product with a symmetric matrix in DIA. Only the diagonals on and above the main one are read from
-   memory, because the values below it are the same. */
+/* Matrix-vector product with a symmetric matrix in DIA. Only the main diagonal and the diagonals above it are read from
+   memory, because the diagonals below it have the same values. */
 #include "vec.h"
 #include "formats/fmt_dia.h"
 #include "base/err.h"
@@ -35,8 +35,8 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
     return sum;
 }
 
-/* The sum of row i: the diagonals on and above the main one, four at a time. A 7-point grid has four such diagonals; a
-   5-point grid has three. */
+/* The sum of row i: the main diagonal and the diagonals above it, four at a time. A 7-point grid has four such
+   diagonals; a 5-point grid has three. */
 template <typename T>
 __device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
                            GPTR(const T) x)
@@ -95,8 +95,8 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     return true;
 }
 
-/* The first row whose value on diagonal d (at or above the main one) differs from its mirror image; `rows` if there is
-   none. */
+/* The first row whose value on diagonal d (at or above the main diagonal) differs from its mirror image; `rows` if
+   there is none. */
 template <typename T> static int64_t unequal_row(const struct stored *S, int64_t d)
 {
     const struct array *offsets = &S->a[DIA_OFFSETS];

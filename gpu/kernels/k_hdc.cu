@@ -53,7 +53,7 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(hdc) = {
     .name = "hdc",
-    .about = "DIA for entries on full diagonals, a vector of threads per row for all others",
+    .about = "DIA for entries on full diagonals, a vector of threads per row for all other entries",
     .format = &format_hdc,
     .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
     .work = "one row per thread, then one row of the CSR part per 2 to 32 neighbouring threads",

@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         lu_thread_argmax(own, k, best, at);
         int candidate = at;
         lu_block_argmax(best, at, high, where);
-        bool found = at < m; /* if not, all candidates are 0 or NaN */
+        bool found = at < m; /* false: all candidates are 0 or NaN */
         int p = found ? at : k;
         lu_swap_rows(own, k, p, found && candidate == p, rows);
         auto pivots = rows + (p == k ? +W : 0);

@@ -145,7 +145,7 @@ void pack_check(const char *what, const struct csr *A, const char *device)
         on_device_put(&c, A, (enum type)real, d);
         for (int i = 0; formats[i]; i++) {
             if (!packer_find(formats[i], d)) continue;
-            bool small = A->nnz < 100000; /* if not, formats that would take too much memory are only planned */
+            bool small = A->nnz < 100000; /* false: formats that would take too much memory are only planned */
             check_one(what, A, &c, formats[i], NULL, false);
             if (small) check_one(what, A, &c, formats[i], NULL, true);
             for (int k = 0; k < COUNT(variants); k++)

@@ -876,7 +876,7 @@ static void check_operation(struct vectors *t, enum operation op)
         assert_true(fabs(t->host[2][i] - expected(op, t->host[0][i], t->host[1][i])) <= 4 * eps);
 }
 
-/* Sum in double, so that sums of floats also agree with the host's. */
+/* Sum in double, so that sums of floats also agree with the sums of the host. */
 static void check_dot(struct vectors *t)
 {
     double sum = 0, size = 0;

@@ -28,7 +28,7 @@ static const struct tally {
     {"bicgstab", "bjacobi", 2 * 600 + 19 * 96 + 2 * 576},
     {"qmrcgstab", "jacobi", 2 * 600 + 25 * 96 + 2 * 288},
     {"qmrcgstab", "bjacobi", 2 * 600 + 25 * 96 + 2 * 576},
-    /* per cycle of 5 iterations: 6 products with A and with M^-1; 2 * 5 + 13 + 13 / 5 vectors */
+    /* per cycle of 5 iterations: 6 products with A, 6 with M^-1, and 2 * 5 + 13 + 13 / 5 vectors */
     {"gmres", "jacobi", 720 + 25.6 * 96 + 1.2 * 288},
     {"gmres", "bjacobi", 720 + 25.6 * 96 + 1.2 * 576},
     {"jacobi", "none", 600 + 3 * 96},

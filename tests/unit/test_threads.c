@@ -12,7 +12,7 @@
 
 enum { TEAM = 4, REFUSED = 0, ALONE = 1, TOGETHER = 2 };
 
-/* The number of threads of this process; libgomp keeps those of a team. */
+/* The number of threads of this process. It includes the threads of earlier teams, which libgomp keeps. */
 static int threads_now(void)
 {
     char line[128];
@@ -24,7 +24,7 @@ static int threads_now(void)
     return n;
 }
 
-/* Run `setup` and `line` in a process of its own, whose threads are counted. */
+/* Run `setup` and `line` in a child process, and count its threads. */
 static int threads_of(const char *setup, const char *line)
 {
     fflush(NULL);
@@ -42,7 +42,7 @@ static int threads_of(const char *setup, const char *line)
     return WEXITSTATUS(status);
 }
 
-/* Prints the line if it starts a team. */
+/* Does `line` run on one thread? If it does not, print the line and the reason. */
 static bool runs_alone(const char *setup, const char *line)
 {
     int how = threads_of(setup, line);
