@@ -1,7 +1,9 @@
 /* The full-screen explorer: panes side by side, a command line below them, and the output of its commands. */
 #include "explore.h"
+#include "beside.h"
 #include "explorer.h"
 #include "screen.h"
+#include "stage.h"
 #include "prompt.h"
 #include "term.h"
 #include "ui/views/view_state.h"
@@ -30,21 +32,91 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     struct view_state *st = screen_view_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
-    return !v->prepare || (!v->any && !s->current) || v->prepare(s, st, e);
+    if (v->prepare && (v->any || s->current) && !v->prepare(s, st, e)) return false;
+    st->frees = session_frees();
+    return true;
+}
+
+/* Refresh the pane while the screen thread keeps the screen alive. */
+static bool refresh_beside(struct session *s, const struct view *v, struct err *e)
+{
+    if (!v->prepare) return refresh(s, v, e);
+    struct explorer *x = screen_explorer(s);
+    snprintf(x->running, sizeof x->running, "%s", v->name);
+    session_take_interrupt();
+    s->progress = (struct progress){0};
+    enum beside before = beside_serve(s, x->on ? BESIDE_SCREEN : beside_served());
+    bool ok = refresh(s, v, e);
+    beside_serve(s, before);
+    session_take_interrupt();
+    return ok;
 }
 
 bool explore_enter(struct session *s, const struct view *v, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
-    if (!refresh(s, v, e)) return false;
+    const struct view *pane = x->pane;
+    if (!refresh_beside(s, v, e)) return false;
+    if (x->pane == pane) x->pane = v; /* otherwise the user has turned to another pane meanwhile */
+    cursor_follow(s, x->pane);
+    return true;
+}
+
+static bool is_valid(struct session *s, const struct view *v)
+{
+    const struct view_state *st = screen_view_state(s, v);
+    return st->of == s->current && st->frees == session_frees();
+}
+
+bool explorer_pane_is_valid(struct session *s)
+{
+    return is_valid(s, screen_explorer(s)->pane);
+}
+
+void explore_revalidate(struct session *s, const struct view *v)
+{
+    struct view_state *st = screen_view_state(s, v);
+    if (is_valid(s, v)) return;
+    view_reset(st, s->current);
+    st->full = true;
+    st->frees = session_frees();
+}
+
+/* Can the pane be prepared while a command runs? */
+static bool is_ready(struct session *s, const struct view *v)
+{
+    if (!v->prepare || (!v->any && !s->current)) return true;
+    return v->prepares_soon && v->prepares_soon(s, screen_view_state(s, v));
+}
+
+/* While a command runs: show a pane that needs no preparation, and remember any other for later. */
+static void turn_beside(struct session *s, const struct view *v)
+{
+    struct explorer *x = screen_explorer(s);
+    x->wanted = NULL;
+    if (!is_valid(s, v) && !is_ready(s, v)) {
+        char text[120];
+        snprintf(text, sizeof text, "%s is shown when %s has ended", v->name, x->running);
+        say(x, false, text);
+        x->wanted = v;
+        return;
+    }
+    struct err e = {0};
+    if (!is_valid(s, v) && !refresh(s, v, &e)) {
+        say(x, true, e.text);
+        return;
+    }
     x->pane = v;
     cursor_follow(s, v);
-    return true;
 }
 
 static void turn_to(struct session *s, const struct view *v)
 {
     struct err e = {0};
+    if (beside_served()) {
+        turn_beside(s, v);
+        return;
+    }
     if (!explore_enter(s, v, &e)) say(screen_explorer(s), true, e.text);
 }
 
@@ -53,7 +125,8 @@ static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
     int n = explorer_panes(s, pane), at = 0;
-    while (pane[at] != screen_explorer(s)->pane) at++;
+    const struct view *from = screen_explorer(s)->wanted ? screen_explorer(s)->wanted : screen_explorer(s)->pane;
+    while (at < n - 1 && pane[at] != from) at++;
     turn_to(s, pane[(at + by + n) % n]);
 }
 
@@ -65,9 +138,9 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line, or drive the pane's work if line is NULL. *text receives the output, which the caller releases with
-   free. Returns false if the command failed. */
-static bool run_quietly(struct session *s, const char *line, char **text)
+/* Run the line, or drive a view's work if line is NULL. *text receives the output, which the caller releases with free.
+   Returns false if the command failed. */
+static bool run_quietly(struct session *s, const char *line, const struct view *driven, char **text)
 {
     struct explorer *x = screen_explorer(s);
     struct out *outer = s->out;
@@ -83,10 +156,12 @@ static bool run_quietly(struct session *s, const char *line, char **text)
     s->front->width = x->w;
     s->front->height = x->h - 2;
     session_take_interrupt();
-    bool ok = line ? run_line(s, line) : x->pane->drive(s, &e);
+    enum beside before = beside_serve(s, BESIDE_SCREEN);
+    bool ok = line ? run_line(s, line) : driven->drive(s, &e);
+    beside_serve(s, before);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);
-    session_take_interrupt();
+    if (session_take_interrupt()) beside_drop_lines();
     s->front->width = w;
     s->front->height = h;
     out_free(s->out);
@@ -121,11 +196,12 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
-/* Run a command, or drive the pane's work if line is NULL, and show the output under this title. */
-static void run(struct session *s, const char *line, const char *title)
+/* Run a command, or drive a view's work if line is NULL, and show the output under this title. */
+static void run(struct session *s, const char *line, const struct view *driven, const char *title)
 {
     struct explorer *x = screen_explorer(s);
     char *text = NULL;
+    print_safe(title, strlen(title), 40, x->running, sizeof x->running);
     free(x->output);
     x->output = NULL;
     if (line) {
@@ -135,7 +211,7 @@ static void run(struct session *s, const char *line, const char *title)
         if (term_is_open()) screen_redraw(s);
         x->status[0] = 0;
     }
-    bool ok = run_quietly(s, line, &text);
+    bool ok = run_quietly(s, line, driven, &text);
     if (s->quit || leaves(x->pending)) {
         free(x->last_output);
         x->last_output = text;
@@ -149,16 +225,57 @@ static void run(struct session *s, const char *line, const char *title)
     else
         free(text);
     struct err e = {0};
-    if (!refresh(s, x->pane, &e)) say(x, true, e.text);
+    if ((line || !is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) say(x, true, e.text);
+}
+
+bool explore_catch_up(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *wanted = x->wanted;
+    char *line = beside_next_line();
+    if (line) {
+        run(s, line, NULL, line);
+        mem_free(line);
+        return true;
+    }
+    x->wanted = NULL;
+    if (wanted) x->status[0] = 0, turn_to(s, wanted);
+    return wanted;
+}
+
+static bool is_paused(const struct session *s, const struct view *v)
+{
+    return v->is_paused && v->is_paused(s);
+}
+
+/* The view whose unfinished work continues now; NULL: none. On a real terminal, work that is not paused continues
+   whatever is shown. On a simulated one, the pane's work runs until a key interrupts it. */
+static const struct view *driven_view(const struct session *s, const struct explorer *x)
+{
+    if (stage_now()) return x->pane->drive && x->pane->is_running(s) && !x->typing && !x->output ? x->pane : NULL;
+    for (int i = 0; views[i]; i++)
+        if (views[i]->drive && views[i]->is_running(s) && !is_paused(s, views[i])) return views[i];
+    return NULL;
+}
+
+void explore_leave(struct session *s, int key)
+{
+    struct explorer *x = screen_explorer(s);
+    for (int i = 0; views[i] && !stage_now() && !x->last_output; i++) {
+        if (!views[i]->drive || !views[i]->is_running(s)) continue;
+        x->pending = key;
+        screen_set_running(s, views[i]);
+        run(s, NULL, views[i], views[i]->name);
+    }
 }
 
 bool explore_drive(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    const struct view *v = x->pane;
-    if (x->pending || !v->drive || !v->is_running(s) || x->typing || x->output) return false;
+    const struct view *v = x->pending ? NULL : driven_view(s, x);
+    if (!v) return false;
     screen_set_running(s, v);
-    run(s, NULL, v->name);
+    run(s, NULL, v, v->name);
     return true;
 }
 
@@ -181,6 +298,15 @@ static void go_to(struct session *s, const char *line)
     view_key(s, x->pane, UI_ENTER);
 }
 
+/* A line typed while a command runs. */
+static void queue(struct explorer *x, char *line)
+{
+    char text[160];
+    snprintf(text, sizeof text, "%d waiting for %s to end; Ctrl-C stops it", beside_lines() + 1, x->running);
+    bool queued = line && beside_queue(line);
+    say(x, !queued, queued ? text : "too many lines wait already; this one was dropped");
+}
+
 static void type(struct session *s, int key)
 {
     struct explorer *x = screen_explorer(s);
@@ -191,8 +317,10 @@ static void type(struct session *s, int key)
     char *line = line_taken();
     if (is_place(line))
         go_to(s, line);
+    else if (line[strspn(line, " \t")] && beside_served())
+        queue(screen_explorer(s), mem_str(line, NULL));
     else if (line[strspn(line, " \t")])
-        run(s, line, line);
+        run(s, line, NULL, line);
     mem_free(line);
 }
 
@@ -268,7 +396,7 @@ static void mouse(struct session *s, int key)
         if (v) turn_to(s, v);
         return;
     }
-    if (!x->pane->any && !s->current) return;
+    if ((!x->pane->any && !s->current) || (beside_served() && !is_valid(s, x->pane))) return;
     if (!st->help && !st->typing && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, key == UI_WHEEL_UP ? -1 : 1);
 }
@@ -278,6 +406,40 @@ static void switch_mouse(struct explorer *x)
     x->mouse_off = !x->mouse_off;
     term_mouse(!x->mouse_off);
     say(x, false, x->mouse_off ? "the mouse is off" : "the mouse is on");
+}
+
+/* Does the key act on what commands use, rather than on what the pane shows? */
+static bool acts(struct session *s, int key)
+{
+    const struct view *v = screen_explorer(s)->pane;
+    const struct view_state *st = screen_view_state(s, v);
+    if (st->help || !v->changes) return false;
+    return st->typing ? st->question[0] && key == UI_ENTER : v->changes(s, key);
+}
+
+/* A key for the pane while a command runs. */
+static void pane_key_beside(struct session *s, int key)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *v = x->pane, *work = screen_running(s);
+    char text[160];
+    bool acting = acts(s, key);
+    if (acting && work == v) {
+        beside_post(key);
+        return;
+    }
+    if (acting || !is_valid(s, v)) {
+        snprintf(text, sizeof text, "%s runs and may use what this key changes; Ctrl-C stops it", x->running);
+        say(x, true, text);
+        return;
+    }
+    if (view_key(s, v, key)) return;
+    if (work) {
+        x->pending = key; /* the solve or the race is paused, then the key leaves the explorer */
+        return;
+    }
+    snprintf(text, sizeof text, "%s runs; Ctrl-C stops it, then this key leaves", x->running);
+    say(x, false, text);
 }
 
 bool explore_key(struct session *s, int key)
@@ -298,6 +460,7 @@ bool explore_key(struct session *s, int key)
     if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
     if (!x->pane->any && !s->current) return !leaves(key);
+    if (beside_served()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);
 }
 

@@ -1,4 +1,5 @@
 /* The explorer on the canvas: the list of panes, the pane, the output of a command, and the command line. */
+#include "beside.h"
 #include "draw.h"
 #include "explore.h"
 #include "explorer.h"
@@ -65,6 +66,11 @@ static void draw_pane(struct canvas *c, struct session *s)
     struct view_state *st = screen_view_state(s, x->pane);
     st->pane = true;
     st->listed = x->h >= LISTED_FROM;
+    if (beside_served() && !explorer_pane_is_valid(s)) {
+        draw_title(c, x->pane->name, NULL, "%s", "");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "this pane is drawn again when the command has ended");
+        return;
+    }
     if (x->pane->any || s->current) {
         view_draw(x->pane, c, s, st);
         return;
@@ -162,6 +168,19 @@ static void draw_line(struct canvas *c)
     canvas_style(c, x, c->h - 1, ST_CURSOR);
 }
 
+/* What runs and how far it is, on the last line. */
+static void draw_running(struct canvas *c, struct session *s)
+{
+    const struct explorer *x = screen_explorer(s);
+    char progress[120];
+    session_progress(s, progress, sizeof progress);
+    draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
+    int to = canvas_text(c, 1, c->h - 1, ST_BOLD, "%s", x->running);
+    to = canvas_text(c, to + 2, c->h - 1, ST_PLAIN, "%s", progress);
+    if (beside_lines()) to = canvas_text(c, to + 2, c->h - 1, ST_PLAIN, "%d waiting", beside_lines());
+    canvas_text(c, to + 2, c->h - 1, ST_DIM, "Ctrl-C stops it");
+}
+
 static int cursor_line(const struct canvas *c)
 {
     for (int i = 0; i < c->w * c->h; i++)
@@ -192,5 +211,7 @@ void explore_draw(struct canvas *c, struct session *s)
     } else if (x->status[0]) {
         draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
         canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
+    } else if (beside_served() && screen_running(s) != x->pane) {
+        draw_running(c, s);
     }
 }

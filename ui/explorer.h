@@ -22,15 +22,25 @@ struct explorer {
     bool status_bad;       /* the status is an error message */
     char *last_output;     /* printed after the full screen is closed; owned */
     int mouse_x, mouse_y;
-    int cursor_y; /* line of the pane's cursor when it was last drawn; -1: none */
+    int cursor_y;              /* line of the pane's cursor when it was last drawn; -1: none */
+    char running[64];          /* the command or the view whose work runs now, beside which keys are handled */
+    const struct view *wanted; /* a pane that the user asked for and that must be prepared when the work has ended */
 };
 
 /* Show this pane with the current matrix. */
 bool explore_enter(struct session *s, const struct view *v, struct err *e);
 void explore_draw(struct canvas *c, struct session *s);
-bool explore_key(struct session *s, int key);   /* handle a key; false: leave the explorer */
+bool explore_key(struct session *s, int key); /* handle a key; false: leave the explorer */
+/* Run the lines that were typed while a command ran, and turn to the pane that was asked for meanwhile. Returns false
+   if there was nothing to do. */
+bool explore_catch_up(struct session *s);
+/* Reset a view that draws work which has just begun. */
+void explore_revalidate(struct session *s, const struct view *v);
+/* Is what the pane computed still valid, now that a command has run for a while? */
+bool explorer_pane_is_valid(struct session *s);
 bool explore_takes(struct session *s, int key); /* does the explorer handle this key, not the pane? */
 bool explore_drive(struct session *s);          /* continue the pane's work; false: there is none */
+void explore_leave(struct session *s, int key); /* before the explorer ends: paused work reports where it is */
 void explore_end(struct session *s);
 
 #endif

@@ -43,10 +43,19 @@ static int key_or_work(struct session *s, const struct view *v)
     return done == WORK_DRAW ? -1 : term_key(-1);
 }
 
+static int place_mouse(struct explorer *x, int key)
+{
+    if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) term_mouse_at(&x->mouse_x, &x->mouse_y);
+    return key;
+}
+
 int screen_key(struct session *s, int wait_ms)
 {
     struct explorer *x = screen_explorer(s);
-    int key = wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms);
-    if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) term_mouse_at(&x->mouse_x, &x->mouse_y);
-    return key;
+    return place_mouse(x, wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms));
+}
+
+int screen_key_now(struct session *s)
+{
+    return place_mouse(screen_explorer(s), term_key_now());
 }

@@ -4,6 +4,7 @@
 #include "term.h"
 #include "ui/views/view_solve.h"
 #include "base/clock.h"
+#include "base/screen_lock.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -18,7 +19,13 @@ bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     screen_explorer(s)->pane = v;
     screen_view_state(s, v)->message[0] = 0; /* an old message */
-    if (!screen_explorer(s)->on && !term_open(e)) return false;
+    if (!screen_explorer(s)->on) {
+        enum beside before = beside_serve(s, BESIDE_NOTHING);
+        if (!term_open(e)) return beside_serve(s, before), false;
+        screen_of(s)->beside_before = before;
+        beside_serve(s, BESIDE_SCREEN);
+    }
+    if (beside_served()) explore_revalidate(s, v);
     screen_of(s)->running_view = v;
     s->front->covered = true;
     return screen_view_state(s, v)->full = true;
@@ -41,10 +48,14 @@ static void live_line(struct session *s)
 
 static void leave_screen(struct session *s)
 {
-    screen_of(s)->running_view = NULL;
-    if (screen_explorer(s)->on) return;
+    struct screen *sc = screen_of(s);
+    sc->running_view = NULL;
+    if (sc->explorer.on) return;
     s->front->covered = false;
+    beside_serve(s, BESIDE_NOTHING);
+    while (beside_next_key() >= 0) continue; /* the prompt follows */
     term_close();
+    beside_serve(s, sc->beside_before);
 }
 
 /* Handle a key while work runs. Returns false if the key leaves the view; the explorer then handles the key. */
@@ -85,15 +96,48 @@ static enum turn live_screen(struct session *s, const struct view *v)
     return TURN_ON;
 }
 
+/* Leave the work, paused, for the prompt. */
+static enum turn leave_work(struct session *s, const struct view *v)
+{
+    leave_screen(s);
+    if (v->drive) s->solve->paused = true, s->solve->steps_left = 0;
+    return TURN_LEAVE;
+}
+
+static bool waits(const struct session *s, const struct view *v)
+{
+    return v->is_paused && v->is_paused(s) && v->is_running(s);
+}
+
+/* The screen thread draws and handles keys; handle those that act on the work. */
+static enum turn live_beside(struct session *s, const struct view *v)
+{
+    const struct explorer *x = screen_explorer(s);
+    screen_lock_offer();
+    for (;;) {
+        if (session_take_interrupt()) return beside_drop_lines(), TURN_STOP;
+        for (int key; (key = beside_next_key()) >= 0;) {
+            if (key == 'x' && !screen_view_state(s, v)->help && !screen_view_state(s, v)->typing) return TURN_STOP;
+            if (!view_key(s, v, key)) return leave_work(s, v);
+        }
+        if (x->on && x->pending) return leave_work(s, v);
+        if (x->on && v->drive && (waits(s, v) || beside_lines())) return leave_screen(s), TURN_YIELD;
+        if (!waits(s, v)) return TURN_ON;
+        beside_wait();
+    }
+}
+
 static enum turn live_solve(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     if (!sc->running_view && s->solve->paused && !live_open(s, v, NULL)) return TURN_LEAVE;
     if (!sc->running_view && sc->explorer.on && now_us() - s->began_us > QUIET_US && !live_open(s, v, NULL))
         return TURN_STOP;
-    if (sc->running_view) return live_screen(s, v);
+    if (sc->running_view) return beside_served() == BESIDE_SCREEN ? live_beside(s, v) : live_screen(s, v);
     if (!sc->explorer.on) live_line(s);
-    return session_take_interrupt() ? TURN_STOP : TURN_ON;
+    if (!session_take_interrupt()) return TURN_ON;
+    beside_drop_lines();
+    return TURN_STOP;
 }
 
 /* Other work: open the screen once the work has taken QUIET_US, draw it and handle keys. */
@@ -106,6 +150,7 @@ static enum turn live_other(struct session *s, const struct view *v)
         view_reset(screen_view_state(s, v), s->current);
         if (!live_open(s, v, NULL)) return TURN_STOP;
     }
+    if (beside_served() == BESIDE_SCREEN) return live_beside(s, v);
     if (now_us() - sc->drawn_us > REDRAW_US / 3) {
         if (!screen_draw(s, v, NULL)) return TURN_STOP;
         sc->drawn_us = now_us();
@@ -129,6 +174,7 @@ void live_calm(struct session *s)
     struct screen *sc = screen_of(s);
     const struct view *v = sc->running_view;
     if (!v) return;
+    if (!sc->explorer.on) beside_serve(s, BESIDE_NOTHING); /* the keys below are for this thread */
     if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
         while (screen_draw(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);

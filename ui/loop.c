@@ -1,4 +1,5 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
+#include "beside.h"
 #include "draw.h"
 #include "screen.h"
 #include "prompt.h"
@@ -27,8 +28,11 @@ static bool explore_keys(struct session *s, struct err *e)
     struct explorer *x = screen_explorer(s);
     for (;;) {
         if (!screen_draw(s, x->pane, e)) return false;
+        if (!x->pending && explore_catch_up(s)) continue;
         if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
-        if (!explore_key(s, x->pending ? x->pending : screen_key(s, -1))) return true;
+        int key = x->pending ? x->pending : beside_next_key(); /* meant for work that has ended meanwhile */
+        if (key < 0) key = screen_key(s, -1);
+        if (!explore_key(s, key)) return explore_leave(s, key), true;
     }
 }
 
@@ -38,9 +42,10 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     bool interactive = s->interactive, batch = s->batch;
     struct lines lines = s->lines;
     if (x->on) return explore_enter(s, v, e);
-    if (!explore_enter(s, v, e)) return false;
+    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    if (!explore_enter(s, v, e)) return beside_serve(s, before), false;
     prompt_open(s); /* may print a warning about the history file */
-    if (!term_open(e)) return false;
+    if (!term_open(e)) return beside_serve(s, before), false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
     if (!stage_now()) s->lines = (struct lines){0}; /* the user at the terminal types the lines after `:` */
@@ -51,6 +56,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     s->batch = batch;
     term_close();
     explore_end(s);
+    beside_serve(s, before);
     return ok;
 }
 
@@ -161,8 +167,11 @@ bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 static void echo(struct session *s, bool on)
 {
     static bool old_quiet;
+    static enum beside before;
+    if (on) before = beside_serve(s, BESIDE_NOTHING);
     if (!screen_explorer(s)->on) {
         if (s->interactive) term_quiet(!on);
+        if (!on) beside_serve(s, before);
         return;
     }
     if (stage_now()) return;
@@ -177,6 +186,7 @@ static void echo(struct session *s, bool on)
     tcflush(STDIN_FILENO, TCIFLUSH);
     term_quiet(old_quiet);
     if (!term_open(NULL)) s->quit = true; /* the terminal is gone */
+    beside_serve(s, before);
 }
 
 /* ---- for main ---- */
@@ -204,7 +214,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.restyle = screen_restyle;
     screen_restyle(s);
     if (s->interactive) term_signals();
-    echo(s, false); /* until the prompt echoes typed characters itself */
+    if (s->interactive) term_quiet(true); /* until the prompt echoes typed characters itself */
     return true;
 }
 
@@ -241,10 +251,12 @@ static void greet(struct session *s)
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);
+    beside_serve(s, BESIDE_PROMPT);
     run_line(s, line);
     live_calm(s);
+    if (session_take_interrupt()) beside_drop_lines();
+    beside_serve(s, BESIDE_NOTHING);
     term_quiet(false);
-    session_take_interrupt();
 }
 
 int ui_run(struct session *s)

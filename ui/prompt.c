@@ -1,18 +1,22 @@
 /* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
 #include "prompt.h"
+#include "beside.h"
 #include "draw.h"
 #include "stage.h"
 #include "term.h"
+#include "base/clock.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "session/session.h"
 #include "base/text.h"
+#include "base/words.h"
 #include "base/xdg.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,14 +63,14 @@ static void history_keep(const char *line)
 
 /* ---- completion ---- */
 
-struct words {
+struct completions {
     char **word;
     int n, next;
 };
 
 static void give(void *user, const char *word)
 {
-    struct words *w = user;
+    struct completions *w = user;
     char **more = mem_resize(w->word, w->n + 1, sizeof *more, "completions", NULL);
     if (!more) return;
     w->word = more;
@@ -76,12 +80,12 @@ static void give(void *user, const char *word)
 /* Returns one word per call; readline frees it. */
 static char *next_word(const char *text, int state)
 {
-    static struct words words;
+    static struct completions words;
     (void)text;
     if (!state) {
         while (words.next < words.n) mem_free(words.word[words.next++]);
         mem_free(words.word);
-        words = (struct words){0};
+        words = (struct completions){0};
         complete(session, rl_line_buffer, (size_t)rl_point, give, &words);
     }
     return words.next < words.n ? words.word[words.next++] : NULL;
@@ -311,6 +315,138 @@ struct line_shown line_shown(void)
                                inner.words};
 }
 
+/* ---- beside a command ---- */
+
+/* Until a command has run for QUIET_US, only typing shows the prompt. */
+static const double QUIET_US = 0.3e6;
+
+/* Static, because readline passes no user argument to callbacks. */
+static struct {
+    bool shown, changed; /* the line is on the terminal; it shows an older progress */
+    bool ended;          /* Ctrl-D was pressed: the prompt ends after the command */
+    char progress[100];
+    char *typed; /* the unfinished line, for the prompt that follows; owned */
+    int point;   /* its cursor */
+    struct out *out;
+} waiting;
+
+static void beside_show(void)
+{
+    char prompt[200];
+    snprintf(prompt, sizeof prompt, "[%s%s%.0d] ", *waiting.progress ? waiting.progress : "running",
+             beside_lines() ? "; waiting: " : "", beside_lines());
+    rl_set_prompt(prompt);
+    rl_redisplay_function = rl_redisplay;
+    if (!waiting.shown) rl_on_new_line();
+    rl_redisplay();
+    waiting.shown = true;
+    waiting.changed = false;
+}
+
+static void beside_clear(void)
+{
+    if (!waiting.shown) return;
+    rl_clear_visible_line();
+    fflush(rl_outstream);
+    rl_redisplay_function = draw_nothing;
+    waiting.shown = false;
+}
+
+static void beside_progress(const char *text)
+{
+    snprintf(waiting.progress, sizeof waiting.progress, "%s", text);
+    waiting.changed = true;
+}
+
+static void beside_take(char *line)
+{
+    if (!line) {
+        waiting.ended = true;
+        return;
+    }
+    history_keep(line);
+    if (line[strspn(line, " \t")])
+        beside_queue(line);
+    else
+        mem_free(line);
+}
+
+void prompt_beside_open(struct session *s)
+{
+    waiting.progress[0] = 0;
+    waiting.shown = waiting.changed = false;
+    rl_redisplay_function = draw_nothing;
+    term_quiet(false); /* readline draws nothing if the terminal does not echo when it begins */
+    rl_callback_handler_install("", beside_take);
+    if (waiting.typed) rl_insert_text(waiting.typed);
+    mem_free(waiting.typed);
+    waiting.typed = NULL;
+    waiting.out = s->out;
+    out_progress_by(s->out, beside_progress, beside_clear);
+    term_catch_stop(true);
+}
+
+void prompt_beside_close(void)
+{
+    beside_clear();
+    waiting.typed = rl_end ? mem_str(rl_line_buffer, NULL) : NULL;
+    waiting.point = rl_point;
+    rl_callback_handler_remove();
+    rl_redisplay_function = rl_redisplay;
+    out_progress_by(waiting.out, NULL, NULL);
+    term_quiet(true);
+}
+
+void prompt_beside_drop(void)
+{
+    rl_replace_line("", 0);
+}
+
+static void suspend_beside(void)
+{
+    beside_clear();
+    rl_deprep_term_function();
+    term_stop();
+    rl_prep_term_function(1);
+}
+
+void prompt_beside(struct session *s)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    if (term_stop_pressed()) suspend_beside();
+    if (term_resized()) rl_resize_terminal();
+    bool typed = false;
+    for (; !waiting.ended && poll(&in, 1, 0) > 0 && in.revents & POLLIN; typed = true) {
+        if (!waiting.shown) beside_show();
+        rl_callback_read_char();
+    }
+    bool due = now_us() - s->began_us > QUIET_US && (waiting.changed || !waiting.shown) && *waiting.progress;
+    if (due || typed) beside_show();
+}
+
+/* The line that was typed while a command ran, after the prompt as if it were typed now. */
+static char *line_waiting(const char *prompt)
+{
+    char *line = beside_next_line();
+    if (!line) return NULL;
+    char safe[LINE_LIMIT + 1];
+    for (const char *p = prompt; *p; p++)
+        if (*p != '\1' && *p != '\2') putchar(*p);
+    printf("%s\n", print_safe(line, strlen(line), sizeof safe - 4, safe, sizeof safe));
+    fflush(stdout);
+    return line;
+}
+
+static void type_again(void)
+{
+    if (!waiting.typed) return;
+    rl_insert_text(waiting.typed);
+    rl_point = waiting.point;
+    rl_redisplay();
+    mem_free(waiting.typed);
+    waiting.typed = NULL;
+}
+
 /* ---- at the prompt ---- */
 
 static void give_up(void)
@@ -330,6 +466,7 @@ static char *read_line(const char *prompt, bool leaves)
     taken = NULL;
     term_catch_stop(true);
     rl_callback_handler_install(prompt, take);
+    if (!leaves) type_again();
     while (!done) {
         enum happened what = term_wait(-1);
         if (what == H_INPUT) rl_callback_read_char();
@@ -345,6 +482,8 @@ char *prompt_line(struct session *s)
 {
     char prompt[256];
     write_prompt(s, prompt, sizeof prompt);
+    if ((taken = line_waiting(prompt))) return taken;
+    if (waiting.ended) return puts(""), NULL;
     if (read_line(prompt, false))
         history_keep(taken);
     else
@@ -364,11 +503,13 @@ char *prompt_ask(struct session *s, const char *prompt)
 {
     prompt_open(s);
     fflush(stdout);
+    enum beside before = beside_serve(s, BESIDE_NOTHING);
     bool quiet = term_quiet(false);
     rl_attempted_completion_function = no_matches;
     char *line = read_line(prompt, true);
     rl_attempted_completion_function = matches;
     if (!line) puts("");
     term_quiet(quiet);
+    beside_serve(s, before);
     return line;
 }

@@ -13,6 +13,13 @@ char *prompt_line(struct session *s);
 /* Ask a question while a command runs; NULL at the end of input or after Ctrl-C. */
 char *prompt_ask(struct session *s, const char *prompt);
 
+/* The prompt while a command runs: what is typed is shown below the output, and lines wait until the command has ended.
+   beside.c calls these; prompt_beside handles keys and shows the progress. */
+void prompt_beside_open(struct session *s);
+void prompt_beside_close(void);
+void prompt_beside_drop(void); /* what is typed so far */
+void prompt_beside(struct session *s);
+
 /* The explorer's command line: readline edits it and draws nothing. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };
 bool line_open(struct session *s);

@@ -20,6 +20,11 @@ void screen_set_running(struct session *s, const struct view *v)
     screen_of(s)->running_view = v;
 }
 
+const struct view *screen_running(struct session *s)
+{
+    return screen_of(s)->running_view;
+}
+
 bool matrix_is_loaded(const struct session *s, const struct matrix *m)
 {
     const struct matrix *loaded = s->matrices;

@@ -16,6 +16,7 @@ struct view_state *screen_view_state(struct session *s, const struct view *v);
 bool explore(struct session *s, const char *view, struct err *e);
 /* Let this view show the running work until the view is left. */
 void screen_set_running(struct session *s, const struct view *v);
+const struct view *screen_running(struct session *s);  /* the view that shows the running work; NULL: none */
 void screen_redraw(struct session *s);                 /* draw the explorer again */
 const struct canvas *screen_canvas(struct session *s); /* the last canvas drawn; NULL: none */
 /* Print the last view again, as w x h characters of text (0: the default size) or as its numbers. */

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -112,9 +113,14 @@ void term_stop(void)
 {
     bool full = tty.open;
     stopped = 0;
+    sigset_t stop, before;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
     if (full) term_close();
     term_catch_stop(false);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the screen thread blocks it */
     raise(SIGTSTP);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
     term_catch_stop(true);
     if (full) term_open(NULL);
 }
@@ -264,6 +270,27 @@ static int next_key(void)
     if (!tty.open || !full_screen_key(tty.bytes, &p)) return -1;
     if (p.key == UI_CLICK || p.key == UI_WHEEL_UP || p.key == UI_WHEEL_DOWN) tty.mouse_x = p.x, tty.mouse_y = p.y;
     return p.key;
+}
+
+bool term_resized(void)
+{
+    bool was = resized;
+    resized = 0;
+    return was;
+}
+
+bool term_stop_pressed(void)
+{
+    return stopped;
+}
+
+int term_key_now(void)
+{
+    int key = next_key();
+    if (key >= 0) return key;
+    if (!stopped) return term_resized() ? UI_RESIZE : -1;
+    term_stop();
+    return UI_RESIZE;
 }
 
 static bool has_hung_up(void)

@@ -36,7 +36,8 @@ void term_draw(const struct canvas *c); /* sends only what changed since the las
 int term_key(int wait_ms);              /* a key, or -1 if none came in time; wait_ms -1: no limit */
 void term_bytes(bool on);               /* on: term_key returns single bytes, for readline; Escape alone stays UI_ESC */
 bool term_typed(void);                  /* are there keys that were read but not returned? */
-int term_key_between(void);             /* a key if one interrupts background work, or -1 */
+int term_key_now(void);     /* a key that has arrived, or UI_RESIZE; -1: none. Leaves Ctrl-C to the working thread */
+int term_key_between(void); /* a key if one interrupts background work, or -1 */
 enum colours term_colours(void);
 void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */
 void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event */
@@ -48,6 +49,8 @@ void term_stop(void);          /* after Ctrl-Z: restore the terminal, stop, and 
 /* Wait for input on stdin or a signal. */
 enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
 enum happened term_wait(int ms);
+bool term_resized(void);      /* was the window resized? Clears the flag */
+bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag */
 
 /* ---- guard.c ---- */
 

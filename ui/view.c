@@ -72,11 +72,12 @@ void view_reset(struct view_state *st, const struct matrix *m)
 {
     if (st->view->state_free) st->view->state_free(st->own);
     st->help = st->typing = false;
+    st->frees = -1;
     st->count = 0;
     st->message[0] = 0;
     if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
     reset_own(st);
-    *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m};
+    *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m, .frees = -1};
     if (!m) return;
     st->rows = m->csr.rows;
     st->cols = m->csr.cols;

@@ -39,12 +39,18 @@ struct view {
 
     /* Compute what draw needs (statistics, products). NULL: nothing. */
     bool (*prepare)(struct session *s, struct view_state *st, struct err *e);
+    /* Does prepare return within a few milliseconds and change nothing that commands use? Such a pane can be shown
+       while a command runs. NULL: no. */
+    bool (*prepares_soon)(struct session *s, const struct view_state *st);
     /* Draw on the canvas. Reads the session and never changes it. */
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
     /* Handle a key, a character or one of enum keys; returns true if the view must be redrawn. */
     bool (*key)(struct session *s, struct view_state *st, int key);
     /* Move the cursor to the element drawn at this cell of the canvas; false: no element is there. NULL: no cursor. */
     bool (*click)(struct session *s, struct view_state *st, int x, int y);
+    /* Does the key change what commands use: the solve, the formats of the matrix? While a command runs, such a key is
+       handled between two steps of it if the view shows its work, and otherwise refused. NULL: no key does. */
+    bool (*changes)(const struct session *s, int key);
     /* Use st->typed, the answer to st->question. NULL: the view asks no questions. */
     void (*answer)(struct session *s, struct view_state *st);
     /* Do a few milliseconds of background work; called until a key comes. NULL: none. */
@@ -60,6 +66,8 @@ struct view {
        ends or a key leaves the view. */
     bool (*is_running)(const struct session *s);
     bool (*drive)(struct session *s, struct err *e);
+    /* Is the unfinished work paused? NULL: never. */
+    bool (*is_paused)(const struct session *s);
     /* Did the work end by itself? If so, its last picture is shown until a key is pressed. */
     bool (*has_ended)(const struct session *s);
 

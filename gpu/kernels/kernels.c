@@ -8,6 +8,7 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "base/registry.h"
 
 #include <string.h>
@@ -127,6 +128,15 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
 
 typedef bool launch_fn(const struct launch *L, struct err *e);
 
+/* The screen may be drawn during a launch: it changes y and scratch only, which no view draws. */
+static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = go(L, e);
+    if (gave) screen_lock_take();
+    return ok;
+}
+
 /* Launches a kernel that needs preparation. The preparation runs once per matrix and is kept with the matrix. */
 static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, launch_fn *go, struct launch L,
                                 struct err *e)
@@ -145,7 +155,7 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     L.scratch = s->p;
     L.note = &s->note;
     emu_scope_kernel(true);
-    return go(&L, e);
+    return launch_beside_screen(go, &L, e);
 }
 
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
@@ -168,7 +178,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     emu_name(k->name);
     emu_side_by_side(k->deterministic);
     emu_scope_kernel(!prepared);
-    bool ok = prepared ? launch_with_scratch(k, c, go, *L, e) : go(L, e);
+    bool ok = prepared ? launch_with_scratch(k, c, go, *L, e) : launch_beside_screen(go, L, e);
     emu_side_by_side(false);
     emu_scope_kernel(false);
     emu_name(NULL);

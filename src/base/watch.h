@@ -11,13 +11,14 @@ extern "C" {
 
 struct err;
 
-/* Long work calls watch_tick at least every 10 ms. The member `tick` may be NULL. */
+/* Long work calls watch_tick at least every 2 ms, because the screen is drawn and keys are handled meanwhile only while
+   the work is in it (screen_lock.h). The member `tick` may be NULL. */
 struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;
 };
 /* Report that `done` of `total` (0: unknown) of `what` is finished. Returns false with E_CANCELLED if the user
-   cancelled. w may be NULL. */
+   cancelled. w may be NULL. Call it from the working thread only, outside of parallel loops or from their master. */
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
 
 #ifdef __cplusplus

@@ -198,7 +198,7 @@ bool solve_drive(struct session *s, struct err *e)
         }
         if (v->reason == RUNNING && !waits_for_command(s)) turn = serve_screen(s);
     }
-    if (turn == TURN_LEAVE && !solve_drain(v, e)) {
+    if (turn != TURN_ON && turn != TURN_STOP && !solve_drain(v, e)) {
         drop_solve(s);
         return false;
     }

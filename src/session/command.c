@@ -100,6 +100,7 @@ static bool run_split(struct session *s, struct words *w)
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch) session_take_interrupt();
     s->began_us = s->shown_us = now_us();
+    s->progress = (struct progress){0};
     double began = s->began_us;
     words_join(w, typed, sizeof typed);
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);

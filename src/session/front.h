@@ -8,8 +8,9 @@ struct err;
 struct registry;
 struct session;
 
-/* What a solve or race does after the screen was updated: stop, continue, or stay paused and return to the prompt. */
-enum turn { TURN_STOP, TURN_ON, TURN_LEAVE };
+/* What a solve or race does after the screen was updated: stop, continue, stay paused and return to the prompt, or
+   return to the explorer, which shows the solve and continues it. */
+enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
 
 /* Functions of the terminal that commands call; NULL members are skipped. */
 struct front {

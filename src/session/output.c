@@ -18,16 +18,18 @@ struct out {
     FILE *data, *messages;
     enum out_mode mode;
     char command[64];
-    struct table table; /* text and CSV: rows not printed yet */
-    bool records;       /* the pending rows are records: "heading  value" lines */
-    bool html;          /* text is written as HTML */
-    cJSON *json;        /* JSON: the row not printed yet */
-    cJSON *within;      /* the object being filled, in an array of that row; or NULL */
-    bool printed;       /* this command printed a row or an error */
-    bool csv_before;    /* an earlier command printed a CSV table */
-    FILE *rows, *text;  /* files that receive copies of the output, or NULL */
-    int progress;       /* columns of the progress line now on the terminal */
-    struct err err;     /* the first failure while printing, returned by out_end */
+    struct table table;                      /* text and CSV: rows not printed yet */
+    bool records;                            /* the pending rows are records: "heading  value" lines */
+    bool html;                               /* text is written as HTML */
+    cJSON *json;                             /* JSON: the row not printed yet */
+    cJSON *within;                           /* the object being filled, in an array of that row; or NULL */
+    bool printed;                            /* this command printed a row or an error */
+    bool csv_before;                         /* an earlier command printed a CSV table */
+    FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
+    int progress;                            /* columns of the progress line now on the terminal */
+    void (*show_progress)(const char *text); /* NULL: progress is a line of messages */
+    void (*clear_progress)(void);
+    struct err err; /* the first failure while printing, returned by out_end */
 };
 
 static void *json_new(size_t n)
@@ -137,8 +139,15 @@ static void json_flush(struct out *o)
     o->json = NULL;
 }
 
+void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void))
+{
+    o->show_progress = show;
+    o->clear_progress = clear;
+}
+
 void out_progress_clear(struct out *o)
 {
+    if (o->clear_progress) o->clear_progress();
     if (!o->progress) return;
     fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* the terminal may have echoed ^C after it */
     fflush(o->messages);
@@ -465,6 +474,10 @@ void out_progress(struct out *o, const char *text)
 {
     char safe[160];
     print_safe(text, strlen(text), 70, safe, 80);
+    if (o->show_progress) {
+        o->show_progress(safe);
+        return;
+    }
     int before = o->progress;
     o->progress = text_width(safe);
     fprintf(o->messages, "\r%s%*s", safe, before > o->progress ? before - o->progress : 0, "");

@@ -62,6 +62,8 @@ void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or
 void out_progress(
     struct out *o,
     const char *text); /* a line on the terminal, replaced by the next progress line and erased before other output */
+/* Let `show` show the progress instead, and `clear` remove what it shows. */
+void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void));
 void out_progress_clear(struct out *o); /* call it before writing to out_file directly */
 
 #ifdef __cplusplus

@@ -45,18 +45,46 @@ bool session_take_interrupt(void)
     return was;
 }
 
-/* Show progress on a terminal once the command has taken a while; returns false if the user pressed Ctrl-C. */
+static void note_progress(struct progress *p, const char *what, int64_t done, int64_t total, double now)
+{
+    if (strncmp(p->what, what, sizeof p->what - 1) != 0 || total != p->total || done < p->done) {
+        snprintf(p->what, sizeof p->what, "%.63s", what);
+        p->began_us = now;
+        p->done_before = done;
+    }
+    p->done = done;
+    p->total = total;
+    p->reported_us = now;
+}
+
+void session_progress(const struct session *s, char *out, size_t size)
+{
+    const struct progress *p = &s->progress;
+    double part = p->total > 0 ? (double)p->done / (double)p->total : 0, took = p->reported_us - p->began_us;
+    double left = took * (double)(p->total - p->done) / (double)(p->done - p->done_before) / 1e6;
+    int n = 0;
+    *out = 0;
+    if (!*p->what) return;
+    if (p->total > 0)
+        n = snprintf(out, size, "%.50s %3.0f%%", p->what, 100 * part);
+    else
+        n = snprintf(out, size, p->done ? "%.50s %lld" : "%.50s", p->what, (long long)p->done);
+    if (p->total > 0 && p->done > p->done_before && took > PROGRESS_AFTER_US && n < (int)size)
+        snprintf(out + n, size - (size_t)n, left < 100 ? ", %.1f s left" : ", %.0f s left", left);
+}
+
+/* Note the progress, and show it on a terminal once the command has taken a while; returns false if the user pressed
+ * Ctrl-C.
+ */
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
     double now = now_us();
     bool line = s->terminal && !(s->front && s->front->covered);
+    note_progress(&s->progress, what, done, total, now);
     if (line && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
-        char text[80];
-        if (total > 0)
-            snprintf(text, sizeof text, "%.50s %3.0f%%", what, 100.0 * (double)done / (double)total);
-        else
-            snprintf(text, sizeof text, "%.50s %lld", what, (long long)done);
+        char text[100];
+        session_progress(s, text, sizeof text);
         out_progress(s->out, text);
         s->shown_us = now;
     }
@@ -74,8 +102,16 @@ bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mo
 
 /* ---- matrices ---- */
 
+static int64_t frees;
+
+int64_t session_frees(void)
+{
+    return frees;
+}
+
 static void product_free(struct product *p)
 {
+    frees++;
     for (int i = 0; i < p->nmats; i++) mat_free(&p->mat[i]);
     stored_free(&p->S);
     mem_free(p);
@@ -92,6 +128,7 @@ void products_free(struct matrix *m)
 
 void matrix_free(struct matrix *m)
 {
+    frees++;
     products_free(m);
     csr_free(&m->csr);
     mem_free(m);
@@ -237,6 +274,12 @@ static struct product *requested_before(struct matrix *m, const struct stored *s
             !memcmp(p->requested, shape->param, sizeof shape->param))
             return p;
     return NULL;
+}
+
+bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
+{
+    struct stored request = {.format = f, .real = real};
+    return format_params(f, param, &request, NULL) && requested_before(m, &request);
 }
 
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,

@@ -28,6 +28,15 @@ struct front;
 struct record;
 struct out;
 struct run;
+
+/* What long work reported last. */
+struct progress {
+    char what[64];
+    int64_t done, total;          /* total 0: unknown */
+    double began_us, reported_us; /* when work on `what` began; when it was reported last */
+    int64_t done_before;          /* `done` when it began */
+};
+
 struct session {
     struct matrix *matrices, *current;
     struct device *dev; /* NULL: the default device, which is opened when first used */
@@ -42,12 +51,13 @@ struct session {
     struct lu_steps *lu;    /* the factorisation being stepped through, NULL: none */
     struct tracing *trace;  /* the warp being traced, NULL: none */
     bool plain, batch, quit;
-    bool interactive;       /* stdin and stdout are terminals */
-    bool terminal;          /* messages go to a terminal: show progress */
-    int depth;              /* nesting depth of `source` */
-    struct device *used;    /* device used by the running command; checked for loss if the command fails */
-    double began_us;        /* when the running command began */
-    double shown_us;        /* when progress was last shown */
+    bool interactive;    /* stdin and stdout are terminals */
+    bool terminal;       /* messages go to a terminal: show progress */
+    int depth;           /* nesting depth of `source` */
+    struct device *used; /* device used by the running command; checked for loss if the command fails */
+    double began_us;     /* when the running command began */
+    double shown_us;     /* when progress was last shown */
+    struct progress progress;
     const char *script;     /* the file that commands come from, NULL at the prompt */
     int64_t script_line;    /* current line of the script, from 1 */
     struct lines lines;     /* where lines come from, and what they may do */
@@ -79,12 +89,18 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. The product is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
+/* Would session_product return at once, because m was packed with these parameters before? */
+bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
 /* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host. The
    host packs it if d has no packer for f or too little memory. */
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 void session_device_lost(struct session *s, struct device *d); /* drop the mats on d, try a reset, report the result */
+/* How often matrices or their stored forms were freed, so that a view knows whether its pointers are still valid. */
+int64_t session_frees(void);
+/* "spmv  43 %, 2.1 s left", from the last report of the running command; "" before its first report. */
+void session_progress(const struct session *s, char *out, size_t size);
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second Ctrl-C ends the program. */
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* clears the flag; returns true if it was set */

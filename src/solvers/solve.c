@@ -8,6 +8,7 @@
 #include "machine/gmres_ops.h"
 #include "machine/mat.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "precond.h"
 #include "solve_state.h"
 #include "solver.h"
@@ -210,10 +211,19 @@ static int64_t batch_of(const struct solve *v, double us)
     return n < left ? n : left;
 }
 
+/* The screen may be drawn during an iteration: the solver changes vectors and its own data, which no view draws. */
+static bool step_beside_screen(struct solve *v, struct err *e)
+{
+    bool gave = screen_lock_give();
+    bool ok = v->solver->step(v, e);
+    if (gave) screen_lock_take();
+    return ok;
+}
+
 static bool queue_each(struct solve *v, int64_t n, struct err *e)
 {
     for (int64_t i = 0; i < n; i++, v->schedule.queued++)
-        if (!v->solver->step(v, e)) return false;
+        if (!step_beside_screen(v, e)) return false;
     return true;
 }
 

@@ -2,6 +2,7 @@
    calls no other file of this room. */
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "precond.h"
@@ -38,19 +39,23 @@ static void phase_close(struct solve *v)
 {
     v->dev->ops->sync(v->dev, &v->time.error);
     double now = now_us();
+    bool took = screen_lock_take();
     if (v->time.in_phase) {
         v->time.in_phase->us += now - v->time.phase_from;
         v->time.in_phase->n++;
     }
     v->time.in_phase = NULL;
     v->time.phase_from = now;
+    if (took) screen_lock_give();
 }
 
 void phase_begin(struct solve *v, enum solve_phase phase)
 {
     if (!v->time.sampling) return;
     phase_close(v);
+    bool took = screen_lock_take();
     v->time.in_phase = phase_entry(v, phase);
+    if (took) screen_lock_give();
 }
 
 void phase_end(struct solve *v)

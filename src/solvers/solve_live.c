@@ -1,6 +1,7 @@
 /* The live record of a solve: kernels write it while they run, and the host copies it to the history. */
 #include "machine/device.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "machine/vec_ops.h"
@@ -123,9 +124,11 @@ bool live_read(struct solve *v, struct err *e)
 bool live_wait(struct solve *v, int64_t until)
 {
     static const struct timespec nap = {.tv_nsec = 20000};
+    bool gave = screen_lock_give();
     while ((int64_t)v->live.record[LIVE_KNOWN] - 1 < until && v->live.record[LIVE_DONE] == RUNNING &&
            !v->dev->ops->idle(v->dev))
         nanosleep(&nap, NULL);
+    if (gave) screen_lock_take();
     return v->live.record[LIVE_DONE] == RUNNING && !v->dev->ops->idle(v->dev);
 }
 

@@ -189,7 +189,6 @@ def test_solve_in_panes():
     s.wait("iteration 13 ")
     s.keys("\t")
     s.wait("[1 spy]")
-    s.wait("paused at iteration 13")
     s.keys("5", "s")
     s.wait("iteration 14 ")
     s.keys(":change tol 1e-4\r", "j")
@@ -233,9 +232,13 @@ def test_race_in_panes():
     s.keys("1")
     s.wait("[1 spy]")
     s.wait("6 race")
+    s.wait("race jacobi cg")
     s.keys("6")
-    s.wait("paused")
-    leaves(s)
+    s.wait("running")
+    s.keys("q")
+    s.wait("paused after")
+    s.restored()
+    s.close()
 
 
 def test_drop_in_panes():

@@ -461,12 +461,11 @@ def test_typing_ahead():
     s.wait("stopped by the user")
     s.line("solve jacobi maxit 3000 force")
     s.wait("iteration")
-    before = len(s.raw)
     s.child.send("version\rlist a")
-    s.wait("warpspy 0")
+    s.wait("waiting: 1] list a")
+    s.wait("]> version")
+    s.wait("built with CUDA")
     s.wait("]> list a")
-    answer = s.raw[before:].split(b"converged ")[0]
-    assert b"version" not in answer, answer
     s.keys("\x03")
     quits(s)
 

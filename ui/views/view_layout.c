@@ -148,6 +148,13 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     return own->product;
 }
 
+static bool prepares_soon(struct session *s, const struct view_state *st)
+{
+    const struct layout_state *own = st->own;
+    const struct format *f = own->format ? own->format : &format_csr;
+    return session_is_packed(s->current, f, own->param_set ? own->param : NULL, own->real == T_F32 ? T_F32 : T_F64);
+}
+
 /* Change to the next format that can store the matrix. */
 static void next_format(struct session *s, struct view_state *st)
 {
@@ -220,6 +227,13 @@ static bool key(struct session *s, struct view_state *st, int k)
     if (k == 'a') own->array = (own->array + 1) % S->narrays, st->item = 0;
     if (step_of(st, k)) move(st, S, step_of(st, k));
     return true;
+}
+
+/* Changing the format stores the matrix in it. */
+static bool changes(const struct session *s, int k)
+{
+    (void)s;
+    return k == 'f';
 }
 
 static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
@@ -304,8 +318,10 @@ const struct view view_layout = {
     .state_reset = state_reset,
     .state_copy = state_copy,
     .prepare = prepare,
+    .prepares_soon = prepares_soon,
     .draw = draw,
     .key = key,
+    .changes = changes,
     .go = go,
     .at = at,
     .numbers = numbers,

@@ -179,6 +179,19 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 
+static bool prepares_soon(struct session *s, const struct view_state *st)
+{
+    (void)st;
+    return !s->current || (s->lu && s->lu->of == &s->current->csr);
+}
+
+/* All keys step through the factorisation. */
+static bool changes(const struct session *s, int k)
+{
+    (void)k;
+    return s->lu;
+}
+
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct lu_steps *v = s->lu;
@@ -233,7 +246,9 @@ const struct view view_lu = {
     .keys = "? help  q leave  n next column  b back  g start  G end",
     .exists = exists,
     .prepare = prepare,
+    .prepares_soon = prepares_soon,
     .draw = draw,
     .key = key,
+    .changes = changes,
     .numbers = numbers,
 };

@@ -261,6 +261,11 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
+static bool changes(const struct session *s, int k)
+{
+    return s->race && k == 'x';
+}
+
 static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop all";
 
 /* x stops only a running race; a race of kernels has no plot to switch. */
@@ -315,6 +320,7 @@ const struct view view_race = {
     .keys_now = keys_now,
     .draw = draw,
     .key = key,
+    .changes = changes,
     .nothing = nothing,
     .numbers = numbers,
 };

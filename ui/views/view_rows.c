@@ -13,6 +13,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { SOON_ROWS = 1 << 22 }; /* their lengths are counted in a few milliseconds */
+
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct rows_state *rows = st->own;
@@ -21,6 +23,12 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     if (!row_lengths_of(A, &rows->lengths, e) || !stats_rows(A, &rows->stats, e)) return false;
     warps_of(A, &rows->warps);
     return true;
+}
+
+static bool prepares_soon(struct session *s, const struct view_state *st)
+{
+    (void)st;
+    return s->current->csr.rows <= SOON_ROWS;
 }
 
 static void draw_summary(struct canvas *c, const struct stats *t)
@@ -252,6 +260,7 @@ const struct view view_rows = {
     .state_copy = state_copy,
     .is_list = true,
     .prepare = prepare,
+    .prepares_soon = prepares_soon,
     .draw = draw,
     .key = key,
     .go = go,

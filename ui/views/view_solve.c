@@ -146,6 +146,11 @@ static bool is_running(const struct session *s)
     return s->solve && s->solve->reason == RUNNING;
 }
 
+static bool is_paused(const struct session *s)
+{
+    return s->solve && s->solve->paused;
+}
+
 static bool has_ended(const struct session *s)
 {
     return s->solve && s->solve->reason != STOPPED;
@@ -164,7 +169,9 @@ const struct view view_solve = {
     .any = true,
     .state_size = sizeof(struct solve_state),
     .claims = claims,
+    .changes = solve_view_changes,
     .is_running = is_running,
+    .is_paused = is_paused,
     .drive = solve_drive,
     .has_ended = has_ended,
     .keys_now = keys_now,

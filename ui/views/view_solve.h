@@ -57,6 +57,7 @@ void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v
 
 /* ---- view_solve_keys.c ---- */
 
+bool solve_view_changes(const struct session *s, int key);
 bool solve_view_key(struct session *s, struct view_state *st, int k);
 void solve_view_answer(struct session *s, struct view_state *st);
 

@@ -58,6 +58,13 @@ static bool ask_precond(struct view_state *st)
     return ask(st, 'p', strcat(text, "): "));
 }
 
+/* The other keys only ask questions. */
+bool solve_view_changes(const struct session *s, int k)
+{
+    (void)s;
+    return k == UI_ENTER || k == 'x' || (k > 0 && k < 0x7f && strchr(" fsnbB", k));
+}
+
 bool solve_view_key(struct session *s, struct view_state *st, int k)
 {
     struct solve *v = s->solve;

@@ -152,6 +152,12 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     return why.code != E_MEMORY || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
+static bool prepares_soon(struct session *s, const struct view_state *st)
+{
+    (void)st;
+    return s->trace || !s->current;
+}
+
 /* A click chooses the step and the lane of a cell. */
 static bool click(struct session *s, struct view_state *st, int x, int y)
 {
@@ -242,6 +248,7 @@ const struct view view_trace = {
     .exists = exists,
     .claims = claims,
     .prepare = prepare,
+    .prepares_soon = prepares_soon,
     .draw = draw,
     .key = trace_view_key,
     .go = go,

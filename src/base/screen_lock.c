@@ -1,0 +1,56 @@
+/* The lock between the working thread and the screen: a mutex that is handed over in the order of arrival. A plain
+   mutex would let the working thread take it back before the screen wakes up. */
+#include "screen_lock.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+
+static struct {
+    pthread_mutex_t mutex;
+    pthread_cond_t turn;
+    uint64_t next, serving; /* the next number to hand out; the number of the holder */
+    atomic_int waiting;
+    atomic_bool started;
+} lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
+
+static _Thread_local bool holds;
+
+void screen_lock_start(void)
+{
+    if (atomic_exchange(&lock.started, true)) return;
+    lock.next = 1;
+    holds = true;
+}
+
+bool screen_lock_take(void)
+{
+    if (holds || !atomic_load_explicit(&lock.started, memory_order_relaxed)) return false;
+    atomic_fetch_add(&lock.waiting, 1);
+    pthread_mutex_lock(&lock.mutex);
+    uint64_t mine = lock.next++;
+    while (lock.serving != mine) pthread_cond_wait(&lock.turn, &lock.mutex);
+    pthread_mutex_unlock(&lock.mutex);
+    atomic_fetch_sub(&lock.waiting, 1);
+    return holds = true;
+}
+
+bool screen_lock_give(void)
+{
+    if (!holds) return false;
+    pthread_mutex_lock(&lock.mutex);
+    lock.serving++;
+    holds = false;
+    pthread_cond_broadcast(&lock.turn);
+    pthread_mutex_unlock(&lock.mutex);
+    return true;
+}
+
+/* The caller gets the number after that of the thread that waits. A thread that is counted but has no number yet may
+   miss its turn; it gets the next one. */
+void screen_lock_offer(void)
+{
+    if (!holds || !atomic_load_explicit(&lock.waiting, memory_order_relaxed)) return;
+    screen_lock_give();
+    screen_lock_take();
+}

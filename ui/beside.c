@@ -1,0 +1,192 @@
+/* The screen beside the work: the thread that handles keys and draws while the main thread runs a command. */
+#include "beside.h"
+#include "explorer.h"
+#include "prompt.h"
+#include "screen.h"
+#include "screen_private.h"
+#include "stage.h"
+#include "term.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/screen_lock.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINES_MOST = 32, KEYS_MOST = 64, LOOK_MS = 20 };
+static const double FRAME_US = 0.1e6; /* between two frames without a key */
+
+/* Static, because a process has one terminal. */
+static struct {
+    bool started;
+    int wake;          /* an eventfd: what is served has changed */
+    atomic_int serves; /* enum beside; written under the screen lock */
+    struct session *session;
+    sem_t posted;
+    int key[KEYS_MOST], keys;
+    char *line[LINES_MOST];
+    int lines;
+} beside = {.wake = -1};
+
+/* ---- lines and keys that wait for the main thread ---- */
+
+bool beside_queue(char *line)
+{
+    if (beside.lines == LINES_MOST) return mem_free(line), false;
+    beside.line[beside.lines++] = line;
+    return true;
+}
+
+char *beside_next_line(void)
+{
+    if (!beside.lines) return NULL;
+    char *first = beside.line[0];
+    memmove(beside.line, beside.line + 1, (size_t)--beside.lines * sizeof *beside.line);
+    return first;
+}
+
+int beside_lines(void)
+{
+    return beside.lines;
+}
+
+void beside_drop_lines(void)
+{
+    while (beside.lines) mem_free(beside_next_line());
+    if (beside_served() == BESIDE_PROMPT) prompt_beside_drop();
+}
+
+void beside_post(int key)
+{
+    if (beside.keys == KEYS_MOST) return;
+    beside.key[beside.keys++] = key;
+    sem_post(&beside.posted);
+}
+
+int beside_next_key(void)
+{
+    if (!beside.keys) return -1;
+    int first = beside.key[0];
+    memmove(beside.key, beside.key + 1, (size_t)--beside.keys * sizeof *beside.key);
+    return first;
+}
+
+void beside_wait(void)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_MS * 1000000L;
+    until.tv_sec += until.tv_nsec / 1000000000L;
+    until.tv_nsec %= 1000000000L;
+    bool gave = screen_lock_give();
+    sem_timedwait(&beside.posted, &until);
+    if (gave) screen_lock_take();
+}
+
+/* ---- the thread ---- */
+
+/* The view without explorer that shows the work, as in `solve cg view`: the work handles all its keys. */
+static void take_key(struct session *s, int key)
+{
+    if (screen_explorer(s)->on)
+        explore_key(s, key);
+    else if (key != UI_RESIZE)
+        beside_post(key);
+}
+
+static void draw(struct session *s, const struct view *v)
+{
+    if (!v || !term_is_open()) return;
+    screen_draw(s, v, NULL);
+    screen_of(s)->drawn_us = now_us();
+}
+
+/* Returns true if the view has more background work to do. */
+static bool serve_screen(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    bool due = now_us() - sc->drawn_us > FRAME_US;
+    for (int key; !sc->explorer.pending && (key = screen_key_now(s)) >= 0; due = true) take_key(s, key);
+    const struct view *v = sc->explorer.on ? sc->explorer.pane : sc->running_view;
+    if (due) draw(s, v);
+    if (!v || !v->work || !s->current || !explorer_pane_is_valid(s)) return false;
+    enum work left = v->work(s, screen_view_state(s, v));
+    if (left == WORK_DRAW) draw(s, v);
+    return left != WORK_NONE;
+}
+
+/* Wait for input, for a change of what is served, or for LOOK_MS, because signals only set flags. If the view has more
+   background work, do not wait. */
+static void wait_for_input(enum beside what, bool more)
+{
+    struct pollfd fds[] = {{.fd = beside.wake, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
+    static const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000L};
+    uint64_t count;
+    if (poll(fds, what == BESIDE_NOTHING ? 1 : 2, what == BESIDE_NOTHING ? -1 : more ? 0 : LOOK_MS) < 1) return;
+    if (fds[0].revents && read(beside.wake, &count, sizeof count) < 0) return;
+    if (fds[1].revents & (POLLHUP | POLLERR | POLLNVAL)) nanosleep(&nap, NULL); /* SIGHUP ends the program */
+}
+
+static void *run_screen(void *unused)
+{
+    (void)unused;
+    for (bool more = false;;) {
+        wait_for_input((enum beside)atomic_load(&beside.serves), more);
+        more = false;
+        if (atomic_load(&beside.serves) == BESIDE_NOTHING) continue;
+        screen_lock_take();
+        int serves = atomic_load(&beside.serves); /* may have changed while this thread waited */
+        if (serves == BESIDE_SCREEN) more = serve_screen(beside.session);
+        if (serves == BESIDE_PROMPT) prompt_beside(beside.session);
+        screen_lock_give();
+    }
+    return NULL;
+}
+
+/* The main thread handles the signals that set flags or end the program. A fault must end it from any thread. */
+static bool start(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+    pthread_t thread;
+    sigset_t blocked, before;
+    if (beside.started) return true;
+    if (beside.wake < 0 && (beside.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) return false;
+    sem_init(&beside.posted, 0, 0);
+    sigfillset(&blocked);
+    for (int i = 0; i < COUNT(faults); i++) sigdelset(&blocked, faults[i]);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before);
+    beside.started = !pthread_create(&thread, NULL, run_screen, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!beside.started) return false;
+    pthread_detach(thread);
+    screen_lock_start();
+    return true;
+}
+
+enum beside beside_served(void)
+{
+    return (enum beside)atomic_load(&beside.serves);
+}
+
+enum beside beside_serve(struct session *s, enum beside what)
+{
+    enum beside before = beside_served();
+    uint64_t one = 1;
+    if (what == before) return before;
+    if (what != BESIDE_NOTHING && (stage_now() || !s->interactive || !start())) return before;
+    if (before == BESIDE_PROMPT) prompt_beside_close();
+    beside.session = s;
+    if (what == BESIDE_PROMPT) prompt_beside_open(s);
+    atomic_store(&beside.serves, what);
+    while (write(beside.wake, &one, sizeof one) < 0 && errno == EINTR) continue;
+    return before;
+}

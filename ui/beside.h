@@ -1,0 +1,31 @@
+/* The screen beside the work. While a command runs on the main thread, a second thread handles keys and draws. Both
+   hold the screen lock (base/screen_lock.h) while they use the session, so neither sees a half-made change. */
+#ifndef BESIDE_H
+#define BESIDE_H
+
+#include <stdbool.h>
+
+struct session;
+
+/* What the screen thread serves: nothing, the full screen, or the prompt. */
+enum beside { BESIDE_NOTHING, BESIDE_SCREEN, BESIDE_PROMPT };
+
+/* From now on the screen thread serves `what`, if there is a real terminal. Returns what it served before. Called by
+   the main thread. */
+enum beside beside_serve(struct session *s, enum beside what);
+enum beside beside_served(void);
+
+/* Lines that were typed while a command runs; they run after it. beside_queue takes ownership of the line and returns
+   false if too many wait. beside_next_line returns the oldest, released with mem_free; NULL: none. */
+bool beside_queue(char *line);
+char *beside_next_line(void);
+int beside_lines(void);
+void beside_drop_lines(void); /* after Ctrl-C, which drops what was typed ahead, as in a shell; the open line, too */
+
+/* Keys for the running work itself, which the main thread handles between two of its steps; -1: none. */
+void beside_post(int key);
+int beside_next_key(void);
+/* Called by the main thread: let the screen thread work for up to 20 ms, or until a signal or a posted key arrives. */
+void beside_wait(void);
+
+#endif
