@@ -245,8 +245,8 @@ static bool size_line(struct reader *r, const struct word *w, int n)
     if (r->symmetry != 'g' && r->m->rows != r->m->cols) return refuse(r, r->line, "not square");
     r->declared = r->array ? array_values(r) : size[n - 1];
     if (r->declared > INT32_MAX) return refuse(r, r->line, "too many");
-    /* A file that is too short for all values is still read if it is long enough for as many lines, because the fault
-       may be a line that lacks a number. */
+    /* A file that is too short for all values is still read if it is long enough for one line per entry, because the
+       fault may be a line that lacks a number. */
     int64_t rest = r->end - r->p + r->left_out, least = rest <= 65536 ? 1 : r->indices + r->values;
     if (r->plain && r->declared * 2 * least > rest + 1) return refuse(r, r->line, "no room");
     return true;

@@ -13,9 +13,9 @@
 
 /* ---- bytes ---- */
 
-/* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR takes 46 * 12 + 12 * 4 = 600 bytes, a vector
-   96. An application of jacobi reads the diagonal and r and writes z: 288 bytes; bjacobi with blocks of 4 rows reads 4
-   values per row: 576 bytes. */
+/* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR takes 46 * 12 + 12 * 4 = 600 bytes, and a
+   vector takes 96 bytes. An application of jacobi reads the diagonal and r and writes z: 288 bytes; bjacobi with blocks
+   of 4 rows reads 4 values per row: 576 bytes. */
 static const struct tally {
     const char *solver, *precond;
     double bytes;
