@@ -9,6 +9,7 @@
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "base/watch.h"
@@ -112,13 +113,14 @@ static double rounded(double v, enum type real)
 
 static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
 {
-    for (int64_t i = 0; i < n; i++) v[i] = rounded(random_unit(state), real);
+    struct loop l = loop_of("random numbers", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) v[i] = rounded(random_unit(state), real);
 }
 
 static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)
 {
     struct array a = {.type = p->M->of->real, .n = n, .data = p->narrow};
-    for (int64_t i = 0; i < n; i++) put_real(&a, i, v[i]);
+    put_reals(&a, v);
     return p->M->dev->ops->put(p->M->dev, to, p->narrow, n * (int64_t)type_size(a.type), e);
 }
 
@@ -147,7 +149,7 @@ static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t s
     if (!put_vector(p, p->x, p->A->cols, p->dx, e) || !put_vector(p, p->y, p->A->rows, p->dy, e)) return false;
     memcpy(p->ref, p->y, (size_t)p->A->rows * sizeof *p->ref);
     reference_spmv(p->A, p->launch.alpha, p->x, p->launch.beta, p->ref, real, p->bound);
-    return true;
+    return loop_tick("the reference", 0, 0, e);
 }
 
 static bool go(void *ctx, struct err *e)
@@ -165,9 +167,10 @@ static bool times(struct problem *p, int reps, double *us, struct err *e)
 /* Launch once, time it, and compare the result with the reference. */
 static bool launch_and_check(struct problem *p, double *us, struct verdict *out, struct err *e)
 {
-    if (!times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e)) return false;
+    if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e))
+        return false;
     *out = verdict_of(p->A->rows, p->y, p->ref, p->bound);
-    return true;
+    return loop_tick(p->kernel->name, 0, 0, e);
 }
 
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
@@ -197,7 +200,7 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {
-        if (!times(p, 1, us, e)) return false;
+        if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e)) return false;
         if (*us > SLOW_US) break;
     }
     return true;

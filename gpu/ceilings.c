@@ -1,6 +1,7 @@
 /* Measures the ceilings of a device: its best rates, with which kernels are then compared. */
 #include "dev.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/watch.h"
 
 /* FAR: how many times as large as the cache a vector is; HOST_FAR: the same on the host, smaller because the user's
@@ -64,11 +65,13 @@ static bool fastest(const struct probe *p, bool (*go)(void *, struct err *), dou
 {
     double each[REPS];
     const struct device_ops *ops = p->dev->ops;
-    if (!ops->time(p->dev, go, (void *)p, 2, each, e) || !ops->time(p->dev, go, (void *)p, REPS, each, e)) return false;
+    if (!ops->time(p->dev, go, (void *)p, 2, each, e)) return false;
+    for (int i = 0; i < REPS; i++)
+        if (!loop_tick("measuring", i, REPS, e) || !ops->time(p->dev, go, (void *)p, 1, &each[i], e)) return false;
     *us = each[0];
     for (int i = 1; i < REPS; i++)
         if (each[i] < *us) *us = each[i];
-    return true;
+    return loop_tick("measuring", REPS, REPS, e);
 }
 
 static int64_t power_of_two_below(int64_t n)
@@ -104,7 +107,7 @@ static bool prepare(struct probe *p, struct err *e)
     if (!p->y) return false;
     p->ops->fill(d, p->n, 1.0, p->x);
     p->ops->fill(d, p->copied, 2.0, p->y);
-    return d->ops->sync(d, e);
+    return loop_tick("measuring", 0, 0, e) && d->ops->sync(d, e);
 }
 
 static bool measure(const struct probe *p, struct watch *w, struct ceilings *out, struct err *e)

@@ -99,6 +99,13 @@ void give_way()
     switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
+/* The lane can run on, and is the first that the scheduler resumes. The check needs a larger stack than a lane has. */
+void rest()
+{
+    m->resumes = 0u - 1;
+    switch_stack(&fiber_of(now.self)->c, &m->scheduler);
+}
+
 /* The body of every fiber. It runs one kernel after another, so a stack is set up only once. */
 static void thread_loop()
 {

@@ -1,5 +1,6 @@
 /* The runners, one per host thread, and the launch settings that they share. */
 #include "simt_runner.h"
+#include "base/loop.h"
 
 namespace simt
 {
@@ -13,13 +14,25 @@ static runner first_runner;
 constinit thread_local runner *m = &first_runner;
 std::atomic<bool> cancelled;
 
+static struct loop grid; /* over the blocks of the launch */
+
+void watch_grid(int64_t blocks)
+{
+    grid = loop_of(m->kernel, blocks);
+}
+
+static bool goes_on()
+{
+    if (settings.scope) return scope_tick(settings.scope, m->block, grid.total, &m->err);
+    return loop_check(&grid, m->block) || loop_end(&grid, &m->err);
+}
+
 /* The launching thread calls the user's watch function, which returns whether to continue; the other threads read the
    stored answer. */
 void check_cancel()
 {
-    int64_t blocks = static_cast<int64_t>(now.grid_dim.x) * now.grid_dim.y * now.grid_dim.z;
-    if (m == &first_runner && settings.scope && !m->broken && !scope_tick(settings.scope, m->block, blocks, &m->err))
-        cancelled = true;
+    now.left = ACCESSES_PER_CHECK;
+    if (m == &first_runner && !m->broken && !goes_on()) cancelled = true;
     if (cancelled) m->broken = true;
 }
 

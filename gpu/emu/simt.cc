@@ -11,8 +11,6 @@ namespace simt
 
 /* ---- the scheduler ---- */
 
-enum { RESUMES_PER_CHECK = 1024 }; /* lanes resumed between two checks of the cancel flag: well below 1 ms */
-
 /* Run the lanes of order[from] .. order[upto - 1] that can run, each until it waits; false: no lane could run. */
 static bool run_lanes(unsigned from)
 {
@@ -172,7 +170,8 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
 }
 
 /* Below this many GPU threads, waking other host threads costs more than it gains. */
-enum { PARALLEL_FROM = 1 << 12 };
+enum { PARALLEL_FROM = 1 << 12, NAP_US = 500 };
+static const double SPIN_US = 200;
 
 static int host_threads_for(int64_t blocks, const scope_run *watch)
 {
@@ -189,6 +188,7 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
     std::atomic<bool> broken(false);
     std::atomic<int> at_work(0);
     cancelled = false;
+    watch_grid(blocks);
 #pragma omp parallel num_threads(threads) if (threads > 1)
     {
         int t = threads > 1 ? omp_get_thread_num() : 0;
@@ -203,8 +203,9 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
             if (m->broken) broken = true;
         }
         at_work--;
-        while (t == 0 && watch && at_work && !cancelled) { /* other host threads still run blocks */
-            usleep(2000);
+        double idle_from = now_us();
+        while (t == 0 && at_work && !cancelled) { /* other host threads still run blocks */
+            if (now_us() - idle_from > SPIN_US) usleep(NAP_US);
             check_cancel();
         }
         now.self = nullptr;

@@ -82,6 +82,7 @@ struct machine {
     dim3 block, block_dim, grid_dim;
     char *shared = nullptr;
     bool watched = false; /* lanes note their accesses, or the race check is on */
+    unsigned left = 0;    /* accesses until the running lane rests, counted down; 0: 2^32 */
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
@@ -98,6 +99,8 @@ void wait_before_atomic();
 /* The running lane accesses element k of the array of n elements at base. Called only in a watched launch. */
 void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, bool integral,
                  const char *name, enum role role, source at);
+/* Let the scheduler check whether the user has cancelled the launch. */
+void rest();
 /* The running lane is at the end of a loop iteration. Called only in a watched launch. */
 void reconverge(source at);
 /* Run body(ctx) for every thread of the grid. kernel is the text of the launch in the source, function the name of the
@@ -131,6 +134,7 @@ template <typename T> struct array {
     }
     void note(enum access_kind what, T *p, source at) const
     {
+        if (--now.left == 0) rest();
         if (now.watched) note_access(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, role, at);
     }
     T load(int64_t i, source at, enum access_kind what = ACCESS_LOAD) const

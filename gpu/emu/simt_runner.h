@@ -88,6 +88,7 @@ struct runner {
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
 extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
+enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 }; /* between two checks of that: below 1 ms */
 
 /* The first thread of l's warp. */
 inline unsigned warp_start(const lane *l)
@@ -101,13 +102,14 @@ inline unsigned in_warp(const lane *l)
 }
 
 /* runners.cc */
-void check_cancel();            /* stop the launch if the user has cancelled it */
-int make_runners(int threads);  /* allocate runners; returns how many of these threads have one */
-void use_runner(int thread);    /* select the runner with which this host thread runs blocks; 0: first_runner */
-void discard_stacks(runner *r); /* after a launch that was cut short: its kernels are still on the stacks */
-void gather_findings();         /* the launching thread takes over the finding of the lowest block */
-void runner_free(runner *r);    /* free the memory of r; r is empty then and can be used again */
-void free_runners();            /* free the runners of all host threads */
+void watch_grid(int64_t blocks); /* a launch begins: check_cancel asks this thread's watch */
+void check_cancel();             /* stop the launch if the user has cancelled it */
+int make_runners(int threads);   /* allocate runners; returns how many of these threads have one */
+void use_runner(int thread);     /* select the runner with which this host thread runs blocks; 0: first_runner */
+void discard_stacks(runner *r);  /* after a launch that was cut short: its kernels are still on the stacks */
+void gather_findings();          /* the launching thread takes over the finding of the lowest block */
+void runner_free(runner *r);     /* free the memory of r; r is empty then and can be used again */
+void free_runners();             /* free the runners of all host threads */
 
 /* fibers.cc */
 void switch_stack(context *from, context *to); /* this call returns when another stack switches back to `from` */

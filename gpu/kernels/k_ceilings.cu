@@ -2,6 +2,7 @@
    runs kernels; the host runs loops. */
 #include "gpu/dialect.h"
 #include "gpu/dev.h"
+#include "base/loop.h"
 
 namespace KERNEL_SPACE
 {
@@ -115,6 +116,8 @@ extern "C" const struct ceiling_ops KERNEL_SYMBOL(ceilings) = {
 };
 
 #ifndef __CUDACC__
+enum : int64_t { PIECE = 1 << 17 }; /* elements between two checks of the user's Ctrl-C: 1 MB */
+
 /* The share of host thread t of `lanes` threads: elements from .. to-1 of n. */
 struct share {
     int64_t from, to;
@@ -127,8 +130,11 @@ static struct share share_of(int64_t n, int64_t t, int64_t lanes)
 
 static void host_fill(struct device *, int64_t n, double value, double *x)
 {
+    struct loop l = loop_of("measuring", n);
 #pragma omp parallel for
-    for (int64_t i = 0; i < n; i++) x[i] = value;
+    for (int64_t from = 0; from < n; from += PIECE)
+        if (loop_check(&l, from))
+            for (int64_t i = from; i < std::min(n, from + PIECE); i++) x[i] = value;
 }
 
 /* Four vector sums of four values each, so that memory and not the latency of the addition limits the speed. */
@@ -152,26 +158,35 @@ static double sum_of(const double *x, struct share s)
 
 static void host_read(struct device *, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums)
 {
+    struct loop l = loop_of("measuring", n);
 #pragma omp parallel for num_threads((int)lanes)
     for (int64_t t = 0; t < lanes; t++) {
         sums[t] = 0;
-        for (int64_t pass = 0; pass < passes; pass++) sums[t] += sum_of(x, share_of(n, t, lanes));
+        struct share all = share_of(n, t, lanes);
+        for (int64_t pass = 0; pass < passes; pass++)
+            for (int64_t from = all.from; from < all.to && loop_check(&l, from); from += PIECE)
+                sums[t] += sum_of(x, {from, std::min(all.to, from + PIECE)});
     }
 }
 
 static void host_copy(struct device *, int64_t n, const double *x, double *y)
 {
+    struct loop l = loop_of("measuring", n);
 #pragma omp parallel for
-    for (int64_t i = 0; i < n; i++) y[i] = x[i];
+    for (int64_t from = 0; from < n; from += PIECE)
+        if (loop_check(&l, from))
+            for (int64_t i = from; i < std::min(n, from + PIECE); i++) y[i] = x[i];
 }
 
 static void host_gather(struct device *, int64_t n, int64_t total, const double *x, int64_t lanes, double *sums)
 {
+    struct loop l = loop_of("measuring", total);
 #pragma omp parallel for num_threads((int)lanes)
     for (int64_t t = 0; t < lanes; t++) {
         struct share s = share_of(total, t, lanes);
         double sum = 0;
-        for (int64_t i = s.from; i < s.to; i++) sum += x[scatter((uint64_t)i) & (uint64_t)(n - 1)];
+        for (int64_t i = s.from; i < s.to && (i % PIECE || loop_check(&l, i)); i++)
+            sum += x[scatter((uint64_t)i) & (uint64_t)(n - 1)];
         sums[t] = sum;
     }
 }

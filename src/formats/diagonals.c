@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "format.h"
 #include "base/mem.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 #include <omp.h>
@@ -17,11 +18,14 @@ int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct
     int64_t span = A->rows + A->cols;
     int *number = mem_zero(span, sizeof *number, "numbers of diagonals", e);
     if (!number) return NULL;
+    struct loop l = loop_of("finding diagonals", A->nnz);
     for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) number[A->col[k] - i + A->rows]++;
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) number[A->col[k] - i + A->rows]++;
     *count = 0;
     for (int64_t d = 0; d < span; d++) number[d] = number[d] > 0 && number[d] >= least ? (int)(*count)++ : -1;
-    return number;
+    if (loop_end(&l, e)) return number;
+    mem_free(number);
+    return NULL;
 }
 
 void put_diagonals(const struct csr *A, const int *number, struct array *offsets, struct array *data)
@@ -29,9 +33,10 @@ void put_diagonals(const struct csr *A, const int *number, struct array *offsets
     int *offset = offsets->data;
     for (int64_t d = 0; d < A->rows + A->cols; d++)
         if (number[d] >= 0) offset[number[d]] = (int)(d - A->rows);
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing diagonals", A->nnz);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t d = number[A->col[k] - i + A->rows];
             if (d >= 0) put_real(data, d * A->rows + i, A->val[k]);
         }
@@ -175,9 +180,11 @@ bool visit_blocks(const struct csr *A, const struct blocks *all,
 {
     struct team t;
     bool ok = team_new(&t, A, all, e);
+    struct loop l = loop_of("packing diagonals", all->n);
     if (ok) {
 #pragma omp parallel for schedule(dynamic) num_threads(t.threads) if (t.threads > 1)
         for (int64_t at = 0; at < all->n; at++) {
+            if (!loop_check(&l, at)) continue;
             int64_t me = omp_get_thread_num();
             struct block B = {.at = at, .offset = t.offset + me * t.most, .table = t.table + (me << t.bits)};
             bounds(A, all, at, &B.first, &B.last);
@@ -186,7 +193,7 @@ bool visit_blocks(const struct csr *A, const struct blocks *all,
         }
     }
     team_free(&t);
-    return ok;
+    return ok && loop_end(&l, e);
 }
 
 static void count_one(void *to, const struct csr *A, struct block *B)

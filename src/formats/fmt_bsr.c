@@ -7,6 +7,7 @@
 #include "matrix/csr.h"
 #include "format.h"
 #include "base/search.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 enum { BLOCK_MAX = 32 };
@@ -56,12 +57,12 @@ void bsr_sizes(struct stored *S, int64_t blocks)
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     int64_t b = S->param[0], blocks = 0;
-#pragma omp parallel for schedule(static) reduction(+ : blocks) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < block_rows(A, b); I++) blocks += block_columns(A, I, (int)b, NULL);
+    struct loop l = loop_of("planning blocks", block_rows(A, b));
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : blocks) if (A->nnz > THREADS_FROM)
+    for (int64_t I = 0; I < block_rows(A, b); I++) blocks += loop_goes(&l, I) ? block_columns(A, I, (int)b, NULL) : 0;
     bsr_sizes(S, blocks);
-    return true;
+    return loop_end(&l, e);
 }
 
 static void put_block_row(const struct csr *A, int64_t I, int b, struct stored *S)
@@ -80,15 +81,16 @@ static void put_block_row(const struct csr *A, int64_t I, int b, struct stored *
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     int *ptr = S->a[BSR_PTR].data, b = (int)S->param[0];
     int64_t n = block_rows(A, b);
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < n; I++) ptr[I + 1] = (int)block_columns(A, I, b, NULL);
+    struct loop l = loop_of("packing blocks", n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t I = 0; I < n; I++) ptr[I + 1] = loop_goes(&l, I) ? (int)block_columns(A, I, b, NULL) : 0;
     for (int64_t I = 0; I < n; I++) ptr[I + 1] += ptr[I];
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < n; I++) put_block_row(A, I, b, S);
-    return true;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t I = 0; I < n; I++)
+        if (loop_goes(&l, I)) put_block_row(A, I, b, S);
+    return loop_end(&l, e);
 }
 
 /* A pointer refers to the first row of its block row; a block column refers to the first column of its block. */

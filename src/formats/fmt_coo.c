@@ -2,6 +2,7 @@
 #include "fmt_coo.h"
 #include "matrix/csr.h"
 #include "format.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
@@ -17,9 +18,10 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
     int *row = S->a[COO_ROW].data;
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) row[k] = (int)i;
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) row[k] = (int)i;
     put_ints(&S->a[COO_COL], A->col);
     put_reals(&S->a[COO_VAL], A->val);
     return true;

@@ -2,6 +2,7 @@
 #include "fmt_dense.h"
 #include "matrix/csr.h"
 #include "format.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
@@ -14,9 +15,10 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing entries", A->nnz);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
             put_real(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A->val[k]);
     return true;
 }

@@ -5,13 +5,16 @@
 #include "base/err.h"
 #include "format.h"
 #include "base/text.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 void ell_put(const struct csr *A, int64_t width, struct array *col, struct array *val)
 {
     int *c = col->data;
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
+        if (!loop_goes(&l, i)) continue;
         int64_t first = A->rowptr[i], n = csr_row_length(A, i);
         for (int64_t k = 0; k < width; k++) {
             int64_t slot = k * A->rows + i;

@@ -8,6 +8,7 @@
 #include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 int64_t hdc_least(const struct stored *S)
@@ -43,8 +44,9 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     int64_t diagonals, outside = 0;
     int *number = choose(A, S, &diagonals, e);
     if (!number) return false;
-#pragma omp parallel for schedule(static) reduction(+ : outside) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) outside += outside_of(A, number, i);
+    struct loop l = loop_of("planning rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : outside) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) outside += loop_goes(&l, i) ? outside_of(A, number, i) : 0;
     mem_free(number);
     hdc_sizes(S, diagonals, outside);
     return true;
@@ -53,11 +55,13 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
 static void put_outside(const struct csr *A, const int *number, struct stored *S)
 {
     int *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = outside_of(A, number, i);
+    struct loop l = loop_of("packing rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = loop_goes(&l, i) ? outside_of(A, number, i) : 0;
     for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] += ptr[i];
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
+        if (!loop_goes(&l, i)) continue;
         int64_t at = ptr[i];
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             if (number[A->col[k] - i + A->rows] >= 0) continue;

@@ -4,6 +4,7 @@
 #include "fmt_ell.h"
 #include "format.h"
 #include "base/mem.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 /* The largest width such that at least a third of the rows have that many entries or more. */
@@ -48,7 +49,8 @@ static void put_overflow(const struct csr *A, struct stored *S)
 {
     int *row = S->a[HYB_ROW].data, *col = S->a[HYB_COL].data;
     int64_t at = 0;
-    for (int64_t i = 0; i < A->rows; i++)
+    struct loop l = loop_of("packing the overflow", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
         for (int64_t k = A->rowptr[i] + S->param[0]; k < A->rowptr[i + 1]; k++, at++) {
             row[at] = (int)i;
             col[at] = A->col[k];

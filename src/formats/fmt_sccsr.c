@@ -20,6 +20,7 @@
 #include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 enum { NW_MULTIPROCESSOR = 8 * 8 / 2, NW_DEFAULT = 80 * NW_MULTIPROCESSOR };
@@ -137,8 +138,10 @@ static void put_segment(const struct csr *A, const struct layout *L, const struc
 {
     int *index = (int *)S->a[SCCSR_ROW_INDEX].data + s->place, *ptr = (int *)S->a[SCCSR_ROW_PTR].data + s->sc;
     for (int64_t k = 0; k < s->n; k++) ptr[k + 1] = ptr[k] + (int)slots_of(A, L, s, k);
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing rows", s->n * s->c);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t r = 0; r < s->n * s->c; r++) {
+        if (!loop_goes(&l, r)) continue;
         int64_t k = r / s->c, width = (ptr[k + 1] - ptr[k]) / s->c;
         index[r] = r < s->rows ? L->row[s->first + r] : -1;
         put_row(A, s->place + r, ptr[k] + r % s->c, width, s->c, S);

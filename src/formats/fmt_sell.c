@@ -10,6 +10,7 @@
 #include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 #include <stdlib.h>
@@ -41,10 +42,13 @@ static int64_t *sort_rows(const struct csr *A, int64_t sigma, struct err *e)
 {
     int64_t *key = mem_new(A->rows, sizeof *key, "rows sorted by length", e);
     if (!key) return NULL;
+    struct loop l = loop_of("sorting rows by length", A->rows);
 #pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
     for (int64_t first = 0; first < A->rows; first += sigma)
-        sort_window(A, first, first + sigma < A->rows ? first + sigma : A->rows, key);
-    return key;
+        if (loop_check(&l, first)) sort_window(A, first, first + sigma < A->rows ? first + sigma : A->rows, key);
+    if (loop_end(&l, e)) return key;
+    mem_free(key);
+    return NULL;
 }
 
 static int64_t row_of(const int64_t *key, int64_t k)
@@ -108,8 +112,10 @@ static void put_slices(const struct csr *A, const int64_t *key, struct stored *S
     int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data;
     int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
     for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slice_width(A, key, C, s));
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    struct loop l = loop_of("packing rows", slices * C);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t k = 0; k < slices * C; k++) {
+        if (!loop_goes(&l, k)) continue;
         int64_t s = k / C;
         perm[k] = k < A->rows ? (int)row_of(key, k) : -1;
         put_row(A, perm[k], ptr[s] + k % C, (ptr[s + 1] - ptr[s]) / C, S);

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "format.h"
 #include "base/search.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 /* The number of threads per block is a multiple of 64; the paper uses at least two warps. */
@@ -61,12 +62,13 @@ static void put_row(const struct csr *A, int64_t row, struct stored *S)
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    (void)e;
     int *row_piece = S->a[VAB_ROW_PIECE].data;
     for (int64_t i = 0; i < A->rows; i++) row_piece[i + 1] = row_piece[i] + (int)pieces_of(A, i);
-#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) put_row(A, i, S);
-    return true;
+    struct loop l = loop_of("packing rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++)
+        if (loop_goes(&l, i)) put_row(A, i, S);
+    return loop_end(&l, e);
 }
 
 static struct place where(const struct stored *S, int k, int64_t i)

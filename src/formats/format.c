@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 #include <string.h>
@@ -47,8 +48,10 @@ void put_real(struct array *a, int64_t i, double v)
 
 void put_reals(struct array *a, const double *v)
 {
-#pragma omp parallel for schedule(static) if (a->n > THREADS_FROM)
-    for (int64_t i = 0; i < a->n; i++) put_real(a, i, v[i]);
+    struct loop l = loop_of("values", a->n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE * 16) if (a->n > THREADS_FROM)
+    for (int64_t i = 0; i < a->n; i++)
+        if (loop_goes(&l, i)) put_real(a, i, v[i]);
 }
 
 void put_ints(struct array *a, const int *v)
@@ -88,7 +91,8 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
                  struct err *e)
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .real = real}};
-    if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e)) return false;
+    if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
+        return false;
     *out = plan_of(&out->shape);
     return true;
 }
@@ -137,7 +141,7 @@ bool format_pack(const struct csr *A, const struct format *f, const int64_t *par
     if (A->imag)
         return fail(e, E_UNSUPPORTED, "%s holds real values, but this matrix is complex; load a real matrix", f->name);
     if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
-    if (allocate(&p.shape, e) && f->pack(A, &p.shape, e)) {
+    if (allocate(&p.shape, e) && f->pack(A, &p.shape, e) && loop_tick(f->name, 0, 0, e)) {
         *out = p.shape;
         return true;
     }
@@ -170,7 +174,8 @@ static void triplets_free(struct triplets *t)
 /* Append the entries of value array k to t, in the order of the slots. */
 static bool collect(const struct stored *S, int k, struct triplets *t, struct err *e)
 {
-    for (int64_t i = 0; i < S->a[k].n; i++) {
+    struct loop l = loop_of(S->format->name, S->a[k].n);
+    for (int64_t i = 0; i < S->a[k].n && loop_goes(&l, i); i++) {
         struct place at = S->format->where(S, k, i);
         if (at.kind != SLOT_ENTRY) continue;
         if (t->n == t->most)
@@ -180,7 +185,7 @@ static bool collect(const struct stored *S, int k, struct triplets *t, struct er
         t->col[t->n] = (int)at.col;
         t->val[t->n++] = array_real(&S->a[k], i);
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e)

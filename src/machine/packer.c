@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "formats/format.h"
 #include "mat.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "tools.h"
 
@@ -141,7 +142,7 @@ bool packing_time(struct packing *p, int reps, double *us, struct err *e)
     bool ok = t != NULL;
     for (int i = 0; ok && i < reps; i++) {
         double from = now_us();
-        ok = packing_repeat(p, e);
+        ok = loop_tick(p->S.format->name, i, reps, e) && packing_repeat(p, e);
         t[i] = now_us() - from;
     }
     if (ok) *us = times_median(reps, t, NULL);

@@ -1,4 +1,5 @@
 /* Symmetrization and transposition by loops on the host, on all threads. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "symmetrize.h"
 #include "tools.h"
@@ -32,10 +33,10 @@ static int64_t row_from(const struct csr *A, int k, int n)
 void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
 {
     uint64_t pattern = 0, values = 0;
-    int n = threads_for(A->nnz);
-#pragma omp parallel for schedule(static, 1) num_threads(n) reduction(+ : pattern, values)
-    for (int k = 0; k < n; k++)
-        for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end; i++)
+    struct loop l = loop_of("the fingerprint", A->nnz);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(A->nnz)) reduction(+ : pattern, values)
+    for (int64_t i = 0; i < A->rows; i++)
+        if (loop_goes(&l, i))
             for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++)
                 sym_hash(i, A->col[at], A->val[at], &pattern, &values);
     sums[0] = pattern;
@@ -49,11 +50,12 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
    within the column at which the thread writes its first entry. */
 static void count_columns(const struct csr *A, int n, int *counts, struct csr *T)
 {
+    struct loop l = loop_of("counting columns", A->nnz);
 #pragma omp parallel for schedule(static, 1) num_threads(n)
     for (int k = 0; k < n; k++) {
         int *mine = counts + k * A->cols;
-        for (int64_t at = A->rowptr[row_from(A, k, n)], end = A->rowptr[row_from(A, k + 1, n)]; at < end; at++)
-            mine[A->col[at]]++;
+        int64_t at = A->rowptr[row_from(A, k, n)];
+        for (int64_t end = A->rowptr[row_from(A, k + 1, n)]; at < end && loop_goes(&l, at); at++) mine[A->col[at]]++;
     }
 #pragma omp parallel for num_threads(n)
     for (int64_t c = 0; c < A->cols; c++) {
@@ -70,11 +72,12 @@ static void count_columns(const struct csr *A, int n, int *counts, struct csr *T
 
 static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
 {
+    struct loop l = loop_of("transposing", A->nnz);
 #pragma omp parallel for schedule(static, 1) num_threads(n)
     for (int k = 0; k < n; k++) {
         int *mine = counts + k * A->cols;
         for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end; i++)
-            for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++) {
+            for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1] && loop_goes(&l, at); at++) {
                 int64_t to = (int64_t)T->rowptr[A->col[at]] + mine[A->col[at]]++;
                 T->col[to] = (int)i;
                 T->val[to] = A->val[at];
@@ -95,8 +98,12 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
         return false;
     }
     count_columns(A, n, counts, &T);
-    scatter(A, n, counts, &T);
+    if (loop_tick("transposing", 0, 0, e)) scatter(A, n, counts, &T);
     mem_free(counts);
+    if (!loop_tick("transposing", A->nnz, A->nnz, e)) {
+        csr_free(&T);
+        return false;
+    }
     *out = T;
     return true;
 }
@@ -121,25 +128,29 @@ static int64_t merge_row(const struct csr *A, const struct csr *T, int64_t i, in
     return at - from;
 }
 
-static bool count_rows(const struct csr *A, const struct csr *T, int64_t *at)
+static bool count_rows(const struct csr *A, const struct csr *T, int64_t *at, struct err *e)
 {
+    struct loop l = loop_of("counting entries", A->rows);
     at[0] = 0;
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(2 * A->nnz))
-    for (int64_t i = 0; i < A->rows; i++) at[i + 1] = merge_row(A, T, i, 0, NULL);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
+    for (int64_t i = 0; i < A->rows; i++) at[i + 1] = loop_goes(&l, i) ? merge_row(A, T, i, 0, NULL) : 0;
     for (int64_t i = 0; i < A->rows; i++) at[i + 1] += at[i];
-    return true;
+    return loop_end(&l, e);
 }
 
 static bool merge(struct sym *v, const struct csr *T, struct err *e)
 {
     const struct csr *A = v->of;
     int64_t *at = mem_new(A->rows + 1, sizeof *at, "row lengths", e);
-    bool ok = at && sym_begin_step(v, SYM_COUNT, e) && count_rows(A, T, at) && sym_begin_step(v, SYM_FILL, e) &&
+    bool ok = at && sym_begin_step(v, SYM_COUNT, e) && count_rows(A, T, at, e) && sym_begin_step(v, SYM_FILL, e) &&
               csr_new(&v->result, A->rows, A->cols, at[A->rows], false, e);
     if (ok) {
         for (int64_t i = 0; i <= A->rows; i++) v->result.rowptr[i] = (int)at[i];
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(2 * A->nnz))
-        for (int64_t i = 0; i < A->rows; i++) merge_row(A, T, i, (int)v->o.mode, &v->result);
+        struct loop l = loop_of("merging rows", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
+        for (int64_t i = 0; i < A->rows; i++)
+            if (loop_goes(&l, i)) merge_row(A, T, i, (int)v->o.mode, &v->result);
+        ok = loop_end(&l, e);
     }
     mem_free(at);
     return ok && sym_begin_step(v, SYM_STEPS, e);
@@ -159,9 +170,10 @@ bool sym_host_sym(struct sym *v, struct err *e)
 static void expand(struct sym *v)
 {
     const struct csr *A = v->of;
-#pragma omp parallel for schedule(dynamic, 1024) num_threads(threads_for(A->nnz))
+    struct loop l = loop_of("expanding entries", A->nnz);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(A->nnz))
     for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++) {
+        for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1] && loop_goes(&l, at); at++) {
             v->key[0][at] = sym_key(i, A->col[at]);
             v->key[0][A->nnz + at] = sym_key(A->col[at], i);
             v->payload[0][at] = v->payload[0][A->nnz + at] = A->val[at];
@@ -181,7 +193,8 @@ static void rebuild(struct sym *v, const uint64_t *key, const double *payload, s
 {
     int64_t n = 2 * v->nnz, at = 0, row = 0;
     int mode = (int)v->o.mode;
-    for (int64_t k = 0; k < n; k++, at++) {
+    struct loop l = loop_of("merging entries", n);
+    for (int64_t k = 0; k < n && loop_goes(&l, at); k++, at++) {
         bool both = k + 1 < n && key[k + 1] == key[k];
         while (row < (int64_t)(key[k] >> 32)) out->rowptr[++row] = (int)at;
         out->col[at] = (int)(uint32_t)key[k];
@@ -197,12 +210,14 @@ static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)
     struct pairs pairs = {2 * v->nnz, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     expand(v);
+    if (!loop_tick("expanding entries", 0, 0, e)) return false;
     if (!sym_begin_step(v, SYM_SORT, e) || !host_tools.sort(v->o.dev, &pairs, 0, 32 + bits, &k, NULL, 0, e))
         return false;
     if (!sym_begin_step(v, SYM_COUNT, e)) return false;
     int64_t found = count_keys(v->key[k], 2 * v->nnz);
     if (!sym_begin_step(v, SYM_FILL, e) || !csr_new(&v->result, v->rows, v->cols, found, false, e)) return false;
     rebuild(v, v->key[k], v->payload[k], &v->result);
+    if (!loop_tick("merging entries", found, found, e)) return false;
     return sym_begin_step(v, SYM_STEPS, e);
 }
 

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "device.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "tools.h"
@@ -142,6 +143,7 @@ static bool fingerprint(struct sym *v, struct err *e)
     if (v->ops && !fingerprint_on_device(v, sums, e)) return false;
     if (!v->ops) {
         sym_host_fingerprint(v->of, sums);
+        if (!loop_tick("the fingerprint", 0, 0, e)) return false;
         v->fingerprint_us = now_us() - from;
     }
     v->pattern_symmetric = sums[0] == 0;
@@ -157,9 +159,11 @@ static bool copy(struct sym *v, struct err *e)
     double *val = v->result.val;
     int mode = (int)v->o.mode;
     if (mode == SYM_UNION) return true;
+    struct loop l = loop_of("symmetrize", v->nnz);
 #pragma omp parallel for if (v->nnz > 1 << 16)
-    for (int64_t k = 0; k < v->nnz; k++) val[k] = sym_join(mode, val[k], val[k]);
-    return true;
+    for (int64_t k = 0; k < v->nnz; k++)
+        if (loop_goes(&l, k)) val[k] = sym_join(mode, val[k], val[k]);
+    return loop_end(&l, e);
 }
 
 /* ---- the transpose, by a sort on the columns ---- */

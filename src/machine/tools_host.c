@@ -1,4 +1,5 @@
 /* Sorting and prefix sums by loops on the host, on all threads. The emulator uses them in place of a GPU library. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "tools.h"
 
@@ -49,15 +50,16 @@ static void counts_to_places(const struct radix *r)
 static void radix_pass(const struct radix *r, int shift, const uint64_t *key, const double *payload, uint64_t *key_to,
                        double *payload_to)
 {
+    struct loop l = loop_of("sorting", r->n);
     memset(r->count, 0, (size_t)r->threads * RADIX * sizeof *r->count);
 #pragma omp parallel for schedule(static, 1) num_threads(r->threads)
     for (int k = 0; k < r->threads; k++)
-        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++)
+        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end && loop_goes(&l, i); i++)
             r->count[k * RADIX + digit(key[i], shift)]++;
     counts_to_places(r);
 #pragma omp parallel for schedule(static, 1) num_threads(r->threads)
     for (int k = 0; k < r->threads; k++)
-        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end; i++) {
+        for (int64_t i = r->n * k / r->threads, end = r->n * (k + 1) / r->threads; i < end && loop_goes(&l, i); i++) {
             int64_t to = r->count[k * RADIX + digit(key[i], shift)]++;
             key_to[to] = key[i];
             payload_to[to] = payload[i];
@@ -74,7 +76,7 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
     for (int shift = from; shift < bits; shift += RADIX_BITS, *k = !*k)
         radix_pass(&r, shift, p->key[*k], p->payload[*k], p->key[!*k], p->payload[!*k]);
     mem_free(r.count);
-    return true;
+    return loop_tick("sorting", p->n, p->n, e);
 }
 
 static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)

@@ -12,6 +12,7 @@
 #include "formats/format.h"
 #include "kernel.h"
 #include "mat.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
@@ -198,6 +199,7 @@ static bool set_problem(struct job *j, struct err *e)
     }
     bool ok = j->value && j->plan->dev->ops->put(j->plan->dev, j->x, x.data, A->cols * j->size, e);
     if (ok) reference_spmv(A, 1, exact, 0, j->ref, j->plan->real, j->bound);
+    ok = ok && loop_tick("the reference", 0, 0, e);
     mem_free(exact);
     mem_free(x.data);
     return ok;

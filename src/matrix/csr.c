@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/search.h"
 #include "base/text.h"
+#include "base/loop.h"
 #include "base/threads.h"
 
 #include <math.h>
@@ -115,11 +116,12 @@ bool csr_check(const struct csr *A, struct err *e)
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
 {
     if (!csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e)) return false;
-    memcpy(out->rowptr, A->rowptr, (size_t)(A->rows + 1) * sizeof *A->rowptr);
-    memcpy(out->col, A->col, (size_t)A->nnz * sizeof *A->col);
-    memcpy(out->val, A->val, (size_t)A->nnz * sizeof *A->val);
-    if (A->imag) memcpy(out->imag, A->imag, (size_t)A->nnz * sizeof *A->imag);
-    return true;
+    bool ok = loop_copy(out->rowptr, A->rowptr, (A->rows + 1) * (int64_t)sizeof *A->rowptr, "copying", e) &&
+              loop_copy(out->col, A->col, A->nnz * (int64_t)sizeof *A->col, "copying", e) &&
+              loop_copy(out->val, A->val, A->nnz * (int64_t)sizeof *A->val, "copying", e) &&
+              (!A->imag || loop_copy(out->imag, A->imag, A->nnz * (int64_t)sizeof *A->imag, "copying", e));
+    if (!ok) csr_free(out);
+    return ok;
 }
 
 void counts_to_offsets(int64_t n, int *ptr)
@@ -135,16 +137,18 @@ void counts_to_offsets(int64_t n, int *ptr)
 /* Set ptr[j + 1] to the offset of the first row of column j. */
 static void column_starts(const struct csr *A, int *ptr)
 {
+    struct loop l = loop_of("counting columns", A->nnz);
     memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
-    for (int64_t k = 0; k < A->nnz; k++) ptr[A->col[k] + 1]++;
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) ptr[A->col[k] + 1]++;
     counts_to_offsets(A->cols, ptr);
 }
 
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
 {
     column_starts(A, ptr);
+    struct loop l = loop_of("transposing", A->nnz);
     for (int64_t r = 0; r < A->rows; r++)
-        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) row[ptr[A->col[k] + 1]++] = (int)r;
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1] && loop_goes(&l, k); k++) row[ptr[A->col[k] + 1]++] = (int)r;
 }
 
 /* The rows are visited in ascending order, so each column lists its rows in that order. */
@@ -153,13 +157,18 @@ bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
     struct csr T;
     if (!csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e)) return false;
     column_starts(A, T.rowptr);
+    struct loop l = loop_of("transposing", A->nnz);
     for (int64_t r = 0; r < A->rows; r++)
-        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1] && loop_goes(&l, k); k++) {
             int at = T.rowptr[A->col[k] + 1]++;
             T.col[at] = (int)r;
             T.val[at] = A->val[k];
             if (T.imag) T.imag[at] = A->imag[k];
         }
+    if (!loop_end(&l, e)) {
+        csr_free(&T);
+        return false;
+    }
     *out = T;
     return true;
 }

@@ -4,6 +4,7 @@
    are summed in input order, whatever the number of threads. */
 #include "csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
 #include "base/watch.h"
@@ -63,12 +64,14 @@ static void build_free(struct build *b)
 static bool count_buckets(struct build *b, struct err *e)
 {
     int64_t bad = b->n;
+    struct loop l = loop_of("sorting entries", b->n);
 #pragma omp parallel for schedule(static, 1) num_threads(b->chunks) reduction(min : bad)
     for (int c = 0; c < b->chunks; c++) {
         int64_t end = chunk_begin(b, c + 1), k = chunk_begin(b, c), *at = b->at + (int64_t)c * b->buckets;
-        for (; k < end && inside(b, k); k++) at[b->row[k] >> b->shift]++;
+        for (; k < end && loop_goes(&l, k) && inside(b, k); k++) at[b->row[k] >> b->shift]++;
         if (k < end && k < bad) bad = k;
     }
+    if (!loop_end(&l, e)) return false;
     if (bad == b->n) return true;
     return fail(e, E_INPUT, "entry %lld: row %d, column %d (from 0) is outside the %lld x %lld matrix", (long long)bad,
                 b->row[bad], b->col[bad], (long long)b->A->rows, (long long)b->A->cols);
@@ -86,10 +89,11 @@ static void deal_entries(struct build *b)
         }
     }
     b->start[b->buckets] = sum;
+    struct loop l = loop_of("sorting entries", b->n);
 #pragma omp parallel for schedule(static, 1) num_threads(b->chunks)
     for (int c = 0; c < b->chunks; c++) {
         int64_t end = chunk_begin(b, c + 1), *at = b->at + (int64_t)c * b->buckets;
-        for (int64_t k = chunk_begin(b, c); k < end; k++) {
+        for (int64_t k = chunk_begin(b, c); k < end && loop_goes(&l, k); k++) {
             int64_t to = at[b->row[k] >> b->shift]++;
             b->key[to] = (uint64_t)b->row[k] << 32 | (uint64_t)b->col[k];
             b->re[to] = b->val[k];
@@ -218,7 +222,8 @@ static bool build_buckets(struct build *b, struct watch *w, struct err *e)
 {
     for (int from = 0; from < b->buckets; from += TICK_BUCKETS) {
         int to = b->buckets - from < TICK_BUCKETS ? b->buckets : from + TICK_BUCKETS;
-        if (!watch_tick(w, "sorting rows", from, b->buckets, e)) return false;
+        if (!watch_tick(w, "sorting rows", from, b->buckets, e) || !loop_tick("sorting rows", from, b->buckets, e))
+            return false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(b->chunks)
         for (int k = from; k < to; k++) build_bucket(b, k);
     }
@@ -240,6 +245,7 @@ bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *
     if (!csr_new(A, rows, cols, n, imag != NULL, e)) return false;
     if (!build_new(&b, e) || !count_buckets(&b, e)) goto out;
     deal_entries(&b);
+    if (!loop_tick("sorting entries", n, n, e)) goto out;
     if (!build_buckets(&b, w, e)) goto out;
     close_gaps(&b);
     if (duplicates) *duplicates = n - A->nnz;

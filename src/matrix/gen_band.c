@@ -1,5 +1,6 @@
 /* Matrices with entries near the diagonal: a band with a chosen fill, and diagonals broken into pieces. */
 #include "gen.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "random.h"
 
@@ -40,7 +41,9 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
     int64_t n = p[0], half, nnz = n, at = 0;
     if (!gen_params(&generator_band, p, e) || !gen_within(&generator_band, p, 1, n - 1, &half, e)) return false;
     if (!csr_limits(n, n, n + n * filled(half, p[2]), e)) return false;
-    for (int64_t r = 0; r < n; r++) nnz += filled(stripe_of(n, half, r).others, p[2]);
+    struct loop l = loop_of("band", n);
+    for (int64_t r = 0; r < n && loop_goes(&l, r); r++) nnz += filled(stripe_of(n, half, r).others, p[2]);
+    if (!loop_end(&l, e)) return false;
     if (!csr_new(out, n, n, nnz, false, e)) return false;
     for (int64_t r = 0; r < n; r++) {
         struct stripe s = stripe_of(n, half, r);
@@ -108,22 +111,37 @@ static bool is_present(const struct diagonals *d, int64_t i, int64_t row)
     return col >= 0 && col < d->n && (d->coins[i] >> ((row + d->shift[i]) / d->length) & 1);
 }
 
-/* Return `at` plus the number of entries of rows first .. end-1. If A is not NULL, also write these entries, from entry
-   `at` on. */
-static int64_t diagonals_rows(const struct diagonals *d, int64_t first, int64_t end, int64_t at, uint64_t seed,
-                              struct csr *A)
+static int64_t between(int64_t v, int64_t least, int64_t most)
 {
-    for (int64_t r = first; r < end; r++) {
-        uint64_t state = gen_stream(seed, (uint64_t)r + 1);
-        for (int64_t i = 0; i < d->count; i++) {
-            if (!is_present(d, i, r)) continue;
-            if (A)
-                gen_put(A, &at, r + d->offset[i], d->offset[i] ? random_unit(&state) : (double)d->count);
-            else
-                at++;
-        }
-        if (A) A->rowptr[r + 1] = (int)at;
+    return v < least ? least : v > most ? most : v;
+}
+
+/* The number of rows in which diagonal i is present, piece by piece. */
+static int64_t diagonal_length(const struct diagonals *d, int64_t i)
+{
+    int64_t first = d->offset[i] < 0 ? -d->offset[i] : 0, end = d->offset[i] > 0 ? d->n - d->offset[i] : d->n, sum = 0;
+    for (int64_t k = 0; k <= PIECES; k++) {
+        int64_t from = k * d->length - d->shift[i];
+        if (d->coins[i] >> k & 1) sum += between(from + d->length, first, end) - between(from, first, end);
     }
+    return sum;
+}
+
+static int64_t diagonals_length(const struct diagonals *d)
+{
+    int64_t sum = 0;
+    for (int64_t i = 0; i < d->count; i++) sum += diagonal_length(d, i);
+    return sum;
+}
+
+/* Write row r from entry `at` on; returns the first entry of the next row. */
+static int64_t diagonals_row(const struct diagonals *d, int64_t r, int64_t at, uint64_t seed, struct csr *A)
+{
+    uint64_t state = gen_stream(seed, (uint64_t)r + 1);
+    for (int64_t i = 0; i < d->count; i++)
+        if (is_present(d, i, r))
+            gen_put(A, &at, r + d->offset[i], d->offset[i] ? random_unit(&state) : (double)d->count);
+    A->rowptr[r + 1] = (int)at;
     return at;
 }
 
@@ -136,9 +154,9 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
     bool ok = csr_limits(n, n, n * count / 8, e) && diagonals_new(&d, n, count, e);
     if (ok) {
         diagonals_draw(&d, seed);
-        ok = csr_new(out, n, n, diagonals_rows(&d, 0, n, 0, seed, NULL), false, e);
+        ok = csr_new(out, n, n, diagonals_length(&d), false, e);
         for (int64_t r = 0, at = 0; ok && r < n; r++) {
-            at = diagonals_rows(&d, r, r + 1, at, seed, out);
+            at = diagonals_row(&d, r, at, seed, out);
             ok = gen_tick(w, g, r, n, out, e);
         }
     }

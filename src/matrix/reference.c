@@ -1,5 +1,6 @@
 /* The reference SpMV (sparse matrix-vector product), in double-double arithmetic, with an error bound per row. */
 #include "reference.h"
+#include "base/loop.h"
 #include "csr.h"
 #include "base/threads.h"
 
@@ -80,8 +81,10 @@ void reference_spmv(const struct csr *A, double alpha, const double *x, double b
                     double *bound)
 {
     const struct limits *l = limits_of(real);
-#pragma omp parallel for schedule(guided) if (A->nnz > THREADS_FROM)
+    struct loop at = loop_of("the reference", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t r = 0; r < A->rows; r++) {
+        if (!loop_goes(&at, r)) continue;
         if (bound) bound[r] = row_bound(A, r, alpha, x, beta == 0 ? 0 : fabs(beta * y[r]), l);
         y[r] = row_value(A, r, alpha, x, beta, beta == 0 ? 0 : y[r]);
     }

@@ -2,6 +2,7 @@
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
@@ -80,7 +81,7 @@ bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     bool ok = graph_room(&T, A->rows, A->nnz, e);
     if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
-    ok = ok && pass(NULL, A, &T, &edges, w, e);
+    ok = ok && loop_tick("the graph of A + A'", 0, 0, e) && pass(NULL, A, &T, &edges, w, e);
     if (ok && edges > INT_MAX)
         ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal; orderings take at most %d", (long long)edges,
                   INT_MAX);

@@ -1,6 +1,7 @@
 /* Commands: their table, and how lines and scripts are run. */
 #include "command.h"
 #include "base/clock.h"
+#include "base/loop.h"
 #include "machine/device.h"
 #include "front.h"
 #include "grammar.h"
@@ -98,7 +99,7 @@ static bool run_split(struct session *s, struct words *w)
     const struct command *c = command_find(w->w[0].text);
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
-    if (!s->batch) session_take_interrupt();
+    if (!s->batch && !s->nested) session_take_interrupt();
     s->began_us = s->shown_us = now_us();
     s->progress = (struct progress){0};
     double began = s->began_us;
@@ -106,7 +107,11 @@ static bool run_split(struct session *s, struct words *w)
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);
     begin_change(s, typed);
     s->nested++;
-    bool ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
+    struct watch *before = loop_enter(&s->watch);
+    bool ok = !session_interrupted() || fail(&e, E_CANCELLED, "cancelled");
+    if (ok) ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
+    if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
+    loop_enter(before);
     s->nested--;
     ok = finish(s, ok, &e);
     s->ran += ok;

@@ -45,6 +45,11 @@ bool session_take_interrupt(void)
     return was;
 }
 
+bool session_interrupted(void)
+{
+    return interrupted;
+}
+
 static void note_progress(struct progress *p, const char *what, int64_t done, int64_t total, double now)
 {
     if (strncmp(p->what, what, sizeof p->what - 1) != 0 || total != p->total || done < p->done) {

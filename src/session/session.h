@@ -104,5 +104,6 @@ void session_progress(const struct session *s, char *out, size_t size);
 /* Ctrl-C sets a flag that the session's tick reads; `once`: a second Ctrl-C ends the program. */
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
+bool session_interrupted(void);    /* true if the flag is set */
 
 #endif

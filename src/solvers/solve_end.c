@@ -1,6 +1,7 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
 #include "matrix/csr.h"
 #include "machine/device.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "matrix/reference.h"
@@ -71,11 +72,18 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
+/* NaN: the user has cancelled, and the residual is not awaited. */
 static bool measure(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);
     if (!r) return false;
     reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    if (!loop_tick("the true residual", 0, 0, NULL)) {
+        mem_free(r);
+        v->result.residual_true = NAN;
+        if (v->result.known) v->result.error_known = NAN;
+        return true;
+    }
     for (int64_t i = 0; i < v->n; i++) r[i] = v->b[i] - r[i];
     double norm = norm2(v->n, r);
     v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
@@ -90,6 +98,7 @@ static bool measure(struct solve *v, struct err *e)
 /* If tol was the stop rule, check convergence by the true residual. If eps is set, tol 0 is not a stop rule. */
 static void judge(struct solve *v)
 {
+    if (!loop_tick("the true residual", 0, 0, NULL)) return; /* it was not measured */
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
     if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
 }

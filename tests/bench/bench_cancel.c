@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MOST = 100 };
@@ -28,7 +29,7 @@ struct options {
 };
 
 struct sample {
-    double ms, after_ms; /* until the prompt, and the moment of the interrupt */
+    double ms, cpu_ms, after_ms; /* until the prompt: elapsed, and of processors; the moment of the interrupt */
 };
 
 static struct driven driven;
@@ -48,7 +49,23 @@ static double quantile(struct sample *s, int n, int percent)
     return n < 1 ? 0 : s[at < 0 ? 0 : at].ms;
 }
 
+static double cpu_most(const struct sample *s, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; i++) most = fmax(most, s[i].cpu_ms);
+    return most;
+}
+
 /* ---- one command ---- */
+
+/* Processor time of the program so far, in us. On a busy machine it is more reliable than elapsed time. */
+static double used_us(void)
+{
+    clockid_t clock;
+    struct timespec t;
+    if (clock_getcpuclockid(driven.pid, &clock) || clock_gettime(clock, &t)) return 0;
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
+}
 
 static bool at_prompt(int ms)
 {
@@ -82,10 +99,11 @@ static bool interrupt(const struct cancel_line *l, double wait_us, struct sample
     if (!type(l->line)) return false;
     while (now_us() - from < wait_us)
         if (drive_until(&driven, prompt_end, 2)) return *ended_us = driven.came_us - from, false;
-    double sent = now_us();
+    double sent = now_us(), used = used_us();
     kill(driven.pid, SIGINT);
     bool came = at_prompt(PATIENCE_MS);
-    *out = (struct sample){came ? (driven.came_us - sent) / 1e3 : PATIENCE_MS, (sent - from) / 1e3};
+    *out = (struct sample){came ? (driven.came_us - sent) / 1e3 : PATIENCE_MS, (used_us() - used) / 1e3,
+                           (sent - from) / 1e3};
     return true;
 }
 
@@ -114,8 +132,8 @@ static void put_times(const struct sample *sorted, int n, const char *what)
     struct sample s[TIMES_MOST];
     memcpy(s, sorted, (size_t)n * sizeof *s);
     double most = quantile(s, n, 100);
-    printf("  %8.1f %8.1f %8.1f %s  %s (interrupted after", quantile(s, n, 50), quantile(s, n, 99), most,
-           most > BOUND_MS ? "LATE" : "    ", what);
+    printf("  %8.1f %8.1f %8.1f %s %8.1f  %s (interrupted after", quantile(s, n, 50), quantile(s, n, 99), most,
+           most > BOUND_MS ? "LATE" : "    ", cpu_most(s, n), what);
     for (int i = 0; i < n; i++) printf(" %.0f", sorted[i].after_ms);
     printf(" ms)\n");
 }
@@ -127,7 +145,7 @@ static void put_line(const struct cancel_line *l, const struct sample *s, int n,
     if (n > 0)
         put_times(s, n, what);
     else
-        printf("  %26s       %s (%s)\n", "-", what,
+        printf("  %26s                %s (%s)\n", "-", what,
                n < 0                ? "the program did not come as far"
                : span_us > short_us ? "never interrupted in time"
                                     : "ends by itself in less than 4 ms");
@@ -147,9 +165,10 @@ static bool measure_all(const struct options *o, struct cancel_line *l, int n)
 {
     struct sample *all = calloc((size_t)(n * o->times + o->times), sizeof *all);
     uint64_t state = o->seed;
-    int have = 0, late = 0;
+    int have = 0, late = 0, long_cpu = 0;
     bool ok = all != NULL;
-    printf("  %8s %8s %8s ms from Ctrl-C to the prompt; bound %d ms\n", "p50", "p99", "max", BOUND_MS);
+    printf("  %8s %8s %8s      %8s  ms from Ctrl-C to the prompt; bound %d ms\n", "p50", "p99", "max", "cpu, max",
+           BOUND_MS);
     for (int i = 0; ok && i < n; i++) {
         double span = 0;
         if (!selected(o, &l[i])) continue;
@@ -158,11 +177,14 @@ static bool measure_all(const struct options *o, struct cancel_line *l, int n)
         have += got > 0 ? got : 0;
         ok = got >= 0;
     }
-    for (int i = 0; i < have; i++) late += all[i].ms > BOUND_MS;
+    for (int i = 0; i < have; i++) {
+        late += all[i].ms > BOUND_MS;
+        long_cpu += all[i].cpu_ms > BOUND_MS;
+    }
     if (all)
         printf("all: p50 %.1f, p99 %.1f, max %.1f ms", quantile(all, have, 50), quantile(all, have, 99),
                quantile(all, have, 100));
-    printf("; bound %d ms; %d of %d interrupts are late\n", BOUND_MS, late, have);
+    printf("; bound %d ms; %d of %d interrupts are late, %d use more processor time\n", BOUND_MS, late, have, long_cpu);
     free(all);
     return ok;
 }

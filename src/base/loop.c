@@ -1,0 +1,68 @@
+/* Long loops that Ctrl-C ends. */
+#include "loop.h"
+#include "clock.h"
+#include "err.h"
+#include "watch.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum { COPY_BYTES = 1 << 20 };       /* at a time */
+static const double EVERY_US = 1000; /* between two ticks */
+
+static _Thread_local struct watch *own;
+static _Thread_local double next_us; /* when loop_check ticks again */
+static _Thread_local bool stopped;   /* since loop_enter: all further loops of this thread do nothing */
+
+struct watch *loop_enter(struct watch *w)
+{
+    struct watch *was = own;
+    own = w;
+    next_us = 0;
+    stopped = false;
+    return was;
+}
+
+struct watch *loop_watch(void)
+{
+    return own;
+}
+
+bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e)
+{
+    if (stopped) return fail(e, E_CANCELLED, "%s: cancelled", what);
+    stopped = !watch_tick(own, what, done, total, e);
+    return !stopped;
+}
+
+struct loop loop_of(const char *what, int64_t total)
+{
+    return (struct loop){.what = what, .total = total, .watch = own, .stopped = stopped};
+}
+
+bool loop_check(struct loop *l, int64_t i)
+{
+    if (__atomic_load_n(&l->stopped, __ATOMIC_RELAXED)) return false;
+    if (!own || own != l->watch) return true;
+    double now = now_us();
+    if (now < next_us) return true;
+    next_us = now + EVERY_US;
+    if (loop_tick(l->what, i, l->total, NULL)) return true;
+    __atomic_store_n(&l->stopped, true, __ATOMIC_RELAXED);
+    return false;
+}
+
+bool loop_end(const struct loop *l, struct err *e)
+{
+    return !__atomic_load_n(&l->stopped, __ATOMIC_RELAXED) || fail(e, E_CANCELLED, "%s: cancelled", l->what);
+}
+
+bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e)
+{
+    struct loop l = loop_of(what, bytes);
+    for (int64_t at = 0; at < bytes && loop_check(&l, at); at += COPY_BYTES) {
+        int64_t n = bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES;
+        memcpy((char *)to + at, (const char *)from + at, (size_t)n);
+    }
+    return loop_end(&l, e);
+}

@@ -1,0 +1,170 @@
+/* Ctrl-C in long loops: the helper of base/loop.h, packing, transposing, and launches on the emulator. */
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/watch.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+/* Cancels at the tick after `left` others. */
+static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+static int64_t sum_of(struct loop *l, int64_t n)
+{
+    int64_t sum = 0;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : sum)
+    for (int64_t i = 0; i < n; i++)
+        if (loop_goes(l, i)) sum++;
+    return sum;
+}
+
+static void a_loop_without_a_watch_is_complete(void **state)
+{
+    struct loop l = loop_of("counting", 100000);
+    struct err e = {0};
+    (void)state;
+    assert_int_equal(sum_of(&l, 100000), 100000);
+    assert_true(loop_end(&l, &e) && loop_tick("counting", 0, 0, &e));
+}
+
+static void a_cancelled_loop_stops_all_threads_and_all_further_loops(void **state)
+{
+    enum { MANY = 400000000 };
+    int left = 3;
+    struct watch w = {few_ticks, &left};
+    struct err e = {0};
+    (void)state;
+    assert_null(loop_enter(&w));
+    struct loop l = loop_of("counting", MANY), next;
+    assert_true(sum_of(&l, MANY) < MANY);
+    assert_false(loop_end(&l, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_string_equal(e.text, "counting: cancelled");
+    next = loop_of("more", 10);
+    assert_int_equal(sum_of(&next, 10), 0);
+    err_clear(&e);
+    left = 1000;
+    assert_false(loop_end(&next, &e) || loop_tick("more", 0, 0, &e));
+    assert_ptr_equal(loop_enter(NULL), &w);
+    next = loop_of("again", 10);
+    assert_int_equal(sum_of(&next, 10), 10);
+}
+
+static void a_cancelled_copy_says_so(void **state)
+{
+    int left = 0;
+    struct watch w = {few_ticks, &left};
+    struct err e = {0};
+    char from[4] = "abc", to[4] = "";
+    (void)state;
+    assert_true(loop_copy(to, from, 4, "copying", &e));
+    assert_string_equal(to, "abc");
+    loop_enter(&w);
+    assert_false(loop_copy(to, from, 4, "copying", &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    loop_enter(NULL);
+}
+
+static void grid(struct csr *A)
+{
+    int64_t p[PARAMS_MAX] = {40, 40};
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, A, NULL));
+}
+
+/* Cancelled at each of its ticks, a conversion fails with E_CANCELLED or is complete, and frees what it allocated. */
+static void every_conversion_can_be_cancelled(void **state)
+{
+    struct csr A = {0};
+    (void)state;
+    grid(&A);
+    for (int i = 0; formats[i]; i++)
+        for (int ticks = 0, ok = 0; !ok; ticks++) {
+            int left = ticks;
+            struct watch w = {few_ticks, &left};
+            struct stored S;
+            struct err e = {0};
+            loop_enter(&w);
+            ok = format_pack(&A, formats[i], NULL, T_F64, true, &S, &e);
+            assert_true(ok || e.code == E_CANCELLED);
+            assert_true(!ok || ticks > 0);
+            loop_enter(NULL);
+            stored_free(&S);
+        }
+    csr_free(&A);
+}
+
+static void a_transpose_can_be_cancelled(void **state)
+{
+    int left = 0;
+    struct watch w = {few_ticks, &left};
+    struct csr A = {0}, T = {0};
+    struct err e = {0};
+    (void)state;
+    grid(&A);
+    loop_enter(&w);
+    assert_false(csr_transpose(&T, &A, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_null(T.val);
+    loop_enter(NULL);
+    csr_free(&A);
+}
+
+/* A launch that was cut short leaves the emulator ready: the next one is right. */
+static void launches_on_the_emulator_can_be_cancelled(void **state)
+{
+    struct csr A = {0};
+    struct stored S;
+    struct mat M;
+    struct device *emu = device_open("emu", NULL);
+    (void)state;
+    grid(&A);
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        int cancelled = 0, ok = 0;
+        if (!kernel_runs_on(k, emu) || !format_pack(&A, k->format, k->param, T_F64, true, &S, NULL)) continue;
+        assert_true(mat_put(&M, &S, emu, NULL));
+        for (int ticks = 0; !ok && (!k->fits || k->fits(&S, NULL)); ticks++) {
+            int left = ticks;
+            struct watch w = {few_ticks, &left};
+            struct verdict v;
+            struct err e = {0};
+            loop_enter(&w);
+            ok = bench_check(k, &A, &M, 1.5, -0.5, 1, NULL, &v, &e);
+            loop_enter(NULL);
+            assert_true(ok ? v.ok : e.code == E_CANCELLED);
+            cancelled += !ok;
+        }
+        assert_true(cancelled > 2 || !ok);
+        mat_free(&M);
+        stored_free(&S);
+    }
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_loop_without_a_watch_is_complete),
+        cmocka_unit_test(a_cancelled_loop_stops_all_threads_and_all_further_loops),
+        cmocka_unit_test(a_cancelled_copy_says_so),
+        cmocka_unit_test(every_conversion_can_be_cancelled),
+        cmocka_unit_test(a_transpose_can_be_cancelled),
+        cmocka_unit_test(launches_on_the_emulator_can_be_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
