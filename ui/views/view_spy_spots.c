@@ -12,19 +12,34 @@ static int cell_of_dot(const struct axis *a, int dot)
     return a->repeat == 1 ? dot : dot / a->repeat;
 }
 
-/* The elements that character k of an axis covers. A repeated cell is a single element, and counts once per dot, as its
-   nonzeros do. */
-static int64_t elements_at(const struct axis *a, int dots, int k)
+static int64_t elements_of(const struct axis *a, int first, int end)
 {
-    int first = k * dots, all = a->cells * a->repeat, end = first + dots < all ? first + dots : all;
-    return a->repeat > 1 ? end - first : spy_cell_begin(a, end) - spy_cell_begin(a, first);
+    return spy_cell_begin(a, end < a->cells ? end : a->cells) - spy_cell_begin(a, first);
+}
+
+static double elements_of_dot(const struct axis *a, int dot)
+{
+    int cell = cell_of_dot(a, dot);
+    return cell < a->cells ? (double)elements_of(a, cell, cell + 1) / a->repeat : 0;
+}
+
+/* The elements that character (x, y) covers. Parts of repeated cells are summed dot by dot, as their nonzeros are. */
+static double elements_at(const struct picture *p, int x, int y)
+{
+    int x0 = x * p->dx, x1 = x0 + p->dx, y0 = y * p->dy, y1 = y0 + p->dy;
+    double n = 0;
+    if (p->down.repeat == 1 && p->across.repeat == 1)
+        return (double)elements_of(&p->down, y0, y1) * (double)elements_of(&p->across, x0, x1);
+    for (int i = y0; i < y1; i++)
+        for (int j = x0; j < x1; j++) n += elements_of_dot(&p->down, i) * elements_of_dot(&p->across, j);
+    return n;
 }
 
 /* The character (x, y) with its dots as braille, still without a colour. */
 static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
-    int64_t nonzeros = 0;
+    double nonzeros = 0, share = 1.0 / (p->down.repeat * p->across.repeat);
     struct spot s = {0, {0x2800, ST_PLAIN}};
     for (int i = 0; i < p->dy; i++) {
         int row = cell_of_dot(&p->down, y * p->dy + i);
@@ -34,12 +49,10 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
             int col = cell_of_dot(&p->across, x * p->dx + j);
             if (col >= g->w || !n[col]) continue;
             s.look.glyph |= bit[i][j];
-            nonzeros += n[col];
+            nonzeros += share * n[col];
         }
     }
-    if (nonzeros)
-        s.density =
-            (double)nonzeros / ((double)elements_at(&p->down, p->dy, y) * (double)elements_at(&p->across, p->dx, x));
+    if (nonzeros > 0) s.density = nonzeros / elements_at(p, x, y);
     return s;
 }
 
