@@ -9,12 +9,16 @@
 
 #include <string.h>
 
+/* A slice takes two threads about 1 ms, and a glance one thread. FEW_ENTRIES take one thread less than 1 ms, and the
+   other threads of a team would spin for milliseconds afterwards. */
 enum {
-    SLICE_ENTRIES = 1 << 22,
-    PART_ENTRIES = 1 << 19,
+    SLICE_ENTRIES = 1 << 20,
+    FEW_ENTRIES = 1 << 19,
+    PART_ENTRIES = 1 << 18,
     LONG_ROW = 16,
     CELLS_MOST = 2048,
     SAMPLE = 1 << 22,
+    GLANCE = 1 << 19,
     ROW_COST = 64
 };
 
@@ -207,7 +211,7 @@ bool density_more(struct density *d)
     if (d->done >= d->h) return false;
     struct picture p = picture_of(d->A, d->win, d->h, d->w, d->cells);
     int64_t from = d->done, to = slice_end(&p, from);
-#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > THREADS_FROM)
+#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > FEW_ENTRIES)
     count_lines(&p, from, to, d->w);
     d->done = to;
     return to < d->h;
@@ -251,14 +255,24 @@ static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint3
         if (cells[x]) cells[x] = (uint32_t)((double)cells[x] * (double)rows / (double)looked + 0.5);
 }
 
-bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e)
+static bool sample(const struct csr *A, struct window win, int h, int w, int64_t most, uint32_t *cells, struct err *e)
 {
     if (empty_window(win, h, w)) return true;
     if (!can_count(win, e)) return false;
     struct picture p = picture_of(A, win, h, w, cells);
-#pragma omp parallel for schedule(dynamic, 4) if (A->nnz > THREADS_FROM)
-    for (int64_t y = 0; y < h; y++) sample_cells(&p, y, SAMPLE / h, cells + y * w);
+#pragma omp parallel for schedule(dynamic, 4) if (most > GLANCE && A->nnz > THREADS_FROM)
+    for (int64_t y = 0; y < h; y++) sample_cells(&p, y, most / h, cells + y * w);
     return true;
+}
+
+bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e)
+{
+    return sample(A, win, h, w, SAMPLE, cells, e);
+}
+
+bool density_glance(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e)
+{
+    return sample(A, win, h, w, GLANCE, cells, e);
 }
 
 /* ---- sums ---- */
@@ -346,6 +360,20 @@ static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift,
     return at < last ? at : last;
 }
 
+/* Set the cells of one row of cells. The sums are those above its first and below its last row. */
+static void row_of_cells(const struct sums *s, const struct picture *p, const uint32_t *top, const uint32_t *low,
+                         uint32_t *cells)
+{
+    int64_t left = corner(p->win.col0, &p->across, 0, s->across, s->w);
+    uint32_t before = low[left] - top[left];
+    for (int64_t x = 0; x < p->across.cells; x++) {
+        int64_t right = corner(p->win.col0, &p->across, x + 1, s->across, s->w);
+        uint32_t now = low[right] - top[right];
+        cells[x] = now - before;
+        before = now;
+    }
+}
+
 void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells)
 {
     struct picture p = picture_of(s->A, win, h, w, cells);
@@ -353,10 +381,6 @@ void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t 
     for (int y = 0; y < h; y++) {
         const uint32_t *top = s->n + pitch * corner(win.row0, &p.down, y, s->down, s->h);
         const uint32_t *low = s->n + pitch * corner(win.row0, &p.down, y + 1, s->down, s->h);
-        for (int x = 0; x < w; x++) {
-            int64_t left = corner(win.col0, &p.across, x, s->across, s->w);
-            int64_t right = corner(win.col0, &p.across, x + 1, s->across, s->w);
-            cells[(int64_t)y * w + x] = low[right] - low[left] - top[right] + top[left];
-        }
+        row_of_cells(s, &p, top, low, cells + (int64_t)y * w);
     }
 }

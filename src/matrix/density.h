@@ -11,7 +11,7 @@
 struct err;
 
 /* To do the work of density_of in slices, call density_begin, then density_more until it returns false. The caller owns
-   the cells and sets them to 0. A slice is about 4 million entries and takes a few milliseconds. */
+   the cells and sets them to 0. A slice is about a million entries and takes about a millisecond. */
 struct density {
     const struct csr *A;
     struct window win;
@@ -25,6 +25,8 @@ bool density_more(struct density *d);
 /* Estimate what density_of would count, from a sample of matrix rows spread evenly over each row of cells. The time
    does not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
+/* The same from an eighth of the rows, for pictures that move: it takes about a millisecond. */
+bool density_glance(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
 /* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
    block of cells. Once it is built, a picture needs no access to the matrix. */

@@ -30,7 +30,7 @@ struct grid {
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
 /* The smallest picture with its frame and title; from 7 lines on there is a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
-enum { QUICK = 1 << 20 }; /* this many entries can be counted within one frame */
+enum { QUICK = 1 << 19 }; /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the
@@ -96,7 +96,7 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool
 void spy_grid_free(struct grid *g);
 /* Make the counts that the picture needs. */
 bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e);
-/* Continue the counting for a few milliseconds. */
+/* Continue the counting for about a millisecond. */
 enum work spy_work(struct session *s, struct view_state *st);
 /* Start computing the sums of a large matrix if the picture can be zoomed. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full);

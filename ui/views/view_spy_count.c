@@ -49,6 +49,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     struct grid *g = &spy->grid;
     struct window win = window_of(p);
     bool same = g->n && !memcmp(&g->win, &win, sizeof win) && g->h == p->down.cells && g->w == p->across.cells;
+    bool first = !g->n;
     if (same && !g->guessed) return true;
     if (!same && !begin_grid(g, p, e)) return false;
     if (sums_ready(&g->sums) && sums_fit(&g->sums, win, g->h, g->w)) {
@@ -59,7 +60,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     if (same) return true;
     if (!st->full || is_quick(A, win)) return density_of(A, win, g->h, g->w, g->n, NULL, e);
     g->guessed = true;
-    return density_sample(A, win, g->h, g->w, g->n, e);
+    return first ? density_sample(A, win, g->h, g->w, g->n, e) : density_glance(A, win, g->h, g->w, g->n, e);
 }
 
 /* Continue to count a picture whose counts the sums do not give. */
