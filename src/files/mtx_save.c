@@ -1,52 +1,106 @@
-/* Write a Matrix Market file: coordinate, general, with the shortest decimals that read back exactly. The file is
-   written completely or not at all. */
+/* Write a Matrix Market file: coordinate, general, with the shortest decimals that read back exactly. All threads
+   compose the text of shares of the entries, and compress it if the file is to be; the shares are written in order. The
+   file is written completely or not at all. */
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/gzip.h"
 #include "matrix_market.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/number.h"
+#include "base/search.h"
 #include "base/text.h"
 #include "base/watch.h"
 
-#include <archive.h>
-#include <archive_entry.h>
 #include <lpsolve/mmio.h>
+#include <omp.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { BUFFER = 1 << 20, LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1), TICK_EVERY = 1 << 15 };
-
-struct writer {
-    struct newfile file;
-    struct archive *archive; /* gzip, or NULL */
-    char *text;
-    int64_t n;
+/* SHARE: entries of a piece of text; LINE_ROOM: bytes of the longest line; NEAR: rows that a search by steps visits */
+enum {
+    SHARE = 1 << 14,
+    LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1),
+    TEXT_ROOM = SHARE * LINE_ROOM,
+    NEAR = 64,
+    AHEAD = 16,
+    WAIT_US = 200
 };
 
-static bool flush(struct writer *w, struct err *e)
+/* A piece of text that one thread composes, and its compressor. */
+struct piece {
+    char *text;
+    int64_t n;
+    struct gzip *gzip; /* NULL: not compressed */
+    bool ready;        /* complete, but not written yet */
+};
+
+/* The file. Pieces are composed in any order, at most `depth` ahead of the one that is written next, so that a thread
+   that the system interrupts does not hold up the others at once. */
+struct writer {
+    struct newfile file;
+    const struct csr *A;
+    struct watch *watch;
+    bool packs; /* gzip */
+    struct gzip_sum sum;
+    struct err why;             /* the first failure of a thread */
+    bool stop;                  /* read and written atomically */
+    struct piece *slot;         /* [depth]: piece i of the file is composed in slot i % depth */
+    int64_t depth, taken, next; /* pieces taken by a thread; the piece to be written next; both atomic */
+    bool writing;               /* a thread is writing pieces */
+};
+
+static bool piece_new(struct piece *p, bool packs, struct err *e)
 {
-    bool ok = w->archive ? archive_write_data(w->archive, w->text, (size_t)w->n) == w->n ||
-                               newfile_fail(&w->file, "write the file", archive_errno(w->archive), e)
-                         : newfile_write(&w->file, w->text, w->n, e);
-    w->n = 0;
-    return ok;
+    *p = (struct piece){.text = mem_new(TEXT_ROOM, 1, "text to write", e)};
+    return p->text && (!packs || (p->gzip = gzip_new(TEXT_ROOM, e)));
 }
 
-static bool start_gzip(struct writer *w, struct err *e)
+static void piece_free(struct piece *p)
 {
-    struct archive_entry *entry = archive_entry_new();
-    struct archive *a = w->archive = archive_write_new();
-    bool ok = entry && a;
-    if (ok) {
-        archive_entry_set_filetype(entry, AE_IFREG);
-        archive_entry_set_pathname(entry, "matrix.mtx");
-        ok = archive_write_add_filter_gzip(a) == ARCHIVE_OK && archive_write_set_format_raw(a) == ARCHIVE_OK &&
-             archive_write_set_bytes_in_last_block(a, 1) == ARCHIVE_OK &&
-             archive_write_open_fd(a, w->file.fd) == ARCHIVE_OK && archive_write_header(a, entry) == ARCHIVE_OK;
-    }
-    archive_entry_free(entry);
-    return ok || fail_at(e, E_IO, w->file.where, "cannot write gzip: %s",
-                         a && archive_error_string(a) ? archive_error_string(a) : "out of memory");
+    mem_free(p->text);
+    gzip_free(p->gzip);
+}
+
+static void stop(struct writer *w, const struct err *why)
+{
+#pragma omp critical(mtx_save)
+    fail_at(&w->why, why->code, why->where, "%s", why->text);
+#pragma omp atomic write
+    w->stop = true;
+}
+
+/* False once a thread failed or the user cancelled, which the thread that called mtx_save learns. */
+static bool goes_on(struct writer *w, int64_t done)
+{
+    struct err why = {0};
+    bool stopped;
+#pragma omp atomic read
+    stopped = w->stop;
+    if (stopped) return false;
+    if (omp_get_thread_num() || watch_tick(w->watch, "writing", done, w->A->nnz, &why)) return true;
+    stop(w, &why);
+    return false;
+}
+
+/* Compress the text of p; `done` entries precede it. */
+static bool piece_pack(struct writer *w, struct piece *p, int64_t done)
+{
+    if (!p->gzip) return true;
+    gzip_begin(p->gzip, p->text, p->n);
+    while (gzip_goes_on(p->gzip))
+        if (!goes_on(w, done)) return false;
+    return true;
+}
+
+/* Write p as the next piece of the file. */
+static bool piece_write(struct writer *w, struct piece *p, struct err *e)
+{
+    int64_t n = p->n;
+    const void *data = p->gzip ? gzip_packed(p->gzip, &n) : p->text;
+    if (p->gzip) gzip_add(&w->sum, p->gzip);
+    p->n = 0;
+    return newfile_write(&w->file, data, n, e);
 }
 
 static bool ends_in_gz(const char *path)
@@ -55,57 +109,27 @@ static bool ends_in_gz(const char *path)
     return n >= 3 && !strcmp(path + n - 3, ".gz");
 }
 
-static bool writer_open(struct writer *w, const char *path, struct err *e)
+/* ---- lines of text ---- */
+
+static void put_text(struct piece *p, const char *s, size_t n)
 {
-    if (!newfile_open(&w->file, path, e)) return false;
-    w->text = mem_new(BUFFER, 1, "text to write", e);
-    return w->text && (!ends_in_gz(w->file.target) || start_gzip(w, e));
+    memcpy(p->text + p->n, s, n);
+    p->n += (int64_t)n;
 }
 
-static bool writer_close(struct writer *w, bool ok, struct err *e)
-{
-    if (w->archive && archive_write_close(w->archive) != ARCHIVE_OK && ok)
-        ok = newfile_fail(&w->file, "write the file", archive_errno(w->archive), e);
-    archive_write_free(w->archive);
-    mem_free(w->text);
-    return newfile_close(&w->file, ok, e);
-}
-
-static void put_text(struct writer *w, const char *s, size_t n)
-{
-    memcpy(w->text + w->n, s, n);
-    w->n += (int64_t)n;
-}
-
-static void put_integer(struct writer *w, int64_t v)
+static void put_integer(struct piece *p, int64_t v)
 {
     char digits[24];
     size_t at = sizeof digits;
     do digits[--at] = (char)('0' + v % 10);
     while (v /= 10);
-    put_text(w, digits + at, sizeof digits - at);
+    put_text(p, digits + at, sizeof digits - at);
 }
 
-static void put_value(struct writer *w, double v)
+static void put_value(struct piece *p, double v)
 {
-    w->text[w->n++] = ' ';
-    w->n += (int64_t)number_print(v, w->text + w->n);
-}
-
-/* Write each line of the comment, made safe to print. Lines are cut after 240 bytes. */
-static bool put_comment(struct writer *w, const char *comment, struct err *e)
-{
-    char safe[1024];
-    for (const char *p = comment; p && *p;) {
-        size_t n = strcspn(p, "\r\n");
-        print_safe(p, n, 240, safe, sizeof safe);
-        put_text(w, "% ", 2);
-        put_text(w, safe, strlen(safe));
-        put_text(w, "\n", 1);
-        if (w->n > BUFFER - 2 * (int64_t)sizeof safe && !flush(w, e)) return false;
-        p += n + (p[n] == '\r' && p[n + 1] == '\n') + (p[n] != 0);
-    }
-    return true;
+    p->text[p->n++] = ' ';
+    p->n += (int64_t)number_print(v, p->text + p->n);
 }
 
 static int write_banner(FILE *f, const struct csr *A)
@@ -120,46 +144,166 @@ static int write_size(FILE *f, const struct csr *A)
     return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz);
 }
 
-/* Write a line of text that mmio composes. */
-static bool put_line(struct writer *w, int (*write)(FILE *f, const struct csr *A), const struct csr *A, struct err *e)
+/* Add a line of text that mmio composes. */
+static bool put_line(struct piece *p, int (*write)(FILE *f, const struct csr *A), const struct csr *A)
 {
     char line[MM_MAX_LINE_LENGTH] = "";
     FILE *f = fmemopen(line, sizeof line, "w");
     bool ok = f && !write(f, A);
     if (f) ok &= !fclose(f);
-    put_text(w, line, strlen(line));
-    return ok || fail_at(e, E_IO, w->file.where, "mmio could not write the banner or the size line");
+    put_text(p, line, strlen(line));
+    return ok;
 }
 
-static bool put_head(struct writer *w, const struct csr *A, const char *comment, struct err *e)
+/* Add each line of the comment, made safe to print. Lines are cut after 240 bytes, and lines beyond the room of the
+   text are left out. */
+static void put_comment(struct piece *p, const char *comment)
 {
-    return put_line(w, write_banner, A, e) && put_comment(w, comment, e) && put_line(w, write_size, A, e);
+    char safe[1024];
+    for (const char *c = comment; c && *c && p->n < TEXT_ROOM / 2;) {
+        size_t n = strcspn(c, "\r\n");
+        print_safe(c, n, 240, safe, sizeof safe);
+        put_text(p, "% ", 2);
+        put_text(p, safe, strlen(safe));
+        put_text(p, "\n", 1);
+        c += n + (c[n] == '\r' && c[n + 1] == '\n') + (c[n] != 0);
+    }
 }
 
-static void put_entry(struct writer *w, const struct csr *A, int64_t row, int64_t k)
+static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t k)
 {
-    put_integer(w, row + 1);
-    put_text(w, " ", 1);
-    put_integer(w, A->col[k] + (int64_t)1);
-    put_value(w, A->val[k]);
-    if (A->imag) put_value(w, A->imag[k]);
-    put_text(w, "\n", 1);
+    put_integer(p, row + 1);
+    put_text(p, " ", 1);
+    put_integer(p, A->col[k] + (int64_t)1);
+    put_value(p, A->val[k]);
+    if (A->imag) put_value(p, A->imag[k]);
+    put_text(p, "\n", 1);
 }
 
-static bool put_entries(struct writer *w, const struct csr *A, struct watch *watch, struct err *e)
+/* The row of entry k, which is not before `row`: empty rows may precede it, many or few. */
+static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 {
-    for (int64_t row = 0, k = 0; row < A->rows; row++)
-        for (; k < A->rowptr[row + 1]; k++) {
-            if (k % TICK_EVERY == 0 && !watch_tick(watch, "writing", k, A->nnz, e)) return false;
-            put_entry(w, A, row, k);
-            if (w->n > BUFFER - LINE_ROOM && !flush(w, e)) return false;
+    for (int i = 0; i < NEAR; i++, row++)
+        if (k < A->rowptr[row + 1]) return row;
+    return span_of(A->rowptr, A->rows, k);
+}
+
+/* ---- the file ---- */
+
+/* What a thread failed with, as the failure of the save. */
+static bool fine(const struct writer *w, struct err *e)
+{
+    return !w->why.code || fail_at(e, w->why.code, w->why.where, "%s", w->why.text);
+}
+
+static bool put_head(struct piece *p, const struct csr *A, const char *comment)
+{
+    if (!put_line(p, write_banner, A)) return false;
+    put_comment(p, comment);
+    return put_line(p, write_size, A);
+}
+
+static bool write_head(struct writer *w, const char *comment, struct err *e)
+{
+    char head[GZIP_ENDS];
+    struct piece p;
+    gzip_head(head);
+    bool ok = piece_new(&p, w->packs, e) && (!w->packs || newfile_write(&w->file, head, sizeof head, e));
+    if (ok && !put_head(&p, w->A, comment))
+        ok = fail_at(e, E_IO, w->file.where, "mmio could not write the banner or the size line");
+    ok = ok && (piece_pack(w, &p, 0) || fine(w, e)) && piece_write(w, &p, e);
+    piece_free(&p);
+    return ok;
+}
+
+static bool write_tail(struct writer *w, struct err *e)
+{
+    char tail[GZIP_ENDS];
+    gzip_tail(&w->sum, tail);
+    return !w->packs || newfile_write(&w->file, tail, sizeof tail, e);
+}
+
+/* Compose and pack the text of a share of the entries. */
+static bool compose(struct writer *w, struct piece *p, int64_t share)
+{
+    const struct csr *A = w->A;
+    int64_t k = share * SHARE, end = k + SHARE < A->nnz ? k + SHARE : A->nnz;
+    int64_t row = span_of(A->rowptr, A->rows, k);
+    if (!goes_on(w, k)) return false;
+    for (; k < end; k++) put_entry(p, A, row = row_of(A, row, k), k);
+    return piece_pack(w, p, end);
+}
+
+/* Write this piece, and those after it that are ready, unless another thread is doing so already. */
+static void hand_in(struct writer *w, struct piece *p)
+{
+    bool mine;
+#pragma omp critical(mtx_save_turn)
+    {
+        p->ready = true;
+        mine = !w->writing && w->slot[w->next % w->depth].ready;
+        w->writing |= mine;
+    }
+    while (mine) {
+        struct err why = {0};
+        struct piece *first = &w->slot[w->next % w->depth];
+        if (!piece_write(w, first, &why)) stop(w, &why);
+#pragma omp critical(mtx_save_turn)
+        {
+            first->ready = false;
+#pragma omp atomic update release
+            w->next++;
+            mine = !why.code && w->slot[w->next % w->depth].ready;
+            w->writing = mine;
         }
-    return flush(w, e);
+    }
+}
+
+/* Wait until the slot of piece i is free. */
+static bool wait_for_slot(struct writer *w, int64_t i)
+{
+    int64_t next;
+    for (;;) {
+#pragma omp atomic read acquire
+        next = w->next;
+        if (i < next + w->depth) return true;
+        if (!goes_on(w, i * SHARE)) return false;
+        usleep(WAIT_US);
+    }
+}
+
+static void work(struct writer *w, int64_t pieces)
+{
+    for (;;) {
+        int64_t i;
+        struct err why = {0};
+#pragma omp atomic capture
+        i = w->taken++;
+        if (i >= pieces || !wait_for_slot(w, i)) return;
+        struct piece *p = &w->slot[i % w->depth];
+        if (!p->text && !piece_new(p, w->packs, &why)) stop(w, &why);
+        if (!goes_on(w, i * SHARE) || !compose(w, p, i)) return;
+        hand_in(w, p);
+    }
+}
+
+static bool write_entries(struct writer *w, struct err *e)
+{
+    int64_t pieces = (w->A->nnz + SHARE - 1) / SHARE;
+    w->depth = omp_get_max_threads() + AHEAD;
+    if (!(w->slot = mem_zero(w->depth, sizeof *w->slot, "text to write", e))) return false;
+#pragma omp parallel if (pieces > 1)
+    work(w, pieces);
+    for (int64_t i = 0; i < w->depth; i++) piece_free(&w->slot[i]);
+    mem_free(w->slot);
+    return fine(w, e);
 }
 
 bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e)
 {
-    struct writer out = {.n = 0};
-    bool ok = writer_open(&out, path, e) && put_head(&out, A, comment, e) && put_entries(&out, A, w, e);
-    return writer_close(&out, ok, e);
+    struct writer out = {.A = A, .watch = w};
+    bool ok = newfile_open(&out.file, path, e);
+    out.packs = ok && ends_in_gz(out.file.target);
+    ok = ok && write_head(&out, comment, e) && write_entries(&out, e) && write_tail(&out, e);
+    return newfile_close(&out.file, ok, e);
 }

@@ -13,6 +13,7 @@
 #include <archive_entry.h>
 #include <dirent.h>
 #include <math.h>
+#include <omp.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -575,6 +576,67 @@ static void saved_matrices_round_trip(void **state)
     }
 }
 
+/* One gzip stream, whose text is that of the file that is not packed, whatever the number of threads. */
+static void a_packed_save_is_one_stream(void **state)
+{
+    struct csr A;
+    int threads = omp_get_max_threads();
+    (void)state;
+    assert_true(random_csr(&A, false, 400, 300, 100000, NULL));
+    assert_true(mtx_save(scratch_path("plain.mtx"), &A, "two", NULL, NULL));
+    size_t n, packed;
+    char *text = read_whole(scratch_path("plain.mtx"), &n), *got = mem_new((int64_t)n + 1, 1, "text", NULL);
+    for (int t = 1; t <= 7; t += 3) {
+        omp_set_num_threads(t);
+        assert_true(mtx_save(scratch_path("packed.mtx.gz"), &A, "two", NULL, NULL));
+        char *z = read_whole(scratch_path("packed.mtx.gz"), &packed);
+        z_stream s = {.next_in = (unsigned char *)z,
+                      .avail_in = (unsigned)packed,
+                      .next_out = (unsigned char *)got,
+                      .avail_out = (unsigned)n + 1};
+        assert_int_equal(inflateInit2(&s, 15 + 16), Z_OK);
+        assert_int_equal(inflate(&s, Z_FINISH), Z_STREAM_END);
+        assert_int_equal(s.total_out, n);
+        assert_int_equal(s.avail_in, 0);
+        assert_memory_equal(got, text, n);
+        inflateEnd(&s);
+        mem_free(z);
+    }
+    omp_set_num_threads(threads);
+    mem_free(text);
+    mem_free(got);
+    csr_free(&A);
+}
+
+/* Whichever allocation fails, and whenever the user cancels: a message, and no file. */
+static void a_packed_save_can_fail_anywhere(void **state)
+{
+    struct csr A;
+    bool saved = false;
+    (void)state;
+    scratch_remove();
+    assert_true(random_csr(&A, false, 400, 300, 100000, NULL));
+    const char *path = scratch_path("a.mtx.gz");
+    for (int n = 1; n < 100 && !saved; n++) {
+        struct err e = {0};
+        mem_fail_at(n);
+        saved = mtx_save(path, &A, NULL, NULL, &e);
+        mem_fail_at(0);
+        if (!saved) assert_int_equal(e.code, E_MEMORY);
+        assert_int_equal(scratch_files(), saved);
+    }
+    assert_true(saved);
+    for (int calls = 1; calls < 12; calls += 5) {
+        int left = calls;
+        struct err e = {0};
+        struct watch w = {.tick = stop_at, .user = &left};
+        assert_false(mtx_save(scratch_path("b.mtx.gz"), &A, NULL, &w, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_int_equal(scratch_files(), 1);
+    }
+    csr_free(&A);
+}
+
 static void a_failed_save_leaves_the_old_file(void **state)
 {
     struct csr A;
@@ -689,6 +751,8 @@ int main(void)
         cmocka_unit_test(a_file_may_shrink_while_it_is_read),
         cmocka_unit_test(surplus_entries_are_not_read_to_the_end),
         cmocka_unit_test(saved_matrices_round_trip),
+        cmocka_unit_test(a_packed_save_is_one_stream),
+        cmocka_unit_test(a_packed_save_can_fail_anywhere),
         cmocka_unit_test(a_failed_save_leaves_the_old_file),
         cmocka_unit_test(vectors_have_two_forms),
         cmocka_unit_test(the_whole_collection_loads),

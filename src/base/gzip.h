@@ -1,0 +1,30 @@
+/* Write gzip on several threads: one stream of pieces, each of which any thread compresses by itself. */
+#ifndef GZIP_H
+#define GZIP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+/* Compresses pieces, one after another; for one thread. */
+struct gzip;
+struct gzip *gzip_new(int64_t most, struct err *e); /* pieces have at most this many bytes */
+void gzip_free(struct gzip *g);                     /* g may be NULL */
+/* Begin a piece of n bytes, which must stay until the piece is complete. */
+void gzip_begin(struct gzip *g, const void *data, int64_t n);
+/* Compress part of the piece, for about a millisecond. Returns false when the piece is complete. */
+bool gzip_goes_on(struct gzip *g);
+/* The compressed piece, until the next gzip_begin. */
+const void *gzip_packed(const struct gzip *g, int64_t *n);
+
+/* The checksum and the length of all pieces written so far; zero at first. */
+struct gzip_sum {
+    uint32_t crc, bytes;
+};
+enum { GZIP_ENDS = 10 };                                       /* bytes before the first and after the last piece */
+void gzip_head(char out[GZIP_ENDS]);                           /* precedes the first piece */
+void gzip_add(struct gzip_sum *s, const struct gzip *g);       /* count the piece of g as the next */
+void gzip_tail(const struct gzip_sum *s, char out[GZIP_ENDS]); /* follows the last piece */
+
+#endif
