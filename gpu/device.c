@@ -118,6 +118,16 @@ struct device *device_open(const char *name, struct err *e)
     return refuse(name, e);
 }
 
+bool device_is_name(const char *text)
+{
+    for (int i = 0; i < COUNT(makers); i++) {
+        size_t n = strlen(makers[i]->name);
+        if (strncmp(text, makers[i]->name, n)) continue;
+        if (!text[n] || (makers[i]->numbered && text[n] == ':')) return true;
+    }
+    return index_of(text) >= 0;
+}
+
 struct device *device_default(void)
 {
     const struct device_maker *m = maker_cuda.likely() ? &maker_cuda : &maker_cpu;

@@ -2,6 +2,7 @@
    program starts without it. */
 #include "paint.h"
 #include "base/err.h"
+#include "base/shared.h"
 #include "base/text.h"
 
 #include <dlfcn.h>
@@ -80,8 +81,10 @@ static bool symbols(void)
 static bool open_library(struct err *e)
 {
     if (cairo.opened != png_cairo_name) {
+        struct err why = {0};
+        cairo.library = shared_open(1, &png_cairo_name, &why);
+        if (why.code) return fail(e, why.code, "%s", why.text);
         cairo.opened = png_cairo_name;
-        cairo.library = dlopen(png_cairo_name, RTLD_NOW | RTLD_LOCAL);
         if (cairo.library && !symbols()) cairo.library = NULL;
     }
     if (cairo.library) return true;
@@ -174,6 +177,6 @@ bool png_end(struct png *g, FILE *f, bool ok, struct err *e)
     if (g->surface) cairo.surface_destroy(g->surface);
     g->context = g->surface = NULL;
     if (!status) return ok;
-    return fail(e, status == CAIRO_NO_MEMORY || status == CAIRO_WRITE ? E_MEMORY : E_INTERNAL,
-                "cairo could not make the picture (its status is %d)", status);
+    if (status == CAIRO_NO_MEMORY || status == CAIRO_WRITE) return fail(e, E_MEMORY, "out of memory for the picture");
+    return fail(e, E_INTERNAL, "cairo could not make the picture (its status is %d)", status);
 }

@@ -3,6 +3,7 @@
 #include "card.h"
 #include "card_graph.h"
 #include "base/err.h"
+#include "base/shared.h"
 #include "base/mem.h"
 #include "base/worker.h"
 
@@ -51,9 +52,11 @@ static bool open_library(struct err *e)
 {
     static const char *opened;
     if (!cholmod.tried || opened != card_cholmod_name) {
+        struct err why = {0};
+        cholmod.library = shared_open(1, &card_cholmod_name, &why);
+        if (why.code) return fail(e, why.code, "%s", why.text);
         cholmod.tried = true;
         opened = card_cholmod_name;
-        cholmod.library = dlopen(card_cholmod_name, RTLD_NOW | RTLD_LOCAL);
         if (cholmod.library && !is_compatible()) {
             dlclose(cholmod.library);
             cholmod.library = NULL;

@@ -4,6 +4,7 @@
    matrix through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/shared.h"
 #include "file.h"
 #include "load_info.h"
 #include "base/mem.h"
@@ -47,7 +48,7 @@ struct matio {
     unsigned (*fields)(matvar_t *);
 };
 
-static bool open_matio(struct matio *m)
+static bool open_matio(struct matio *m, struct err *e)
 {
     static const char *const names[] = {"libmatio.so.11", "libmatio.so.13", "libmatio.so.12", "libmatio.so"};
     const struct {
@@ -63,13 +64,16 @@ static bool open_matio(struct matio *m)
         {"Mat_VarGetStructFieldnames", &m->fieldnames},
         {"Mat_VarGetNumberOfFields", &m->fields},
     };
-    void *lib = NULL, *symbol;
-    for (int i = 0; !lib && i < COUNT(names); i++) lib = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    void *lib = shared_open(COUNT(names), names, e), *symbol;
     for (int i = 0; lib && i < COUNT(table); i++) {
-        if (!(symbol = dlsym(lib, table[i].name))) return false;
+        if (!(symbol = dlsym(lib, table[i].name)))
+            return fail(e, E_UNSUPPORTED, "this libmatio has no function %s; install libmatio11 or convert the file",
+                        table[i].name);
         memcpy(table[i].to, &symbol, sizeof symbol);
     }
-    return lib != NULL;
+    if (lib) return true;
+    return fail(e, E_UNSUPPORTED,
+                ".mat files need libmatio, which is not installed; install libmatio11 or convert the file");
 }
 
 static bool send_all(int fd, const void *data, size_t n)
@@ -245,9 +249,8 @@ static _Noreturn void child(int fd, const char *path, const char *part)
     struct rlimit none = {0, 0};
     setrlimit(RLIMIT_CORE, &none);
     limit_memory();
-    if (!open_matio(&lib))
-        give_up(fd, E_UNSUPPORTED,
-                ".mat files need libmatio, which is not installed; install libmatio11 or convert the file");
+    struct err e = {0};
+    if (!open_matio(&lib, &e)) give_up(fd, e.code, e.text);
     mat_t *file = lib.open(path, 0);
     if (!file) give_up(fd, E_INPUT, "libmatio cannot open the file; it is truncated or corrupt");
     matvar_t *v = choose(&lib, &m, file, part);

@@ -69,6 +69,9 @@ struct device {
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no
    such device; the error lists the available devices. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
+/* Is the text the name of a device, or the beginning of one that has a number? Opens nothing, so that device_open can
+   report what is wrong with the device. */
+bool device_is_name(const char *text);
 struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; does not start CUDA */
 int device_count(enum device_kind kind); /* starts only as much of CUDA as counting needs */
 void devices_close(void);

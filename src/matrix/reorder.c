@@ -3,6 +3,7 @@
 #include "csr.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/shared.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
@@ -332,9 +333,11 @@ static bool metis_suits(void)
 static bool metis_open(struct err *e)
 {
     if (metis.opened != reorder_metis_name) {
+        struct err why = {0};
+        metis.library = shared_open(1, &reorder_metis_name, &why);
+        if (why.code) return fail(e, why.code, "%s", why.text);
         metis.opened = reorder_metis_name;
         metis.wide = false;
-        metis.library = dlopen(reorder_metis_name, RTLD_NOW | RTLD_LOCAL);
         if (metis.library && !metis_suits()) {
             dlclose(metis.library);
             metis.library = NULL;

@@ -94,11 +94,11 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     }
 }
 
-/* Accept any name that begins like that of a GPU; device_open then reports what is wrong with that GPU. */
+/* device_open reports later what is wrong with the device: too little memory, or a GPU that is missing. */
 static bool check_device(const struct session *s, const char *text)
 {
     (void)s;
-    return !strcmp(text, "cuda") || !strncmp(text, "cuda:", 5) || device_open(text, NULL);
+    return device_is_name(text);
 }
 
 static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)

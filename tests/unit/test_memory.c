@@ -1,0 +1,137 @@
+/* Memory that fails: ten scripts run again and again, each time with another allocation failing. The first line that
+   fails says that memory was the cause, nothing crashes, and the session can be used afterwards. */
+#include "base/mem.h"
+#include "base/shared.h"
+#include "kits/talk.h"
+#include "machine/device.h"
+#include "session/command.h"
+#include "ui/run.h"
+
+#include <unistd.h>
+
+enum { LINES_MOST = 16, RUNS_MOST = 100 };
+
+static const struct script {
+    const char *name;
+    bool opens; /* devices are closed afterwards, so that opening them can fail too; their ceilings are lost */
+    const char *line[LINES_MOST];
+} scripts[] = {
+    {"look",
+     true,
+     {"gen poisson2d 4 as A", "list", "stats A", "check A", "check A lines", "formats A", "kernels A", "spy", "rows",
+      "layout ell", "help ell", "devices", "transpose A on emu", "device emu", "version"}},
+    {"store",
+     false,
+     {"gen random 6 5 12 as A", "convert ell of A", "convert hyb width 2 of A f32", "convert bsr of A on emu force",
+      "convert sell of A on cpu", "convert dia of A force", "formats A", "drop A", "undo"}},
+    {"multiply",
+     false,
+     {"gen poisson2d 3 as A", "spmv A on cpu reps 1", "spmv A using sell on emu reps 1 f32",
+      "bench A on cpu top 2 reps 1", "transfer A on cpu reps 1"}},
+    {"solve",
+     false,
+     {"gen poisson2d 4 as A", "solve cg A on cpu step", "step 2", "back", "change tol 1e-3", "continue",
+      "solve gmres A on emu m 3 precond ilu0 maxit 3", "solve jacobi A on cpu maxit 3 force",
+      "export solve s.json force", "solvers"}},
+    {"race",
+     false,
+     {"gen poisson2d 3 as A", "race cg jacobi maxit 3 force on cpu", "export race r.csv force",
+      "race csr-serial ell-serial reps 1"}},
+    {"factor",
+     false,
+     {"gen dense 4 as D", "lu D on cpu reps 1", "lu lu-openmp D on cpu reps 1", "lu D step on cpu", "keys j view lu",
+      "export lu l.json force"}},
+    {"write",
+     false,
+     {"gen poisson2d 3 as A", "export spy a.json force", "export rows a.csv force", "export layout a.txt force",
+      "export spy a.svg force", "report a.html force", "keys j Tab j", "screendump a.ansi force",
+      "screendump b.txt force"}},
+    {"files",
+     false,
+     {"gen random 6 5 12 as A", "save a.mtx A force", "save b.mtx.gz A force", "save c.wsb A force",
+      "save d.npz A force", "load a.mtx", "load b.mtx.gz", "load c.wsb", "load d.npz", "record r.txt", "list",
+      "record off", "drop all", "source r.txt"}},
+    {"microscope",
+     false,
+     {"gen poisson2d 3 as A", "trace csr-scalar", "count csr-scalar lines", "explain csr-vector", "predict csr-scalar",
+      "advise", "why not dia", "whatif format ell", "wrong", "export trace t.json force"}},
+    {"change",
+     false,
+     {"gen rmat 3 3 as A", "symmetrize A on cpu as S", "symmetrize A on emu", "transpose A", "reorder rcm S", "scale A",
+      "extract 0 2 A", "prune A", "diff A S", "set colours 8", "undo", "set"}},
+};
+
+static void forget_files(void)
+{
+    static const char *const names[] = {"r.txt"};
+    for (int i = 0; i < COUNT(names); i++) unlink(names[i]);
+}
+
+static bool is_about_memory(const struct talk *t)
+{
+    return strstr(t->err, "memory") || strstr(t->out, "memory");
+}
+
+/* Run the script with the nth allocation failing. Returns the number of allocations. */
+static int64_t play(const struct script *p, enum out_mode mode, int64_t nth)
+{
+    struct talk t;
+    struct err e = {0};
+    forget_files();
+    talk_open(&t, mode);
+    assert_true(ui_attach(&t.s, &e));
+    int64_t before = mem_count();
+    bool all = true;
+    mem_fail_at(nth);
+    for (int i = 0; i < LINES_MOST && p->line[i]; i++) {
+        bool ok = talk_line(&t, p->line[i]);
+        if (!ok && all && (!nth || !is_about_memory(&t)))
+            fail_msg("%s, allocation %lld, `%s`: %s%s", p->name, (long long)nth, p->line[i], t.err, t.out);
+        all &= ok;
+    }
+    mem_fail_at(0);
+    int64_t made = mem_count() - before;
+    if (!talk_line(&t, "gen poisson2d 3 as Z; spmv Z on cpu reps 1; drop Z"))
+        fail_msg("%s afterwards: %s", p->name, t.err);
+    talk_close_screen(&t);
+    if (p->opens) devices_close();
+    return made;
+}
+
+/* All of the first allocations fail in turn, then some of the later ones. */
+static void a_script_survives(void **state)
+{
+    const struct script *p = *state;
+    for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
+        int64_t n = play(p, mode, 0), by = n / RUNS_MOST + 1;
+        for (int64_t nth = 1 + mode % by; nth <= n; nth += by) play(p, mode, nth);
+    }
+}
+
+/* A library that cannot be opened, here because it is a text, is not called one that is not installed. */
+static void a_library_that_does_not_open(void **state)
+{
+    static const char *const names[] = {"libwarpspy-not-there.so.9", "./libodd.so"};
+    struct err e = {0};
+    (void)state;
+    FILE *f = fopen(names[1], "w");
+    assert_true(f && fputs("no library\n", f) >= 0 && !fclose(f));
+    assert_null(shared_open(1, names, &e));
+    assert_int_equal(e.code, E_NONE);
+    assert_null(shared_open(2, names, &e));
+    assert_int_equal(e.code, E_MEMORY);
+    assert_non_null(strstr(e.text, "./libodd.so is installed but cannot be opened"));
+}
+
+int main(void)
+{
+    struct CMUnitTest tests[COUNT(scripts) + 1] = {cmocka_unit_test(a_library_that_does_not_open)};
+    char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
+    if (!mkdtemp(folder) || chdir(folder)) return 1;
+    for (int i = 0; i < COUNT(scripts); i++)
+        tests[i + 1] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
+    int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (system(command)) perror(command);
+    return failed;
+}
