@@ -96,6 +96,7 @@ bool plain_line(const struct command *c, struct session *s, int nth, char *line,
 
 /* ---- random lines ---- */
 
+static const char *const small[] = {"1", "1", "2", "3", "4", "5", "6", "8", "12"};
 static const char *const numbers[] = {"0",
                                       "1",
                                       "2",
@@ -180,7 +181,10 @@ static const char *value_of(uint64_t *random, const struct kind *k, const struct
     if (all->n && (k->role != KIND_PARAMS || below(random, 2))) return all->name[below(random, all->n)];
     if (k->role == KIND_FILE) return any_of(random, files, COUNT(files));
     for (int tries = 0; tries < 8; tries++) {
-        word = below(random, 2) ? any_of(random, numbers, COUNT(numbers)) : any_of(random, words, COUNT(words));
+        uint64_t from = below(random, 10);
+        word = from < 5   ? any_of(random, small, COUNT(small))
+               : from < 7 ? any_of(random, numbers, COUNT(numbers))
+                          : any_of(random, words, COUNT(words));
         if (kind_accepts(k, s, word)) break;
     }
     return word;
@@ -196,6 +200,8 @@ static void random_command(uint64_t *random, struct session *s, char *line, size
         struct expected *x = expected_after(s, c, line);
         if (!x->n && below(random, 10)) return;
         struct choice pick = x->n ? x->choice[below(random, x->n)] : (struct choice){0};
+        bool more = x->n && (pick.item->repeated || (pick.value && pick.item->value->role == KIND_PARAMS));
+        if (more && below(random, 3)) continue; /* most take few */
         if (!x->n || !below(random, 25))
             add(line, size, hostile_word(random));
         else
