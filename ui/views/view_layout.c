@@ -143,6 +143,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     struct layout_state *own = st->own;
     if (!own->format) own->format = &format_csr;
     enum type real = own->real == T_F32 ? T_F32 : T_F64;
+    own->blocks = 0;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
     if (own->product && own->array >= own->product->S.narrays) own->array = 0, st->item = 0;
     return own->product;
@@ -297,7 +298,9 @@ static void state_reset(void *own)
 
 static void state_free(void *own)
 {
-    ((struct layout_state *)own)->product = NULL; /* owned by the session; a command may have released it */
+    struct layout_state *layout = own;
+    layout->product = NULL; /* owned by the session; a command may have released it */
+    layout->blocks = 0;
 }
 
 static void state_copy(void *to, const void *from)

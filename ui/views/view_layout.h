@@ -12,15 +12,6 @@
 
 struct canvas;
 
-struct layout_state {
-    const struct format *format; /* NULL: csr */
-    enum type real;
-    int64_t param[PARAMS_MAX];
-    bool param_set;
-    struct product *product; /* set by prepare; owned by the session */
-    int array;               /* the array of the chosen slot */
-};
-
 enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, LAYOUT_TOP = 2 };
 
 /* Arrays drawn together: as a strip of slots with one line per array, or as grids with one line per matrix row. */
@@ -31,6 +22,18 @@ struct block {
     int width;           /* characters per slot */
     int64_t per_line;    /* strip: slots per line; grid: columns of each array */
     int64_t from, shown; /* grid: the columns that fit */
+};
+
+struct layout_state {
+    const struct format *format; /* NULL: csr */
+    enum type real;
+    int64_t param[PARAMS_MAX];
+    bool param_set;
+    struct product *product; /* set by prepare; owned by the session */
+    int array;               /* the array of the chosen slot */
+    /* The blocks of the product as far as they depend neither on the screen nor on the cursor; 0: not yet arranged. */
+    struct block block[ARRAYS_MAX];
+    int blocks;
 };
 
 struct page {
@@ -50,7 +53,8 @@ struct page {
 
 /* What slot i of array k holds. */
 struct place layout_slot(const struct stored *S, int k, int64_t i);
-char *layout_slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size);
+/* The text of slot i of array k, whose place is p. */
+char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p, char *out, size_t size);
 int64_t layout_chunk_lines(const struct block *b);
 int layout_label_width(const struct stored *S);
 struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w);

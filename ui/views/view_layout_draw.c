@@ -7,23 +7,21 @@
 
 #include <string.h>
 
-/* Does a lane of the trace access this slot or process its element? */
-static bool is_lit(const struct page *g, int k, int64_t i)
+/* Does a lane of the trace access this slot, whose place is p, or process its element? */
+static bool is_lit(const struct page *g, int k, int64_t i, struct place p)
 {
-    struct place p = layout_slot(g->S, k, i);
     for (int n = 0; n < g->nlit && p.kind == SLOT_ENTRY; n++)
         if (g->lit[n].row == p.row && g->lit[n].col == p.col) return true;
     return traced_slot(g->s, g->S, k, i);
 }
 
 /* The style of a slot: the colour of its row, or the cursor for the chosen slot and all slots with the same entry. */
-static enum style slot_style(const struct page *g, int k, int64_t i)
+static enum style slot_style(const struct page *g, int k, int64_t i, struct place p, bool lit)
 {
-    struct place p = layout_slot(g->S, k, i);
     bool same =
         p.kind == SLOT_ENTRY && g->chosen.kind == SLOT_ENTRY && p.row == g->chosen.row && p.col == g->chosen.col;
     if (g->st->full && (same || (k == g->own->array && i == g->st->item))) return ST_CURSOR;
-    if (is_lit(g, k, i)) return ST_BAD;
+    if (lit) return ST_BAD;
     if (p.kind == SLOT_PADDING) return ST_PAD;
     return p.row < 0 ? ST_DIM : ST_ROW + (unsigned)(p.row % ROW_COLOURS);
 }
@@ -31,9 +29,11 @@ static enum style slot_style(const struct page *g, int k, int64_t i)
 static void draw_slot(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)
 {
     char text[32];
-    layout_slot_text(g->S, k, i, text, sizeof text);
-    draw_right(c, x, y, slot_style(g, k, i), text);
-    if (is_lit(g, k, i)) canvas_put(c, x - text_width(text) - 1, y, ST_BAD, '>');
+    struct place p = layout_slot(g->S, k, i);
+    bool lit = is_lit(g, k, i, p);
+    layout_slot_text(g->S, k, i, p, text, sizeof text);
+    draw_right(c, x, y, slot_style(g, k, i, p, lit), text);
+    if (lit) canvas_put(c, x - text_width(text) - 1, y, ST_BAD, '>');
 }
 
 static void draw_row_number(struct canvas *c, const struct page *g, int k, int64_t i, int x, int y)

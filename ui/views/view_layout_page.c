@@ -49,9 +49,9 @@ static bool go_together(const struct stored *S, int k, int l)
     return true;
 }
 
-char *layout_slot_text(const struct stored *S, int k, int64_t i, char *out, size_t size)
+char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p, char *out, size_t size)
 {
-    if (layout_slot(S, k, i).kind == SLOT_PADDING)
+    if (p.kind == SLOT_PADDING)
         snprintf(out, size, "*");
     else if (S->a[k].type == T_I32 || S->a[k].type == T_I64)
         snprintf(out, size, "%.0f", array_real(&S->a[k], i));
@@ -67,8 +67,9 @@ static int slot_width(const struct stored *S, const struct block *b)
     for (int k = b->first; k < b->first + b->count; k++)
         for (int64_t t = 0; t < samples(b->n); t++) {
             int64_t i = sampled(b->n, t);
-            int w = (int)strlen(layout_slot_text(S, k, i, text, sizeof text));
-            int r = b->grid ? 0 : snprintf(text, sizeof text, "%lld", (long long)layout_slot(S, k, i).row);
+            struct place p = layout_slot(S, k, i);
+            int w = (int)strlen(layout_slot_text(S, k, i, p, text, sizeof text));
+            int r = b->grid ? 0 : snprintf(text, sizeof text, "%lld", (long long)p.row);
             if (w > width) width = w;
             if (r > width) width = r;
         }
@@ -95,7 +96,6 @@ static void fit_grid(const struct page *g, struct block *b, int room)
 static void measure(const struct page *g, struct block *b, int w)
 {
     int room = w - g->label - 2;
-    b->width = slot_width(g->S, b);
     b->per_line = b->grid ? b->n / g->S->rows : room / b->width > 0 ? room / b->width : 1;
     if (b->grid)
         fit_grid(g, b, room);
@@ -115,19 +115,29 @@ int layout_label_width(const struct stored *S)
     return w < LABEL_MOST ? w : LABEL_MOST;
 }
 
-struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w)
+/* Group the arrays into blocks, once per product: this looks at samples of all arrays. */
+static void arrange(struct layout_state *own, const struct stored *S)
 {
-    const struct layout_state *own = st->own;
-    struct page g = {.s = s, .S = S, .st = st, .own = st->own, .label = layout_label_width(S)};
-    g.nlit = traced_elements(s, s->current, g.lit);
+    own->blocks = 0;
     for (int k = 0; k < S->narrays; k++) {
-        struct block *last = g.n ? &g.block[g.n - 1] : NULL;
+        struct block *last = own->blocks ? &own->block[own->blocks - 1] : NULL;
         bool grid = is_grid(S, k);
         if (last && last->grid == grid && go_together(S, last->first, k))
             last->count++;
         else
-            g.block[g.n++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
+            own->block[own->blocks++] = (struct block){.first = k, .count = 1, .n = S->a[k].n, .grid = grid};
     }
+    for (int i = 0; i < own->blocks; i++) own->block[i].width = slot_width(S, &own->block[i]);
+}
+
+struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w)
+{
+    struct layout_state *own = st->own;
+    struct page g = {.s = s, .S = S, .st = st, .own = own, .label = layout_label_width(S)};
+    g.nlit = traced_elements(s, s->current, g.lit);
+    if (!own->blocks) arrange(own, S);
+    g.n = own->blocks;
+    memcpy(g.block, own->block, sizeof g.block);
     for (int i = 0; i < g.n; i++) measure(&g, &g.block[i], w);
     if (own->array < S->narrays && st->item < S->a[own->array].n) g.chosen = layout_slot(S, own->array, st->item);
     return g;
