@@ -2,6 +2,7 @@
 #include "stream.h"
 #include "err.h"
 #include "gunzip.h"
+#include "loop.h"
 #include "mem.h"
 #include "text.h"
 
@@ -9,18 +10,23 @@
 #include <archive_entry.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SNIFF = 512, PIECE = 1 << 16 };
+enum { SNIFF = 512, PIECE = 1 << 16, WAIT_MS = 2 };
 enum packing { PLAIN, GZIP, XZ, ZSTD, BZIP2, TAR };
 
 struct stream {
     const char *path;
     int fd;
-    int64_t size, done;      /* bytes of the file; bytes read so far */
+    int64_t size, done; /* bytes of the file, 0 if it is a pipe; bytes read so far, atomic */
+    struct loop loop;   /* ends at Ctrl-C */
+    bool pipe, keeping; /* a pipe cannot be read again: its bytes are kept until the packing is known */
+    char *kept;         /* bytes [at, nkept) are delivered next */
+    int64_t at, nkept, room;
     enum packing packing;    /* how the outermost layer is packed */
     struct gunzip *gunzip;   /* unpacks gzip; NULL if not needed */
     struct archive *archive; /* reads from gunzip or from the file; NULL if not needed */
@@ -53,13 +59,52 @@ static enum packing packing_of(const char *s, int64_t n)
     return PLAIN;
 }
 
+static bool goes_on(struct stream *s, struct err *e)
+{
+    return loop_check(&s->loop, s->done) || loop_end(&s->loop, e);
+}
+
+/* Wait until the pipe has bytes or its writer has closed it. */
+static bool pipe_wait(struct stream *s, struct err *e)
+{
+    struct pollfd in = {.fd = s->fd, .events = POLLIN};
+    while (poll(&in, 1, WAIT_MS) <= 0)
+        if (!goes_on(s, e)) return false;
+    return true;
+}
+
+static bool keep(struct stream *s, const char *from, int64_t n, struct err *e)
+{
+    if (s->nkept + n > s->room) {
+        char *more = mem_resize(s->kept, 2 * (s->nkept + n), 1, "the start of a pipe", e);
+        if (!more) return false;
+        s->kept = more;
+        s->room = 2 * (s->nkept + n);
+    }
+    memcpy(s->kept + s->nkept, from, (size_t)n);
+    s->at = s->nkept += n;
+    return true;
+}
+
+static int64_t take_kept(struct stream *s, char *to, int64_t n)
+{
+    int64_t left = s->nkept - s->at, got = left < n ? left : n;
+    memcpy(to, s->kept + s->at, (size_t)got);
+    s->at += got;
+    return got;
+}
+
 static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
 {
     struct stream *s = user;
-    int64_t got = 0;
+    int64_t got = s->at < s->nkept ? take_kept(s, to, n) : 0, old = got;
     while (got < n) {
         ssize_t r = read(s->fd, to + got, (size_t)(n - got));
         if (r < 0 && errno == EINTR) continue;
+        if (r < 0 && errno == EAGAIN && s->pipe) {
+            if (!pipe_wait(s, e)) return -1;
+            continue;
+        }
         if (r < 0 && !got) {
             fail(e, E_IO, "cannot read the file: %s", strerror(errno));
             return -1;
@@ -67,28 +112,28 @@ static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
         if (r <= 0) break;
         got += r;
     }
-    s->done += got;
+    if (s->keeping && got > old && !keep(s, to + old, got - old, e)) return -1;
+    __atomic_fetch_add(&s->done, got, __ATOMIC_RELAXED);
     return got;
 }
 
 static bool refuse_kind(const char *where, mode_t mode, struct err *e)
 {
-    const char *kind = S_ISDIR(mode)    ? "a directory; name a file in it"
-                       : S_ISFIFO(mode) ? "a pipe; write its data to a file and load that"
-                       : S_ISSOCK(mode) ? "a socket"
-                                        : "a device";
+    const char *kind = S_ISDIR(mode) ? "a directory; name a file in it" : S_ISSOCK(mode) ? "a socket" : "a device";
     return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
-/* Open the file without blocking, since opening a pipe would wait for its writer. */
+/* Open the file without blocking: opening a pipe would wait for its writer, and Ctrl-C would not end that. */
 static bool file_open(struct stream *s, const char *where, struct err *e)
 {
     struct stat st;
     s->fd = open(s->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (s->fd < 0 && errno == ENXIO) return refuse_kind(where, S_IFSOCK, e);
     if (s->fd < 0 || fstat(s->fd, &st)) return fail_at(e, E_IO, where, "cannot open the file: %s", strerror(errno));
+    s->pipe = s->keeping = S_ISFIFO(st.st_mode);
+    if (s->pipe) return pipe_wait(s, e);
     if (!S_ISREG(st.st_mode)) return refuse_kind(where, st.st_mode, e);
-    s->size = st.st_size;
+    s->size = s->loop.total = st.st_size;
     return true;
 }
 
@@ -101,7 +146,8 @@ static bool rewind_below(struct stream *s, struct err *e)
 {
     s->done = 0;
     if (s->gunzip) gunzip_rewind(s->gunzip);
-    return lseek(s->fd, 0, SEEK_SET) == 0 || fail(e, E_IO, "cannot seek in the file: %s", strerror(errno));
+    s->at = 0;
+    return s->pipe || lseek(s->fd, 0, SEEK_SET) == 0 || fail(e, E_IO, "cannot seek in the file: %s", strerror(errno));
 }
 
 static bool sniff(struct stream *s, enum packing *packing, struct err *e)
@@ -247,7 +293,10 @@ struct stream *stream_open(const char *path, struct err *e)
     if (!s) return NULL;
     print_safe(path, strlen(path), 200, where, sizeof where);
     s->path = path;
-    if (file_open(s, where, e) && unpack(s, &why)) return s;
+    s->loop = loop_of("reading", 0);
+    bool ok = file_open(s, where, e) && unpack(s, &why);
+    s->keeping = false;
+    if (ok) return s;
     if (why.code) fail_at(e, why.code, where, "%s", why.text);
     stream_close(s);
     return NULL;
@@ -259,6 +308,7 @@ void stream_close(struct stream *s)
     archive_read_free(s->archive);
     gunzip_free(s->gunzip);
     if (s->fd >= 0) close(s->fd);
+    mem_free(s->kept);
     mem_free(s);
 }
 
@@ -296,6 +346,7 @@ static int64_t take_piece(struct stream *s, char *to, int64_t n)
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e)
 {
     int64_t got = 0;
+    if (!goes_on(s, e)) return -1;
     if (!s->archive) return below_read(s, to, n, e);
     do got += take_piece(s, to + got, n - got);
     while (got < n && next_piece(s));
@@ -306,12 +357,22 @@ int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e)
 
 int64_t stream_size(const struct stream *s)
 {
-    return s->packing == PLAIN ? s->size : -1;
+    return s->packing == PLAIN && !s->pipe ? s->size : -1;
+}
+
+bool stream_is_pipe(const struct stream *s)
+{
+    return s->pipe;
+}
+
+void stream_stop(struct stream *s)
+{
+    __atomic_store_n(&s->loop.stopped, true, __ATOMIC_RELAXED);
 }
 
 void stream_progress(const struct stream *s, int64_t *done, int64_t *total)
 {
-    *done = s->done;
+    *done = __atomic_load_n(&s->done, __ATOMIC_RELAXED);
     *total = s->size;
 }
 

@@ -4,6 +4,7 @@
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "load_info.h"
+#include "base/loop.h"
 #include "base/search.h"
 #include "base/stream.h"
 #include "base/text.h"
@@ -77,7 +78,8 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
 {
     const struct file_kind *kind = kind_of(s);
     if (!kind->packed && stream_size(s->stream) < 0)
-        return file_bad(s, e, "a %s file cannot be read compressed; unpack it first", kind->name);
+        return file_bad(s, e, "a %s file cannot be read %s first", kind->name,
+                        stream_is_pipe(s->stream) ? "from a pipe; write it to a file" : "compressed; unpack it");
     if (s->part && !kind->has_parts)
         return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables; this is %s", kind->about);
     if (!kind->load(s, w, A, info, e)) return false;
@@ -93,9 +95,12 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
     print_safe(path, strlen(path), 200, s.where, sizeof s.where);
+    struct watch *before = loop_watch();
+    if (before != w) loop_enter(w);
     s.stream = stream_open(path, e);
     bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
+    if (before != w) loop_enter(before);
     if (!ok) return false;
     snprintf(info->file, sizeof info->file, "%s", path);
     info->ms = (now_us() - start) / 1000;

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "load_info.h"
+#include "base/loop.h"
 #include "matrix_market.h"
 #include "base/stream.h"
 #include "base/threads.h"
@@ -74,9 +75,12 @@ bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info
     if (!info) info = &unused;
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
+    struct watch *before = loop_watch();
+    if (before != w) loop_enter(w);
     struct stream *stream = stream_open(path, e);
     bool ok = stream && mtx_load_stream(stream, NULL, 0, path, w, A, info, e);
     stream_close(stream);
+    if (before != w) loop_enter(before);
     if (ok) info->ms = (now_us() - start) / 1000;
     return ok;
 }

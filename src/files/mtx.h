@@ -2,6 +2,7 @@
 #ifndef MTX_H
 #define MTX_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -111,12 +112,15 @@ struct lines {
     char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
     int64_t streamed;     /* bytes that came from the stream */
+    int64_t heard;        /* the value of `streamed` when an entry was found last; atomic */
     bool ended, eof_byte; /* the stream has ended; its last byte was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
 /* put n bytes back; they are delivered next */
+/* Tests: bytes of unpacked text without an entry that are accepted; 0: the default. */
+void lines_quiet(int64_t most);
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
 int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered; INT64_MAX if unknown */
 void lines_free(struct lines *l);
@@ -161,6 +165,7 @@ void entries_free(struct entries *t);
 struct block {
     struct block *next;
     int64_t seq, lines, n; /* number of the block; number of lines and of entries in the block */
+    int64_t streamed;      /* bytes that had come from the stream after it */
     int64_t line0, entry0; /* number of lines and of entries of the file before the block */
     int64_t upper, lower;  /* number of entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
@@ -193,6 +198,7 @@ struct body {
     int64_t delivered;  /* entries delivered so far */
     int delivering;     /* number of threads that are still copying entries */
     bool stop;
+    pthread_mutex_t reader; /* held by the thread that reads */
 };
 /* Parse all blocks. A fault is recorded in b->fault. */
 void body_parse(struct body *b);

@@ -10,8 +10,9 @@
 #include <omp.h>
 #include <sched.h>
 #include <string.h>
+#include <time.h>
 
-enum { MEMORY_EVERY = 256, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16 };
+enum { MEMORY_EVERY = 256, MEMORY_LEAST = 1 << 28, UNSURE = 1 << 16, WAIT_NS = 1000000, SECOND_NS = 1000000000 };
 
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e)
 {
@@ -132,6 +133,14 @@ void body_free(struct body *b)
     entries_free(&b->all);
 }
 
+/* Stop all threads, also one that reads. */
+static void halt(struct body *b)
+{
+#pragma omp atomic write
+    b->stop = true;
+    stream_stop(b->lines->stream);
+}
+
 /* Stop all threads and keep the earliest fault; a fault that belongs to no line precedes all others. */
 static void fault(struct body *b, struct block *k, const struct err *why)
 {
@@ -141,8 +150,7 @@ static void fault(struct body *b, struct block *k, const struct err *why)
         struct fault *f = &b->fault;
         if (!f->why.code || (f->block && (!k || k->seq < f->block->seq)))
             *f = (struct fault){.block = k, .line = k ? k->lines : 0, .why = *why};
-#pragma omp atomic write
-        b->stop = true;
+        halt(b);
     }
 }
 
@@ -175,9 +183,10 @@ static struct block *block_next(struct body *b, struct text *t)
     k->seq = b->last ? b->last->seq + 1 : 0;
     b->last = *(b->last ? &b->last->next : &b->first) = k;
     bool ok = lines_next(b->lines, t, &why);
+    k->streamed = b->lines->streamed;
     if (ok && t->n) return k;
     k->lines = 1; /* report the fault at the first line of this block */
-    if (!ok) fault(b, k, &why);
+    if (!ok && !stopped(b)) fault(b, k, &why);
     k->lines = 0;
     return NULL;
 }
@@ -187,7 +196,6 @@ static bool tick(struct body *b)
     struct err why = {0};
     int64_t done, total;
     if (omp_get_thread_num() != 0) return true;
-#pragma omp critical(mtx_next)
     stream_progress(b->lines->stream, &done, &total);
     if (watch_tick(b->watch, "reading", done, total, &why)) return true;
     fault(b, NULL, &why);
@@ -231,10 +239,8 @@ static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};
     int64_t left = b->head->entries - b->delivered, n = k->n < left ? k->n : left;
-    if (k->n > left) {
-#pragma omp atomic write
-        b->stop = true;
-    }
+    if (k->n > left) halt(b);
+    if (n) __atomic_store_n(&b->lines->heard, k->streamed, __ATOMIC_RELAXED);
     if (!all_room(b, b->delivered + n, &why)) {
         fault(b, NULL, &why);
         n = 0;
@@ -261,15 +267,30 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
     b->delivering--;
 }
 
+/* Only the first thread checks for Ctrl-C: it does so also while another thread reads, or waits for a pipe. */
+static bool lock_reader(struct body *b)
+{
+    if (omp_get_thread_num() != 0) return pthread_mutex_lock(&b->reader) == 0;
+    struct timespec until;
+    do {
+        if (!tick(b)) return false;
+        clock_gettime(CLOCK_MONOTONIC, &until);
+        until.tv_nsec += WAIT_NS;
+        until.tv_sec += until.tv_nsec / SECOND_NS;
+        until.tv_nsec %= SECOND_NS;
+    } while (pthread_mutex_clocklock(&b->reader, CLOCK_MONOTONIC, &until));
+    return true;
+}
+
 static void work(struct body *b)
 {
     struct buffers d = {0};
     struct block *k = NULL;
     do {
         struct err why = {0};
-        if (!tick(b)) break;
-#pragma omp critical(mtx_next)
+        if (!lock_reader(b)) break;
         k = block_next(b, &d.text);
+        pthread_mutex_unlock(&b->reader);
         if (k && !block_parse(k, b->head, &d, &why)) fault(b, k, &why);
         if (k) deliver(b, k, &d.entries);
     } while (k);
@@ -286,6 +307,8 @@ void body_parse(struct body *b)
         fault(b, NULL, &why);
         return;
     }
+    pthread_mutex_init(&b->reader, NULL);
 #pragma omp parallel num_threads(b->threads)
     work(b);
+    pthread_mutex_destroy(&b->reader);
 }

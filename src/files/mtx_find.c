@@ -36,7 +36,7 @@ void mtx_stamp(const char *path, struct load_info *info)
 {
     struct stat st;
     info->text_bytes = info->text_ns = 0;
-    if (strlen(path) >= sizeof info->file || stat(path, &st)) return;
+    if (strlen(path) >= sizeof info->file || stat(path, &st) || !S_ISREG(st.st_mode)) return;
     info->text_bytes = st.st_size;
     info->text_ns = written_ns(&st);
 }
@@ -148,6 +148,7 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
         stream_progress(l->stream, &done, &total);
         ok = watch_tick(w, "lines of the file", done, total, e) && lines_next(l, &t, e);
         more = ok && t.n > 0;
+        l->heard = l->streamed;
         ok = ok && (take_text(s, &t) || fail(e, E_INPUT, changed));
     }
     text_free(&t);

@@ -309,9 +309,10 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
 {
     char where[PLACE];
     const char *p = skip_blanks(s), *end = text->s + text->n;
-    place_of(path, ++h->lines, where);
+    if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* line 1 has a note */
+    if (stage == SIZE && (is_eol(*p) || *p == '%')) return SIZE;
+    place_of(path, h->lines, where);
     if (stage == BANNER) return first_line(h, s, end, where, t, e);
-    if (is_eol(*p) || *p == '%') return SIZE;
     int64_t left = after == INT64_MAX ? after : after + (end - next_line(line_end(s, end), end));
     return size_line(h, s, left, where, t, e) ? DONE : BAD;
 }
@@ -334,8 +335,10 @@ static enum stage take_block(struct lines *l, struct head *h, enum stage stage, 
         missing(h, stage, path, e);
         return BAD;
     }
-    for (; p < end && stage < DONE; p = next_line(line_end(p, end), end))
-        stage = take_line(h, stage, text, p, lines_left(l), path, t, e);
+    for (; p < end && stage < DONE; p = next_line(line_end(p, end), end)) {
+        for (; stage == SIZE && p < end && is_eol(*p); h->lines++) p = next_line(p, end);
+        if (p < end) stage = take_line(h, stage, text, p, lines_left(l), path, t, e);
+    }
     return stage == DONE && !lines_back(l, p, end - p, e) ? BAD : stage;
 }
 

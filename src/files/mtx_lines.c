@@ -5,7 +5,23 @@
 
 #include <string.h>
 
-enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, EOF_BYTE = 0x1a };
+enum { SENTINEL = 8, COMMENT_KEPT = 1 << 16, LINE_MOST = 1 << 26, QUIET_MOST = 1 << 29, EOF_BYTE = 0x1a };
+static int64_t quiet_most = QUIET_MOST;
+
+void lines_quiet(int64_t most)
+{
+    quiet_most = most ? most : QUIET_MOST;
+}
+
+/* A small packed file may hold any amount of blank lines and comments, which would take minutes to read. */
+static bool says_something(const struct lines *l, struct err *e)
+{
+    int64_t heard = __atomic_load_n(&l->heard, __ATOMIC_RELAXED);
+    if (stream_size(l->stream) >= 0 || l->streamed - heard <= quiet_most) return true;
+    return fail(e, E_LIMIT,
+                "more than %lld MiB of unpacked text hold no entry; this is probably not a Matrix Market file",
+                (long long)(quiet_most >> 20));
+}
 
 /* Make room for n bytes and a line end after them. */
 static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
@@ -86,7 +102,7 @@ bool lines_next(struct lines *l, struct text *t, struct err *e)
     while (!cut && got) {
         if (!grow(&t->s, &t->room, t->n + l->block, e)) return false;
         got = feed(l, t->s + t->n, l->block, e);
-        if (got < 0) return false;
+        if (got < 0 || !says_something(l, e)) return false;
         int64_t from = t->n ? t->n - 1 : 0;
         t->n += got;
         cut = got ? last_end(t->s, from, t->n) : t->n;

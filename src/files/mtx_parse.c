@@ -238,10 +238,13 @@ static bool take_gap(struct parser *s)
 {
     struct block *k = s->k;
     struct gap *last = k->ngaps ? &k->gap[k->ngaps - 1] : NULL;
+    int64_t lines = 1;
     if (*s->p == '%') remark(s, NOTE_COMMENT);
     s->p = next_line(line_end(s->p, s->end), s->end);
+    for (; s->p < s->end && is_eol(*s->p); lines++) s->p = next_line(s->p, s->end);
+    k->lines += lines - 1;
     if (last && last->at == k->n) {
-        last->lines++;
+        last->lines += lines;
         return true;
     }
     if ((k->ngaps & (k->ngaps - 1)) == 0) { /* the array is full when its length is a power of two */
@@ -250,7 +253,7 @@ static bool take_gap(struct parser *s)
         if (!more) return false;
         k->gap = more;
     }
-    k->gap[k->ngaps++] = (struct gap){k->n, 1};
+    k->gap[k->ngaps++] = (struct gap){k->n, lines};
     return true;
 }
 

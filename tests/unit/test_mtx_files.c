@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
+#include "files/mtx.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "base/watch.h"
@@ -12,6 +13,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <dirent.h>
+#include <fcntl.h>
 #include <math.h>
 #include <omp.h>
 #include <setjmp.h>
@@ -19,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <cmocka.h>
@@ -284,9 +287,6 @@ static void unreadable_files_are_named(void **state)
     assert_refused("/tmp", E_IO, "a directory");
     assert_refused("/dev/null", E_IO, "a device");
     assert_refused("/proc/self/mem", E_IO, "Input/output error");
-    const char *pipe = scratch_path("pipe");
-    assert_int_equal(mkfifo(pipe, 0600), 0);
-    assert_refused(pipe, E_IO, "a pipe");
     assert_refused(write_file("empty.gz", "", 0), E_INPUT, "file is empty");
     const char *secret = write_file("secret.mtx", small, sizeof small - 1);
     chmod(secret, 0);
@@ -294,6 +294,111 @@ static void unreadable_files_are_named(void **state)
         printf("skip: root reads unreadable files\n");
     else
         assert_refused(secret, E_IO, "Permission denied");
+}
+
+static const char *write_bomb(const char *head, char fill, const char *tail)
+{
+    static char piece[1 << 20];
+    const char *path = scratch_path("bomb.gz");
+    gzFile f = gzopen(path, "wb1");
+    memset(piece, fill, sizeof piece);
+    gzputs(f, head);
+    for (int i = 0; i < 256; i++) assert_int_equal(gzwrite(f, piece, sizeof piece), sizeof piece);
+    gzputs(f, tail);
+    assert_int_equal(gzclose(f), Z_OK);
+    return path;
+}
+
+static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    return --*(int *)w->user > 0;
+}
+
+/* Write the bytes to a named pipe in another process, with a pause after the first. */
+static pid_t pour(const char *pipe, const char *data, size_t n)
+{
+    pid_t child = fork();
+    if (child) return child;
+    int to = open(pipe, O_WRONLY);
+    ssize_t first = write(to, data, 1);
+    usleep(20000);
+    for (size_t at = 1; first == 1 && at < n;) {
+        ssize_t r = write(to, data + at, n - at);
+        if (r <= 0) break;
+        at += (size_t)r;
+    }
+    _exit(0);
+}
+
+static void pipes_are_read(void **state)
+{
+    static const struct {
+        int filter;
+        bool tar;
+    } table[] = {{ARCHIVE_FILTER_NONE, false}, {ARCHIVE_FILTER_GZIP, false}, {ARCHIVE_FILTER_XZ, false},
+                 {ARCHIVE_FILTER_NONE, true},  {ARCHIVE_FILTER_GZIP, true},  {ARCHIVE_FILTER_ZSTD, true}};
+    static char want[1 << 18], got[1 << 18];
+    struct member m = many_entries();
+    (void)state;
+    const char *pipe = scratch_path("named.pipe");
+    assert_int_equal(mkfifo(pipe, 0600), 0);
+    show_load(write_file("many.mtx", m.data, m.n), want, sizeof want);
+    for (int i = 0; i < 2 * COUNT(table); i++) {
+        size_t n;
+        char *z = read_whole(pack_file("packed", table[i / 2].filter, table[i / 2].tar, &m, 1), &n);
+        pid_t child = pour(pipe, z, n);
+        mtx_hooks(i % 2 ? 4096 : 0, 3);
+        show_load(pipe, got, sizeof got);
+        waitpid(child, NULL, 0);
+        if (strcmp(got, want)) fail_msg("%d: \"%.200s\"", i, got);
+        mem_free(z);
+    }
+    mtx_hooks(0, 0);
+    mem_free((char *)m.data);
+    unlink(pipe);
+}
+
+/* Ctrl-C ends the waiting for a writer, and for what a writer does not write. */
+static void waiting_for_a_pipe_can_be_cancelled(void **state)
+{
+    static const char *const starts[] = {"", HEAD, HEAD "2 2 2\n1 1 1\n"};
+    (void)state;
+    for (int i = 0; i < COUNT(starts); i++) {
+        int calls = 20;
+        struct csr A;
+        struct err e = {0};
+        struct watch w = {.tick = stop_at_any, .user = &calls};
+        const char *pipe = scratch_path("silent.pipe");
+        assert_int_equal(mkfifo(pipe, 0600), 0);
+        int to = *starts[i] ? open(pipe, O_RDWR) : -1;
+        if (to >= 0) assert_int_equal(write(to, starts[i], strlen(starts[i])), strlen(starts[i]));
+        mtx_hooks(0, 3);
+        assert_false(mtx_load(pipe, &w, &A, NULL, &e));
+        mtx_hooks(0, 0);
+        if (e.code != E_CANCELLED) fail_msg("%d: %s", i, e.text);
+        if (to >= 0) close(to);
+        unlink(pipe);
+    }
+}
+
+/* A text without entries, however well it is compressed, is not read to its end. */
+static void silence_is_refused(void **state)
+{
+    static const struct {
+        const char *head;
+        char fill;
+    } table[] = {{HEAD, '\n'}, {"", '\n'}, {HEAD "1 1 1\n", '\r'}, {HEAD "%", 'x'}};
+    char out[4096];
+    (void)state;
+    lines_quiet(1 << 20);
+    for (int i = 0; i < COUNT(table); i++) {
+        show_load(write_bomb(table[i].head, table[i].fill, "\n1 1 1\n1 1 1\n"), out, sizeof out);
+        if (*out != '5' || !strstr(out, "more than 1 MiB of unpacked text hold no entry"))
+            fail_msg("%d: \"%s\"", i, out);
+    }
+    lines_quiet(0);
+    scratch_remove();
 }
 
 static void a_hostile_name_is_escaped(void **state)
@@ -432,19 +537,6 @@ static int peak(void)
     if (f) fputs("5", f);
     if (!f || fclose(f)) printf("skip: the peak of memory cannot be set back\n");
     return (int)(kb >> 10);
-}
-
-static const char *write_bomb(const char *head, char fill, const char *tail)
-{
-    static char piece[1 << 20];
-    const char *path = scratch_path("bomb.gz");
-    gzFile f = gzopen(path, "wb1");
-    memset(piece, fill, sizeof piece);
-    gzputs(f, head);
-    for (int i = 0; i < 256; i++) assert_int_equal(gzwrite(f, piece, sizeof piece), sizeof piece);
-    gzputs(f, tail);
-    assert_int_equal(gzclose(f), Z_OK);
-    return path;
 }
 
 /* 256 MiB that occupy 1 MiB on the disk. */
@@ -741,6 +833,9 @@ int main(void)
         cmocka_unit_test(damage_of_archives_is_found),
         cmocka_unit_test(only_files_of_an_archive_count),
         cmocka_unit_test(unreadable_files_are_named),
+        cmocka_unit_test(pipes_are_read),
+        cmocka_unit_test(waiting_for_a_pipe_can_be_cancelled),
+        cmocka_unit_test(silence_is_refused),
         cmocka_unit_test(a_hostile_name_is_escaped),
         cmocka_unit_test(loading_can_be_cancelled),
         cmocka_unit_test(every_failing_allocation_is_reported),
