@@ -1,4 +1,4 @@
-/* The program: reads the options and files, and runs the commands given by -c, scripts, a pipe, or the prompt. */
+/* The main program: reads the options and files, and runs the commands from -c, scripts, a pipe, or the prompt. */
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -18,7 +18,7 @@
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2, ASKED_MAX = 256 };
 
-/* What -c, -f and -v request, in the order given. */
+/* What -c, -f and -v request, in the order of the command line. */
 struct todo {
     int option;
     const char *text;
@@ -33,7 +33,7 @@ struct options {
     int nfiles;
 };
 
-/* Replace a missing standard stream by one that fails, so that no file opened later takes its number. */
+/* Replace a missing standard stream by a stream that fails, so that no file opened later gets its file descriptor. */
 static void keep_streams(void)
 {
     for (int fd = 0; fd <= 2; fd++)
@@ -101,7 +101,7 @@ static bool parse(int argc, char **argv, struct options *o)
     return true;
 }
 
-/* Print what --help, --version and similar options request; false: this option is none of them. */
+/* Print what --help, --version or a similar option requests. Returns false if this is not such an option. */
 static bool tell(const struct todo *t, int *status)
 {
     if (t->option == OPT_HELP)

@@ -69,9 +69,9 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
 struct advising {
     struct session *s;
     const struct matrix *m;
-    const struct modeled *csr; /* the fastest kernel that needs no conversion; NULL: none */
+    const struct modeled *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
     enum type real;
-    int64_t products; /* SpMVs to plan for; 0: no limit */
+    int64_t products; /* number of SpMVs to plan for; 0: unlimited */
 };
 
 static bool needs_no_conversion(const struct modeled *k)
@@ -79,14 +79,14 @@ static bool needs_no_conversion(const struct modeled *k)
     return k->plan.shape.format->interchange;
 }
 
-/* The cost of packing; csr is stored already. */
+/* The cost of packing; 0 for csr, which is stored already. */
 static double cost_us(const struct modeled *k)
 {
     return needs_no_conversion(k) ? 0 : k->prep_us;
 }
 
-/* The number of SpMVs after which k has overtaken the fastest csr kernel; infinite: never; NaN: k is a csr kernel
-   itself. */
+/* The number of SpMVs after which k has overtaken the fastest csr kernel; infinite if k never overtakes it, NaN if k is
+   a csr kernel itself. */
 static double pays_after(const struct advising *v, const struct modeled *k)
 {
     if (!v->csr || needs_no_conversion(k)) return NAN;
@@ -99,7 +99,7 @@ static double total_of(const struct advising *v, const struct modeled *k)
     return cost_us(k) + (double)v->products * k->time.us;
 }
 
-/* Smallest total time first. */
+/* Sort by total time, the smallest first. */
 static void sort_for(const struct advising *v, struct advice *a, int *order)
 {
     for (int i = 0; i < a->n; i++) {
@@ -205,8 +205,8 @@ const struct command command_advise = {
     .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
             "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
             "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
-            "sorted by the total of conversion and SpMVs. Times that `bench` or `spmv` measured on a GPU are shown\n"
-            "too. `top N` shows only the first N.\n"
+            "sorted by the total time of the conversion and N SpMVs. Times that `bench` or `spmv` measured on a GPU\n"
+            "are shown too. `top N` shows only the first N.\n"
             "    advise; advise A for 100 products f32; advise top 3",
     .run = run_advise,
 };

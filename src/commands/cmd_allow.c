@@ -1,4 +1,4 @@
-/* allow: sets what lines that the user did not type may do in this session. */
+/* allow: sets the permissions, for this session, of command lines that the user did not type. */
 #include "session/allow.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -26,16 +26,16 @@ const struct command command_allow = {
     .name = "allow",
     .grammar = "[PERMISSION] [off]",
     .about = "whether scripts, lessons and recordings may run shell commands",
-    .help =
-        "Lines that you type may run shell commands (!COMMAND): at the prompt, after `:`, in -c, and in the input\n"
-        "of warpspy if that is a pipe or a file. Lines that somebody else may have written may not: `source` and\n"
-        "-f, `replay`, `lesson` and `keys` refuse shell commands until you allow them. `allow shell` at the end of\n"
-        "such a command allows the shell commands of that command only; the command `allow shell` allows all shell\n"
-        "commands in this session. The next session starts without the permission, and\n"
-        "a script cannot allow itself anything; scripts that an allowed script runs are allowed too.\n"
-        "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
-        "With -f: warpspy -c 'allow shell' -f build.ws\n"
-        "    source build.ws allow shell; allow",
+    .help = "Lines that you type at the prompt, after `:` or after -c may run shell commands (!COMMAND), and so may\n"
+            "the lines of a pipe or file that is the standard input of warpspy. Lines that somebody else may have\n"
+            "written may not run shell commands: `source` and -f, `replay`, `lesson` and `keys` refuse shell commands\n"
+            "until you allow them. `allow shell` at the end of such a command allows the shell commands of that\n"
+            "command only; the command `allow shell` allows all shell commands in this session. The next session\n"
+            "starts without the permission. A script cannot give itself permission; scripts that an allowed script\n"
+            "runs are allowed too.\n"
+            "`allow shell off` withdraws the permission, and `allow` shows the state.\n"
+            "With -f: warpspy -c 'allow shell' -f build.ws\n"
+            "    source build.ws allow shell; allow",
     .run = run_allow,
     .unrecorded = true,
 };

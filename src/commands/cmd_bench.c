@@ -41,7 +41,8 @@ static void results_free(struct results *r)
     mem_free(r->refused);
 }
 
-/* Measure one kernel. If only this kernel fails, record the failure and return true; false ends the command. */
+/* Measure one kernel. If only this kernel fails, record the failure and return true. The result false ends the
+   command. */
 static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
@@ -70,7 +71,7 @@ static bool bench_all(struct session *s, const struct spmv_request *w, const cha
     return true;
 }
 
-/* As text, show the reason below the table; in JSON and CSV, each kernel that does not fit has a row. */
+/* In text, show the reason below the table; in JSON and CSV, each kernel that does not fit has a row. */
 static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
@@ -86,7 +87,7 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     out_fitting(o, no->why);
 }
 
-/* The first `top` of the runs; 0: all. */
+/* Print the first `top` runs; 0: all runs. */
 static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top)
 {
     const struct matrix *m = w->matrix;
@@ -137,13 +138,12 @@ const struct command command_bench = {
     .name = "bench",
     .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
-    .help =
-        "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
-        "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured read\n"
-        "bandwidth. Below the table: the load balance of diagonal formats, kernels that prepare data on the\n"
-        "device with the total time of preparation and one SpMV, and the formats that do not fit, with the reason.\n"
-        "`using` limits the table to the kernels of one format; `top N` shows only the fastest N. Ctrl-C keeps the\n"
-        "results so far.\n"
-        "    bench A on cuda:0 f32; bench using csr top 3",
+    .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
+            "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
+            "read bandwidth. Below the table are the load balance of diagonal formats; kernels that prepare data on\n"
+            "the device, with the total time of the preparation and one SpMV; and the formats that do not fit, with\n"
+            "the reason. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
+            "Ctrl-C keeps the results so far.\n"
+            "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,
 };

@@ -41,14 +41,14 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
 static bool check_integers(const struct solve *v, const struct args *a, struct err *e)
 {
     int64_t m = arg_int(a, "m", 0), maxit = arg_int(a, "maxit", 0);
-    if (m < 0) return fail(e, E_USAGE, "m is %lld: give 1 or more, or 0 to have it estimated", (long long)m);
+    if (m < 0) return fail(e, E_USAGE, "m is %lld: give 1 or more, or 0 to let the solver estimate it", (long long)m);
     if (arg(a, "m") && !v->solver->restarts)
         return fail(e, E_USAGE, "%s does not restart, so it has no m", v->solver->name);
     if (maxit < 0) return fail(e, E_USAGE, "maxit is %lld: give 0 or more", (long long)maxit);
     return true;
 }
 
-/* A block size without a preconditioner applies to the current preconditioner. */
+/* If the user gives a block size but no preconditioner, the block size applies to the current preconditioner. */
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
     c->change_pre = arg(a, "precond") || arg(a, "block");
@@ -57,7 +57,8 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
     if (c->pre_block < 0) return fail(e, E_USAGE, "block is negative: give 1 or more rows, or 0 for the default");
     return fail(e, E_USAGE,
-                "block sets the block size of a preconditioner, but this solve has none: name one after `precond`");
+                "block sets the block size of a preconditioner, but this solve has no preconditioner: name one after "
+                "`precond`");
 }
 
 static bool names_a_setting(const struct args *a, struct err *e)

@@ -39,7 +39,7 @@ static bool is_shown(const struct card_row *r, const char *only)
     return (r->state == CARD_FOUND && (!r->quiet || only)) || r->state == CARD_FAILED || r->state == CARD_STOPPED;
 }
 
-/* One record with all keys; the keys of lines that did not run are null. */
+/* One record with all keys; the values of lines that did not run are null. */
 static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
     char(*text)[CARD_SAYS] = mem_new(c->n, sizeof *text, "a report card", e);
@@ -91,7 +91,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     }
     if (!only) out_left(o, c);
     if (only || !A->imag) return;
-    out_text(o, "Complex: you can reorder, scale, cut, compare and save it, but not multiply.");
+    out_text(o, "The matrix is complex: you can reorder, scale, cut, compare and save it, but not multiply by it.");
 }
 
 static void out_about(struct out *o)
@@ -119,7 +119,7 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
         out_lines(s->out, m, &c, only);
     else
         ok = ok && out_keys(s->out, m, &c, only, e);
-    if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above were finished");
+    if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above are complete");
     card_free(&c);
     return ok;
 }
@@ -128,17 +128,16 @@ const struct command command_check = {
     .name = "check",
     .grammar = "[MATRIX] [all|lines] [only WORD]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
-    .help =
-        "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run only\n"
-        "if it has at most 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the finished lines. `only`\n"
-        "runs one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is an entry.\n"
-        "If a Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and `file` gives\n"
-        "their line numbers, counted from 1. In JSON, every number has a key; keys of lines that did not run are\n"
-        "null.\n"
-        "    check A\n"
-        "    check A all\n"
-        "    check A only fill\n"
-        "    check lines",
+    .help = "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run\n"
+            "only if it has at most 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the finished lines.\n"
+            "`only` runs one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is\n"
+            "an entry. If a Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and\n"
+            "`file` gives their line numbers, counted from 1. In JSON, every number has a key; its value is null if\n"
+            "its line did not run.\n"
+            "    check A\n"
+            "    check A all\n"
+            "    check A only fill\n"
+            "    check lines",
     .run = run_check,
     .rows_only_in_json = true,
 };

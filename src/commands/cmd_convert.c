@@ -24,7 +24,7 @@ enum { TIMED_RUNS = 5, TIMED_PRODUCTS = 10 };
 /* The times of a conversion for a device, in us; NaN: unknown, as on the emulator. */
 struct cost {
     struct device *dev; /* NULL: no device was named, so nothing was timed */
-    bool there;         /* the device packs the format itself; otherwise the host does */
+    bool there;         /* the device packs the format itself; otherwise the host packs it */
     double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
     double copy_us;     /* time to copy the host's result to the device */
     double csr_us, own_us;          /* time of one SpMV with csr, and with the format */
@@ -36,7 +36,7 @@ static double conversion_us(const struct cost *c)
     return c->pack_us + c->copy_us;
 }
 
-/* "in 3.25 ms", "on cuda:0 in 3.25 ms", "on emu" */
+/* Where and how fast the product was packed: "in 3.25 ms" (on the host), "on cuda:0 in 3.25 ms", "on emu". */
 static void packed_how(const struct product *p, char *out, size_t size)
 {
     if (p->packed_on && p->packed_on->kind == DEV_EMU)
@@ -93,7 +93,8 @@ static bool time_there(struct session *s, const struct spmv_request *w, const st
     return ok;
 }
 
-/* The time to pack on the host; if a device packed the stored result, the host packs it once more. */
+/* The time to pack on the host. If a device packed the stored result, the host packs the matrix again to measure the
+   time. */
 static bool time_host(const struct spmv_request *w, const struct product *p, double *us, struct err *e)
 {
     struct stored S;
@@ -106,8 +107,8 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     return true;
 }
 
-/* Other uploads may move M, the product's copy on the device, so the time to copy M is read first. If the device has no
-   room for a second result, the host's times are used. */
+/* The time to copy M, the product's copy on the device, is read first, because later uploads may move M. If the device
+   does not have enough memory for a second result, the host's times are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);

@@ -68,7 +68,8 @@ static bool count_one(struct session *s, const struct count_request *w, const st
                       struct err *e)
 {
     const struct format *f = k->format;
-    int64_t sample = k->shares ? 0 : w->sample; /* a sampled block may do nothing or everything */
+    /* Blocks that take work dynamically cannot be sampled: one block may do all of the work or nothing. */
+    int64_t sample = k->shares ? 0 : w->sample;
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
@@ -115,7 +116,7 @@ struct totals {
     double active;        /* mean active lanes per step */
     double longest_warp;  /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
     double largest_block; /* sectors of the largest block / mean sectors of a block, in the same launch */
-    double busy;          /* share of steps in which a warp has not finished while its block runs */
+    double busy;          /* mean share of the steps of a block in which a warp is not yet finished */
     double gather;        /* sectors of x per nonzero */
     bool sampled;
     struct tally global, shared;
@@ -136,7 +137,7 @@ static void balance_of(const struct counts *c, struct totals *t)
     int most = 0;
     double steps = -1;
     t->longest_warp = t->largest_block = t->busy = NAN;
-    if (c->scope.kernel->shares) return; /* on the emulator, the first block takes all the work */
+    if (c->scope.kernel->shares) return; /* on the emulator, the first block does all the work of such kernels */
     for (int l = 0; l < c->scope.nlaunches; l++) {
         double all = (double)c->launch[l].steps * scale_of(c, l);
         if (all > steps) most = l, steps = all;
@@ -466,8 +467,9 @@ static bool count_named(struct session *s, const struct count_request *w, const 
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         remarks(s->out, false, totals_of(c).sampled);
         if (counts_of(c, ACCESS_ATOMIC, -1, -1).contended)
-            out_prose(s->out, "Atomics of several lanes at one address are serialised; each one requests its sectors\n"
-                              "again.\n");
+            out_prose(
+                s->out,
+                "Atomics of several lanes at one address are serialised; each atomic requests its sectors again.\n");
     }
     mem_free(c);
     return ok;
@@ -499,7 +501,8 @@ static void out_refused(struct out *o, const struct count_request *w, const stru
     out_fitting(o, no->why);
 }
 
-/* Count the next kernel. If only this kernel fails, record the failure and return true; false ends the command. */
+/* Count the next kernel. If only this kernel fails, record the failure and return true. The result false ends the
+   command. */
 static bool count_next(struct session *s, const struct count_request *w, const struct kernel *k, struct all_counts *all,
                        struct err *e)
 {
@@ -569,17 +572,16 @@ const struct command command_count = {
     .name = "count",
     .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
     .about = "memory traffic of a kernel: requests, sectors, idle lanes, balance; without KERNEL, of all kernels",
-    .help =
-        "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
-        "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
-        "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
-        "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
-        "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 2 s; the error\n"
-        "of the estimate is shown; `sample N` takes N blocks per launch, `all` every block. Kernels whose\n"
-        "blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer. Without a\n"
-        "kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the kernel's\n"
-        "format.\n"
-        "    count csr-scalar; count csr-vector of A f32 lines\n"
-        "    count; count sell 4 of A; count ell sample 100",
+    .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
+            "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
+            "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
+            "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
+            "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 2 s, and the\n"
+            "error of the estimate is shown; `sample N` counts N blocks per launch, `all` counts every block. Kernels\n"
+            "whose blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer.\n"
+            "Without a kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the\n"
+            "kernel's format.\n"
+            "    count csr-scalar; count csr-vector of A f32 lines\n"
+            "    count; count sell 4 of A; count ell sample 100",
     .run = run_count,
 };

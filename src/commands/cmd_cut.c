@@ -80,13 +80,12 @@ const struct command command_scale = {
     .name = "scale",
     .grammar = "[MATRIX] [by WORD] [as NAME]",
     .about = "a new matrix: rows or columns divided by their largest |a|",
-    .help =
-        "by rows, by cols: each row or column is divided by its largest |a|, which becomes 1. by both (the\n"
-        "default): rows and columns together are divided by the square roots of their largest |a|, 10 times, so\n"
-        "that all of them approach 1 and a symmetric matrix stays symmetric (Ruiz 2001). Rows and columns that are\n"
-        "all zero or hold an infinite value stay unchanged. The new matrix becomes the current one, named A-scaled if\n"
-        "no name is given.\n"
-        "    scale A; scale A by rows as R",
+    .help = "`by rows` and `by cols` divide each row or column by its largest |a|, which becomes 1. `by both` (the\n"
+            "default) divides rows and columns together by the square roots of their largest |a|, 10 times. The\n"
+            "largest |a| of every row and column then approaches 1, and a symmetric matrix stays symmetric (Ruiz\n"
+            "2001). Rows and columns that contain only zeros or that contain an infinite value stay unchanged. The\n"
+            "new matrix becomes the current one, named A-scaled if no name is given.\n"
+            "    scale A; scale A by rows as R",
     .run = run_scale,
 };
 
@@ -129,7 +128,8 @@ const struct command command_extract = {
     .grammar = "N N [N] [N] [MATRIX] [as NAME]",
     .about = "a new matrix: a range of rows and columns of another matrix",
     .help = "ROW0 ROW1 [COL0 COL1]: rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. The new\n"
-            "matrix counts them from 0 again. It becomes the current one, named A-part if no name is given.\n"
+            "matrix counts rows and columns from 0 again. It becomes the current one, named A-part if no name is\n"
+            "given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",
     .run = run_extract,
 };
@@ -168,7 +168,7 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
 const struct command command_prune = {
     .name = "prune",
     .grammar = "[MATRIX] [below R] [as NAME]",
-    .about = "a new matrix: without stored zeros, and optionally without small entries",
+    .about = "a new matrix without stored zeros and, if requested, without small entries",
     .help = "A file may store zeros. Stored zeros count as entries for every kernel, and for the structural rank, the\n"
             "parts and the components in `check`. `below R` also drops entries with |a| < R. NaN stays.\n"
             "The new matrix becomes the current one, named A-pruned if no name is given.\n"

@@ -98,7 +98,7 @@ const struct command command_device = {
     .name = "device",
     .grammar = "[DEVICE]",
     .about = "choose the device that commands use, or show it",
-    .help = "The default is the first GPU, or the host if there is none.\n"
+    .help = "The default is the first GPU, or the host if there is no GPU.\n"
             "    device emu",
     .run = run_device,
 };

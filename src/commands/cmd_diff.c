@@ -62,7 +62,7 @@ static struct value value_at(const struct csr *A, int64_t k)
     return (struct value){k < 0 ? 0 : A->val[k], k < 0 || !A->imag ? 0 : A->imag[k]};
 }
 
-/* Two NaN count as equal. */
+/* Two NaNs count as equal. */
 static bool same(double x, double y)
 {
     return x == y || (isnan(x) && isnan(y));
@@ -214,10 +214,10 @@ const struct command command_diff = {
     .grammar = "MATRIX MATRIX [as NAME]",
     .about = "compare two matrices, entry by entry",
     .help = "Counts entries that only one matrix has, and entries that both have with equal or different values (two\n"
-            "NaN are equal, and so are 0 and -0). Shows the largest difference, its row and column, counted from 0,\n"
+            "NaNs are equal, and so are 0 and -0). Shows the largest difference, its row and column, counted from 0,\n"
             "and both values there, and the Frobenius norm of the difference. Elements that are not stored count as\n"
             "0, including those in rows and columns that the smaller matrix lacks. With `as`, the difference A - B\n"
-            "without equal entries becomes the current matrix: `spy` then draws where the two differ.\n"
+            "without equal entries becomes the current matrix: `spy` then draws where A and B differ.\n"
             "    diff A B; diff A B as D; spy",
     .run = run_diff,
 };

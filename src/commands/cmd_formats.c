@@ -66,7 +66,7 @@ const struct command command_formats = {
     .name = "formats",
     .grammar = "[MATRIX] [f32|f64]",
     .about = "the storage formats; for a matrix: size, padding, packing time, or why it does not fit",
-    .help = "A format that would be mostly padding is not packed; `convert FORMAT force` packs it anyway.\n"
+    .help = "A format that would consist mostly of padding is not packed; `convert FORMAT force` packs it anyway.\n"
             "    formats A f32",
     .run = run_formats,
 };

@@ -1,4 +1,4 @@
-/* gen: generated matrices, the same for the same seed. */
+/* gen: generates a matrix; the same seed gives the same matrix. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"

@@ -49,12 +49,12 @@ static void help_all(struct out *o)
             out_command(o, commands[i]);
     }
     out_text(o, "%s", "");
-    out_prose(
-        o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
-           "lists the publications they come from. Separate commands with `;`. # begins a comment. !COMMAND passes\n"
-           "the rest of the line to the shell; scripts and lessons need permission for it (`help allow`). Quote names\n"
-           "that contain spaces or look like keywords. A line or a script stops at its first failure; when input is\n"
-           "a pipe, execution continues with the next line and the exit status is 1.");
+    out_prose(o,
+              "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
+              "lists the publications that describe them. Separate commands with `;`. # begins a comment. !COMMAND\n"
+              "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
+              "Quote names that contain spaces or look like keywords. A line or a script stops at its first failure;\n"
+              "when input is a pipe, execution continues with the next line and the exit status is 1.");
 }
 
 /* The sources that formats, kernels and solvers cite by short names. */
@@ -106,7 +106,7 @@ static void say_generators(struct out *o)
     for (int i = 0; generators[i]; i++) out_text(o, "  %-30s %s", generators[i]->usage, generators[i]->about);
 }
 
-/* Formats, kernels and devices have commands that list them. */
+/* Other commands list the formats, kernels and devices. */
 static const struct {
     const char *kind, *title;
     const struct registry *of; /* NULL: the views of the front end */
@@ -333,7 +333,7 @@ static bool help_permission(struct session *s, const char *name)
     const struct named *p = registry_find(&permission_registry, name);
     if (!p) return false;
     out_topic(s->out, "permission", "permission", p->name, p->about);
-    out_text(s->out, "`allow %s` allows them in this session; `help allow` explains when they need permission.",
+    out_text(s->out, "`allow %s` gives permission for this session; `help allow` explains when they need permission.",
              p->name);
     return true;
 }
@@ -391,7 +391,8 @@ const struct command command_help = {
     .name = "help",
     .grammar = "[TOPIC]",
     .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
-    .help = "In a usage line, UPPER CASE is a value to fill in, [...] is optional, | separates alternatives.\n"
+    .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"
+            "separates alternatives.\n"
             "    help spmv; help ell; help rcm; help sources",
     .run = run_help,
 };

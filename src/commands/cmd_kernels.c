@@ -22,7 +22,8 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_str(o, "source", fit ? NULL : "source", k->source);
 }
 
-/* A kernel may refuse a matrix that its format can hold; it decides by the shape, before anything is packed. */
+/* A kernel may refuse a matrix that its format can store. The decision depends only on the shape of the plan, so
+   nothing is packed for it. */
 static struct fit narrowed(const struct kernel *k, const struct matrix *m, struct fit fit)
 {
     struct err why = {0};
@@ -52,7 +53,7 @@ static bool run_kernels(struct session *s, const struct args *a, struct err *e)
 const struct command command_kernels = {
     .name = "kernels",
     .grammar = "[MATRIX]",
-    .about = "the kernels: format, device, one thread's work, and whether a matrix fits",
+    .about = "the kernels: format, device, the work of one thread, and whether a matrix fits",
     .help = "A deterministic kernel gives the same bits in every run. `help KERNEL` explains one kernel.\n"
             "    kernels",
     .run = run_kernels,

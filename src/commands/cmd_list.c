@@ -18,7 +18,7 @@ static int64_t bytes_of(const struct matrix *m)
     return bytes;
 }
 
-/* "csr ell/fp32": the formats kept, the oldest last. */
+/* The stored formats, the oldest last, for example "csr ell/fp32". */
 static const char *formats_of(const struct matrix *m, char *out, size_t size)
 {
     size_t n = 0;
@@ -80,7 +80,7 @@ const struct command command_list = {
     .name = "list",
     .grammar = "",
     .about = "list the matrices and their memory; the current matrix is marked",
-    .help = "Memory counts the matrix and all formats it was converted to, on the host.\n"
+    .help = "The memory is that of the matrix and of all formats it was converted to, on the host.\n"
             "    list",
     .run = run_list,
 };

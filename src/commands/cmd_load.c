@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* "nos3: 960 x 960, 15,844 nonzeros (8,402 in the file, real symmetric), 4.1 ms" */
+/* Print, for example, "nos3: 960 x 960, 15,844 nonzeros (8,402 in the file, real symmetric), 4.1 ms". */
 static void say_loaded(struct out *o, const struct matrix *m)
 {
     const struct load_info *info = &m->info;
@@ -92,17 +92,17 @@ const struct command command_load = {
     .name = "load",
     .grammar = "FILE... [as NAME] [variable WORD]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
-    .help =
-        "The format is detected from the content, not from the name:\n"
-        "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
-        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
-        "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
-        "    .wsb        written by `save A.wsb`: the fastest to load\n"
-        "Symmetric matrices are expanded, duplicates summed, explicit zeros kept. Notes report deviations from the\n"
-        "format that were accepted. Each matrix becomes the current one, named after its file or as given.\n"
-        "    load samples/thesis4.mtx as A\n"
-        "    load west0479.mat variable Problem.A",
+    .help = "The format is detected from the content, not from the name:\n"
+            "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
+            "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
+            "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
+            "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
+            "    .wsb        written by `save A.wsb`: the fastest to load\n"
+            "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
+            "deviations from the format that were accepted. Each matrix becomes the current one. It is named after\n"
+            "its file or, with `as`, NAME.\n"
+            "    load samples/thesis4.mtx as A\n"
+            "    load west0479.mat variable Problem.A",
     .run = run_load,
 };
 

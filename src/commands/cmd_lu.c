@@ -26,7 +26,7 @@ struct timed {
 
 /* ---- one method ---- */
 
-/* The share of each part in the time, if the parts were timed. */
+/* Print the share of each part in the total time, if the parts were timed. */
 static void out_parts(struct out *o, const struct lu *v, bool sampled)
 {
     char text[128] = "";
@@ -97,7 +97,7 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_num(o, "error_known", "error in x", v->error, "%.3e");
 }
 
-/* Factor the matrix, time that, and measure the errors. If `parts` is set, also time each part of the method. */
+/* Factor the matrix, measure the time, and compute the errors. If `parts` is set, also time each part of the method. */
 static bool run_one(const struct matrix *m, const struct lu_options *o, int reps, bool parts, struct timed *t,
                     struct err *e)
 {
@@ -111,7 +111,7 @@ static bool run_one(const struct matrix *m, const struct lu_options *o, int reps
     return ok;
 }
 
-/* ---- all of them ---- */
+/* ---- all methods ---- */
 
 static void out_timed(struct out *o, const struct matrix *m, const struct timed *t, double baseline_us)
 {
@@ -194,7 +194,8 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));
     out_all_singular(s->out, m, t, n);
-    if (ok && first == emu && n) out_text(s->out, "The emulator checks accesses and numbers; it does not model time.");
+    if (ok && first == emu && n)
+        out_text(s->out, "The emulator checks memory accesses and results; it does not model time.");
     return ok;
 }
 
@@ -241,7 +242,7 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
     if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
-    return fail(e, E_LIMIT, "%s has %s; `lu step` takes matrices of up to %d", m->name, how_many(A->rows, "row").text,
+    return fail(e, E_LIMIT, "%s has %s; `lu step` accepts matrices of up to %d", m->name, how_many(A->rows, "row").text,
                 +STEP_MOST);
 }
 
@@ -300,18 +301,19 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
 const struct command command_lu = {
     .name = "lu",
     .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
-    .about = "factor a matrix as a dense matrix, P A = L U, by one method or all",
-    .help =
-        "Methods: lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with panels of b\n"
-        "columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest method on the device. `help\n"
-        "METHOD` explains a method. After the factorisation, A x = b is solved for b = A * ones, so that the error\n"
-        "in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double; growth is max |U| / max\n"
-        "|A|. time is the median of reps factorisations, without the copy to the device; GFLOP/s counts 2/3 n^3. If\n"
-        "the matrix is singular, the column is reported. all: every method that runs here, in one table; without a\n"
-        "GPU, the emulator runs small matrices. step: one column at a time, by the textbook algorithm, for matrices\n"
-        "of up to 512 rows: full screen at a terminal (`view lu`), otherwise printed. force accepts NaN and inf.\n"
-        "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
-        "    gen dense 6; lu step",
+    .about = "factor a matrix as a dense matrix, P A = L U, by one method or by all methods",
+    .help = "The methods are lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with\n"
+            "panels of b columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest method on the\n"
+            "device. `help METHOD` explains a method. After the factorisation, A x = b is solved for b = A * ones, so\n"
+            "that the error in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double;\n"
+            "growth is max |U| / max |A|. time is the median of reps factorisations, without the copy to the device;\n"
+            "GFLOP/s counts 2/3 n^3. If the matrix is singular, the first column without a pivot is reported. `all`\n"
+            "runs every method that is available here and prints one table; without a GPU, the emulator runs the GPU\n"
+            "methods on small matrices. `step` factors one column at a time by the textbook algorithm, for matrices\n"
+            "of up to 512 rows; at a terminal it opens a full screen (`view lu`), otherwise it prints each column.\n"
+            "`force` accepts NaN and inf.\n"
+            "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
+            "    gen dense 6; lu step",
     .run = run_lu,
 };
 

@@ -31,7 +31,7 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     const struct solver *solver = solver_find(word);
     const struct kernel *kernel = kernel_find(word);
     if (r->n == RACERS_MOST)
-        return fail(e, E_USAGE, "too many racers: at most %d, so `%s` is one too many", RACERS_MOST, word);
+        return fail(e, E_USAGE, "too many racers: `%s` exceeds the limit of %d", word, RACERS_MOST);
     if (r->n && r->kernels != (kernel != NULL))
         return fail(e, E_USAGE, "this race is between %s: the %s %s cannot join it", r->kernels ? "kernels" : "solvers",
                     kernel ? "kernel" : "solver", word);
@@ -275,7 +275,8 @@ static bool finish(struct session *s, struct err *e)
 {
     struct race *r = s->race;
     r->paused = false;
-    if (r->stopped && s->front && s->front->calm) s->front->calm(s); /* computing the true residuals takes a while */
+    if (r->stopped && s->front && s->front->calm)
+        s->front->calm(s); /* show this message first, because computing the true residuals takes a while */
     if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
         drop_race(s);
         return false;

@@ -1,5 +1,5 @@
-/* The session's race: `race` begins the race, other commands continue or stop it, and its table is printed at the
-   end. */
+/* The session's race: Functions that begin, continue and end a race and print its table; the commands `race`,
+   `continue` and `stop` share them. */
 #ifndef CMD_RACE_H
 #define CMD_RACE_H
 
@@ -10,8 +10,8 @@ struct out;
 struct race;
 struct session;
 
-/* Whether `continue` and `stop` refer to the race: the race is paused, and no solve was begun or stepped since the
-   pause. */
+/* Whether `continue` and `stop` refer to the race. They do if the race is paused and no solve was begun or stepped
+   since the pause. */
 bool race_waits(const struct session *s);
 /* Resume the race, or end it; both functions print its table at the end. */
 bool race_continue(struct session *s, struct err *e);

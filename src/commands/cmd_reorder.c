@@ -1,4 +1,4 @@
-/* reorder: makes a new matrix, P A P', from a square matrix by putting its rows and columns in another order. */
+/* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -66,13 +66,12 @@ const struct command command_reorder = {
     .name = "reorder",
     .grammar = "ORDERING [MATRIX] [as NAME]",
     .about = "a new matrix: rows and columns in another order",
-    .help =
-        "rcm (reverse Cuthill-McKee) brings the entries near the diagonal. degree puts rows with few neighbours\n"
-        "first. amd (approximate minimum degree) and metis (nested dissection, if libmetis is installed) keep the\n"
-        "fill of a Cholesky factor small. All use the pattern of A + A' and permute rows and columns alike, P A P',\n"
-        "so the matrix must be square. The profile is the sum of the distances from the diagonal to each row's first\n"
-        "entry and to each column's first entry. The new matrix becomes the current one, named after the ordering\n"
-        "(A-rcm) if no name is given.\n"
-        "    reorder rcm A; reorder amd A as B",
+    .help = "rcm (reverse Cuthill-McKee) moves the entries close to the diagonal. degree sorts the rows by their\n"
+            "number of neighbours, fewest first. amd (approximate minimum degree) and metis (nested dissection, if\n"
+            "libmetis is installed) keep the fill of a Cholesky factor small. All methods use the pattern of A + A'\n"
+            "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
+            "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
+            "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
+            "    reorder rcm A; reorder amd A as B",
     .run = run_reorder,
 };

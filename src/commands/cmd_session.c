@@ -16,14 +16,14 @@ static bool run_script(struct session *s, const struct args *a, const char *what
     const char *name = arg(a, "file");
     struct lines outer;
     if (s->depth >= SOURCE_DEPTH)
-        return fail(e, E_LIMIT, "more than %d scripts source one another; does %s source itself?", SOURCE_DEPTH, name);
+        return fail(e, E_LIMIT, "more than %d scripts are nested; does %s source itself?", SOURCE_DEPTH, name);
     char path[4096];
     if (!session_path(s, name, path, sizeof path, e)) return false;
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, name, "cannot open: %s", strerror(errno));
     if (record_is(s, f)) {
         fclose(f);
-        return fail(e, E_USAGE, "%s is still being recorded; `record off` ends that", name);
+        return fail(e, E_USAGE, "%s is still being recorded; `record off` ends the recording", name);
     }
     bool ok = lines_begin(s, what, a, &outer, e);
     if (ok) {
@@ -92,8 +92,8 @@ const struct command command_source = {
     .name = "source",
     .grammar = "FILE [allow PERMISSION]",
     .about = "run the commands of a file, up to the first command that fails",
-    .help = "Lines are as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of the\n"
-            "file are refused without `allow shell` (see `help allow`).\n"
+    .help = "Write the lines as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of\n"
+            "the file are refused without `allow shell` (see `help allow`).\n"
             "    source session.ws; source build.ws allow shell",
     .run = run_source,
     .runs_script = true,
@@ -103,9 +103,9 @@ const struct command command_replay = {
     .name = "replay",
     .grammar = "FILE [allow PERMISSION]",
     .about = "run a recorded session again, up to the first command that fails",
-    .help = "The commands run as with `source`, in the current folder and session; an error gives the line of the\n"
-            "command that failed. Shell commands (!COMMAND) are refused without `allow shell` (see\n"
-            "`help allow`). `help record` describes the file.\n"
+    .help = "The commands run in the current folder and session, like those of `source`; an error message gives the\n"
+            "line of the command that failed. Shell commands (!COMMAND) are refused without `allow shell` (see `help\n"
+            "allow`). `help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,
@@ -122,7 +122,7 @@ const struct command command_version = {
 const struct command command_quit = {
     .name = "quit",
     .grammar = "",
-    .about = "quit the program, as the end of input does",
+    .about = "quit the program; the end of the input quits it too",
     .help = "Nothing is saved unless you used `save`.\n"
             "    quit",
     .run = run_quit,

@@ -46,7 +46,7 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     char where[256];
     const char *name = arg(a, "option"), *value = arg(a, "value");
     const struct setting *o = name ? option_find(name) : NULL;
-    /* The grammar takes a word that is not an option as a value. */
+    /* By the grammar, a word that is not an option is a value. */
     if (value && !o) return kind_check("OPTION", s, "set", value, e);
     if (value) return set(s, o, value, e);
     for (const struct setting *each = options; each->name; each++)
@@ -59,11 +59,10 @@ const struct command command_set = {
     .name = "set",
     .grammar = "[OPTION] [VALUE]",
     .about = "persistent settings: device, precision, colours, ...",
-    .help =
-        "`set` lists the options with their values, `set OPTION` shows one, `set OPTION VALUE` changes it and saves\n"
-        "it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours 256`, # for comments. Options\n"
-        "of the command line take precedence, and the command `device` applies to one session only. --plain means\n"
-        "colours none and ascii on, whatever the file contains.\n"
-        "    set precision f32; set colours",
+    .help = "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"
+            "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours\n"
+            "256`; # begins a comment. Options of the command line take precedence, and the command `device` applies\n"
+            "to one session only. --plain means colours none and ascii on, whatever the file contains.\n"
+            "    set precision f32; set colours",
     .run = run_set,
 };

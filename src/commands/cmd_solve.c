@@ -1,4 +1,5 @@
-/* The commands that solve A x = b: solve; step, continue and stop for a paused solve; and solvers, which lists them. */
+/* The commands that solve A x = b: `solve`; `step`, `continue` and `stop` for a paused solve; and `solvers`, which
+   lists the solvers. */
 #include "cmd_solve.h"
 #include "session/args.h"
 #include "cmd_race.h"
@@ -27,7 +28,7 @@ static const double slice_us = 8000; /* time to work between two checks of the k
 
 /* ---- what is printed ---- */
 
-/* "spmv 61%, dot 12%, update 27%" */
+/* The shares of the time, for example "spmv 61%, dot 12%, update 27%". */
 static const char *phase_split(const struct solve *v, char *out, size_t size)
 {
     double all = 0;
@@ -57,7 +58,7 @@ static void out_phases(struct out *o, const struct solve *v)
         out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
 
-/* The lower bound of the time of an iteration: its bytes at the measured bandwidth. */
+/* A lower bound on the time of an iteration: the bytes it moves, divided by the measured bandwidth. */
 static void out_bound(struct out *o, const struct solve *v, double bound, double queued)
 {
     char text[160];
@@ -237,7 +238,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->force = arg_flag(a, "force");
 }
 
-/* Set *out to whether `word` is the second of two choices; fails if `word` is neither of them. */
+/* Set *out to whether `word` is the second of two choices; fail if `word` is neither choice. */
 static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
 {
     *out = word && !strcmp(word, second);
@@ -322,11 +323,11 @@ struct solve *solve_waiting(struct session *s, struct err *e)
     if (there) return s->solve;
     if (s->race && !s->race->solve_is_newer)
         fail(e, E_USAGE,
-             "the race on %s is over, and no solve is paused; `view race` shows the race, `race` starts another",
+             "the race on %s is over, and no solve is paused; `view race` shows the race, `race` starts a new one",
              s->race->matrix->name);
     else
         fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused solve%s",
-             s->solve && s->solve->result.x ? ", and `change` resumes the solve that ended" : "");
+             s->solve && s->solve->result.x ? ", and `change` continues the solve that has ended" : "");
     return NULL;
 }
 
@@ -366,7 +367,7 @@ static bool run_stop(struct session *s, const struct args *a, struct err *e)
     return solve_waiting(s, e) && solve_finish(s, e);
 }
 
-/* As text, print one line per method, wrapped at a terminal, because a table would cut long lines. */
+/* In text, print one line per method, wrapped at a terminal, because a table would cut long lines. */
 static void out_method(struct out *o, const char *kind, const char *name, const char *about, const char *needs,
                        const char *source)
 {
@@ -409,29 +410,29 @@ const struct command command_solve = {
                "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
                "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
-    .help =
-        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-        "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5), after maxit\n"
-        "iterations (default 10000), or, for jacobi, wjacobi, gs and sor with eps, when max |x' - x| < eps.\n"
-        "omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres restarts\n"
-        "after m iterations (default 0: estimated from a short first cycle). It orthogonalises by Gram-Schmidt,\n"
-        "orth classical (two passes) or modified, and sums inner products on the device or, with sums host, on the\n"
-        "host (as was done in 2012). precond selects a preconditioner, and block its block size if it has blocks;\n"
-        "`solvers` lists them. At the end, the true residual b - A x is computed in double: converged means that it\n"
-        "is at most twice tol. A solve also ends when its residual has grown by 1e5, or improved by less than 1% over\n"
-        "many iterations (jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
-        "gmres: 1 per row, between 100 and 500). force continues beyond that, accepts NaN and inf, and lets save\n"
-        "replace an existing file. step starts paused: `step N` does iterations, `back N` undoes some, `continue`\n"
-        "resumes, `stop` ends the solve. `change` gives another tol, maxit, omega, m or preconditioner to a solve\n"
-        "that is paused, or to one that has ended, which then continues from its x. view shows the residual full\n"
-        "screen. save writes x as a Matrix Market file. time is all the time spent iterating, including when the host\n"
-        "waits; `an iteration` is time divided by the iterations. A solve that does not converge is not a failed\n"
-        "command: the exit status stays 0, and scripts read converged and status in --json or --csv. seed is any\n"
-        "integer.\n"
-        "    solve cg tol 1e-10\n"
-        "    solve bicgstab precond ilu0\n"
-        "    solve gmres m 30 orth modified\n"
-        "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+            "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
+            "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
+            "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
+            "restarts after m iterations (default 0: estimated from a short first cycle). It orthogonalises by\n"
+            "Gram-Schmidt: orth is classical (two passes) or modified. It sums inner products on the device or, with\n"
+            "sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its block\n"
+            "size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x is\n"
+            "computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
+            "when its residual has grown by 1e5, or improved by less than 1% over many iterations (jacobi, wjacobi,\n"
+            "gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per row, between 100\n"
+            "and 500). force continues beyond that, accepts NaN and inf, and lets save replace an existing file. With\n"
+            "step, the solve starts paused: `step N` does N iterations, `back N` undoes N iterations, `continue`\n"
+            "resumes the solve, and `stop` ends it. `change` sets another tol, maxit, omega, m or preconditioner for\n"
+            "a solve that is paused or has ended; an ended solve then continues from its x. view shows the residual\n"
+            "full screen. save writes x as a Matrix Market file. time is the whole time of the iterations, including\n"
+            "the waits of the host; `an iteration` is time divided by the iterations. A solve that does not converge\n"
+            "is not a failed command: the exit status stays 0, and scripts read converged and status in --json or\n"
+            "--csv. seed is any integer.\n"
+            "    solve cg tol 1e-10\n"
+            "    solve bicgstab precond ilu0\n"
+            "    solve gmres m 30 orth modified\n"
+            "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
 
@@ -463,7 +464,8 @@ const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
     .about = "list the solvers and the preconditioners",
-    .help = "Shows what each solver requires of the matrix, and where it was published.\n    solvers",
+    .help = "Shows what each solver requires of the matrix, and where the solver was published.\n"
+            "    solvers",
     .run = run_solvers,
 };
 

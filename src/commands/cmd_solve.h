@@ -1,4 +1,5 @@
-/* The session's solve: `solve` begins the solve, several commands run it, and its result is printed at the end. */
+/* The session's solve: Functions that run a solve and print its result; `solve`, `step`, `continue`, `stop` and other
+   commands share them. */
 #ifndef CMD_SOLVE_H
 #define CMD_SOLVE_H
 
@@ -16,7 +17,7 @@ struct solver;
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
 /* Run the session's solve until it ends or is paused. */
 bool solve_drive(struct session *s, struct err *e);
-/* The solve that is paused; NULL, with an error that says what to do, if there is none. */
+/* The solve that is paused. If no solve is paused, the result is NULL, and the error says what to do. */
 struct solve *solve_waiting(struct session *s, struct err *e);
 /* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);

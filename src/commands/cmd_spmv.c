@@ -65,10 +65,10 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 const struct command command_spmv = {
     .name = "spmv",
     .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
-    .about = "multiply by one kernel: check it against the reference, then time it",
-    .help = "The default is the kernel for the format (csr if none is named) on the device. Kernel, packing and\n"
-            "copying are timed separately. The error is the relative 2-norm; the worst row's error is compared with\n"
-            "its rounding-error bound. Give parameters after the format.\n"
+    .about = "multiply with one kernel: check the result against the reference, then time the kernel",
+    .help = "The default is the default kernel of the format (csr if no format is named) on the device. The kernel,\n"
+            "the packing and the copying are timed separately. The error is the relative 2-norm; the worst row's\n"
+            "error is compared with its rounding-error bound. Give parameters after the format.\n"
             "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
     .run = run_spmv,
 };

@@ -30,8 +30,8 @@ static bool run_again(void *ctx, struct err *e)
     return sym_run(ctx, e);
 }
 
-/* Symmetrize and time it. A GPU loads its kernels in the first run and is timed in later runs; the times of the steps
-   come from a separate run that waits after each step. */
+/* Symmetrize and measure the time. A GPU loads its kernels in the first run, so only later runs are timed. The times of
+   the steps come from a separate run that waits after each step. */
 static bool timed_run(struct sym *v, struct sym_times *t, struct err *e)
 {
     struct device *d = v->o.dev;
@@ -76,7 +76,7 @@ static void out_steps(struct out *o, const struct sym *v, bool emu)
 static const char *symmetry_text(const struct sym *v)
 {
     if (v->value_symmetric) return "yes, pattern and values";
-    return v->pattern_symmetric ? "the pattern is symmetric, the values are not" : "no";
+    return v->pattern_symmetric ? "the pattern is symmetric, but the values are not" : "no";
 }
 
 static void out_times(struct out *o, const struct sym *v, const struct sym_times *t)
@@ -135,8 +135,8 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     return ok;
 }
 
-/* Make the matrix on the device named after `on`, or on the session's device; on cpu if that device is out of
-   memory. */
+/* Make the matrix on the device named after `on`, or on the session's device. If that device is out of memory, make the
+   matrix on cpu. */
 typedef bool make_on(struct session *s, const struct args *a, struct matrix *m, struct device *d, struct err *e);
 
 static bool make_somewhere(struct session *s, const struct args *a, struct matrix *m, make_on *makes, struct err *e)
@@ -168,14 +168,14 @@ const struct command command_symmetrize = {
     .name = "symmetrize",
     .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
     .about = "a new matrix with the combined pattern of A and its transpose",
-    .help =
-        "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
-        "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger of\n"
-        "the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all triples\n"
-        "and their mirror images by 64-bit keys, as the patent does; both give bit-identical results. A fingerprint\n"
-        "of 64 bits first shows whether A is symmetric already; if so, it is copied. The new matrix becomes the\n"
-        "current one, named A-sym by default. If the device has too little memory, cpu is used.\n"
-        "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
+    .help = "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
+            "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger\n"
+            "of the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all\n"
+            "triples and their mirror images by 64-bit keys, like the patent; both give bit-identical results. A\n"
+            "fingerprint of 64 bits first shows whether A is symmetric already; if so, A is only copied. The new\n"
+            "matrix becomes the current one, named A-sym by default. If the device has too little memory, cpu is\n"
+            "used.\n"
+            "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
     .run = run_symmetrize,
 };
 
@@ -211,8 +211,8 @@ const struct command command_transpose = {
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
     .help = "On cuda and emu, kernels sort stably by column; on cpu, all threads take part. A complex matrix is\n"
-            "transposed by one thread and not conjugated. The new matrix becomes the current one, named A-t by\n"
-            "default. If the device has too little memory, cpu is used.\n"
+            "transposed by one thread, and its values are not conjugated. The new matrix becomes the current one,\n"
+            "named A-t by default. If the device has too little memory, cpu is used.\n"
             "    transpose A; transpose A on cuda as T",
     .run = run_transpose,
 };

@@ -23,7 +23,7 @@ static const char *const state_names[] = {
 
 enum { ELEMENTS_WIDE = 17 }; /* columns that the rest of the table leaves for the elements on a screen of 100 columns */
 
-/* Append "0, 7, 2, ..." after "x[", as many elements as fit. */
+/* Append "0, 7, 2, ..." after "x[", with as many elements as fit on the line. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
 {
     for (uint32_t left = r->mask; left; left &= left - 1) {
@@ -38,8 +38,8 @@ static size_t list_elements(const struct request *r, char *out, size_t size, siz
     return used;
 }
 
-/* The elements of the lanes, in lane order: "x[3]" if there is one or all are the same, "val[0..31]", "x[0, 7, 2,
-   ...]". */
+/* The elements of the lanes, in lane order, for example "val[0..31]" or "x[0, 7, 2, ...]"; "x[3]" if all lanes access
+   the same element. */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];
@@ -61,7 +61,7 @@ static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t
     return out;
 }
 
-/* "load x", "__shfl_down_sync", "barrier" */
+/* What a step does, for example "load x", "__shfl_down_sync" or "barrier". */
 static char *show_touch(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct access_site *p = tracing_site(v, k);
@@ -126,7 +126,7 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     out_nums(o, "sector_offsets", f.nsectors, at);
 }
 
-/* JSON: an array of 32 for each property of a lane's access. */
+/* In JSON, print an array of 32 elements for each property of a lane's access. */
 static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
 {
     const char *state[LANES];
@@ -146,7 +146,7 @@ static void out_lanes(struct out *o, const struct tracing *v, int64_t k)
     out_nums(o, "lane_padding", LANES, padding);
 }
 
-/* CSV: one line per active lane. */
+/* In CSV, print one line per active lane. */
 static void out_lines(struct out *o, const struct tracing *v, int64_t k)
 {
     for (int l = 0; l < LANES; l++) {
@@ -232,14 +232,14 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "shared-memory wavefronts: %s (%s without bank conflicts)", show_count(t->wavefronts, a, sizeof a),
                  show_count(t->wavefronts_least, b, sizeof b));
     if (t->contended)
-        out_text(o, "atomics: %s serialised, because another lane uses the same address",
+        out_text(o, "atomics: %s serialised, because other lanes use the same address",
                  how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
         out_text(o, "serialised atomics, which a GPU counts as %s more, %s in total",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
-/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one block. */
+/* "block 3 of 0..39", counted from 0 like in the table; "block 0" if there is only one block. */
 static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);
@@ -337,7 +337,7 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
     tracing_open(s->trace, from);
     if (!arg_flag(a, "view")) return say(s->out, s->trace, from, to), true;
     if (!s->front || !s->front->show)
-        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use warpspy --json for its data");
+        return fail(e, E_UNSUPPORTED, "there is no screen to draw `trace` on; use warpspy --json to get its data");
     return s->front->show(s, "trace", true, e);
 }
 
@@ -345,16 +345,16 @@ const struct command command_trace = {
     .name = "trace",
     .grammar = "KERNEL [PARAMS] [of MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
-    .help =
-        "The emulator runs the kernel's real source and records each lane's accesses. A step is what the lanes of a\n"
-        "warp do together: one load, store, atomic, shuffle or barrier. For each step, the table shows the source\n"
-        "line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors requested, how many\n"
-        "of them this warp had fetched before (refetch), and the elements. The default is warp 0 of block 0 of the\n"
-        "launch with the most work. `step N` and `to N` select the steps that are printed. Parameters are those of\n"
-        "the format. view (or `view trace` afterwards) opens a full screen for stepping forwards and backwards; spy\n"
-        "and layout highlight the lanes' elements. warpspy --json has every lane's element, row and column.\n"
-        "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
-        "    trace sell 4 step 10 to 30 f32",
+    .help = "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"
+            "the lanes of a warp do together: one load, store, atomic, shuffle or barrier. For each step, the table\n"
+            "shows the source line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors\n"
+            "requested, how many of them this warp had fetched before (refetch), and the elements. The default is\n"
+            "warp 0 of block 0 of the launch with the most work. `step N` and `to N` select the steps that are\n"
+            "printed. Parameters are those of the format. view (or `view trace` afterwards) opens a full screen for\n"
+            "stepping forwards and backwards; the views spy and layout highlight the lanes' elements. warpspy --json\n"
+            "has every lane's element, row and column.\n"
+            "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
+            "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,
 };
 

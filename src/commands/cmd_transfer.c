@@ -1,4 +1,5 @@
-/* transfer: measures the cost of copying to a device by each method, and how much of that cost overlapping hides. */
+/* transfer: measures the cost of copying to a device by each method, and how much of that cost is hidden by
+   overlapping. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -63,12 +64,13 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
 {
     double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
     double streamed = t->way[WAY_EXECUTION_STREAMS].us;
-    out_text(o, "Without overlap, transfer + execution takes %.3f + %.3f = %.3f ms; piece by piece took %.3f ms.",
+    out_text(o,
+             "Without overlap, transfer + execution takes %.3f + %.3f = %.3f ms; the run piece by piece took %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
     out_text(o, "With overlap, the rule execution + transfer / streams (Liang 2012) predicts %.3f ms.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
-        out_text(o, "One piece does not fill the device: with %d streams at a time, execution takes %.3f ms.",
+        out_text(o, "One piece does not use the whole device: with %d streams at a time, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)
@@ -99,9 +101,8 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
     out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
-    out_text(
-        o,
-        "On a GPU, it measures copies from pageable and page-locked memory, and how much of the copying streams hide.");
+    out_text(o, "On a GPU, `transfer` measures copies from pageable and page-locked memory, and how much of the "
+                "copying is hidden by streams.");
     if (out_mode(o) == OUT_TEXT) return true;
     out_row(o);
     out_str(o, "device", NULL, d->name);
@@ -147,15 +148,14 @@ static bool run_transfer(struct session *s, const struct args *a, struct err *e)
 const struct command command_transfer = {
     .name = "transfer",
     .grammar = "[N] [MATRIX] [on DEVICE] [pieces N] [streams N] [products N] [reps N] [f32|f64]",
-    .about = "the cost of copying to a GPU, and how much of that cost streams hide",
-    .help =
-        "Copies N MB (default 64) of a band, or a matrix, as CSR, in pieces of rows (default 16), from pageable and\n"
-        "from page-locked memory, and back. Each piece is multiplied once it has arrived (`products N`: N times) and\n"
-        "the result is copied back: first piece by piece in one stream, then in several (default 4), where the copy\n"
-        "of one piece and the SpMV of another overlap. Every method is checked and warmed up before it is timed, from\n"
-        "its first call until everything has arrived; times are medians. hidden is the percentage of the shorter of\n"
-        "transfer and execution (with streams) that overlapping saves: at 100 %, only the longer time remains. cpu\n"
-        "and emu have nothing to copy.\n"
-        "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
+    .about = "the cost of copying to a GPU, and how much of that cost is hidden by streams",
+    .help = "Copies a band matrix of N MB (default 64), or the named matrix, as CSR, in pieces of rows (default 16),\n"
+            "from pageable and from page-locked memory, and back. Each piece is multiplied after its arrival (N times\n"
+            "with `products N`), and the result is copied back. The pieces use first one stream, then several streams\n"
+            "(default 4), so that the copy of one piece overlaps the SpMV of another. Every method is checked and\n"
+            "warmed up first. Its time runs from its first call until everything has arrived; times are medians.\n"
+            "hidden is the percentage of the shorter of transfer and execution (with streams) that overlapping saves:\n"
+            "at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
+            "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

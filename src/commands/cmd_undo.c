@@ -1,4 +1,4 @@
-/* undo: take back the last change. */
+/* undo: undoes the last change. */
 #include "session/command.h"
 #include "session/grammar.h"
 #include "session/undo.h"
@@ -13,11 +13,10 @@ const struct command command_undo = {
     .name = "undo",
     .grammar = "",
     .about = "undo the last change (gen, load, drop, use, device, ...)",
-    .help =
-        "Repeat to undo earlier changes, up to sixteen. Of a script, only the last change can be undone. New matrices\n"
-        "are freed; a dropped matrix comes back under its name, and its formats are packed again when needed. A\n"
-        "dropped matrix is kept in memory for this (undo shows how much) and is freed when memory runs low. Files,\n"
-        "solves and options are not undone.\n"
-        "    drop A; undo",
+    .help = "Repeat to undo earlier changes, up to sixteen. If a script made several changes, only the last of them\n"
+            "can be undone. New matrices are freed; a dropped matrix comes back under its name, and its formats are\n"
+            "packed again when needed. For this, a dropped matrix stays in memory (`undo` shows how much it uses) and\n"
+            "is freed when memory runs low. Files, solves and options are not undone.\n"
+            "    drop A; undo",
     .run = run_undo,
 };

@@ -20,7 +20,7 @@ struct whatif {
     struct session *s;
     struct matrix *m;
     const struct format *format;
-    const struct ordering *order; /* NULL: unchanged */
+    const struct ordering *order; /* NULL: the order stays unchanged */
     const int64_t *param;         /* NULL: the defaults */
     enum type real;
     struct machine on;
@@ -30,7 +30,7 @@ struct whatif {
     struct packed last;
 };
 
-/* Print a row. k NULL: the kernel cannot be emulated, for the reason `why`. */
+/* Print a row. If k is NULL, the kernel cannot be emulated, for the reason `why`. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
 {
@@ -126,8 +126,8 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
-    out_text(s->out, "Currently, as csr in fp64: %s predicted for %s, the fastest csr kernel. Nothing was kept.",
-             show_us(w.now_us, us, sizeof us), w.now->name);
+    out_text(s->out, "Now, as csr in fp64, the fastest csr kernel is %s, predicted to take %s. Nothing was kept.",
+             w.now->name, show_us(w.now_us, us, sizeof us));
     modeled_remarks(s->out, &w.on, w.sampled);
     return true;
 }
@@ -136,11 +136,10 @@ const struct command command_whatif = {
     .name = "whatif",
     .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
     .about = "size and predicted time of another format, parameters, precision or order, before converting",
-    .help =
-        "Sizes come from the plan of the format, times from its kernels on the emulator, on a copy that is discarded.\n"
-        "`x of now` is the time divided by that of the fastest csr kernel on the unchanged matrix. A format\n"
-        "with too much padding is listed with its size, but not packed. The default format is csr, for example with\n"
-        "`reorder`.\n"
-        "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
+            "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
+            "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
+            "The default format is csr, for example with `reorder`.\n"
+            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

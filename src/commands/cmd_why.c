@@ -23,8 +23,8 @@ struct answer {
     struct finding cause; /* the main extra cost of the format's fastest kernel */
 };
 
-/* A kernel counts as slower if it takes longer by more than the factor AS_FAST. A cause that explains less than the
-   share CAUSE_LEAST of the difference is ignored. */
+/* A kernel counts as slower if it takes more than AS_FAST times as long. A cause is ignored if its share of the
+   difference is less than CAUSE_LEAST. */
 #define AS_FAST 1.03
 #define CAUSE_LEAST 0.2
 
@@ -117,7 +117,7 @@ static void say_answer(struct out *o, const struct answer *w)
     else
         out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w),
                  w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
-    out_text(o, "It takes %s of memory; %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
+    out_text(o, "The format takes %s of memory; %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
              w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;
     out_text(o, "Main extra cost over %s: %s, %s: %s.", w->best->kernel->name, w->cause.cause,
@@ -160,7 +160,7 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 const struct command command_why = {
     .name = "why",
     .grammar = "not FORMAT [of MATRIX] [f32|f64]",
-    .about = "why a format is not advised: because it does not fit, has too much padding, or is slower, and why",
+    .about = "why a format is not recommended: it does not fit, has too much padding, or is slower, with the cause",
     .help =
         "All kernels are ranked as by `advise`. The format's best kernel is compared with the best of all kernels:\n"
         "predicted times, memory, and the main extra cost, as found by `explain`.\n"

@@ -17,7 +17,7 @@ static void list_rules(struct out *o)
     out_text(o, "`wrong RULE` runs a kernel that breaks the rule, and shows what the emulator finds.");
 }
 
-/* Print the source of a kernel, with a mark at line `marked`; 0: none. */
+/* Print the source of a kernel, with a mark at line `marked`, or without a mark if `marked` is 0. */
 static void show_kernel(struct out *o, const char *kernel, int marked)
 {
     int first, last, length;
@@ -87,8 +87,8 @@ const struct command command_wrong = {
     .about = "kernels that break a rule on purpose: what the emulator finds, and the correct versions",
     .help = "`wrong` alone lists the rules. `wrong RULE` runs a kernel that breaks the rule on the emulator, and\n"
             "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. These\n"
-            "kernels are also checked for races: two threads of a block access an element, at least one of them\n"
-            "writes, and there is no __syncthreads() in between, nor __syncwarp() if they are in the same warp.\n"
+            "kernels are also checked for races. In a race, two threads of a block access an element, at least one of\n"
+            "them writes, and they are not separated by __syncthreads() or, within a warp, by __syncwarp().\n"
             "    wrong; wrong lockstep",
     .run = run_wrong,
 };

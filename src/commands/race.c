@@ -8,7 +8,8 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of a turn, and the total time of each kernel, in us. TOGETHER: the most SpMVs that are timed together. */
+/* The length of a turn and the total time of each kernel are in us. TOGETHER is the largest number of SpMVs that are
+   timed together. */
 static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
 enum { TOGETHER = 64 };
 
@@ -38,8 +39,8 @@ static bool runs(const struct race *r, const struct racer *x)
     return x->M && (r->reps ? x->nmarks < r->reps : x->us < KERNEL_US);
 }
 
-/* The racer with the least progress has the next turn. Progress is the time used, or, on the emulator, the number of
-   iterations. */
+/* The racer with the least progress has the next turn. Progress is the time used so far; on the emulator, it is the
+   number of iterations. */
 static double progress_of(const struct race *r, const struct racer *x)
 {
     return race_timed(r) ? x->us : (double)x->v->iterations;
@@ -55,8 +56,8 @@ static struct racer *next_of(struct race *r)
     return next;
 }
 
-/* The time of the last turn up to the iteration that ended the solve, from the time stamps of the records: iterations
-   that were queued after that iteration had no effect. */
+/* The time of the last turn up to the iteration that ended the solve, from the time stamps of the records. Iterations
+   that were queued after that iteration had no effect, so their time does not count. */
 static double until_end(const struct solve *v, int64_t before, double us)
 {
     int64_t done = v->iterations - before;
@@ -65,7 +66,7 @@ static double until_end(const struct solve *v, int64_t before, double us)
     return most < us ? most : us;
 }
 
-/* Wait for all launches of this racer before the next racer has its turn; the wait counts as time of this racer. */
+/* Wait for all launches of this racer before the next racer has its turn; the waiting time counts for this racer. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
     double start = now_us();
@@ -156,7 +157,8 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     return true;
 }
 
-/* Whether a ranks before b: converged solvers by time, then all other solvers by residual, then refused racers. */
+/* Whether a ranks before b. Converged solvers come first, by time; then all other solvers, by residual; then refused
+   racers. */
 static bool before(const struct race *r, const struct racer *a, const struct racer *b)
 {
     if (*a->why || *b->why) return !*a->why;

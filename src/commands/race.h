@@ -1,5 +1,5 @@
-/* A race: solvers, or kernels, run on one matrix in turns of equal time, so that they can be compared while they
-   run. */
+/* A race: several solvers, or several kernels, run on one matrix in turns of equal time, so that they can be compared
+   while they run. */
 #ifndef RACE_H
 #define RACE_H
 
@@ -15,8 +15,8 @@ enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
 
 struct matrix; /* session.h */
 
-/* For a solver, the end of a turn: the time used so far and the iterations done. For a kernel, one SpMV: its time and
-   its number. */
+/* For a solver, a mark is made at the end of a turn: the time used so far and the number of iterations done. For a
+   kernel, a mark is made for each SpMV: its time and its number. */
 struct mark {
     double us;
     int64_t iteration;
@@ -30,8 +30,9 @@ struct racer {
     double omega;
     const struct kernel *kernel;
     struct solve *v; /* NULL: the solver was refused */
-    struct mat *M;   /* the matrix as stored for the kernel, while kernels race; NULL: it does not fit */
-    struct run run;  /* result of a kernel, complete after race_end */
+    struct mat
+        *M; /* the matrix as stored for the kernel, while kernels race; NULL: the matrix does not fit the kernel */
+    struct run run; /* result of a kernel, complete after race_end */
     double best_us;
     struct mark *mark;
     int64_t nmarks, room;
@@ -49,7 +50,7 @@ struct race {
     bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */
     bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` refer to that solve */
     double tol;
-    int reps;                    /* SpMVs of each kernel; 0: as many as fit in a fixed time */
+    int reps;                    /* number of SpMVs of each kernel; 0: as many as fit in a fixed time */
     void *x, *y;                 /* vectors of the SpMVs, on the device; owned */
     int n, ranking[RACERS_MOST]; /* ranking, after race_end: indices of racers, best first */
     struct racer racer[RACERS_MOST];
@@ -64,10 +65,10 @@ bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 bool race_timed(const struct race *r);
 /* The iterations, or SpMVs, of all racers together. */
 int64_t race_done(const struct race *r);
-/* Stop the racers that still run, compute true residuals or medians, and rank all of them. */
+/* Stop the racers that still run, compute true residuals or medians, and rank all racers. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);
-/* The iterations, with a fraction, that a solver had done after `us` of its time; -1: it ended earlier. */
+/* The iterations, with a fraction, that a solver had done after `us` of its time; -1: the solver ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
 /* Whether the race still uses M. r may be NULL, here and in race_moved. */

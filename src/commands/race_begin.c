@@ -36,16 +36,17 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
-/* All racers are in memory at the same time; the error message adds that if they do not fit. */
+/* All racers are in memory at the same time. If there is not enough memory for all of them, add this to the error
+   message. */
 static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
-    return fail(e, why->code, "%.300s; a race keeps all its %d racers in memory at once: use fewer racers, or f32",
+    return fail(e, why->code, "%.300s; a race keeps all its %d racers in memory at once: use fewer racers or f32",
                 why->text, r->n);
 }
 
-/* The first use is slow, since code is loaded and threads wake up. A solver with a short set-up therefore does a few
-   iterations that are not counted. */
+/* The first iterations of a solver are slow, because code is loaded and threads wake up. A solver with a short set-up
+   therefore does a few iterations that are not counted. */
 static bool begin_solver(struct session *s, struct race *r, struct racer *x, const struct solve_options *o,
                          struct err *e)
 {

@@ -1,5 +1,5 @@
-/* lesson: reads a text, runs its commands, asks its questions, and fills in its tables with our own numbers beside
-   those of papers. A lesson is also a test: its expected lines and written answers are checked.
+/* lesson: reads a text, runs its commands, asks its questions, and adds our own measurements to its tables of papers. A
+   lesson is also a test: its expected lines and written answers are checked.
 
    The first byte of a line gives its kind:
      %        a comment
@@ -22,8 +22,8 @@
      @ * jacobi  converged *
      ! About as many as there are points along two sides.
 
-   At a terminal, questions are asked; otherwise they are printed with their answers. A line with @ that matches
-   nothing, or a written answer that is no longer true, ends the lesson as a failure. */
+   At a terminal, questions are asked; otherwise they are printed with their answers. The lesson fails if a line with @
+   matches nothing or a written answer is no longer true. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -45,11 +45,11 @@ struct lesson {
     struct session *session;
     struct papers papers;
     int width;
-    char line[LINE_LIMIT + 2]; /* the line of prose being filled */
+    char line[LINE_LIMIT + 2]; /* the line of prose that words are added to */
     struct question question;
     struct score score;
-    struct capture capture; /* output of the last commands, kept while later lines may refer to it */
-    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! accepts a refusal */
+    struct capture capture; /* output of the last commands; freed when no later line can refer to it */
+    enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! expects a failure */
     const struct mark *last;                      /* kind of the previous line */
 };
 
@@ -175,7 +175,7 @@ static bool explanation(struct lesson *L, char *text, struct err *e)
    their expected lines. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
-    const char *first; /* the first bytes that mark such a line */
+    const char *first; /* the first bytes of such a line */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
     int after;  /* set of parts: after a line of any part in the set, this line continues that part */
@@ -203,7 +203,7 @@ static const struct mark *mark_of(const char *line)
 /* Finish the part that the lines above belong to. */
 static bool close_part(struct lesson *L, struct err *e)
 {
-    bool ok = L->ended != REFUSED && settle(L, e); /* if a refusal was not expected, it has already been reported */
+    bool ok = L->ended != REFUSED && settle(L, e); /* a failure that was not expected has already been reported */
     question_free(&L->question);
     capture_free(&L->capture);
     L->ended = RAN;
@@ -239,7 +239,7 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
-/* Width of prose: that of the terminal, or that of the front end if there is no terminal. */
+/* The width of prose: the width of the terminal, or, without a terminal, the width that the front end states. */
 static int width_of(const struct session *s)
 {
     int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_DEFAULT;
@@ -305,12 +305,12 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 const struct command command_lesson = {
     .name = "lesson",
     .grammar = "FILE [reps N] [allow PERMISSION]",
-    .about = "read a lesson: prose, commands, questions, and the tables of papers beside our own numbers",
+    .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
-            "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer,\n"
-            "Ctrl-C leaves the lesson. Elsewhere they are printed with their answers. Shell commands (!COMMAND) of a\n"
-            "lesson are refused without `allow shell` (see `help allow`). A lesson is a text file; file names in it\n"
-            "are relative to its own folder. The first byte of a line gives its kind:\n"
+            "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer, and\n"
+            "Ctrl-C leaves the lesson. If there is no terminal, questions are printed with their answers. Shell\n"
+            "commands (!COMMAND) of a lesson are refused without `allow shell` (see `help allow`). A lesson is a text\n"
+            "file; file names in it are relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"

@@ -25,7 +25,7 @@ struct capture {
    JSON mode runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e
    set, if its output could not be captured. */
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
-/* The same as capture_line, but prints nothing. A failure of the command is reported in e. */
+/* Like capture_line, but prints nothing. A failure of the command is reported in e. */
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */
 cJSON *capture_rows(struct capture *h, struct err *e);
@@ -52,7 +52,7 @@ bool answer_read(struct answer *a, const char *text, struct err *e);
 /* Compute the answer from the rows that its command printed. */
 bool answer_compute(struct answer *a, const cJSON *rows, struct err *e);
 bool answer_takes(const struct answer *a, const char *given);
-/* Do the answer written in the lesson and the computed answer agree? */
+/* Does the answer written in the lesson agree with the computed answer? */
 bool answer_agrees(const struct answer *written, const struct answer *computed);
 char *answer_show(const struct answer *a, char *out, size_t size);
 /* "1,216 B" is 1216. */
@@ -66,11 +66,11 @@ struct question {
     int64_t line; /* line number in the lesson; 0: there is no question */
     size_t n;     /* bytes of text */
     char text[QUESTION_MOST];
-    int nchoices; /* lines of the form "  a  the longest row" */
+    int nchoices; /* texts such as " a the longest row" */
     char choice[CHOICES_MOST][120];
     int nanswers;
     struct answer answer[ANSWERS_MOST];
-    bool asked, settled; /* settled: judged and printed */
+    bool asked, settled; /* the answer was judged and printed */
     char *given;         /* what the reader typed, owned; NULL: nothing */
 };
 enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };

@@ -113,7 +113,8 @@ static bool read_slack(struct answer *a, char *text, struct err *e)
     a->relative = *end == '%';
     end += a->relative;
     if (end == at + 2 || end[strspn(end, " \t")] || !(v >= 0))
-        return fail(e, E_INPUT, "`%.60s` after +- is not a number or percentage: write it as in 5.2 +- 10%%", at + 2);
+        return fail(e, E_INPUT, "`%.60s` after +- is not a number or percentage: write for example 5.2 +- 10%%",
+                    at + 2);
     a->slack = a->relative ? v / 100 : v;
     *at = 0;
     return true;
@@ -171,7 +172,7 @@ struct calculation {
     const char *at;
     const cJSON *item; /* value of the last key */
     int terms;         /* numbers, keys and parentheses read so far */
-    bool unknown;      /* some value is null */
+    bool unknown;      /* at least one value is null */
     struct err *e;
 };
 
@@ -226,7 +227,7 @@ static const cJSON *find(const cJSON *rows, const char *key, const char *what, s
     return NULL;
 }
 
-/* The text inside [...], its length in *n; NULL if there is none. */
+/* The text inside [...], with its length in *n; NULL if there are no brackets. */
 static const char *brackets(struct calculation *c, size_t *n)
 {
     const char *inside = c->at + 1;

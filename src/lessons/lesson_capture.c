@@ -1,5 +1,5 @@
-/* Capture the output of a lesson's commands: questions are answered from its rows, expected lines are compared with its
-   text. */
+/* Captures the output of a lesson's commands. Answers are computed from its rows, and expected lines are compared with
+   its text. */
 #include "session/command.h"
 #include "base/err.h"
 #include "lesson.h"
@@ -148,7 +148,7 @@ static bool no_match(const struct capture *h, const char *pattern, struct err *e
         if (better) most = common_prefix(line, pattern);
         any |= *line;
     }
-    if (!any) return fail(e, E_INPUT, "the output has no line `%.150s`: it has no more lines", pattern);
+    if (!any) return fail(e, E_INPUT, "the output has no further line, so `%.150s` is missing", pattern);
     return fail(e, E_INPUT, "the output has no line `%.150s`; the nearest is `%.150s`", pattern, best);
 }
 

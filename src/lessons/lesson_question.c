@@ -1,4 +1,5 @@
-/* A question of a lesson: ask it at a terminal, find its answer, judge what was typed, and keep the score. */
+/* A question of a lesson: asks it at a terminal, finds its answer, judges what the reader typed, and keeps the
+   score. */
 #include "base/err.h"
 #include "session/front.h"
 #include "lesson.h"
@@ -70,7 +71,8 @@ bool question_needs_it(const struct question *q)
 
 /* ---- asking ---- */
 
-/* Whether all answers are numbers: then typed text that is not a number is a typing error, not a wrong answer. */
+/* Whether all answers are numbers. If they are, typed text that is not a number is a typing error, not a wrong
+   answer. */
 static bool wants_number(const struct question *q)
 {
     bool any = false;
@@ -154,7 +156,7 @@ static bool find_answer(struct session *s, struct question *q, struct capture *i
     return ok;
 }
 
-/* The answer that is shown: the computed answer if there is one, otherwise the first. */
+/* The answer that is shown: the computed answer if the question has one, otherwise its first answer. */
 static const struct answer *shown_answer(const struct question *q)
 {
     for (int i = 0; i < q->nanswers; i++)

@@ -19,7 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The inputs from which a quantity is computed; those that it does not need are empty. */
+/* The inputs from which a quantity is computed; inputs that the quantity does not need are empty. */
 struct about {
     struct matrix *m;
     const struct stats *stats;
@@ -160,7 +160,7 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", q->name);
     }
-    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s, each also with f32", name, known);
+    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s; f32 may follow each of them", name, known);
     return NULL;
 }
 
@@ -380,7 +380,8 @@ static bool number(const char *text, double *value, struct err *e)
     char *end;
     *value = !strcmp(text, "-") ? NAN : strtod(text, &end);
     if (isnan(*value) || (end != text && !*end)) return true;
-    return fail(e, E_INPUT, "`%s` is not a number: give the number from the paper, or - if there is none", text);
+    return fail(e, E_INPUT, "`%s` is not a number: give the number from the paper, or - if the paper has no number",
+                text);
 }
 
 static bool answer(struct session *s, struct papers *p, char *cell[CELLS], const struct quantity *q, double *ours,
@@ -476,7 +477,7 @@ bool paper_end(struct session *s, struct papers *p, struct err *e)
 {
     if (!p->open) return true;
     remarks(s->out, p);
-    bool ok = out_end(s->out, e); /* before papers_free, because p holds the heading of a column */
+    bool ok = out_end(s->out, e); /* end the table before papers_free, because p owns the heading of a column */
     papers_free(p);
     return ok;
 }

@@ -9,26 +9,26 @@
 struct device;
 struct err;
 struct session;
-struct taken; /* a measurement for a row */
+struct taken; /* one measurement for a row; paper.c */
 
 /* A table of a lesson while it is being read:
      | matrix  | of               | what     | GTX 260+ |
      | add32   | dia              | padding  | 18664472 |
      | highest | csr-vector / vab | us f32   | 5.57     |
    The first row ends with the GPU of the paper. Each other row has a matrix, a format or kernel, a quantity, and the
-   number in the paper (-: none). The last row here is the highest ratio of two kernels over all matrices of the lesson,
-   in fp32. Each row is printed with our number, measured on the session's device. Formats are packed however much
-   padding they need. */
+   number in the paper (or - if the paper has no number). The last row of this example is the highest ratio of two
+   kernels over all matrices of the lesson, in fp32. Each row is printed with our number, measured on the session's
+   device. Formats are packed even if they need much padding. */
 struct papers {
     int reps;   /* repetitions per measurement; 0: chosen automatically */
     bool open;  /* the heading was read */
-    bool timed; /* some row needed a time */
+    bool timed; /* at least one row needed a time */
     char gpu[64];
     struct device *dev;
     enum type real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    char reason[512]; /* why the first row that lacks our number has none */
+    char reason[512]; /* the reason why the first row without our number could not be measured */
 };
 /* Read a line that begins with a bar; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

@@ -27,7 +27,7 @@ static bool refused(const struct err *why, struct err *e)
 
 /* ---- solvers ---- */
 
-/* Read "gmres 30 sums host". */
+/* Read a solver with its settings, for example "gmres 30 sums host". */
 static bool read_solver(const char *of, struct solve_options *o, struct err *e)
 {
     char name[32] = "", rest[32] = "";
@@ -39,7 +39,7 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     o->solver = solver_find(name);
     o->sums_host = !strcmp(rest, "sums host");
     if (!o->solver || (*rest && !o->sums_host))
-        return fail(e, E_INPUT, "`%s` is not a solver: write it as jacobi, gmres 30 or gmres 30 sums host", of);
+        return fail(e, E_INPUT, "`%s` is not a solver: write for example jacobi, gmres 30 or gmres 30 sums host", of);
     o->m = m ? m : o->solver->restarts ? DEFAULT_M : 0;
     return true;
 }
@@ -66,7 +66,7 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     return true;
 }
 
-/* Time by the device's clock between events, so that the time that the host waits is excluded. */
+/* Measure the time between two events by the device's clock, so that it excludes the waits of the host. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)

@@ -16,13 +16,14 @@ struct session;
 struct paper_times {
     double device_us, thread_us, factor_us, solve_us;
 };
-/* `of`: "jacobi", "gmres 30", "gmres 30 sums host". Device and host do the same iterations, whatever the residual. A
-   cycle is the m iterations of a restarted solver, or 10 iterations. The host runs two cycles, and the second is timed;
-   a GPU runs 20 cycles, and the time is their average. reps = 1: run a single iteration, to check that it works. Fails
-   with E_UNSUPPORTED if the solver refuses m or does no iteration. */
+/* `of`: Time a solver, named for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the same
+   number of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations of
+   another solver. The host runs two cycles, and the second is timed; a GPU runs 20 cycles, and the time is their
+   average. reps = 1: run a single iteration, to check that it works. Fails with E_UNSUPPORTED if the solver refuses m
+   or cannot do an iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
-/* `of`: an LU method such as lu-serial. A method for the host runs on cpu, whichever device d is. */
+/* `of`: an LU method such as lu-serial. A method for the host runs on cpu, whatever device d is. */
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
 

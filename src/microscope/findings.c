@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the rules use: the counts of a kernel, summed over all launches. */
+/* The counts of a kernel, summed over all launches, from which the causes are computed. */
 struct sums {
     const struct modeled *k;
     const struct csr *A;
@@ -119,7 +119,8 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     const struct work *m = s->main;
     if (m->longest[WAIT_STEP] < 1.5 * share(m->wait[WAIT_STEP], (double)m->blocks)) return;
     no_long_row(s, &with);
-    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* otherwise the long row is the cause */
+    if (memcmp(&with, w, sizeof with) == 0)
+        no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
 /* If all lanes were active, the loads of the main loop would take proportionally fewer steps. */
@@ -148,7 +149,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors)
-                                     : 1; /* the fraction that must be fetched in any case */
+                                     : 1; /* the fraction of the sectors that must be fetched in any case */
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
         k->wait[WAIT_L2] *= 1 - less;
@@ -187,7 +188,7 @@ static void no_conflicts(const struct sums *s, struct workload *w)
     }
 }
 
-/* Remove all waits, as if there were enough warps to hide them; bytes and instructions remain. */
+/* Remove all waits, as if enough warps were running to hide the waits; bytes and instructions remain. */
 static void no_waits(const struct sums *s, struct workload *w)
 {
     struct workload with = *w;
@@ -232,7 +233,7 @@ static const struct format *spilling_format(void)
     return *f;
 }
 
-/* The slots per nonzero if A were stored in format f with its default width. */
+/* The number of slots per nonzero if A were stored in format f with the default width. */
 static double slots_per_nonzero(const struct csr *A, const struct format *f, int64_t *width)
 {
     struct plan p;
@@ -254,7 +255,7 @@ static void say_padding(const struct sums *s, struct finding *f)
          100 * share((double)p->padding, (double)p->slots), (long long)p->slots, p->shape.format->name,
          100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
     if (!p->shape.format->spills && less < stored)
-        REMEDY(f, "%s with width %lld would store %.2f slots per nonzero, %s stores %.2f; csr stores 1", spills->name,
+        REMEDY(f, "%s with width %lld would store %.2f slots per nonzero; %s stores %.2f, csr stores 1", spills->name,
                (long long)width, less, p->shape.format->name, stored);
     else
         REMEDY(f, "csr stores no padding");
@@ -316,7 +317,7 @@ static void say_gather(const struct sums *s, struct finding *f)
                s->k->real == T_F64 ? "; fp32 halves x" : "");
 }
 
-/* The most entries of rows whose elements of y share a sector. */
+/* The number of entries of the rows whose elements of y share a sector, for the sector with the most entries. */
 static int64_t entries_of_sector(const struct sums *s)
 {
     int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;
@@ -360,7 +361,7 @@ static void say_conflicts(const struct sums *s, struct finding *f)
     REMEDY(f, "pad the shared array so that the lanes of a warp use different banks");
 }
 
-/* Threads that a multiprocessor holds; see at_once in model.c. */
+/* Number of threads that a multiprocessor holds; see at_once in model.c. */
 enum { THREADS_AT_ONCE = 2048 };
 
 static void say_waits(const struct sums *s, struct finding *f)
@@ -376,10 +377,9 @@ static void say_waits(const struct sums *s, struct finding *f)
              loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, which other warps hide in "
-             "part; "
-             "the GPU is filled %.1f times by %s",
-             loads, full, blocks.text);
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, which other warps hide only "
+             "partly; %s would fill the GPU %.1f times",
+             loads, blocks.text, full);
     REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads per row shorten the chain"
                        : "more threads per row shorten the chain");
 }
@@ -401,7 +401,7 @@ static void say_bytes(const struct sums *s, struct finding *f)
            k->real == T_F64 ? "fp32" : "fewer entries");
 }
 
-/* Is there more padding than entries? That costs memory even if the kernel does not read the padding. */
+/* Is there more padding than entries? Padding costs memory even if the kernel does not read it. */
 static bool pads_much(const struct sums *s)
 {
     return s->k->plan.padding > s->A->nnz;

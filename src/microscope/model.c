@@ -1,9 +1,9 @@
 /* Predicts how long a kernel takes on a GPU, from the work of its launches and the measured ceilings of the GPU.
 
-   Three times overlap in a launch: the waits of its warps, with as many warps at once as the multiprocessors hold,
-   until the longest block has ended; the slowest of memory traffic, L2 traffic, L1 lookups, instructions and atomics;
-   and the queue at the address with the most atomics. The three slow each other down: a launch takes longer than the
-   longest of the three, and less than their sum. */
+   Three times overlap in a launch. The first is the time that warps wait, with as many warps at once as the
+   multiprocessors hold, until the longest block has ended. The second is the slowest of memory traffic, L2 traffic, L1
+   lookups, instructions and atomics. The third is the queue at the address with the most atomics. A launch takes longer
+   than the longest of these three times, and less than their sum. */
 #include <stdio.h>
 
 #include "model.h"
@@ -16,22 +16,23 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
                                              "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
                                              "launch"};
 
-/* Fitted to all kernels on two thirds of 24 matrices together, in fp64 on an H200 at 1.98 GHz;
+/* These constants were fitted to the times of all kernels on 16 of 24 matrices, in fp64 on an H200 at 1.98 GHz;
    tests/bench/bench_model.c reports the errors. */
 static const struct {
-    double again_us; /* time per launch to start, fill and drain the multiprocessors */
-    double first_us; /* for the first launch: added to the ceiling of an empty launch; the two overlap, so it is < 0 */
+    double again_us;    /* time per launch to start, fill and drain the multiprocessors */
+    double first_us;    /* added to the measured time of an empty launch, for the first launch; the two overlap, so the
+                           value is negative */
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
                            L1 and 270 (140 ns) from L2; the values here include the dependent arithmetic. A barrier
                            includes the time between its first and last warp */
-    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector: about 800 clocks in total, under load */
+    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector; the sum is about 800 clocks under load */
     double block_ns;    /* time to start and end a block */
     double tail;        /* time of the last wave of blocks / time of a mean block */
     double l2_share;    /* bandwidth of sector reads / the ceiling for cache reads (whole lines, in order) */
     double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
-    double cached;      /* bytes that L2 keeps between launches: less than half of its 60 MB, since data read by the
-                           multiprocessors of both halves is stored twice */
-    double lookups;     /* lines that an L1 looks up per ns */
+    double cached; /* bytes that L2 keeps between launches: less than half of the 60 MB of the L2, because data that the
+                      multiprocessors of both halves read is stored twice */
+    double lookups; /* lines that an L1 looks up per ns */
     double steps;   /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
@@ -96,7 +97,7 @@ static double chains(const struct work *w, const struct machine *g, double misse
 {
     double slots = at_once(g, w), all = life(w->wait, missed) + (double)w->blocks * H.block_ns / 1000;
     if (shares) return all / slots;
-    if ((double)w->blocks <= slots) return 0; /* the longest block determines the time */
+    if ((double)w->blocks <= slots) return 0; /* all blocks run at once, so the longest block determines the time */
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
@@ -109,7 +110,7 @@ static double share_missed(const struct workload *w)
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
     double longest = life(w->longest, missed), mean = life(w->wait, missed) / (double)w->blocks;
-    bool alone = longest > 2 * mean; /* otherwise the longest block is an ordinary block */
+    bool alone = longest > 2 * mean; /* the longest block is not an ordinary block */
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;

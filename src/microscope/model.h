@@ -23,14 +23,14 @@ enum wait {
     WAIT_STEP,       /* a request of any kind, and the arithmetic that goes with it */
     WAIT_L1,         /* loads that the L1 cache of the multiprocessor answers */
     WAIT_L2,         /* loads that the L2 cache answers */
-    WAIT_FIRST,      /* loads of sectors requested for the first time: from memory, unless L2 kept them */
+    WAIT_FIRST,      /* loads of sectors requested for the first time, which come from memory unless L2 kept them */
     WAIT_SHARED,     /* loads from shared memory, by wavefronts */
     WAIT_COLLECTIVE, /* shuffles and votes */
     WAIT_BARRIER,
     WAITS
 };
 
-/* The work of one launch. All numbers are for all blocks, scaled if only a sample was watched. */
+/* The work of one launch. All numbers are totals over all blocks, scaled up if only a sample was watched. */
 struct work {
     char name[64];
     int64_t blocks, threads, seen;    /* blocks of the grid; threads per block; blocks watched */
@@ -57,7 +57,7 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     bool sampled;
-    double us; /* time that watching took */
+    double us; /* time that the watching took, in us */
 };
 
 /* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
@@ -70,7 +70,7 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
 
 struct machine {
     char name[64];
-    bool here; /* the ceilings were measured on this device; otherwise they are those of the built-in GPU */
+    bool here; /* the ceilings were measured on this device; false: they are those of the built-in GPU */
     int sms;   /* multiprocessors */
     struct ceilings c;
 };
@@ -80,7 +80,7 @@ struct machine machine_of(const struct device *d);
 /* What can limit a launch. All limits act at the same time; the slowest determines the time. */
 enum bound {
     BOUND_LATENCY, /* warps wait for dependent loads, and there are too few warps to hide the wait */
-    BOUND_LONGEST, /* one block still runs when all others have finished */
+    BOUND_LONGEST, /* one block still runs when all other blocks have finished */
     BOUND_DRAM,    /* bytes from memory */
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */

@@ -35,7 +35,7 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     w->longest_row = b->row;
 }
 
-/* Replay the next request of each warp of the blocks of q. Returns false if no request was left. */
+/* Replay the next request of each warp of the blocks of q. Returns false if no requests were left. */
 static bool one_turn(struct watching *v, const struct queue *q, struct warp_state *state)
 {
     bool more = false;
@@ -107,7 +107,7 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
     double at_once = (double)v->at_once * v->sms;
     if (!v->err.code && ++v->windows * v->scale[v->launch] >= at_once) model_window_end(v);
     if (++v->ended == s->launch[launch].seen)
-        model_launch_end(v); /* before the sites are renumbered, after the last launch */
+        model_launch_end(v); /* read the sites now: they are renumbered after the last launch */
 }
 
 void model_launch_end(struct watching *v)

@@ -17,7 +17,7 @@ static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
     return between - t->warp[1] < 1.5 && t->warp[1] - between < 1.5;
 }
 
-/* The rows that a warp works on, and how many entries of each it has loaded by the end of the kept trace. */
+/* The rows that a warp works on, and how many entries of each row the warp has loaded by the end of the kept trace. */
 struct unfinished {
     int n;
     int64_t row[LANES];
@@ -45,8 +45,8 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* The result of `beyond` for a kernel whose warps share all rows of their block and synchronize at barriers; NaN for
-   other kernels. */
+/* Like `beyond`, for a kernel whose warps share all rows of their block and synchronize at barriers; NaN for other
+   kernels. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;
@@ -61,8 +61,8 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     return (double)(A->rowptr[end] - A->rowptr[first]) / t->warps / loaded;
 }
 
-/* How many times longer than the kept trace the warp runs, until it has loaded all entries of the rows that it works
-   on. */
+/* The length of the warp's whole run divided by the length of the kept trace. The run ends when the warp has loaded all
+   entries of its rows. */
 static double beyond(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     struct unfinished u = {0};

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Is the sector in the cache? Load it if not. */
+/* Is the sector in the cache? If not, load it. */
 static bool cache_look(struct cache *c, int sets, uint64_t sector)
 {
     uint64_t tag = sector / (LINE / SECTOR);
@@ -55,7 +55,7 @@ void warp_wait(struct warp_state *w, bool address)
     memset(w->places, 0, sizeof w->places);
 }
 
-/* Is the array read at indices that come from the matrix? x is, and so are a kernel's work arrays. */
+/* Is the array read at indices that come from the matrix? This holds for x and for a kernel's work arrays. */
 static bool is_gathered(const struct scope_array *a)
 {
     return a->stored < 0 && !a->shared && a->role != ROLE_Y;
@@ -72,7 +72,8 @@ static bool is_pointer(const struct watching *v, int array, const struct scope_a
            scope_element(v->scope, array, 0).kind == SLOT_POINTER;
 }
 
-/* Does the request need a value still in flight: an index, a pointer, the sum of the previous iteration? */
+/* Does the request need a value that is still in flight, such as an index, a pointer, or the sum of the previous
+   iteration? */
 static bool needs(const struct watching *v, const struct warp_state *w, const struct access_site *p, int place)
 {
     if (w->pending < 0 && w->values < 0) return false;
@@ -148,7 +149,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
         if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
         if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares)
-            s->pending = WAIT_L2; /* the result of the atomic is the next share of the work */
+            s->pending = WAIT_L2; /* the result of the atomic selects the warp's next share of the work */
         return;
     }
     w->sectors += scale * r->n;
@@ -165,7 +166,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     }
 }
 
-/* The warp takes its next share of the work: note how long the previous share took. */
+/* The warp takes its next share of the work, so record how long the previous share took. */
 static void next_task(struct watching *v, struct warp_state *s)
 {
     double task[WAITS];

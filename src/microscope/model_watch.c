@@ -3,7 +3,7 @@
 
    Blocks are assigned to multiprocessors round robin. The blocks that share a multiprocessor are replayed together,
    warp by warp in turn, through its L1 cache, which keeps its contents from earlier blocks. If only a sample of blocks
-   is watched, the sample counts as the blocks of one multiprocessor. */
+   is watched, the model treats the sample as the blocks of one multiprocessor. */
 #include <stdio.h>
 
 #include "model_watch.h"
@@ -67,7 +67,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     }
 }
 
-/* The most lanes of a request that access the same element. */
+/* The largest number of lanes of a request that access the same element. */
 static int at_one_address(const struct request *r)
 {
     int most = 0;
@@ -138,7 +138,7 @@ static int64_t first_of(const struct watching *v, const struct request *r)
     return first;
 }
 
-/* Record three examples of which warp of the grid stores which row. */
+/* Record, in up to three examples, which warp of the grid stores which row. */
 static void note_store(const struct watching *v, struct stores *t, int64_t block, int warp, int64_t row)
 {
     int64_t warps = (v->scope->launch[v->launch].threads + LANES - 1) / LANES;
@@ -197,7 +197,7 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* Scale a sample to all blocks; the sectors of an array are limited by its size. */
+/* Scale a sample to all blocks; the number of an array's sectors is limited by its size. */
 static void finish(struct watching *v, const struct counts *c)
 {
     struct workload *out = v->out;

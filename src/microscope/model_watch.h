@@ -12,9 +12,9 @@
 enum {
     LINE = 128,
     WAYS = 4,
-    L1_BYTES = 192 << 10, /* an H100 or H200 has 256 kB, part of which is shared memory */
+    L1_BYTES = 192 << 10, /* bytes; an H100 or H200 has 256 kB, part of which is shared memory */
     BLOCKS_MOST = 32,
-    THREADS_MOST = 2048, /* per multiprocessor of compute capability 8.0 and 9.0 */
+    THREADS_MOST = 2048, /* maximum per multiprocessor of compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
@@ -62,10 +62,10 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending,
-        values; /* the slowest load not waited for yet (enum wait, or -1), of other data and of matrix values */
+    int pending, values; /* slowest load that the warp has not waited for yet, of other data and of matrix values; enum
+                            wait, or -1 */
     int unroll;
-    uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites with loads not waited for yet, one bit each */
+    uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites whose loads the warp has not waited for yet, one bit each */
     bool indices;                             /* one of these sites loads indices */
     bool gathers;  /* one of these sites loads x: the next multiplication needs the values of all sites */
     bool pointers; /* one of these sites loads a pointer */
@@ -100,9 +100,10 @@ struct watching {
     int *position;                       /* position of each row, if the format sorts rows; otherwise NULL */
     int64_t row, row_length;             /* the longest row that the running block stores */
     int64_t longest_row, longest_length; /* the longest row of the matrix */
-    int64_t longest_together;            /* the most entries of rows whose elements of y share a sector */
+    int64_t longest_together; /* number of entries of the rows whose elements of y share a sector; the maximum over the
+                                 sectors */
     struct stores {
-        double n, row[3], warp[3]; /* three examples: the first, one in between, the last */
+        double n, row[3], warp[3]; /* three examples: the first, one in between, and the last */
         bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
     } stores, pointers;            /* stores of y; loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */
@@ -113,7 +114,7 @@ struct watching {
 
 /* Approximate time of these waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
-/* How many iterations of the enclosing loop have their loads in flight together. */
+/* The number of iterations of the enclosing loop whose loads are in flight together. */
 int unroll_of(const struct access_site *p);
 
 /* model_warp.c */

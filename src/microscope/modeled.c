@@ -15,7 +15,7 @@
    balances its work dynamically is refused. */
 enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
 
-/* At most PACKINGS packings are timed; no new one starts after PACKING_US. */
+/* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
 /* Set *sample to the number of blocks to watch per launch; 0: all. */
@@ -68,7 +68,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     return true;
 }
 
-/* The parameters that suit a GPU. */
+/* The parameters that are best on a GPU. */
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
                               int64_t own[PARAMS_MAX])
 {
@@ -95,8 +95,8 @@ void packed_free(struct packed *p)
     *p = (struct packed){0};
 }
 
-/* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. A packing
-   that takes long is not repeated. */
+/* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. Packing is
+   not repeated if it takes long. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {
@@ -111,7 +111,7 @@ static bool pack_warm(struct packed *p, const struct csr *A, const struct format
     return true;
 }
 
-/* Pack A and put it on the emulator, unless p holds it already. */
+/* Pack A and copy it to the emulator, unless p holds this packing already. */
 static bool pack(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param, enum type real,
                  struct err *e)
 {

@@ -1,4 +1,4 @@
-/* The cost model applied: watches a kernel on the emulator and predicts its time on a GPU. */
+/* Use of the cost model: watch a kernel on the emulator and predict its time on a GPU. */
 #ifndef MODELED_H
 #define MODELED_H
 
@@ -16,7 +16,7 @@
 struct csr;
 struct watch;
 
-/* Approximate number of lane accesses to watch per kernel: 0.1 s on one core. */
+/* Approximate number of lane accesses to watch per kernel, which takes 0.1 s on one core. */
 enum { MODELED_ACCESSES = 250 * 1000 };
 
 struct modeled {
@@ -41,11 +41,11 @@ struct packed {
 };
 void packed_free(struct packed *p);
 /* Watch k on A, which must be on the emulator as M, and predict its time on g. The emulation takes about 0.1 s; a large
-   matrix is sampled. packed_us: the time of packing. Errors: E_UNSUPPORTED, with the
-   reason why k cannot be watched; E_CANCELLED. */
+   matrix is sampled. packed_us: the time of packing. Errors: Fails with E_UNSUPPORTED, and the reason, if k cannot be
+   watched; E_CANCELLED. */
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
-/* Can k be watched on A? If not, E_UNSUPPORTED. */
+/* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
 /* The parameters to pack with: param if it is not NULL, otherwise those that k states, otherwise those that suit g
    (written to own). NULL: the defaults. */
@@ -63,12 +63,12 @@ struct finding {
     char text[400], remedy[300]; /* "": no remedy is known */
     const char *const *instead;  /* kernels that apply the remedy: INSTEAD_MOST names, or fewer followed by NULL */
 };
-/* The causes, the most expensive first. Returns how many there are. A is the matrix. */
+/* The causes, the most expensive first. Returns the number of causes. A is the matrix. */
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
 
 bool finding_names(const struct finding *f, const char *kernel);
 /* Add to the remedy the names of its kernels that are predicted to be faster than k. `other`: n kernels predicted for
-   the same matrix, the fastest first. If none is faster, the remedy is removed. */
+   the same matrix, the fastest first. If none of its kernels is faster, the remedy is removed. */
 void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n);
 
 #endif

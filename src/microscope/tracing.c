@@ -73,7 +73,7 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
     return n;
 }
 
-/* Is the array y? */
+/* Is this array the vector y? */
 static bool on_result(const struct scope *s, int array)
 {
     return array >= 0 && s->array[array].role == ROLE_Y;
@@ -146,7 +146,8 @@ static bool sum_up(struct tracing *v, struct watch *w, struct err *e)
 
 /* ---- tracing ---- */
 
-/* The approximate number of global accesses of a launch, if all its warps do as much as the traced warp. */
+/* The approximate number of global accesses of a launch, under the assumption that all its warps do as much as the
+   traced warp. */
 static double work_of(const struct trace *t)
 {
     const struct scope_launch *l = &t->scope.launch[t->launch];
@@ -172,7 +173,7 @@ static bool busiest_launch(const struct kernel *k, const struct mat *M, struct w
     return true;
 }
 
-/* Trace the warp. launch -1: a warp of the launch with the most global accesses. */
+/* Trace the warp; if launch is -1, trace a warp of the launch with the most global accesses. */
 static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
                          struct trace *t, struct err *e)
 {
@@ -256,8 +257,8 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The lane's next row, or else the next row of another lane at the same element: the lanes of a row share its
-   pointers. */
+/* The lane's next row, or, if it has none, the next row of another lane at the same element: the lanes of a row share
+   its pointers. */
 static struct place works_on(const struct tracing *v, int64_t step, int lane)
 {
     const struct request *r = &v->t.step[step];
@@ -267,8 +268,9 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
     return own;
 }
 
-/* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; then show
-   the lane's row. Also show the lane's row if there are fewer pointers than rows, as with slices and blocks. */
+/* A pointer belongs to the row that begins there, but a lane may read it as the end of its own row; then show the
+   lane's row. Also show the lane's row if there are fewer pointers than rows, for example in formats with slices or
+   blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];

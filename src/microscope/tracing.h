@@ -1,4 +1,4 @@
-/* A traced warp to step through: what each lane works on, which sectors were fetched before, running totals. */
+/* A traced warp to step through: what each lane works on, which sectors were fetched before, and running totals. */
 #ifndef TRACING_H
 #define TRACING_H
 
@@ -40,7 +40,7 @@ struct tracing {
     enum type real;
     struct trace t;
     struct trace_step *step;            /* t.nsteps of them */
-    int64_t begins[LANES], ends[LANES]; /* first and last step of each lane; begins > ends: none */
+    int64_t begins[LANES], ends[LANES]; /* first and last step of each lane; begins > ends: the lane has no steps */
     int64_t at;                         /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
     int lane;
 };
@@ -51,7 +51,7 @@ struct warp_at {
     int warp;
 };
 /* Trace a warp of k on A, which is stored on the emulator as M. A and M->of must outlive the trace. Returns NULL if
-   there is no such block, warp or launch (E_USAGE), if memory runs out, or if cancelled. */
+   there is no such block, warp or launch (E_USAGE), if there is not enough memory, or if the user cancelled. */
 struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
                             struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
@@ -82,20 +82,21 @@ enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
 /* The nearest step of the kind after (by = 1) or before (by = -1) step `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
-/* The nearest step of that source line; by and -1 as in tracing_find. */
+/* The nearest step of that source line. `by` and the result -1 have the same meaning as in tracing_find. */
 int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line);
 /* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);
-/* Choose step k in the same way; if the chosen lane is inactive there, choose the first active lane. */
+/* Choose step k like tracing_choose; if the chosen lane is inactive in that step, choose the first active lane. */
 void tracing_open(struct tracing *v, int64_t k);
-/* The distinct sectors of a request, as indices into f->sector. Returns how many there are. */
+/* The distinct sectors of a request, as indices into f->sector. Returns the number of sectors. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
-/* Choose the next step in which a lane works on the element (col -1: on the row), and that lane; the search wraps
-   around to the first step. Returns false if the warp does not access the element. */
+/* Choose the next step in which a lane works on the element (or, if col is -1, on the row), and choose that lane; the
+   search wraps around to the first step. Returns false if the warp does not access the element. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
-/* The first and last row of y that the warp stores. Returns false if it stores none, or not all rows in between. */
+/* The first and last row of y that the warp stores. Returns false if the warp stores no row, or not all rows in
+   between. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
 
 #endif

@@ -77,7 +77,7 @@ static void old_results_are_marked(void **state)
     talk_refuses(&t, "stop", "the race on P is over");
     talk_refuses(&t, "continue", "the race on P is over");
     assert_true(talk_line(&t, "solve cg on cpu"));
-    talk_refuses(&t, "continue", "`change` resumes the solve that ended");
+    talk_refuses(&t, "continue", "`change` continues the solve that has ended");
     talk_close(&t);
 }
 

@@ -179,7 +179,7 @@ static void what_the_user_types_is_run(void **state)
     assert_false(run_with(&t, "source %s", "script.ws"));
     assert_true(run_with(&t, "!touch %s", "made")); /* a refusal has no effect on later commands */
     assert_true(ran());
-    talk_says(&t, "help allow", "a script cannot allow itself anything");
+    talk_says(&t, "help allow", "A script cannot give itself permission");
     talk_says(&t, "help shell", "!COMMAND");
     talk_close_screen(&t);
 }

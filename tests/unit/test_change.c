@@ -500,7 +500,7 @@ static const struct {
     {"solve cg b zero on cpu", "b = 0", NULL},
     {"change tol 1e-3", NULL, "no x to continue from"},
     {"solve cg tol 1e-3 on cpu", "converged      yes", NULL},
-    {"step", NULL, "`change` resumes the solve that ended"},
+    {"step", NULL, "`change` continues the solve that has ended"},
     {"change precond none tol 1e-9", "preconditioner  none", NULL},
     {"step 3", "iteration", NULL},
     {"back 2", "iteration", NULL},

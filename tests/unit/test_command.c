@@ -328,7 +328,7 @@ static void nested_scripts_are_limited(void **state)
     assert_true(fd >= 0 && write(fd, line, strlen(line)) > 0);
     talk_open(&t, OUT_TEXT);
     assert_false(talk_line(&t, line));
-    assert_non_null(strstr(t.err, ":1: more than 16 scripts source one another"));
+    assert_non_null(strstr(t.err, ":1: more than 16 scripts are nested"));
     assert_int_equal(t.s.depth, 0);
     talk_close(&t);
     close(fd);

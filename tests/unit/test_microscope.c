@@ -581,7 +581,7 @@ static void test_command(void **state)
     talk_refuses(&t, "count", "no matrix is loaded");
     talk_says(&t, "gen poisson2d 100", "poisson2d");
     talk_says(&t, "count csr-scalar sample 5", "Blocks were sampled");
-    talk_says(&t, "count coo-atomic all", "are serialised; each one requests its sectors");
+    talk_says(&t, "count coo-atomic all", "are serialised; each atomic requests its sectors");
     talk_says(&t, "count coo-atomic all", "  load       1,550   32.0   12,400   8.00"); /* thousands of equal blocks */
     talk_says(&t, "count csr-light-warp sample 5", ", all"); /* a few of its blocks do all the work */
     talk_says(&t, "count", "dense: dense of 10000 x 10000 needs");

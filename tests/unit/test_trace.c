@@ -145,7 +145,7 @@ static void totals_by_hand(void **state)
     assert_int_equal(m->sectors, 1 + 1 + 2 + 1 + 1 + 3);
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
-              "atomics: 5 lanes serialised, because another lane uses the same address\n"
+              "atomics: 5 lanes serialised, because other lanes use the same address\n"
               "serialised atomics, which a GPU counts as 2 sectors more, 11 in total");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first launch only scales y */
     s = &t.s.trace->step[4].sums;
