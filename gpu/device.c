@@ -16,7 +16,7 @@ enum { DEVICES_MAX = 64, NUMBER_MAX = 999 };
 
 static struct {
     struct device *device;
-    bool owned; /* opened by name, not passed to device_register: the registry closes and frees it */
+    bool owned; /* the device was opened by name, not passed to device_register, so the registry closes and frees it */
 } known[DEVICES_MAX];
 static int nknown;
 

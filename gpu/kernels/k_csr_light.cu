@@ -1,5 +1,5 @@
 /* LightSpMV, a matrix-vector product for CSR: rows are not assigned in advance but taken from a counter, so that a
-   vector that had a short row continues while its neighbour still works on a long one. */
+   vector that had a short row takes another row while its neighbour still works on a long row. */
 #include "csr_rows.h"
 #include "formats/fmt_csr.h"
 
@@ -107,7 +107,7 @@ KERNEL_ENTRY(csr_light_vector) = {
               "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
               "of a row does not depend on that: the result has the same bits every time.\n"
               "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
-              "whatever the number of threads. A million short rows take 213 us, with csr-cusp 54 us; and a row of\n"
+              "whatever the number of threads. A million short rows take 213 us (csr-cusp: 54 us), and a row of\n"
               "100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times.\n",
     .deterministic = true,

@@ -94,7 +94,7 @@ static int64_t sorted_bytes(const struct mat *M)
     return places_of(M->of) * (int64_t)type_size(M->of->real);
 }
 
-/* Memory on the host for the results in sorted order, then y. The note is its address. */
+/* Allocates memory on the host for the results in sorted order, then for y. The note is the address of this memory. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
@@ -198,6 +198,6 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
 
 HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row at once", "[ours]",
              "128 SC-rows at a time",
-             "The interleaved rows of an SC-row are summed at the same time, as the lanes of a warp would do it:\n"
+             "The interleaved rows of an SC-row are summed at the same time, as by the lanes of a warp:\n"
              "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
 #endif

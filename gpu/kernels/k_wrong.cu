@@ -171,7 +171,7 @@ void total_right(GPTR(const int) in, GPTR(int) out)
 }
 LAST_LINE(total_right);
 
-/* ---- global memory needs barriers as shared memory does ---- */
+/* ---- global memory needs barriers, like shared memory ---- */
 
 FIRST_LINE(prefix_wrong);
 void prefix_wrong(GPTR(const int) in, GPTR(int) out)
