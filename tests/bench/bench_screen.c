@@ -1,7 +1,7 @@
 /* How fast the screen is. The program runs in a terminal of its own, where it is started, given keys, left idle, and
    watched while it solves; large matrices are drawn; the bytes of frames are counted. Usage: bench_screen [NONZEROS],
    for matrices of up to NONZEROS nonzeros (default 100 million), or bench_screen keys [PANE], for the time from keys to
-   frames only. The machine's load affects every figure and is printed with them. */
+   frames only. The machine's load affects every figure and is printed with the figures. */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -158,7 +158,7 @@ static void bench_idle(const char *what)
 #define UP "\033[A"
 #define DOWN "\033[B"
 
-/* The command `open` and the keys `before` prepare the pane. Each of the keys that are timed changes the frame: a key
+/* The command `open` and the keys `before` prepare the pane. Each key that is timed changes the frame, because a key
    that changes nothing produces no frame. */
 static const struct {
     const char *what, *open, *before, *key[8];
@@ -253,7 +253,8 @@ static bool open_terminal(void)
     return !pthread_create(&thread, NULL, take, &master) && !pthread_detach(thread);
 }
 
-/* The number of bytes since the last call. The function sends a marker bell after them and waits for it. */
+/* The number of bytes since the last call. The function sends a marker bell after these bytes and waits for the
+   bell. */
 static long long bytes(void)
 {
     static long long before;
@@ -299,7 +300,8 @@ static double open_view(struct shown *x, const char *name)
     return now_us() - from;
 }
 
-/* Time from that frame to the frame of exact counts, and the longest interval between two checks of the keyboard. */
+/* Time from the first frame to the frame of exact counts, and the longest interval between two checks of the
+   keyboard. */
 static double count_all(struct shown *x, double *longest)
 {
     double from = now_us(), exact = from;
@@ -460,7 +462,7 @@ static double solve_s(struct shown *x, int64_t iterations)
     return (now_us() - from) / 1e6;
 }
 
-/* Processor time of all threads, in s. On a busy machine it is more reliable than wall-clock time. */
+/* Processor time of all threads, in s. On a busy machine processor time is more reliable than elapsed time. */
 static double processor_s(void)
 {
     struct rusage used;
@@ -469,7 +471,8 @@ static double processor_s(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-/* Run the same iterations with and without the explorer's view of them, alternating; the order alternates, too. */
+/* Run the same iterations with and without the explorer's view of the solve, in turn; which run comes first alternates,
+   too. */
 static bool bench_live(struct shown *x, struct err *e)
 {
     enum turn (*live)(struct session *, const char *) = x->s.front->live;
