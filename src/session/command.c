@@ -52,13 +52,13 @@ const char *command_group(const struct command *c)
 
 /* ---- one command ---- */
 
-/* End a command: report its error, reset a lost device, print pending output. */
+/* End a command: report its error, reset a lost device, and print pending output. */
 static bool finish(struct session *s, bool ok, struct err *e)
 {
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
-    if (!ok && e->code) out_error(s->out, e); /* an error without a code has been reported already */
+    if (!ok && e->code) out_error(s->out, e); /* an error without a code was reported earlier */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
     s->used = NULL;

@@ -237,7 +237,8 @@ static void test_command(void **state)
     talk_says(&t, "symmetrize A on cpu", "A-sym");
     assert_string_equal(t.s.current->name, "A-sym");
     assert_non_null(strstr(t.out, "no"));
-    talk_says(&t, "symmetrize on emu as B", "the pattern is symmetric, but the values are not"); /* union keeps values */
+    talk_says(&t, "symmetrize on emu as B",
+              "the pattern is symmetric, but the values are not"); /* union keeps values */
     talk_says(&t, "symmetrize A mode average method sym-paper on emu as C", "sym-paper");
     talk_says(&t, "symmetrize C on cpu as D", "yes, pattern and values");
     assert_true(csr_equal(&session_matrix(&t.s, "C", NULL)->csr, &session_matrix(&t.s, "D", NULL)->csr));
