@@ -7,6 +7,7 @@
 #include "session/manual.h"
 #include "session/options.h"
 #include "session/session.h"
+#include "base/text.h"
 #include "ui/run.h"
 
 #include <errno.h>
@@ -86,16 +87,32 @@ static bool take_option(struct options *o, int c)
         o->todo[o->ntodo++] = (struct todo){c, optarg};
         return true;
     default:
-        fputs("Try warpspy --help.\n", stderr);
-        return false; /* getopt has printed the error */
+        return false;
     }
+}
+
+/* Say what is wrong with an option; getopt's own message would repeat control bytes. c is what getopt returned, `word`
+   the word that it read. */
+static bool wrong_option(int c, const char *word)
+{
+    char letter[] = {'-', (char)optopt, 0}, safe[256], why[320];
+    bool is_long = !optopt || optopt >= OPT_JSON; /* optopt is 0 for an unknown long option */
+    const char *option = is_long ? word : letter;
+    print_safe(option, strlen(option), 60, safe, sizeof safe);
+    const char *fault = c == ':'             ? "needs a value after it"
+                        : optopt >= OPT_JSON ? "takes no value"
+                                             : "is not an option, or the beginning of several";
+    snprintf(why, sizeof why, "`%s` %s", safe, fault);
+    return wrong_usage(why);
 }
 
 static bool parse(int argc, char **argv, struct options *o)
 {
     int c;
-    while ((c = getopt_long(argc, argv, "c:f:v:h", long_options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, ":c:f:v:h", long_options, NULL)) != -1) {
+        if (c == '?' || c == ':') return wrong_option(c, argv[optind - 1]);
         if (!take_option(o, c == 'h' ? OPT_HELP : c)) return false;
+    }
     o->file = argv + optind;
     o->nfiles = argc - optind;
     return true;

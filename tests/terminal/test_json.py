@@ -194,6 +194,26 @@ def test_exit_statuses():
         assert (done.stderr == "") == (status == 0), f"{args}: {done.stderr}"
 
 
+def test_wrong_options_are_named_without_their_control_bytes():
+    evil = "\x1b[2J\x07"
+    cases = [
+        (["--" + evil], "is not an option"),
+        (["-" + evil], "is not an option"),
+        (["--json=" + evil], "takes no value"),
+        (["--device"], "`--device` needs a value after it"),
+        (["-c"], "`-c` needs a value after it"),
+        (["--co"], "`--co` needs a value after it"),
+        (["--device", evil, "-c", "version"], "is not a device"),
+        (["-f", evil], ""),
+        (["-v", evil], ""),
+        ([evil, "-c", "version"], ""),
+    ]
+    for args, part in cases:
+        done = run(*args)
+        assert done.returncode and part in done.stderr, f"{args}: {done.stderr!r}"
+        assert all(c == "\n" or c >= " " for c in done.stderr + done.stdout), f"{args}: {done.stderr!r}"
+
+
 def test_commands_stop_at_a_failure_and_lines_continue():
     assert run("-c", "nonsense; version").stdout == ""
     assert "warpspy" in run(text="nonsense\nversion\n").stdout
