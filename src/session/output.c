@@ -192,8 +192,9 @@ bool out_end(struct out *o, struct err *e)
     flush(o);
     out_progress_clear(o);
     errno = 0;
-    if (fflush(o->data) || ferror(o->data))
-        return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
+    bool failed = fflush(o->data) || ferror(o->data);
+    if (failed && errno == ENOMEM) return no_memory(o) || fail(e, o->err.code, "%s", o->err.text);
+    if (failed) return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
     return o->err.code ? fail(e, o->err.code, "%s", o->err.text) : true;
 }
 
