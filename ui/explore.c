@@ -44,7 +44,7 @@ static bool refresh_beside(struct session *s, const struct view *v, struct err *
     struct explorer *x = screen_explorer(s);
     snprintf(x->running, sizeof x->running, "%s", v->name);
     session_take_interrupt();
-    s->progress = (struct progress){0};
+    progress_begin(&s->progress);
     enum beside before = beside_serve(s, x->on ? BESIDE_SCREEN : beside_served());
     bool ok = refresh(s, v, e);
     beside_serve(s, before);

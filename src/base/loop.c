@@ -44,7 +44,7 @@ bool loop_check(struct loop *l, int64_t i)
 {
     if (__atomic_load_n(&l->stopped, __ATOMIC_RELAXED)) return false;
     if (!own || own != l->watch) return true;
-    double now = now_us();
+    double now = steady_us();
     if (now < next_us) return true;
     next_us = now + EVERY_US;
     if (loop_tick(l->what, i, l->total, NULL)) return true;

@@ -100,8 +100,8 @@ static bool run_split(struct session *s, struct words *w)
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch && !s->nested) session_take_interrupt();
-    s->began_us = s->shown_us = now_us();
-    s->progress = (struct progress){0};
+    s->began_us = now_us();
+    progress_begin(&s->progress);
     double began = s->began_us;
     words_join(w, typed, sizeof typed);
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);

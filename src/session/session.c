@@ -50,6 +50,12 @@ bool session_interrupted(void)
     return interrupted;
 }
 
+void progress_begin(struct progress *p)
+{
+    double now = steady_us();
+    *p = (struct progress){.command_us = now, .shown_us = now};
+}
+
 static void note_progress(struct progress *p, const char *what, int64_t done, int64_t total, double now)
 {
     if (strncmp(p->what, what, sizeof p->what - 1) != 0 || total != p->total || done < p->done) {
@@ -85,14 +91,15 @@ void session_progress(const struct session *s, char *out, size_t size)
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
-    double now = now_us();
+    double now = steady_us();
+    struct progress *p = &s->progress;
     bool line = s->terminal && !(s->front && s->front->covered);
-    note_progress(&s->progress, what, done, total, now);
-    if (line && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
+    note_progress(p, what, done, total, now);
+    if (line && now - p->command_us > PROGRESS_AFTER_US && now - p->shown_us > PROGRESS_EVERY_US) {
         char text[100];
         session_progress(s, text, sizeof text);
         out_progress(s->out, text);
-        s->shown_us = now;
+        p->shown_us = now;
     }
     return !interrupted;
 }

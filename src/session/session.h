@@ -33,8 +33,10 @@ struct run;
 struct progress {
     char what[64];
     int64_t done, total;          /* total 0: unknown */
-    double began_us, reported_us; /* when work on `what` began; when it was reported last */
-    int64_t done_before;          /* value of `done` when the work began */
+    int64_t done_before;          /* `done` when work on `what` began */
+    double command_us;            /* when the command began; this and the times below are of steady_us */
+    double began_us, reported_us; /* when work on `what` began; when it was last reported */
+    double shown_us;              /* when it was last shown */
 };
 
 struct session {
@@ -56,7 +58,6 @@ struct session {
     int depth;           /* nesting depth of `source` */
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
-    double shown_us;     /* when progress was last shown */
     struct progress progress;
     const char *script;     /* the file that commands are read from; NULL at the prompt */
     int64_t script_line;    /* current line of the script, from 1 */
@@ -99,6 +100,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 void session_device_lost(struct session *s,
                          struct device *d); /* drop the mats on d, try to reset it, and report the result */
+void progress_begin(struct progress *p);
 /* Counts how often matrices or their stored forms were freed, so that a view can check whether its pointers are still
    valid. */
 int64_t session_frees(void);
