@@ -1,4 +1,4 @@
-/* The emulator: its results, and that each broken rule is reported with its line. */
+/* The emulator: its results, and its reports, which name the source line for each broken rule. */
 #include <stdio.h>
 
 #include "kits/emu_kernels.h"
@@ -132,7 +132,8 @@ static void test_first_finding_stays(void **state)
     (void)state;
     struct err e = {0};
     emu_test_run("read_outside", y);
-    emu_test_run("shared_outside", y); /* is not run: the device is stopped until its finding has been read */
+    /* This launch does not run: the device is stopped until its finding has been read. */
+    emu_test_run("shared_outside", y);
     assert_false(emu_sync(&e));
     assert_non_null(strstr(e.text, "read_outside"));
     assert_int_equal(y[0], 0);

@@ -235,8 +235,8 @@ static void expect_place(const struct csr *A, const struct stored *S, int k, int
     assert_memory_equal(&v, &was, sizeof v);
 }
 
-/* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, if the format drops
-   them. */
+/* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, and only if the format
+   drops them. */
 static void expect_places(const struct csr *A, const struct stored *S)
 {
     char *seen = mem_zero(A->nnz, 1, "seen", NULL);
@@ -416,7 +416,7 @@ static void test_places(void **state)
     csr_free(&A);
 }
 
-/* Of 9 rows, 3 have 4 elements and 6 have 2: a third is enough for width 4. */
+/* 3 of 9 rows have 4 elements and 6 rows have 2 elements: a third of the rows is enough for width 4. */
 static void test_hyb_width(void **state)
 {
     (void)state;

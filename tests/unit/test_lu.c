@@ -241,7 +241,7 @@ static void test_failing_calls(void **state)
     csr_free(&f.A);
 }
 
-/* A device that is too small refuses and prints the estimate, even if only one byte is missing. */
+/* `lu` refuses a device with too little memory and prints the estimate, even if only one byte is missing. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* Steps belong to one matrix: dropping that matrix, or starting with another matrix, discards the steps. */
+/* Steps belong to one matrix: dropping the matrix, or starting with another matrix, discards the steps. */
 static void test_command_steps(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Memory that fails: ten scripts run again and again, each time with another allocation failing. The first line that
-   fails says that memory was the cause, nothing crashes, and the session can be used afterwards. */
+/* Allocations that fail: ten scripts run again and again, each time with a different allocation failing. The message of
+   the first failing line names memory as the cause, nothing crashes, and the session can be used afterwards. */
 #include "base/mem.h"
 #include "base/memfile.h"
 #include "base/shared.h"
@@ -14,7 +14,7 @@ enum { LINES_MOST = 16, RUNS_MOST = 100 };
 
 static const struct script {
     const char *name;
-    bool opens; /* devices are closed afterwards, so that opening them can fail too; their ceilings are lost */
+    bool opens; /* close the devices after the script, so that opening them can fail too; their ceilings are lost */
     const char *line[LINES_MOST];
 } scripts[] = {
     {"look",
@@ -99,7 +99,8 @@ static int64_t play(const struct script *p, enum out_mode mode, int64_t nth)
     return made;
 }
 
-/* All of the first allocations fail in turn, then some of the later ones. */
+/* If a script makes few allocations, each allocation fails in turn; if there are many, evenly spaced allocations
+   fail. */
 static void a_script_survives(void **state)
 {
     const struct script *p = *state;
@@ -109,7 +110,7 @@ static void a_script_survives(void **state)
     }
 }
 
-/* A library that cannot be opened, here because it is a text, is not called one that is not installed. */
+/* If a library cannot be opened, here because the file is a text, the message does not say that it is not installed. */
 static void a_library_that_does_not_open(void **state)
 {
     static const char *const names[] = {"libwarpspy-not-there.so.9", "./libodd.so"};
