@@ -1,5 +1,6 @@
-/* The preconditioners: M^-1 r compared with dense computations from their definitions, on cpu and emu; refusals; levels
-   and launches; failing allocations and devices; fewer iterations of every preconditioned solver. */
+/* The preconditioners: M^-1 r of each preconditioner compared with a dense computation from its definition, on cpu and
+   emu; refusals; levels and launches; failing allocations and devices; fewer iterations of every preconditioned
+   solver. */
 #include "kits/collection.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"

@@ -53,7 +53,7 @@ static void test_order(void **state)
     emu_order(0);
 }
 
-/* The host's loops use one thread per given number of entries. */
+/* The number of threads of the host's loops grows with the number of entries; this matrix needs several threads. */
 static void test_threads(void **state)
 {
     int most = omp_get_max_threads();
@@ -176,8 +176,8 @@ static struct csr upper(void)
     return U;
 }
 
-/* A run allocates everything at its start: A and its working memory, at most four times A. If these do not fit, the run
-   is refused beforehand. */
+/* A run allocates everything at its start: A and the working memory, in all at most four times the size of A. If the
+   device does not have this memory, the run is refused beforehand. */
 static void test_memory(void **state)
 {
     struct csr A = upper(), S;

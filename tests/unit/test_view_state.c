@@ -106,7 +106,7 @@ static void no_two_share_a_state(void **state)
     stop(&s, f);
 }
 
-/* A view's position is reset with its matrix, but options that suit any matrix are kept. */
+/* The position of a view is reset when the matrix changes, but options that suit any matrix are kept. */
 static void another_matrix_resets_all_views(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void a_state_is_released(void **state)
     view_state_copy(&copy, &st);
     assert_int_equal(other->chosen, 5);
     assert_null(other->computed);
-    view_reset(&st, &a); /* the same matrix: only computed results are discarded */
+    view_reset(&st, &a); /* the matrix is the same, so only computed results are discarded */
     assert_int_equal(freed, 1);
     assert_int_equal(toy->chosen, 5);
     compute(&st);
