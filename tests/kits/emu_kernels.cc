@@ -131,6 +131,12 @@ static simt::array<int> out_of(int *y)
     return VECTOR("y", ROLE_WORK, y, N, int);
 }
 
+void emu_test_read(int *y, int64_t times)
+{
+    simt::array<int> in = out_of(y);
+    for (int64_t i = 0; i < times; i++) in.load(i % N, HERE);
+}
+
 void emu_test_run(const char *name, int *y)
 {
     static const struct {

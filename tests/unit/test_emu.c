@@ -139,6 +139,14 @@ static void test_first_finding_stays(void **state)
     assert_int_equal(y[0], 0);
 }
 
+/* A launch leaves nothing behind that host code would meet. */
+static void test_host_after_launch(void **state)
+{
+    (void)state;
+    run_clean("sum_warp");
+    emu_test_read(y, 200000);
+}
+
 static void test_no_memory(void **state)
 {
     (void)state;
@@ -166,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_finding_in_header),
         cmocka_unit_test(test_first_finding_stays),
+        cmocka_unit_test(test_host_after_launch),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("emu", tests, NULL, NULL);
