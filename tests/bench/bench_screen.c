@@ -167,12 +167,13 @@ static const struct {
     {"spy, zoom", "view spy", "g", {"+", "-", "+", "+", "-", "-"}},
     {"spy, both", "view spy", "g", {RIGHT, DOWN, "+", LEFT, "-", UP}},
     {"spy, screens up and down", "view spy", "g+++", {"\033[6~", "\033[6~", "\033[5~", "\033[5~"}},
-    {"rows, bins and their rows", "view rows", "", {DOWN, RIGHT, DOWN, LEFT, UP, UP}},
+    {"rows, bins and their rows", "view rows", "g", {DOWN, RIGHT, LEFT, DOWN, UP, UP}},
     {"rows, pictures", "view rows", "", {"t"}},
     {"layout, slots", "view layout", "", {RIGHT, DOWN, DOWN, LEFT, UP, UP}},
     {"layout, screens", "view layout", "", {"\033[6~", "\033[6~", "\033[5~", "\033[5~"}},
     {"trace, steps", "trace csr-vector view", "", {"s", "s", "s", "b", "b", "b"}},
     {"trace, warps", "view trace", "", {"w", "w", "w", "W", "W", "W"}},
+    {"spy, rows, layout by turns", "view spy", "g", {"2", "3", "1"}},
     {"solve, help", "solve bicgstab maxit 60 on cpu force; view solve", "", {"?"}},
 };
 

@@ -299,6 +299,57 @@ static void spy_samples_then_counts(void **state)
     end(&x);
 }
 
+static void counts_are_kept_while_other_panes_show(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    work_all(&x);
+    open_view(&x, "rows");
+    open_view(&x, "spy");
+    assert_counted(&x);
+    press(&x, '+');
+    assert_counted(&x); /* the sums were kept, too */
+    end(&x);
+}
+
+/* The picture as text, as the command spy prints it. */
+static struct cell *printed(struct shown *x)
+{
+    size_t size = sizeof(struct cell) * (size_t)(x->c.w * x->c.h);
+    struct cell *copy = malloc(size);
+    x->st->full = false;
+    draw_again(x);
+    assert_non_null(copy);
+    memcpy(copy, x->c.cell, size);
+    return copy;
+}
+
+static void printed_spy_ignores_the_screen(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    struct cell *first = printed(&x), *sampled, *counted;
+    open_view(&x, "spy");
+    sampled = printed(&x);
+    open_view(&x, "spy");
+    work_all(&x);
+    counted = printed(&x);
+    for (int i = 0; i < x.c.w * x.c.h; i++) {
+        assert_true(first[i].glyph == sampled[i].glyph && first[i].style == sampled[i].style);
+        assert_true(first[i].glyph == counted[i].glyph && first[i].style == counted[i].style);
+    }
+    free(first);
+    free(sampled);
+    free(counted);
+    end(&x);
+}
+
 /* After a key between any two slices, the view can be drawn. */
 static void keys_are_handled_between_slices(void **state)
 {
@@ -572,6 +623,8 @@ int main(void)
         cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
         cmocka_unit_test(a_sample_is_close),
         cmocka_unit_test(spy_samples_then_counts),
+        cmocka_unit_test(counts_are_kept_while_other_panes_show),
+        cmocka_unit_test(printed_spy_ignores_the_screen),
         cmocka_unit_test(keys_are_handled_between_slices),
         cmocka_unit_test(spy_without_memory),
         cmocka_unit_test(a_dense_matrix_has_one_shade),
