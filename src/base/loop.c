@@ -11,8 +11,9 @@ enum { COPY_BYTES = 1 << 20 };       /* at a time */
 static const double EVERY_US = 1000; /* between two ticks */
 
 static _Thread_local struct watch *own;
-static _Thread_local double next_us; /* when loop_check ticks again */
-static _Thread_local bool stopped;   /* since loop_enter: all further loops of this thread do nothing */
+static _Thread_local double next_us; /* time at which loop_check ticks again */
+static _Thread_local bool
+    stopped; /* a loop was stopped since loop_enter: all further loops of this thread do nothing */
 
 struct watch *loop_enter(struct watch *w)
 {

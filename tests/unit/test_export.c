@@ -606,8 +606,8 @@ static void test_failures(void **state)
     refuses(&t, "export spy /dev/full as txt", "not a regular file");
     refuses(&t, "report /dev/full", "not a regular file");
     do_export(&t, "export spy %s/a.txt");
-    refuses(&t, "export spy %s/a.txt", "`force` to overwrite");
-    refuses(&t, "report %s/a.txt", "`force` to overwrite");
+    refuses(&t, "export spy %s/a.txt", "`force` to the command");
+    refuses(&t, "report %s/a.txt", "`force` to the command");
     do_export(&t, "export spy %s/a.txt force");
     do_export(&t, "report %s/a.txt force");
     png_cairo_name = "libnone.so.7";

@@ -779,7 +779,7 @@ static void commands_load_and_save_every_kind(void **state)
     assert_non_null(strstr(t.err, "a copy of tests/files/level5.mat"));
     assert_false(talk_line(&t, "save tests/files/x.hb P"));
     snprintf(line, sizeof line, "save %s P", scratch_path("p.wsb"));
-    talk_refuses(&t, line, "file exists; add `force` to overwrite");
+    talk_refuses(&t, line, "file exists; add `force` to the command to overwrite it");
     snprintf(line, sizeof line, "save %s P force", scratch_path("p.wsb"));
     assert_true(talk_line(&t, line));
     talk_close(&t);

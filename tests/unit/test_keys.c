@@ -123,7 +123,7 @@ static void screens_become_files(void **state)
     talk_says(&t, "screendump a.txt", "a.txt");
     assert_non_null(strstr(content("a.txt"), "rows counted from 0"));
     assert_null(strchr(content("a.txt"), '\033'));
-    talk_refuses(&t, "screendump a.txt", "`force` to overwrite");
+    talk_refuses(&t, "screendump a.txt", "`force` to the command");
     talk_says(&t, "keys ? size 60x20 colours 8 view rows; screendump a.ansi", "a.ansi");
     assert_non_null(strstr(content("a.ansi"), ";36m[2 rows]"));
     talk_says(&t, "keys ? colours none view rows; screendump a.ansi force", "a.ansi");

@@ -341,7 +341,8 @@ static void test_command_refuses(void **state)
         {"lu step", "real square matrix"},
         {"gen dense 0; lu on cpu", "no rows"},
         {"gen poisson2d 30; lu step", "up to 512"},
-        {"load tests/golden/nan.mtx; lu step", "nan in row 1, column 1 (counted from 0); `force` steps anyway"},
+        {"load tests/golden/nan.mtx; lu step",
+         "nan in row 1, column 1 (counted from 0); add `force` to the command to eliminate it anyway"},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);

@@ -277,7 +277,7 @@ static void test_reasons(void **state)
     talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
     talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it anyway");
-    assert_null(strstr(t.out, "`force` converts"));
+    assert_null(strstr(t.out, "add `force`"));
     talk_refuses(&t, "explain ell f32", "`convert ell f32 force` first");
     talk_refuses(&t, "trace ell", "`convert ell force` first");
     talk_refuses(&t, "count ell", "`convert ell force` first");
@@ -328,7 +328,7 @@ static void test_why_not(void **state)
     talk_says(&t, "gen poisson2d 500; why not coo", "Main extra cost over ");
     assert_null(strstr(t.out, "is launches"));
     talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
-    assert_null(strstr(t.out, "`force` converts"));
+    assert_null(strstr(t.out, "add `force`"));
 }
 
 static const struct {

@@ -103,7 +103,7 @@ static void force_is_needed(void **state)
     const char *path = write_file("there", "old", 3);
     (void)state;
     assert_false(newfile_allowed(path, false, &e));
-    assert_non_null(strstr(e.text, "file exists; add `force` to overwrite"));
+    assert_non_null(strstr(e.text, "file exists; add `force` to the command to overwrite it"));
     assert_true(newfile_allowed(path, true, NULL));
     assert_true(newfile_allowed(scratch_path("none"), false, NULL));
     assert_false(newfile_allowed(scratch_path("no/such/place"), true, NULL));

@@ -573,7 +573,7 @@ static void test_explosion(void **state)
         struct err e = {0};
         assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));
         assert_int_equal(e.code, E_LIMIT);
-        assert_non_null(strstr(e.text, "`force` converts it anyway"));
+        assert_non_null(strstr(e.text, "add `force` to the command to convert it anyway"));
     }
     S = packed(&A, "hdc", NULL);
     assert_int_equal(stored_slots(&S), A.nnz);

@@ -107,7 +107,7 @@ static const struct refusal {
     {.precond = "ilu0", .problem = DENSE(2, 1, 1, 1, 1), .error = "ilu0: zero pivot in row 1 (counted from 0)"},
     {.precond = "ilu0",
      .problem = DENSE(3, 1, 1, 0, 1, 0, 2, 0, 1, 0),
-     .error = "needs an entry on the diagonal of every row, but row 1 (counted from 0) has none; 2 such rows"},
+     .error = "needs an entry on the diagonal of every row, but row 1 (counted from 0) has none (2 such rows)"},
     {.precond = "ilu0", .problem = DENSE(2, 1, 2, 3, NAN), .error = "the pivot of row 1 (counted from 0) is nan"},
     {.precond = "ilu0", .problem = DENSE(2, 1, NAN, 3, 4), .error = "the pivot of row 1 (counted from 0) is nan"},
     {.precond = "ilu0", .problem = DENSE(1, INFINITY), .error = "the pivot of row 0 (counted from 0) is inf"},

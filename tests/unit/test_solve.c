@@ -350,7 +350,7 @@ static void test_save(void **state)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
     say(&bed, line, false);
-    assert_non_null(strstr(printed, "file exists; add `force` to overwrite"));
+    assert_non_null(strstr(printed, "file exists; add `force` to the command to overwrite it"));
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s force", file);
     say(&bed, line, true);
     assert_non_null(strstr(printed, "x was written to /tmp/warpspy-x-"));
