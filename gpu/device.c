@@ -47,7 +47,8 @@ bool device_register(struct device *d)
     return remember(d, false);
 }
 
-/* Is `name` a device of this kind? If so, *number is its number: "cpu", "cuda" = "cuda:0", "cuda:3". */
+/* Is `name` a device of this kind? If so, *number receives the number of the device: "cpu", "cuda" = "cuda:0",
+   "cuda:3". */
 static bool named(const struct device_maker *m, const char *name, int *number)
 {
     size_t n = strlen(m->name);

@@ -306,9 +306,9 @@ VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise
        CLOSED "Like algorithm 1, but the manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
-       CLOSED "The layout is that of sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
+       CLOSED "The layout is sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
               "neighbouring rows, and stores to y are coalesced.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
 VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's BSR",
-       CLOSED "The layout is that of bsr-block and bsr-column, for matrices that consist of whole blocks.\n", false,
-       describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)
+       CLOSED "The layout is the same as for bsr-block and bsr-column, for matrices that consist of whole blocks.\n",
+       false, describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)

@@ -65,7 +65,8 @@ static void never_complete(const lane *l)
             collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
-/* All lanes wait or have returned: open the barrier if all are at it, or report why no lane can ever continue. */
+/* All lanes wait or have returned: open the barrier if all lanes are at the barrier, or report why no lane can ever
+   continue. */
 static void open_barrier()
 {
     const lane *b = first(AT_BARRIER), *x = first(AT_COLLECTIVE);

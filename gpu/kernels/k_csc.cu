@@ -53,7 +53,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "column length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in\n"
               "no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
-              "threads add to the same y. It shows the cost of using the transpose of a format; convert to csr\n"
+              "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
               "instead. CSC is meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,

@@ -257,7 +257,7 @@ static void blocks(struct device *d, int64_t n, int size, double *s, const void 
 namespace host
 {
 
-/* One row after another. */
+/* Solves one row after another. */
 template <typename T>
 static void solve(struct device *, const struct level_schedule *S, double *s, const void *r, void *z)
 {

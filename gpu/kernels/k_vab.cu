@@ -104,9 +104,9 @@ KERNEL_ENTRY(vab_texture) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "The first pass is that of vab. In the second pass a thread adds the partial sums of its row, which\n"
+    .lesson = "Like vab in the first pass. In the second pass a thread adds the partial sums of its row, which\n"
               "it fetches through the texture units, as in the paper:\n"
-              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds those of row t\n"
+              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds the sums of row t\n"
               "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"
               "scattered reads faster. Today plain reads use the same cache, and a double must be fetched as two\n"
               "halves of 4 bytes. The kernel also needs a texture object of at most 2^27 elements, which is made\n"

@@ -1,5 +1,5 @@
 /* Pairs of kernels for the command `wrong`: a kernel with a deliberate bug that breaks a rule, and a correct kernel.
-   They run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
+   These kernels run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
 #ifndef __CUDACC__
 #include "base/registry.h"
 #include "gpu/dialect.h"

@@ -52,7 +52,7 @@ static void print_parts(const struct lu *v)
     printf(" of %.3f ms; substitution %.3f ms\n", all / 1e3, v->solve_us / 1e3);
 }
 
-/* One size and precision: one line per method. */
+/* Measure one size and precision, and print one line per method. */
 static bool bench_size(const struct csr *A, struct device *cpu, struct device *gpu, enum type real, struct err *e)
 {
     double serial = NAN, ours = NAN, peer = NAN;

@@ -31,7 +31,7 @@ double *random_vector(int64_t n);
 
 /* Apply the preconditioner and compare with a dense computation from the definition; at most 120 rows. */
 void check_applied(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real);
-/* The same check for all preconditioners and several matrices. */
+/* Call check_applied for all preconditioners and several matrices. */
 void check_preconds_applied(const char *device, enum type real);
 /* Compare wide levels, narrow levels, mixtures, long runs and large matrices with the host's loops. */
 void check_preconds_launches(const char *device, enum type real);

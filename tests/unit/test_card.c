@@ -279,7 +279,7 @@ static void test_nothing(void **state)
     }
 }
 
-/* Each proof of definiteness, and a case in which the proof fails. */
+/* For each proof of definiteness: a case in which the proof succeeds, and a case in which it fails. */
 static void test_definite(void **state)
 {
     (void)state;

@@ -281,7 +281,7 @@ static void solvers_and_lu_are_timed(void **state)
     shut(&t);
 }
 
-/* A case that a solver or LU refuses is reported in its row; the others are run. */
+/* A case that a solver or LU refuses is reported in its row; the other cases are run. */
 static void a_refusing_solver_affects_only_its_row(void **state)
 {
     static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"

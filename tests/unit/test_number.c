@@ -228,7 +228,7 @@ static void other_numbers_are_left_to_the_careful_reader(void **state)
     assert_null(plain("1", 0, &v));
 }
 
-/* The same text with D instead of e. */
+/* Check that the careful reader gives the same number for the text with D instead of e. */
 static void fortran_agrees(char *text)
 {
     double want = strtod(text, NULL), v;

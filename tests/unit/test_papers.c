@@ -317,8 +317,8 @@ static void test_measures_of_others(void **state)
     csr_free(&A);
 }
 
-/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and the first two have equal
-   balance. */
+/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and HDIA and BRCSD-II have
+   equal balance. */
 static void test_blocks_of_one_size(void **state)
 {
     (void)state;

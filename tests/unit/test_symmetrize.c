@@ -156,7 +156,7 @@ static void test_cancelled(void **state)
 
 static struct fake fake;
 
-/* All entries above the diagonal: no entry has a mirror image, and the result has twice as many entries. */
+/* All entries lie above the diagonal, so no entry has a mirror image, and the result has twice as many entries. */
 static struct csr upper(void)
 {
     struct csr A = sym_made("random", 3000, 12), U;
