@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -260,6 +261,18 @@ def test_shell_commands_of_scripts_are_refused():
         assert done.stderr.startswith(f"!: {script.name}:1: a script may not run shell commands; "), done.stderr
         assert run("-c", "allow shell", "-f", script.name).stdout.endswith("\na\n")
         assert run("-c", f"source {script.name} allow shell").stdout == "a\n"
+
+
+def test_waiting_threads_sleep_soon():
+    def spin_count(**more):
+        env = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+        done = subprocess.run([PROGRAM, "-c", "quit"], env={**env, "OMP_DISPLAY_ENV": "verbose", **more},
+                              capture_output=True, text=True, timeout=60)
+        return re.search(r"GOMP_SPINCOUNT = '(\w+)'", done.stderr)[1]
+    assert spin_count() == "1000"
+    assert spin_count(OMP_WAIT_POLICY="passive") == "0"
+    assert spin_count(GOMP_SPINCOUNT="77") == "77"
+    assert run("-c", "!echo $GOMP_SPINCOUNT").stdout == "\n"
 
 
 def test_it_starts_within_50_ms():
