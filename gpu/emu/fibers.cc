@@ -99,12 +99,9 @@ void give_way()
     switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
-/* Suspend the running lane, which the scheduler resumes first, so that the scheduler can check for cancellation: that
-   check needs a larger stack than a lane has. The cpu device uses the same arrays without a lane; nothing waits there.
- */
+/* The lane can run on, and is the first that the scheduler resumes. The check needs a larger stack than a lane has. */
 void rest()
 {
-    if (!now.self) return;
     m->resumes = 0u - 1;
     switch_stack(&fiber_of(now.self)->c, &m->scheduler);
 }

@@ -1,5 +1,4 @@
-/* Common macros: the version, the number of elements of an array, and an attribute that makes the compiler check
-   printf-like arguments. */
+/* Common macros: the version, the number of elements of an array, and the compiler's check of printf-like arguments. */
 #ifndef BASE_H
 #define BASE_H
 

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-double steady_us(void)
+static double steady(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static double (*clock_us)(void) = steady_us;
+static double (*clock_us)(void) = steady;
 
 double now_us(void)
 {
@@ -20,7 +20,7 @@ double now_us(void)
 
 void now_replace(double (*clock)(void))
 {
-    clock_us = clock ? clock : steady_us;
+    clock_us = clock ? clock : steady;
 }
 
 static int by_size(const void *a, const void *b)

@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* A callback that receives one name per call, for lists, suggestions and completion. */
+/* Receives names one at a time, to list, suggest or complete them. */
 typedef void give_fn(void *user, const char *name);
 
 /* Every entry's struct begins with these two members. */
@@ -18,8 +18,7 @@ struct named {
 
 struct registry {
     const void *entries;
-    /* bytes per entry, if `entries` is a table of structs that a NULL name ends; 0 if `entries` is a table of pointers
-       that NULL ends */
+    /* bytes per entry if a NULL name ends the table; 0 if `entries` is a table of pointers ended by NULL */
     size_t size;
 };
 

@@ -1,4 +1,4 @@
-/* Search in an ascending array of offsets. */
+/* Search in ascending offsets. */
 #ifndef SEARCH_H
 #define SEARCH_H
 

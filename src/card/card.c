@@ -1,9 +1,9 @@
-/* The report card of a matrix: the table of its lines, the loop that runs the lines, and the helpers that the lines
-   share. */
+/* The report card of a matrix: the table of its lines, the loop that runs them, and the helpers that they share. */
 #include "card.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/registry.h"
 #include "matrix/stats.h"
@@ -177,11 +177,13 @@ const struct card_columns *card_columns(struct card *c, struct err *e)
     if (out->length && !out->first) out->first = mem_new(A->cols, sizeof *out->first, "columns", e);
     if (out->first && !out->sum) out->sum = mem_new(A->cols, sizeof *out->sum, "columns", e);
     if (!out->sum) return NULL;
-    for (int64_t j = 0; j < A->cols; j++) {
+    struct loop l = loop_of("columns", A->cols);
+    for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) {
         out->length[j] = 0;
         out->first[j] = -1;
         out->sum[j] = 0;
     }
+    if (!loop_end(&l, e)) return NULL;
     for (int64_t from = 0, to; from < A->rows; from = to) {
         to = stats_slice(A, from, A->rows);
         columns_of(A, from, to, out);
@@ -235,7 +237,7 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         size_t at = 0;
         for (int i = 0; card_lines[i] && at < sizeof names; i++)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
-        return fail(e, E_USAGE, "the card has no line `%.60s`; the lines are %s", only, names);
+        return fail(e, E_USAGE, "the card has no line `%.60s`; give one of %s", only, names);
     }
     c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
     if (!c->row) return false;

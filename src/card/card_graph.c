@@ -2,10 +2,9 @@
 #include "card_graph.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
-
-#include <string.h>
 
 /* The largest number of nonzeros: these libraries compute small multiples of nnz in 32-bit integers. */
 enum { GRAPH_NNZ = 400000000 };
@@ -25,8 +24,7 @@ static bool has_room(const struct csr *A, int need, const char *what, struct err
 static bool copy(void **to, const void *from, int64_t n, size_t size, const char *what, struct err *e)
 {
     *to = mem_new(n, size, what, e);
-    if (*to && n) memcpy(*to, from, (size_t)n * size);
-    return *to != NULL;
+    return *to && (!n || loop_copy(*to, from, n * (int64_t)size, what, e));
 }
 
 bool card_graph_new(struct card_graph *g, const struct csr *A, bool values, int need, const char *what, struct err *e)

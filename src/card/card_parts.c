@@ -4,6 +4,7 @@
 #include "card_graph.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
 #include "base/worker.h"
@@ -33,8 +34,7 @@ static void dm_done(void *p)
     mem_free(job);
 }
 
-/* Copies the decomposition. CXSparse decomposed A', so the wide part and the tall part are swapped, and so are rows and
-   columns. */
+/* Copies the decomposition. CXSparse decomposed A', so wide and tall parts, rows and columns are swapped. */
 static void dm_copy(const cs_did *d, struct card_dm *out)
 {
     *out = (struct card_dm){.rank = d->rr[3],
@@ -199,11 +199,11 @@ static void join(int *parent, int *size, int a, int b)
     size[big] += size[small];
 }
 
-/* If the matrix is square, row i and column i are one node; otherwise they are two nodes. */
+/* Row i and column i are one node if the matrix is square, two if it is not. */
 static bool join_all(struct card *c, int *parent, int *size, struct err *e)
 {
     const struct csr *A = c->A;
-    enum { ROWS = 1 << 16 };
+    enum { ROWS = 1 << 12 };
     int shift = A->rows == A->cols ? 0 : (int)A->rows;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) join(parent, size, (int)i, A->col[k] + shift);
@@ -220,15 +220,17 @@ bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct 
         return fail(e, E_LIMIT, "weak components: %lld rows and columns, the limit is %d", (long long)nodes, INT32_MAX);
     int *parent = mem_new(nodes, sizeof *parent, "weak components", e);
     int *size = parent ? mem_new(nodes, sizeof *size, "weak components", e) : NULL;
-    for (int64_t v = 0; size && v < nodes; v++) {
+    struct loop l = loop_of("weak components", nodes);
+    for (int64_t v = 0; size && v < nodes && loop_goes(&l, v); v++) {
         parent[v] = (int)v;
         size[v] = 1;
     }
-    bool ok = size && join_all(c, parent, size, e);
-    for (int64_t v = 0; ok && v < nodes; v++) {
+    bool ok = size && loop_end(&l, e) && join_all(c, parent, size, e);
+    for (int64_t v = 0; ok && v < nodes && loop_goes(&l, v); v++) {
         *n += parent[v] == v;
         if (parent[v] == v && size[v] > *largest) *largest = size[v];
     }
+    ok = ok && loop_end(&l, e);
     mem_free(parent);
     mem_free(size);
     return ok;
@@ -255,7 +257,7 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_rank = {
     .name = "rank",
-    .about = "structural rank: the largest number of entries of which no two are in the same row or column",
+    .about = "structural rank: the most entries that can be chosen so that no two share a row or a column",
     .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
     .costly = true,
     .run = run_rank,

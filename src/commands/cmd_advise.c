@@ -59,8 +59,7 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
         ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
     }
     packed_free(&last);
-    if (ok) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
-    if (!ok) advice_free(out);
+    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
     return ok;
 }
 
@@ -182,18 +181,18 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
     struct advising v = {.s = s, .real = arg_precision(a), .products = products};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct advice all;
+    struct advice all = {0};
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
     if (arg(a, "top") && (top < 1 || top > 1000))
         return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
     if (!m || !modeled_machine(s, &g, e)) return false;
-    if (!modeled_matrix(m, e) || !advice_of(s, m, NULL, v.real, &g, &all, e)) return false;
+    bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &all, e);
     v.m = m;
     for (int i = all.n - 1; i >= 0; i--)
         if (needs_no_conversion(&all.k[i])) v.csr = &all.k[i];
-    bool ok = say(&v, &all, &g, (int)top, e);
+    if (ok || all.n) ok = say(&v, &all, &g, (int)top, e) && ok; /* show what was ranked before a cancellation */
     advice_free(&all);
     return ok;
 }

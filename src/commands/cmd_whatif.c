@@ -95,9 +95,9 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
 /* Predict the time for the unchanged matrix, for comparison. */
 static bool predict_now(struct whatif *w, struct err *e)
 {
-    struct advice csr;
-    if (!modeled_matrix(w->m, e) || !advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e)) return false;
-    bool ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
+    struct advice csr = {0};
+    bool ok = modeled_matrix(w->m, e) && advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e);
+    if (ok) ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
     if (ok) {
         w->now = csr.k->kernel;
         w->now_us = csr.k->time.us;

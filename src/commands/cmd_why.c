@@ -145,7 +145,10 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
     if (!modeled_matrix(m, e)) return false;
     bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);
     if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
-    if (fits && !advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) return false;
+    if (fits && !advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) {
+        advice_free(&all);
+        return false;
+    }
     struct answer w = {.format = f, .matrix = m, .real = arg_precision(a), .reason = why.text};
     if (fits) w = answer_of(&all, f, m, arg_precision(a));
     if (out_mode(s->out) == OUT_TEXT)

@@ -165,7 +165,7 @@ static bool transpose(struct csr *C, struct watch *w, struct err *e)
     return ok;
 }
 
-/* Does entry k have a value that is impossible on the diagonal of a matrix with this symmetry? */
+/* Is entry k a value that the diagonal of a matrix with this symmetry cannot have? */
 static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
 {
     double im = C->imag ? C->imag[k] : 0;
@@ -187,10 +187,10 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
                                 C->val[k], C->imag ? C->imag[k] : 0, how == MIRROR_SKEW ? "0" : "real");
         }
     return !*upper || !*lower ||
-           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file holds both");
+           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file has entries in both");
 }
 
-/* Copy the triangle C to both triangles of T. The row pointers of T are already set. */
+/* Copy the triangle C to both triangles of T, whose row pointers are already set. */
 static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how, struct watch *w, struct err *e)
 {
     int64_t next = 0;

@@ -1,5 +1,4 @@
-/* Orderings of a matrix's graph: rcm and degree are implemented here, amd and metis by libraries. Also computes P A
-   P'. */
+/* Orderings of a matrix's graph: implemented here (rcm, degree) or by libraries (amd, metis); and P A P'. */
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"
@@ -22,8 +21,8 @@ enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
 
 /* ---- the graph of A + A' ---- */
 
-/* The union of row i of A and row i of its transpose T, without column i. Returns its size. If `to` is not NULL, writes
-   the columns to it in ascending order. */
+/* The union of row i of A and of its transpose T, without i. Returns its size; writes the columns in ascending order to
+   `to`, unless `to` is NULL. */
 static int unite(const struct csr *A, const struct graph *T, int i, int *to)
 {
     int k = A->rowptr[i], t = T->ptr[i], n = 0;
@@ -55,7 +54,7 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Set *edges to the number of edges. If g is not NULL, also write the edges to g->adj. */
+/* Set *edges to the number of edges; unless g is NULL, also write the edges to g->adj. */
 static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
                  struct err *e)
 {
@@ -104,11 +103,12 @@ static bool order_degree(struct graph *g, int *perm, struct watch *w, struct err
 {
     int *at = mem_zero((int64_t)g->n + 1, sizeof *at, "degrees", e);
     if (!at) return false;
-    for (int i = 0; i < g->n; i++) at[degree(g, i) + 1]++;
-    for (int d = 1; d <= g->n; d++) at[d] += at[d - 1];
-    for (int i = 0; i < g->n; i++) perm[at[degree(g, i)]++] = i;
+    struct loop l = loop_of("ordering by degree", g->n);
+    for (int i = 0; i < g->n && loop_goes(&l, i); i++) at[degree(g, i) + 1]++;
+    for (int d = 1; d <= g->n && loop_goes(&l, d); d++) at[d] += at[d - 1];
+    for (int i = 0; i < g->n && loop_goes(&l, i); i++) perm[at[degree(g, i)]++] = i;
     mem_free(at);
-    return watch_tick(w, "ordering by degree", g->n, g->n, e);
+    return watch_tick(w, "ordering by degree", g->n, g->n, e) && loop_end(&l, e);
 }
 
 static const struct ordering ordering_degree = {
@@ -120,10 +120,10 @@ static const struct ordering ordering_degree = {
 
 /* ---- reverse Cuthill-McKee ---- */
 
-enum { SEARCHES = 16 }; /* maximum number of searches for a peripheral node of a component */
+enum { SEARCHES = 16 }; /* maximum number of searches for an end node of a component */
 
 struct cuthill {
-    struct graph g; /* the neighbours of each node are sorted by ascending degree */
+    struct graph g; /* neighbours by ascending degree */
     bool *seen;
     int64_t work;
     struct watch *w;
@@ -135,11 +135,12 @@ static bool sort_neighbours(struct graph *out, const struct graph *g, const int 
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
     for (int i = 0; i < g->n; i++) out->ptr[i + 1] = g->ptr[i];
-    for (int r = 0; r < g->n; r++) {
+    struct loop l = loop_of("sorting neighbours", g->n);
+    for (int r = 0; r < g->n && loop_goes(&l, r); r++) {
         int i = by_degree[r];
         for (int k = g->ptr[i]; k < g->ptr[i + 1]; k++) out->adj[out->ptr[g->adj[k] + 1]++] = i;
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
@@ -150,9 +151,9 @@ static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
     return watch_tick(c->w, "reverse Cuthill-McKee", done, c->g.n, e);
 }
 
-/* Breadth-first search from root: writes the nodes that can be reached from root to queue, in the order of Cuthill and
-   McKee. Returns the number of these nodes, or -1 if cancelled. *depth is the number of levels below the root; *last is
-   the index in queue of the first node of the last level. */
+/* Breadth-first search from root: writes the nodes that it reaches to queue, in the order of Cuthill and McKee. Returns
+   the number of these nodes, or -1 if cancelled. *depth is the number of levels below the root; *last is the index in
+   queue of the first node of the last level. */
 static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
 {
     int n = 1, end = 1;
@@ -269,7 +270,7 @@ static struct library_job *library_new(struct graph *g, int (*work)(struct libra
     return NULL;
 }
 
-/* Order g by a library; the job takes ownership of g's arrays. `good` is the value that `work` returns on success. */
+/* Order g by a library; the job takes ownership of g's arrays. `good` is the value that work returns on success. */
 static bool by_library(struct graph *g, int *perm, const char *what, int (*work)(struct library_job *), int good,
                        struct watch *w, struct err *e)
 {
@@ -321,7 +322,7 @@ static bool symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* The width of METIS's integers is a build option, which shows only in the number of bytes that METIS writes. */
+/* The width of METIS's integers is a build option, visible only in the number of bytes that METIS writes. */
 static bool metis_suits(void)
 {
     int64_t options[METIS_OPTIONS] = {0};
@@ -363,8 +364,8 @@ struct saved_signal {
     struct watch *w;
 };
 
-/* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. METIS also
-   installs a SIGABRT handler, through which it returns when memory runs out. That handler may stay. */
+/* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. The SIGABRT
+   handler, through which METIS returns when memory runs out, may stay. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;
@@ -403,14 +404,15 @@ bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, stru
 
 static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
 {
+    struct loop l = loop_of("inverting the order", n);
     for (int64_t i = 0; i < n; i++) inverse[i] = -1;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
             return fail(e, E_INTERNAL, "the ordering is not a permutation: position %lld has row %d", (long long)i,
                         perm[i]);
         inverse[perm[i]] = (int)i;
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e)
@@ -420,13 +422,14 @@ bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct
     int *col = row ? mem_new(A->nnz, sizeof *col, "columns", e) : NULL;
     bool ok = col && invert(inverse, perm, A->rows, e);
     if (ok) {
-#pragma omp parallel for schedule(dynamic, 4096) if (A->nnz > THREADS_FROM)
+        struct loop l = loop_of("moving entries", A->nnz);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
         for (int64_t i = 0; i < A->rows; i++)
-            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
                 row[k] = inverse[i];
                 col[k] = inverse[A->col[k]];
             }
-        ok = csr_build(out, A->rows, A->cols, A->nnz, row, col, A->val, A->imag, NULL, w, e);
+        ok = loop_end(&l, e) && csr_build(out, A->rows, A->cols, A->nnz, row, col, A->val, A->imag, NULL, w, e);
     }
     mem_free(inverse);
     mem_free(row);
@@ -434,15 +437,16 @@ bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct
     return ok;
 }
 
-/* ---- distances from the diagonal ---- */
+/* ---- how far from the diagonal ---- */
 
 bool spread_of(const struct csr *A, struct spread *out, struct err *e)
 {
     bool *seen = mem_zero(A->cols, sizeof *seen, "columns seen", e);
     *out = (struct spread){0};
     if (!seen) return false;
+    struct loop l = loop_of("the profile", A->nnz);
     for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t right = A->col[k] - i, away = right < 0 ? -right : right;
             if (away > out->bandwidth) out->bandwidth = away;
             if (k == A->rowptr[i] && right < 0) out->profile += away;
@@ -450,7 +454,7 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
             seen[A->col[k]] = true;
         }
     mem_free(seen);
-    return true;
+    return loop_end(&l, e);
 }
 
 const struct ordering *const orderings[] = {&ordering_rcm, &ordering_degree, &ordering_amd, &ordering_metis, NULL};

@@ -2,6 +2,7 @@
 #include "stats.h"
 #include "base/base.h"
 #include "csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "rows.h"
 #include "base/search.h"
@@ -157,7 +158,8 @@ static bool entries(const struct csr *A, struct watch *w, struct stats *s, struc
         scan_rows(A, from, to, bits, &all);
         ok = watch_tick(w, "statistics", A->rowptr[to], A->nnz, e);
     }
-    for (int64_t k = 0; k < words; k++) s->diagonals += __builtin_popcountll(bits[k]);
+    struct loop l = loop_of("statistics", words);
+    for (int64_t k = 0; k < words && loop_goes(&l, k); k++) s->diagonals += __builtin_popcountll(bits[k]);
     mem_free(bits);
     bool square = A->rows == A->cols, any = all.value_min <= all.value_max;
     s->bandwidth = all.bandwidth;
@@ -166,7 +168,7 @@ static bool entries(const struct csr *A, struct watch *w, struct stats *s, struc
     s->dominant_rows = square ? all.dominant_rows : 0;
     s->value_min = any ? all.value_min : 0;
     s->value_max = any ? all.value_max : 0;
-    return ok;
+    return ok && loop_end(&l, e);
 }
 
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e)
@@ -187,7 +189,7 @@ static void linear_bins(struct histogram *h, int64_t least, int64_t most, int bi
     h->from[h->n] = least + h->n * width;
 }
 
-/* Use the bins 0, 1, 2-3, 4-7, ... If these are more than `bins` bins, let the bins grow by a higher power of two. */
+/* Bins 0, 1, 2-3, 4-7, ...; if that takes more than `bins` bins, each bin grows by a higher power of two. */
 static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     h->log = true;
@@ -200,7 +202,7 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
-/* Choose bins for lengths least .. most. On entry, all counts in *h are 0. */
+/* Choose bins for lengths least .. most; all counts in *h are still 0. */
 static void choose_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     bins = bins < 1 ? 1 : bins > COUNT(h->count) ? COUNT(h->count) : bins;

@@ -2,9 +2,10 @@
 
    Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
    unmatched entry of row j, because the entries of row j left of the diagonal are in ascending order, too. Each walker
-   visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are as many
+   visits a range of rows and keeps its own marks. The pattern is symmetric if all entries match and there are as many
    entries to the left of the diagonal as to the right. */
 #include "csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "stats.h"
 #include "base/watch.h"
@@ -17,7 +18,7 @@ enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 struct walker {
     int64_t row, end;
     int *next;       /* [rows]: the next entry to match in each row */
-    int64_t surplus; /* number of entries right of the diagonal minus number of entries left of the diagonal */
+    int64_t surplus; /* number of entries right of the diagonal minus the number left of it */
     bool pattern, values;
 };
 
@@ -61,10 +62,10 @@ static bool walker_new(const struct csr *A, struct walker *w, int64_t row, int64
     return w->next != NULL;
 }
 
-static void walker_mark(const struct csr *A, struct walker *w)
+static void walker_mark(const struct csr *A, struct walker *w, struct loop *l)
 {
     int64_t first = w->row;
-    for (int64_t r = first; r < A->rows; r++) w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
+    for (int64_t r = first; r < A->rows && loop_goes(l, r); r++) w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
 }
 
 /* Move all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */
@@ -72,8 +73,10 @@ static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch 
 {
     int64_t left = A->rows;
     bool pattern = true;
+    struct loop l = loop_of("symmetry", A->rows);
 #pragma omp parallel for schedule(static, 1) num_threads(n)
-    for (int k = 0; k < n; k++) walker_mark(A, &w[k]);
+    for (int k = 0; k < n; k++) walker_mark(A, &w[k], &l);
+    if (!loop_end(&l, e)) return false;
     while (left > 0 && pattern) {
         if (!watch_tick(watch, "symmetry", A->rows - left, A->rows, e)) return false;
         left = 0;

@@ -1,11 +1,12 @@
 /* Sort rows into levels, copy them to a device in that order, and plan the launches. */
 #include "level_schedule.h"
 #include "machine/device.h"
+#include "base/loop.h"
 #include "base/mem.h"
 
 #include <string.h>
 
-/* in elements; if elements have 4 bytes or more, each array in a piece is aligned like a separate allocation */
+/* in elements: each array in a piece is aligned like a separate allocation, if elements have 4 bytes or more */
 enum { ALIGN = 64 };
 
 static int narrow_rows = LEVEL_NARROW;
@@ -41,15 +42,18 @@ static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
 {
     if (!order_new(o, n, nlevels, e)) return false;
-    for (int64_t i = 0; i < n; i++) o->start[level[i] + 2]++;
+    struct loop l = loop_of("sorting rows by level", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) o->start[level[i] + 2]++;
     for (int k = 2; k <= nlevels; k++) o->start[k] += o->start[k - 1];
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = 0; k < n && loop_goes(&l, k); k++) {
         int64_t i = down ? n - 1 - k : k;
         int position = o->start[level[i] + 1]++;
         o->row[position] = (int)i;
         o->position[i] = position;
     }
-    return true;
+    if (loop_end(&l, e)) return true;
+    order_free(o);
+    return false;
 }
 
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
@@ -63,7 +67,8 @@ bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of)
 {
     int most = -1;
-    for (int64_t k = 0; k < n; k++) {
+    struct loop l = loop_of("the levels of rows", n);
+    for (int64_t k = 0; k < n && loop_goes(&l, k); k++) {
         int64_t i = down ? n - 1 - k : k;
         int level = 0;
         for (int j = t->begin[i] + t->skip; j < t->end[i]; j++)
@@ -91,7 +96,7 @@ static int64_t entries_in(const struct layout *l, int from, int to)
     return l->ptr[l->start[to]] - l->ptr[l->start[from]];
 }
 
-/* A level is narrow if one thread block finishes it sooner than a separate launch would. */
+/* A level is narrow if one block finishes it sooner than a separate launch would. */
 static bool narrow(const struct layout *l, int level)
 {
     int64_t rows = rows_in(l, level, level + 1);
@@ -152,7 +157,7 @@ static int64_t count(const struct entries *t, int64_t n)
 struct pieces {
     int *ints;
     char *reals;
-    /* index of each array in its piece. The arrays start and y are at index 0; `at` may equal `row` */
+    /* index of each array in its piece; start and y are at index 0, and `at` may equal `row` */
     int64_t row, at, ptr, col, dinv, val;
     int64_t nints, nreals;
 };
@@ -198,7 +203,8 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
 static void fill(struct pieces *p, const struct order *o, const struct level_source *f, enum type real)
 {
     memcpy(p->ints, o->start, (size_t)(o->nlevels + 1) * sizeof *p->ints);
-    for (int64_t k = 0; k < o->n; k++) fill_row(p, f, real, k, o->row[k]);
+    struct loop l = loop_of("copying rows by level", o->n);
+    for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++) fill_row(p, f, real, k, o->row[k]);
 }
 
 /* Allocate the schedule; fill in its runs and the sizes of the pieces. */
@@ -250,7 +256,7 @@ struct level_schedule *level_schedule_make(struct device *d, enum type real, con
     int64_t nnz = count(&f->entries, o->n);
     bool ok = pieces_new(&p, o, nnz, f, real, e);
     if (ok) fill(&p, o, f, real);
-    ok = ok && (S = describe(o, &p, nnz, real, e)) && put(d, S, &p, piece, e);
+    ok = ok && loop_tick("copying rows by level", o->n, o->n, e) && (S = describe(o, &p, nnz, real, e)) && put(d, S, &p, piece, e);
     if (ok) point(S, &p, piece, f->dinv != NULL, real);
     mem_free(p.ints);
     mem_free(p.reals);

@@ -1,8 +1,9 @@
-/* Block Jacobi: the dense diagonal blocks are inverted once. Applying the preconditioner then takes many small dense
+/* Block Jacobi: the dense diagonal blocks are inverted once; applying the preconditioner takes many small dense
    products. */
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "level_schedule.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -50,8 +51,7 @@ static void swap_rows(struct block *b, int i, int k)
     }
 }
 
-/* Divide each row by its largest |value|, so that pivots can be compared. Returns false if that value is 0 or not
-   finite. */
+/* Scale each row by its largest |value|, so that pivots can be compared. Returns false if that value is 0 or NaN. */
 static bool equilibrate(struct block *b)
 {
     for (int i = 0; i < b->n; i++) {
@@ -85,8 +85,8 @@ static bool invert(struct block *b)
     return true;
 }
 
-/* Convert the inverse of the block that begins at row `first` to type `real` and store it. all[j * n .. j * n + n-1]
-   holds column j of all blocks. Returns false if a value does not fit in the type. */
+/* Store the inverse of the block that begins at row `first`: column j of all blocks is all[j * n ..], in type `real`.
+   Returns false if a number does not fit in that type. */
 static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
 {
     bool fits = true;
@@ -102,13 +102,14 @@ static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum 
     return fits;
 }
 
-/* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all have
-   one. */
+/* The first row of the first block that has no inverse, or the number of rows. */
 static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
 {
     int64_t n = A->rows, bad = n;
+    struct loop l = loop_of("bjacobi", n);
 #pragma omp parallel for reduction(min : bad) schedule(static, 64) if (n > 1 << 12)
     for (int64_t first = 0; first < n; first += size) {
+        if (!loop_check(&l, first)) continue;
         struct block b = {.n = first + size < n ? (int)size : (int)(n - first)};
         take_block(A, first, &b);
         if ((!invert(&b) || !store_inverse(&b, n, first, real, all)) && first < bad) bad = first;
@@ -119,6 +120,7 @@ static int64_t invert_all(const struct csr *A, int64_t size, enum type real, voi
 static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 {
     int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(v->matrix.csr, size, v->real, all);
+    if (!loop_tick("bjacobi", v->n, v->n, e)) return false;
     int64_t last = bad + size < v->n ? bad + size - 1 : v->n - 1;
     if (bad < v->n)
         return fail(e, E_NUMERIC,
