@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <string.h>
 
+enum { FILL = 1 << 18 };             /* integers set at a time */
 enum { COPY_BYTES = 1 << 20 };       /* at a time */
 static const double EVERY_US = 1000; /* between two ticks */
 
@@ -64,5 +65,15 @@ bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, stru
         int64_t n = bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES;
         memcpy((char *)to + at, (const char *)from + at, (size_t)n);
     }
+    return loop_end(&l, e);
+}
+
+bool loop_fill(int *to, int64_t n, int value, const char *what, struct err *e)
+{
+    struct loop l = loop_of(what, n);
+#pragma omp parallel for schedule(dynamic, 1) if (n > FILL)
+    for (int64_t at = 0; at < n; at += FILL)
+        if (loop_check(&l, at))
+            for (int64_t i = at; i < n && i < at + FILL; i++) to[i] = value;
     return loop_end(&l, e);
 }

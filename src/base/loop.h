@@ -48,6 +48,9 @@ bool loop_end(const struct loop *l, struct err *e);
 /* memcpy of any size. False with E_CANCELLED if it was stopped. */
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e);
 
+/* Set n integers, on all threads if they are many. The same. */
+bool loop_fill(int *to, int64_t n, int value, const char *what, struct err *e);
+
 /* loop_check for iterations that take much less than 1 us. */
 static inline bool loop_goes(struct loop *l, int64_t i)
 {

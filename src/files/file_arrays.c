@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "file.h"
 #include "load_info.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -107,9 +108,11 @@ bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz,
 static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)
 {
     if (C->rowptr[0] != 0) return file_bad(s, e, "the pointers begin with %d instead of 0", C->rowptr[0]);
-    for (int64_t r = 0; r < C->rows; r++)
+    struct loop l = loop_of("checking rows", C->rows);
+    for (int64_t r = 0; r < C->rows && loop_goes(&l, r); r++)
         if (C->rowptr[r + 1] < C->rowptr[r])
             return file_bad(s, e, "the pointers decrease: %d follows %d", C->rowptr[r + 1], C->rowptr[r]);
+    if (!loop_end(&l, e)) return false;
     return C->rowptr[C->rows] <= C->nnz || file_bad(s, e, "the pointers end with %d, but there are %lld entries",
                                                     C->rowptr[C->rows], (long long)C->nnz);
 }
@@ -127,10 +130,11 @@ static bool check_indices(const struct source *s, const struct csr *C, bool by_c
 
 static bool is_sorted(const struct csr *C)
 {
+    struct loop l = loop_of("checking rows", C->rows);
     bool sorted = true;
-#pragma omp parallel for reduction(&& : sorted) if (C->nnz > TICK_EVERY)
+#pragma omp parallel for schedule(static) reduction(&& : sorted) if (C->nnz > TICK_EVERY)
     for (int64_t r = 0; r < C->rows; r++)
-        for (int64_t k = (int64_t)C->rowptr[r] + 1; sorted && k < C->rowptr[r + 1]; k++)
+        for (int64_t k = (int64_t)C->rowptr[r] + 1; loop_goes(&l, r) && sorted && k < C->rowptr[r + 1]; k++)
             sorted = C->col[k - 1] < C->col[k];
     return sorted;
 }
@@ -152,11 +156,13 @@ static bool transpose(struct csr *C, struct watch *w, struct err *e)
     bool ok = csr_new(&T, C->cols, C->rows, C->nnz, C->imag != NULL, e);
     int64_t next = 0;
     if (ok) {
-        for (int64_t k = 0; k < C->nnz; k++) T.rowptr[C->col[k] + 1]++;
+        struct loop l = loop_of("sorting rows", C->nnz);
+        for (int64_t k = 0; k < C->nnz && loop_goes(&l, k); k++) T.rowptr[C->col[k] + 1]++;
         counts_to_offsets(T.rows, T.rowptr);
     }
     for (int64_t r = 0, k = 0; ok && r < C->rows; r++) {
         if (k >= next) ok = watch_tick(w, "sorting rows", k, C->nnz, e), next = k + TICK_EVERY;
+        ok = ok && (r % TICK_EVERY || loop_tick("sorting rows", k, C->nnz, e));
         for (; ok && k < C->rowptr[r + 1]; k++) put(&T, C->col[k], r, C->val[k], C->imag ? C->imag[k] : 0);
     }
     csr_free(C);
@@ -177,8 +183,9 @@ static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
 static bool one_triangle(const struct source *s, const struct csr *C, enum mirrored how, int64_t *upper, int64_t *lower,
                          struct err *e)
 {
+    struct loop l = loop_of("checking the symmetry", C->rows);
     *upper = *lower = 0;
-    for (int64_t r = 0; r < C->rows; r++)
+    for (int64_t r = 0; r < C->rows && loop_goes(&l, r); r++)
         for (int k = C->rowptr[r]; k < C->rowptr[r + 1]; k++) {
             *upper += C->col[k] < r;
             *lower += C->col[k] > r;
@@ -186,6 +193,7 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
                 return file_bad(s, e, "column %lld: the diagonal entry is %g%+gi, but must be %s", (long long)r,
                                 C->val[k], C->imag ? C->imag[k] : 0, how == MIRROR_SKEW ? "0" : "real");
         }
+    if (!loop_end(&l, e)) return false;
     return !*upper || !*lower ||
            file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file has entries in both");
 }
@@ -196,6 +204,7 @@ static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how
     int64_t next = 0;
     for (int64_t r = 0, k = 0; r < C->rows; r++) {
         if (k >= next && !watch_tick(w, "mirroring entries", k, C->nnz, e)) return false;
+        if (r % TICK_EVERY == 0 && !loop_tick("mirroring entries", k, C->nnz, e)) return false;
         if (k >= next) next = k + TICK_EVERY;
         for (; k < C->rowptr[r + 1]; k++) {
             double re = C->val[k], im = C->imag ? C->imag[k] : 0;
@@ -220,7 +229,8 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
     if (upper) file_note(info, "%s above the diagonal mirrored", how_many(upper, "entry").text);
     int64_t n = C->nnz + upper + lower;
     if (!file_sizes(s, C->rows, C->cols, n, e) || !csr_new(&T, C->rows, C->cols, n, C->imag != NULL, e)) return false;
-    for (int64_t r = 0; r < C->rows; r++)
+    struct loop l = loop_of("mirroring entries", C->rows);
+    for (int64_t r = 0; r < C->rows && loop_goes(&l, r); r++)
         for (int k = C->rowptr[r]; k < C->rowptr[r + 1]; k++) {
             T.rowptr[r + 1]++;
             if (C->col[k] != r) T.rowptr[C->col[k] + 1]++;
@@ -235,8 +245,9 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
 /* Sum duplicates in sorted rows; the arrays keep their length. */
 static void sum_duplicates(struct csr *A)
 {
+    struct loop l = loop_of("summing duplicates", A->rows);
     int64_t to = 0, k = 0;
-    for (int64_t r = 0; r < A->rows; r++) {
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) {
         int64_t begin = to;
         for (; k < A->rowptr[r + 1]; k++) {
             bool again = to > begin && A->col[to - 1] == A->col[k];
@@ -280,6 +291,7 @@ bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, en
         if (ok) sum_duplicates(&C);
         info->duplicates = before - C.nnz;
     }
+    ok = ok && loop_tick("sorting rows", 0, 0, e);
     if (!ok) {
         csr_free(&C);
         return false;

@@ -24,9 +24,10 @@ void mtx_hooks(int64_t block, int threads)
 
 static int64_t count_zeros(const struct csr *A)
 {
+    struct loop l = loop_of("counting zeros", A->nnz);
     int64_t n = 0;
 #pragma omp parallel for reduction(+ : n) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < A->nnz; k++) n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
+    for (int64_t k = 0; k < A->nnz; k++) n += loop_goes(&l, k) && A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
     return n;
 }
 
@@ -65,7 +66,9 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
     if (!ok) return false;
     describe(&head, path, A, info);
     notes_show(&notes, info);
-    return true;
+    if (loop_tick("counting zeros", 0, 0, e)) return true;
+    csr_free(A);
+    return false;
 }
 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e)

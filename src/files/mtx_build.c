@@ -2,12 +2,15 @@
    are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of the
    matrix. If the blocks were delivered by bands, the entries are placed band by band. */
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/threads.h"
 #include "base/watch.h"
 
 #include <string.h>
+
+enum { PIECE = 1 << 16 }; /* entries or rows between two checks for Ctrl-C */
 
 /* ---- array files: rows and columns of the values ---- */
 
@@ -21,12 +24,13 @@ static bool is_zero(const struct entries *t, int64_t i)
 static bool place_array(struct entries *t, const struct head *h, int64_t *count, int64_t *more, struct err *e)
 {
     int64_t n = 0, row = 0, c = 0, room = 0;
-    for (int64_t i = 0; i < h->entries; i++) room += !is_zero(t, i);
+    struct loop l = loop_of("sorting rows", h->entries);
+    for (int64_t i = 0; i < h->entries && loop_goes(&l, i); i++) room += !is_zero(t, i);
     t->row = mem_new(room, sizeof *t->row, "rows of an array", e);
     t->col = mem_new(room, sizeof *t->col, "columns of an array", e);
     if (!t->row || !t->col) return false;
     row = column_top(h, c);
-    for (int64_t i = 0; i < h->entries; i++, row++) {
+    for (int64_t i = 0; i < h->entries && loop_goes(&l, i); i++, row++) {
         while (row >= h->rows) row = column_top(h, ++c);
         if (is_zero(t, i)) continue;
         t->row[n] = (int)row;
@@ -37,7 +41,7 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
         n++;
     }
     *count = n;
-    return true;
+    return loop_end(&l, e);
 }
 
 /* ---- entries in the order of rows ---- */
@@ -45,28 +49,54 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
 /* Do the rows ascend, and do the columns ascend within each row? */
 static bool in_order(const struct entries *t, int64_t n)
 {
+    struct loop l = loop_of("sorting rows", n);
     int64_t wrong = 0;
 #pragma omp parallel for reduction(+ : wrong) if (n > THREADS_FROM)
-    for (int64_t i = 1; i < n; i++)
-        wrong += (t->row[i] < t->row[i - 1]) | ((t->row[i] == t->row[i - 1]) & (t->col[i] <= t->col[i - 1]));
+    for (int64_t at = 1; at < n; at += PIECE) {
+        int64_t end = !loop_check(&l, at) ? at : n - at < PIECE ? n : at + PIECE;
+        for (int64_t i = at; i < end; i++)
+            wrong += (t->row[i] < t->row[i - 1]) | ((t->row[i] == t->row[i - 1]) & (t->col[i] <= t->col[i - 1]));
+    }
     return !wrong;
 }
 
-/* Set the row pointers: if the row changes at entry i, then the rows after the row of entry i - 1, up to the row of
-   entry i, begin at i. */
-static void mark_rows(struct csr *A, const int *row)
+struct rows {
+    int64_t first, end;
+};
+
+/* The rows that begin at entry i: those after the row of entry i - 1, up to the row of entry i. */
+static struct rows rows_at(const struct csr *A, const int *row, int64_t i)
 {
-#pragma omp parallel for if (A->nnz > THREADS_FROM)
+    return (struct rows){(i > 0 ? row[i - 1] : -1) + (int64_t)1, (i < A->nnz ? row[i] : A->rows) + 1};
+}
+
+/* Set the row pointers. A long run of empty rows is set on all threads. */
+static bool mark_rows(struct csr *A, const int *row, struct err *e)
+{
+    struct loop l = loop_of("making rows", A->nnz);
+    int64_t far = 0;
+#pragma omp parallel for reduction(+ : far) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i <= A->nnz; i++) {
-        int64_t before = i > 0 ? row[i - 1] : -1, now = i < A->nnz ? row[i] : A->rows;
-        for (int64_t r = before + 1; r <= now; r++) A->rowptr[r] = (int)i;
+        if (!loop_goes(&l, i)) continue;
+        struct rows s = rows_at(A, row, i);
+        if (s.end - s.first > PIECE)
+            far++;
+        else
+            for (int64_t r = s.first; r < s.end; r++) A->rowptr[r] = (int)i;
     }
+    for (int64_t i = 0; far && i <= A->nnz && loop_goes(&l, i); i++) {
+        struct rows s = rows_at(A, row, i);
+        if (s.end - s.first <= PIECE) continue;
+        if (!loop_fill(A->rowptr + s.first, s.end - s.first, (int)i, "making rows", e)) return false;
+        far--;
+    }
+    return loop_end(&l, e);
 }
 
 static bool hand_over(struct csr *A, struct entries *t, struct err *e)
 {
     if (!(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e))) return false;
-    mark_rows(A, t->row);
+    if (!mark_rows(A, t->row, e)) return false;
     A->col = t->col;
     A->val = t->val;
     A->imag = t->imag;
@@ -108,12 +138,12 @@ static bool mirrored(const struct placing *p, int64_t i)
 
 /* Count the entries of each row r of a share, rows [low, high), in rowptr[r + 1]. One thread takes a whole share and
    visits the entries in order, so the result does not depend on the number of threads. */
-static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
+static void count_rows(struct placing *p, int share, int64_t low, int64_t high, struct loop *l)
 {
     const int *row = p->t->row, *col = p->t->col;
     int *count = p->A->rowptr + 1;
     for (const struct block *k = p->blocks; k; k = k->next)
-        for (struct stretch r = stretch_of(k, share); r.i < r.end; r.i++) {
+        for (struct stretch r = stretch_of(k, share); r.i < r.end && loop_goes(l, r.i); r.i++) {
             if (row[r.i] >= low && row[r.i] < high) count[row[r.i]]++;
             if (mirrored(p, r.i) && col[r.i] >= low && col[r.i] < high) count[col[r.i]]++;
         }
@@ -121,12 +151,12 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high)
 
 /* Set the indices in A of all entries and mirror images that are in rows [low, high). rowptr[r + 1] is the start of row
    r on entry and the end of row r on return. */
-static void place_rows(struct placing *p, int share, int64_t low, int64_t high)
+static void place_rows(struct placing *p, int share, int64_t low, int64_t high, struct loop *l)
 {
     const int *row = p->t->row, *col = p->t->col;
     int *next = p->A->rowptr + 1, *out = p->A->col;
     for (const struct block *k = p->blocks; k; k = k->next)
-        for (struct stretch s = stretch_of(k, share); s.i < s.end; s.i++) {
+        for (struct stretch s = stretch_of(k, share); s.i < s.end && loop_goes(l, s.i); s.i++) {
             int64_t i = s.i;
             int r = row[i], c = col[i];
             bool twice = mirrored(p, i);
@@ -167,8 +197,10 @@ static int64_t share_entries(const struct placing *p, int t)
 static bool place_columns(struct placing *p, struct err *e)
 {
     struct csr *A = p->A;
+    struct loop l = loop_of("sorting rows", p->n);
     int64_t *from = mem_new(p->shares + 1, sizeof *from, "shares of the rows", e);
-    if (!from || !(A->rowptr = mem_zero(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
+    if (!from || !(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
+        !loop_fill(A->rowptr, A->rows + 1, 0, "making rows", e) ||
         !(A->col = mem_new(A->nnz, sizeof *A->col, "column indices", e)) ||
         !(p->to = mem_new(p->n, sizeof *p->to, "places of the entries", e)) ||
         (p->symmetry != GENERAL && !(p->mirror = mem_new(p->n, sizeof *p->mirror, "places of the entries", e)))) {
@@ -176,18 +208,23 @@ static bool place_columns(struct placing *p, struct err *e)
         return false;
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
-    for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1));
+    for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1), &l);
     counts_to_offsets(A->rows, A->rowptr);
+    if (!loop_tick("sorting rows", 0, 0, e)) {
+        mem_free(from);
+        return false;
+    }
     for (int t = 0; t <= p->shares; t++) from[t] = share_entries(p, t);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
-    for (int t = 0; t < p->shares; t++) place_rows(p, t, from[t], from[t + 1]);
+    for (int t = 0; t < p->shares; t++) place_rows(p, t, from[t], from[t + 1], &l);
     mem_free(from);
-    return true;
+    return loop_end(&l, e);
 }
 
-static void place_stretch(const struct placing *p, struct stretch r, const double *v, double sign, double *to)
+static void place_stretch(const struct placing *p, struct stretch r, const double *v, double sign, double *to,
+                          struct loop *l)
 {
-    for (int64_t i = r.i; i < r.end; i++) {
+    for (int64_t i = r.i; i < r.end && loop_goes(l, i); i++) {
         to[p->to[i]] = v ? v[i] : 1;
         if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
     }
@@ -198,18 +235,19 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
 static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
 {
     const double *v = *values;
+    struct loop l = loop_of("placing values", p->n);
     double *to = *out = mem_new(p->A->nnz, sizeof *to, "values", e);
     if (!to) return false;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
     for (int t = 0; t < p->shares; t++) {
         if (!p->banded)
-            place_stretch(p, (struct stretch){p->n * t / p->shares, p->n * (t + 1) / p->shares}, v, sign, to);
+            place_stretch(p, (struct stretch){p->n * t / p->shares, p->n * (t + 1) / p->shares}, v, sign, to, &l);
         for (const struct block *k = p->blocks; p->banded && k; k = k->next)
-            if (k->band || t == 0) place_stretch(p, stretch_of(k, t), v, sign, to);
+            if (k->band || t == 0) place_stretch(p, stretch_of(k, t), v, sign, to, &l);
     }
     mem_free(*values);
     *values = NULL;
-    return true;
+    return loop_end(&l, e);
 }
 
 /* Place all arrays. Each array of entries is freed before the next array of the matrix is allocated. */
@@ -292,6 +330,7 @@ static int64_t repeats(const int *col, int64_t n)
 static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
 {
     struct err why = {0};
+    struct loop l = loop_of("sorting columns", A->rows);
     int64_t found = 0;
 #pragma omp parallel num_threads(threads) reduction(+ : found)
     {
@@ -299,6 +338,7 @@ static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
         struct err mine = {0};
 #pragma omp for schedule(dynamic, 256)
         for (int64_t r = 0; r < A->rows; r++) {
+            if (!loop_goes(&l, r)) continue;
             int64_t from = A->rowptr[r], n = A->rowptr[r + 1] - from;
             if (!mine.code && !ascends(A->col + from, n)) sort_row(A, from, n, &s, &mine);
             found += repeats(A->col + from, n);
@@ -308,14 +348,16 @@ static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
         if (mine.code) fail(&why, mine.code, "%s", mine.text);
     }
     *twice = found;
+    if (!loop_end(&l, &why)) return fail(e, why.code, "%s", why.text);
     return !why.code || fail(e, why.code, "%s", why.text);
 }
 
 /* Sum duplicates in the order of the file and close the gaps. */
-static void sum_repeats(struct csr *A)
+static bool sum_repeats(struct csr *A, struct err *e)
 {
+    struct loop l = loop_of("summing duplicates", A->rows);
     int64_t to = 0, i = 0;
-    for (int64_t r = 0; r < A->rows; r++) {
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) {
         int64_t first = to;
         for (; i < A->rowptr[r + 1]; i++) {
             bool again = to > first && A->col[to - 1] == A->col[i];
@@ -327,6 +369,7 @@ static void sum_repeats(struct csr *A)
         A->rowptr[r + 1] = (int)to;
     }
     A->nnz = to;
+    return loop_end(&l, e);
 }
 
 static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, struct err *e)
@@ -341,16 +384,16 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     mem_free(p.to);
     mem_free(p.mirror);
     if (!ok || !sort_rows(A, b->threads, twice, e)) return false;
-    if (*twice) sum_repeats(A);
-    return true;
+    return !*twice || sum_repeats(A, e);
 }
 
 /* The number of duplicates in the file. Duplicates were counted after mirroring, which doubles the number of those off
    the diagonal. */
 static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
 {
+    struct loop l = loop_of("counting duplicates", A->rows);
     int64_t kept = 0;
-    for (int64_t i = 0; i < A->rows; i++) kept += csr_find(A, i, i) >= 0;
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) kept += csr_find(A, i, i) >= 0;
     return diagonal - kept + (duplicates - (diagonal - kept)) / 2;
 }
 
@@ -369,5 +412,6 @@ bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *
     bool ok = as_is ? hand_over(A, t, e) : spread(b, A, n, duplicates, e);
     if (!ok) csr_free(A);
     if (ok && h->symmetry != GENERAL && *duplicates) *duplicates = file_duplicates(A, *duplicates, n - more);
+    if (ok && !(ok = loop_tick("sorting rows", 0, 0, e))) csr_free(A);
     return ok;
 }

@@ -46,11 +46,12 @@ bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool comple
     memset(A, 0, sizeof *A);
     if (!csr_limits(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
     struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
-    B.rowptr = mem_zero(rows + 1, sizeof *B.rowptr, "row pointers", e);
+    B.rowptr = mem_new(rows + 1, sizeof *B.rowptr, "row pointers", e);
     B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
     B.val = mem_new(nnz, sizeof *B.val, "values", e);
     if (complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
-    if (!B.rowptr || !B.col || !B.val || (complex_values && !B.imag)) {
+    if (!B.rowptr || !B.col || !B.val || (complex_values && !B.imag) ||
+        !loop_fill(B.rowptr, rows + 1, 0, "making rows", e)) {
         csr_free(&B);
         return false;
     }
@@ -72,10 +73,12 @@ void csr_free(struct csr *A)
 static bool check_rowptr(const struct csr *A, struct err *e)
 {
     if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "the row pointers begin with %d instead of 0", A->rowptr[0]);
-    for (int64_t r = 0; r < A->rows; r++)
+    struct loop l = loop_of("checking rows", A->rows);
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
         if (A->rowptr[r + 1] < A->rowptr[r])
             return fail(e, E_INTERNAL, "the row pointers decrease: row %lld begins at %d and ends at %d", (long long)r,
                         A->rowptr[r], A->rowptr[r + 1]);
+    if (!loop_end(&l, e)) return false;
     if (A->rowptr[A->rows] != A->nnz)
         return fail(e, E_INTERNAL, "the row pointers end with %d, but there are %lld entries", A->rowptr[A->rows],
                     (long long)A->nnz);
@@ -98,10 +101,12 @@ bool csr_check(const struct csr *A, struct err *e)
     if (!A->rowptr || !A->col || !A->val)
         return fail(e, E_INTERNAL, "the matrix lacks row pointers, columns or values");
     if (!check_rowptr(A, e)) return false;
+    struct loop l = loop_of("checking columns", A->rows);
     int64_t first = A->rows;
-#pragma omp parallel for reduction(min : first) if (A->nnz > THREADS_FROM)
+#pragma omp parallel for schedule(static) reduction(min : first) if (A->nnz > THREADS_FROM)
     for (int64_t r = 0; r < A->rows; r++)
-        if (r < first && bad_entry(A, r) >= 0) first = r;
+        if (r < first && loop_goes(&l, r) && bad_entry(A, r) >= 0) first = r;
+    if (!loop_end(&l, e)) return false;
     if (first == A->rows) return true;
     int64_t k = bad_entry(A, first);
     if (A->col[k] < 0 || A->col[k] >= A->cols)
@@ -126,8 +131,9 @@ bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
 
 void counts_to_offsets(int64_t n, int *ptr)
 {
+    struct loop l = loop_of("counting rows", n);
     int sum = 0;
-    for (int64_t i = 1; i <= n; i++) {
+    for (int64_t i = 1; i <= n && loop_goes(&l, i); i++) {
         int count = ptr[i];
         ptr[i] = sum;
         sum += count;

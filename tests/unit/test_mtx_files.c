@@ -437,6 +437,26 @@ static void loading_can_be_cancelled(void **state)
     mem_free((char *)m.data);
 }
 
+/* Rows without entries take time too: whatever makes them checks for Ctrl-C. */
+static void empty_rows_can_be_cancelled(void **state)
+{
+    static const char *const texts[] = {
+        "%%MatrixMarket matrix coordinate real general\n60000000 9 2\n1 1 1\n60000000 1 1\n",
+        "%%MatrixMarket matrix coordinate real general\n60000000 9 2\n60000000 1 1\n1 1 1\n",
+        "%%MatrixMarket matrix coordinate pattern symmetric\n60000000 60000000 2\n1 1\n60000000 1\n",
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(texts); i++) {
+        int calls = 14;
+        struct csr A;
+        struct err e = {0};
+        struct watch w = {.tick = stop_at_any, .user = &calls};
+        assert_false(mtx_load(write_file("rows.mtx", texts[i], strlen(texts[i])), &w, &A, NULL, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        assert_null(A.rowptr);
+    }
+}
+
 static void every_failing_allocation_is_reported(void **state)
 {
     static const char *const texts[] = {
@@ -838,6 +858,7 @@ int main(void)
         cmocka_unit_test(silence_is_refused),
         cmocka_unit_test(a_hostile_name_is_escaped),
         cmocka_unit_test(loading_can_be_cancelled),
+        cmocka_unit_test(empty_rows_can_be_cancelled),
         cmocka_unit_test(every_failing_allocation_is_reported),
         cmocka_unit_test(a_declared_size_allocates_nothing),
         cmocka_unit_test(a_count_in_a_compressed_file_is_not_trusted),
