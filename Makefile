@@ -61,8 +61,10 @@ TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(
 all: $(BUILD)/warpspy
 tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
 
+# libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
+GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))
 $(BUILD)/warpspy: $(OBJ)/src/main.o $(LIB)
-	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS)
+	$(CXX) $(SANITIZE) -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
 $(LIB): $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 	rm -f $@ && ar rcs $@ $^
 define compile_rules

@@ -134,8 +134,8 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
 
 /* ---- the check ---- */
 
-/* Random x and y on the device, and the reference of alpha A x + beta y. If beta is 0, y is NaN on the device, so that
-   a kernel that reads it gives a wrong result. */
+/* Make random x and y on the device, and compute the reference result of alpha A x + beta y. If beta is 0, y is NaN on
+   the device, so that a kernel that reads it gives a wrong result. */
 static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
 {
     enum type real = p->M->of->real;
@@ -196,7 +196,8 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 
 /* ---- timing ---- */
 
-/* Launch until the GPU's clock frequency has risen, or once if the kernel is slow; *us: the time of the last launch. */
+/* Launch until the GPU's clock frequency has risen, or once if the kernel is slow; *us receives the time of the last
+   launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {
@@ -229,7 +230,7 @@ void run_rates(struct run *r, const struct ceilings *c)
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
 }
 
-/* On the emulator one launch is enough, because its time says nothing about a kernel. */
+/* On the emulator one launch is enough, because the time of an emulated launch says nothing about a kernel. */
 static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
 {
     const struct device *d = p->M->dev;

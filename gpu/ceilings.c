@@ -4,8 +4,8 @@
 #include "base/loop.h"
 #include "base/watch.h"
 
-/* FAR: how many times as large as the cache a vector is; HOST_FAR: the same on the host, smaller because the user's
-   programs share its memory. */
+/* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the same multiple on the host, where it
+   is smaller because other programs share the memory. */
 enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
@@ -60,7 +60,7 @@ static bool launch_nothing(void *ctx, struct err *e)
     return true;
 }
 
-/* *us: the time of the fastest of several runs, because a ceiling is the best rate ever reached. */
+/* *us receives the time of the fastest of several runs, because a ceiling is the best rate ever reached. */
 static bool fastest(const struct probe *p, bool (*go)(void *, struct err *), double *us, struct err *e)
 {
     double each[REPS];

@@ -40,13 +40,13 @@ struct device_maker {
 };
 extern const struct device_maker maker_cpu, maker_emu, maker_cuda;
 
-/* dev_host.c: shared by cpu and emu, the devices that run on the host. */
+/* In dev_host.c: functions for cpu and emu, the devices that run on the host. */
 extern const struct device_ops host_ops;
 bool host_likely(void);
 int host_count(struct err *e);
 bool host_start(struct device *d, struct err *e);
 
-/* cuda/vendor.cu: discard the libraries' handles for d before a reset. */
+/* In cuda/vendor.cu: discard the libraries' handles for d before a reset. */
 void vendor_forget(const struct device *d);
 
 /* The kind of d. */

@@ -46,7 +46,8 @@ static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), vo
                       struct err *e)
 {
     (void)d;
-    bool ok = true, gave = screen_lock_give(); /* a launch that gives the lock could wait to get it back */
+    /* Give the screen lock up here: a launch that did so itself might have to wait to get the lock back. */
+    bool ok = true, gave = screen_lock_give();
     for (int i = 0; ok && i < reps; i++) {
         double start = now_us();
         ok = go(ctx, e);

@@ -16,7 +16,7 @@ enum { DEVICES_MAX = 64, NUMBER_MAX = 999 };
 
 static struct {
     struct device *device;
-    bool owned; /* opened by name, not passed to device_register: the registry closes and frees it */
+    bool owned; /* the device was opened by name, not passed to device_register, so the registry closes and frees it */
 } known[DEVICES_MAX];
 static int nknown;
 
@@ -47,7 +47,8 @@ bool device_register(struct device *d)
     return remember(d, false);
 }
 
-/* Is `name` a device of this kind? If so, *number is its number: "cpu", "cuda" = "cuda:0", "cuda:3". */
+/* Is `name` a device of this kind? If so, *number receives the number of the device: "cpu", "cuda" = "cuda:0",
+   "cuda:3". */
 static bool named(const struct device_maker *m, const char *name, int *number)
 {
     size_t n = strlen(m->name);

@@ -83,7 +83,7 @@ static __device__ __forceinline__ void reconverge() {}
 #define KERNEL_POINTER(...) __VA_ARGS__ *
 #define KERNEL(...) __VA_ARGS__
 /* LAUNCH(device, grid, block, kernel<T>)(arguments). An empty grid launches nothing. The macro contains its own else,
-   so that an else after it belongs to the if before it. */
+   so that an else after the macro belongs to the if before the macro. */
 #define LAUNCH(d, grid, block, ...) \
     if (!launchable(grid)) {        \
     } else                          \
@@ -138,8 +138,8 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH
-/* The number of threads of a host kernel: all, or one if the work is so small that starting more threads costs more
-   than it saves. */
+/* The number of threads of a host kernel: all threads, or one if the work is so small that starting more threads takes
+   longer than they save. */
 static inline int host_threads(const struct launch *L)
 {
     if (L->threads) return L->threads;
@@ -218,7 +218,7 @@ template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum
 }
 
 #ifndef __CUDACC__
-/* Like the function store above, but for a host loop. */
+/* Like the function `store` above, but for a host loop. */
 template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
 {
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
@@ -242,7 +242,7 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 #ifndef __CUDACC__
 /* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) defines ell-serial and ell-openmp of the
    format ell, which run ell_host<T>(launch, threads). about and source describe ell-serial; share is the unit of work
-   of a thread of ell-openmp; lesson describes both, and further fields such as .fits = ... may follow it. */
+   of a thread of ell-openmp; lesson describes both kernels. Further fields such as .fits = ... may follow lesson. */
 #define HOST_ENTRIES(id, name_, loop, about_, source_, share, lesson_, ...) \
     KERNEL_ENTRY(id##_serial) = {                                           \
         .name = name_ "-serial",                                            \

@@ -7,14 +7,28 @@
 #include "session/manual.h"
 #include "session/options.h"
 #include "session/session.h"
+#include "base/text.h"
 #include "ui/run.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <locale.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+/* How long a waiting thread of OpenMP spins before it sleeps: 1000 turns, about as long as it takes to wake a thread.
+   The default of libgomp is a few ms; on a busy machine, threads that only wait then keep those that work from the
+   processors. */
+static const char spin[] = "GOMP_SPINCOUNT", spin_turns[] = "1000";
+static bool spin_is_ours;
+
+/* Called before libgomp reads its environment; what the user set there stays. */
+__attribute__((constructor(101))) static void spin_briefly(void)
+{
+    spin_is_ours = !getenv("OMP_WAIT_POLICY") && !getenv(spin) && !setenv(spin, spin_turns, 1);
+}
 
 enum { STATUS_FAILED = 1, STATUS_USAGE = 2, ASKED_MAX = 256 };
 
@@ -86,16 +100,32 @@ static bool take_option(struct options *o, int c)
         o->todo[o->ntodo++] = (struct todo){c, optarg};
         return true;
     default:
-        fputs("Try warpspy --help.\n", stderr);
-        return false; /* getopt has printed the error */
+        return false;
     }
+}
+
+/* Say what is wrong with an option; getopt's own message would repeat control bytes. c is what getopt returned, `word`
+   the word that it read. */
+static bool wrong_option(int c, const char *word)
+{
+    char letter[] = {'-', (char)optopt, 0}, safe[256], why[320];
+    bool is_long = !optopt || optopt >= OPT_JSON; /* optopt is 0 for an unknown long option */
+    const char *option = is_long ? word : letter;
+    print_safe(option, strlen(option), 60, safe, sizeof safe);
+    const char *fault = c == ':'             ? "needs a value after it"
+                        : optopt >= OPT_JSON ? "takes no value"
+                                             : "is not an option, or the beginning of several";
+    snprintf(why, sizeof why, "`%s` %s", safe, fault);
+    return wrong_usage(why);
 }
 
 static bool parse(int argc, char **argv, struct options *o)
 {
     int c;
-    while ((c = getopt_long(argc, argv, "c:f:v:h", long_options, NULL)) != -1)
+    while ((c = getopt_long(argc, argv, ":c:f:v:h", long_options, NULL)) != -1) {
+        if (c == '?' || c == ':') return wrong_option(c, argv[optind - 1]);
         if (!take_option(o, c == 'h' ? OPT_HELP : c)) return false;
+    }
     o->file = argv + optind;
     o->nfiles = argc - optind;
     return true;
@@ -214,6 +244,7 @@ out:
 int main(int argc, char **argv)
 {
     static struct options o;
+    if (spin_is_ours) unsetenv(spin); /* other programs choose their own */
     keep_streams();
     setlocale(LC_CTYPE, ""); /* LC_NUMERIC stays "C" */
     if (!parse(argc, argv, &o)) return STATUS_USAGE;

@@ -1,4 +1,4 @@
-/* The screen beside the work: the thread that handles keys and draws while the main thread runs a command. */
+/* The screen thread: it handles keys and draws while the main thread runs a command. */
 #include "beside.h"
 #include "explorer.h"
 #include "prompt.h"
@@ -23,12 +23,12 @@
 #include <unistd.h>
 
 enum { LINES_MOST = 32, KEYS_MOST = 64, LOOK_MS = 20 };
-static const double FRAME_US = 0.1e6; /* between two frames without a key */
+static const double FRAME_US = 0.1e6; /* time between two frames if no key is pressed */
 
 /* Static, because a process has one terminal. */
 static struct {
     bool started;
-    int wake;          /* an eventfd: what is served has changed */
+    int wake;          /* an eventfd, which is written when `serves` changes */
     atomic_int serves; /* enum beside; written under the screen lock */
     struct session *session;
     sem_t posted;
@@ -94,7 +94,8 @@ void beside_wait(void)
 
 /* ---- the thread ---- */
 
-/* The view without explorer that shows the work, as in `solve cg view`: the work handles all its keys. */
+/* The view that shows the work without the explorer, for example in `solve cg view`. The work handles all keys of this
+   view. */
 static void take_key(struct session *s, int key)
 {
     if (screen_explorer(s)->on)
@@ -124,7 +125,7 @@ static bool serve_screen(struct session *s)
     return left != WORK_NONE;
 }
 
-/* Wait for input, for a change of what is served, or for LOOK_MS, because signals only set flags. If the view has more
+/* Wait for input or for a change of `serves`, but at most LOOK_MS, because signals only set flags. If the view has more
    background work, do not wait. */
 static void wait_for_input(enum beside what, bool more)
 {
@@ -144,7 +145,7 @@ static void *run_screen(void *unused)
         more = false;
         if (atomic_load(&beside.serves) == BESIDE_NOTHING) continue;
         screen_lock_take();
-        int serves = atomic_load(&beside.serves); /* may have changed while this thread waited */
+        int serves = atomic_load(&beside.serves); /* `serves` may have changed while this thread waited */
         if (serves == BESIDE_SCREEN) more = serve_screen(beside.session);
         if (serves == BESIDE_PROMPT) prompt_beside(beside.session);
         screen_lock_give();
@@ -152,7 +153,7 @@ static void *run_screen(void *unused)
     return NULL;
 }
 
-/* The main thread handles the signals that set flags or end the program. A fault must end it from any thread. */
+/* The main thread handles the signals that set flags or end the program. A fault must end the program in any thread. */
 static bool start(void)
 {
     static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};

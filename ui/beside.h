@@ -1,5 +1,5 @@
-/* The screen beside the work. While a command runs on the main thread, a second thread handles keys and draws. Both
-   hold the screen lock (base/screen_lock.h) while they use the session, so neither sees a half-made change. */
+/* The screen thread. While a command runs on the main thread, the screen thread handles keys and draws. Each thread
+   holds the screen lock (base/screen_lock.h) while it uses the session, so neither sees an unfinished change. */
 #ifndef BESIDE_H
 #define BESIDE_H
 
@@ -7,16 +7,17 @@
 
 struct session;
 
-/* What the screen thread serves: nothing, the full screen, or the prompt. */
+/* What the screen thread handles: nothing, the full screen, or the prompt. */
 enum beside { BESIDE_NOTHING, BESIDE_SCREEN, BESIDE_PROMPT };
 
-/* From now on the screen thread serves `what`, if there is a real terminal. Returns what it served before. Called by
-   the main thread. */
+/* Let the screen thread handle `what` from now on, if there is a real terminal. Returns what the thread handled before.
+   Called by the main thread. */
 enum beside beside_serve(struct session *s, enum beside what);
 enum beside beside_served(void);
 
-/* Lines that were typed while a command runs; they run after it. beside_queue takes ownership of the line and returns
-   false if too many wait. beside_next_line returns the oldest, released with mem_free; NULL: none. */
+/* Lines that were typed while a command runs; they run after the command. beside_queue takes ownership of the line and
+   returns false if too many lines wait. beside_next_line returns the oldest line, to be released with mem_free; NULL:
+   none. */
 bool beside_queue(char *line);
 char *beside_next_line(void);
 int beside_lines(void);

@@ -11,11 +11,11 @@
 #include "session/front.h"
 #include "session/grammar.h"
 #include "session/matrix.h"
+#include "base/memfile.h"
 #include "base/newfile.h"
 #include "session/session.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- arguments ---- */
@@ -199,21 +199,14 @@ static void put_array(FILE *f, const char *lines)
     fputs("\n]\n", f);
 }
 
-static bool no_memory(struct err *e)
-{
-    return fail(e, E_MEMORY, "out of memory for the file's content");
-}
-
 static bool write_numbers(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
-    char *text = NULL;
-    size_t n = 0;
-    struct out *was = s->out;
+    struct memfile lines = {0};
+    struct out *was = s->out, *o = NULL;
     struct view_state st;
     bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* this starts lu */
     view_state_free(&st);
-    FILE *lines = ok ? open_memstream(&text, &n) : NULL;
-    struct out *o = lines ? out_new(lines, stderr, json ? OUT_JSON : OUT_CSV, e) : NULL;
+    ok = ok && memfile_open(&lines, e) && (o = out_new(lines.file, stderr, json ? OUT_JSON : OUT_CSV, e));
     if (o) {
         s->out = o;
         out_begin(o, x->view->name);
@@ -223,10 +216,9 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
         s->out = was;
         out_free(o);
     }
-    if (lines && fclose(lines)) ok = no_memory(e);
-    if (ok && !o) ok = no_memory(e);
-    if (ok) json ? put_array(f, text) : (void)fputs(text, f);
-    free(text);
+    ok = memfile_close(&lines, ok, e);
+    if (ok) json ? put_array(f, lines.text) : (void)fputs(lines.text, f);
+    memfile_free(&lines);
     return ok;
 }
 
@@ -242,13 +234,10 @@ bool export_view(struct session *s, const struct export *x, FILE *f, struct err 
 
 static bool export_file(struct session *s, const struct export *x, const char *path, struct err *e)
 {
-    char *data = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&data, &n);
-    bool ok = f ? export_view(s, x, f, e) : no_memory(e);
-    if (f && (ferror(f) | fclose(f)) && ok) ok = no_memory(e);
-    ok = ok && export_write(path, data, n, e);
-    free(data);
+    struct memfile m;
+    bool ok = memfile_open(&m, e) && export_view(s, x, m.file, e);
+    ok = memfile_close(&m, ok, e) && export_write(path, m.text, m.n, e);
+    memfile_free(&m);
     return ok;
 }
 

@@ -16,12 +16,12 @@
 #include "session/output.h"
 #include "session/session.h"
 #include "base/text.h"
+#include "base/memfile.h"
 #include "base/newfile.h"
 #include "base/xdg.h"
 #include "session/grammar.h"
 #include "commands/race.h"
 
-#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -163,23 +163,19 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e), *current = s->current;
     const char *file = arg(a, "file");
-    char *data = NULL;
-    size_t n = 0;
+    struct memfile page;
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
-    FILE *f = open_memstream(&data, &n);
     s->current = m;
-    bool ok = f && put_page(s, f, m, e);
+    bool ok = memfile_open(&page, e) && put_page(s, page.file, m, e);
     s->current = current;
-    bool whole = f && !ferror(f);
-    whole = f && !fclose(f) && whole;
-    if (!whole) ok = fail(e, E_MEMORY, "out of memory for the page");
-    ok = ok && export_write(file, data, n, e);
-    free(data);
+    ok = memfile_close(&page, ok, e) && export_write(file, page.text, page.n, e);
+    int64_t bytes = (int64_t)page.n;
+    memfile_free(&page);
     if (!ok) return false;
     out_record(s->out);
     out_str(s->out, "matrix", "matrix", m->name);
     out_str(s->out, "file", "file", file);
-    out_bytes(s->out, "bytes", "size", (int64_t)n);
+    out_bytes(s->out, "bytes", "size", bytes);
     return true;
 }
 

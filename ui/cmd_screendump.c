@@ -5,11 +5,11 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
+#include "base/memfile.h"
 #include "base/newfile.h"
 #include "session/session.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- screendump ---- */
@@ -65,14 +65,10 @@ static const struct dump *dump_of(const char *file, struct err *e)
 
 static bool dump_file(const struct canvas *c, const struct dump *d, const struct args *a, struct err *e)
 {
-    char *data = NULL;
-    size_t n = 0;
-    FILE *f = open_memstream(&data, &n);
-    bool ok = f && d->write(c, a, f, e), kept = f && !ferror(f);
-    if (f && fclose(f)) kept = false;
-    if (!kept && (ok || !f)) ok = fail(e, E_MEMORY, "out of memory for the file's content");
-    ok = ok && export_write(arg(a, "file"), data, n, e);
-    free(data);
+    struct memfile m;
+    bool ok = memfile_open(&m, e) && d->write(c, a, m.file, e);
+    ok = memfile_close(&m, ok, e) && export_write(arg(a, "file"), m.text, m.n, e);
+    memfile_free(&m);
     return ok;
 }
 

@@ -9,12 +9,12 @@
 #include "ui/views/view_state.h"
 #include "session/command.h"
 #include "base/err.h"
+#include "base/memfile.h"
 #include "session/front.h"
 #include "base/mem.h"
 #include "session/session.h"
 #include "base/text.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- panes ---- */
@@ -44,7 +44,7 @@ static bool refresh_beside(struct session *s, const struct view *v, struct err *
     struct explorer *x = screen_explorer(s);
     snprintf(x->running, sizeof x->running, "%s", v->name);
     session_take_interrupt();
-    s->progress = (struct progress){0};
+    progress_begin(&s->progress);
     enum beside before = beside_serve(s, x->on ? BESIDE_SCREEN : beside_served());
     bool ok = refresh(s, v, e);
     beside_serve(s, before);
@@ -138,20 +138,20 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line, or drive a view's work if line is NULL. *text receives the output, which the caller releases with free.
-   Returns false if the command failed. */
+/* Run the line, or drive a view's work if line is NULL. *text receives the output, which the caller releases with
+   mem_free. Returns false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, const struct view *driven, char **text)
 {
     struct explorer *x = screen_explorer(s);
     struct out *outer = s->out;
     int w = s->front->width, h = s->front->height;
-    size_t size;
+    struct memfile m;
     struct err e = {0};
-    FILE *f = open_memstream(text, &size);
-    if (!f || !(s->out = out_new(f, f, OUT_TEXT, &e))) {
+    *text = NULL;
+    if (!memfile_open(&m, &e) || !(s->out = out_new(m.file, m.file, OUT_TEXT, &e))) {
         s->out = outer;
-        if (f) fclose(f);
-        return say(x, true, "out of memory");
+        memfile_free(&m);
+        return say(x, true, e.text);
     }
     s->front->width = x->w;
     s->front->height = x->h - 2;
@@ -166,7 +166,8 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     s->front->height = h;
     out_free(s->out);
     s->out = outer;
-    fclose(f);
+    memfile_close(&m, true, NULL); /* the text may lack its end */
+    *text = m.text;
     return ok;
 }
 
@@ -188,7 +189,7 @@ static void show_output(struct explorer *x, bool ok, const char *title, char *te
         x->output = text;
         return;
     }
-    free(text);
+    mem_free(text);
 }
 
 static bool leaves(int key)
@@ -202,7 +203,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     struct explorer *x = screen_explorer(s);
     char *text = NULL;
     print_safe(title, strlen(title), 40, x->running, sizeof x->running);
-    free(x->output);
+    mem_free(x->output);
     x->output = NULL;
     if (line) {
         char safe[120], what[sizeof x->status];
@@ -213,17 +214,17 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     }
     bool ok = run_quietly(s, line, driven, &text);
     if (s->quit || leaves(x->pending)) {
-        free(x->last_output);
+        mem_free(x->last_output);
         x->last_output = text;
         return;
     }
     /* Drop the output of the pane's own work unless the work failed, because the pane shows the result. */
     if (x->pending && text)
-        text[strcspn(text, "\n")] = 0, say(x, !ok, text), free(text);
+        text[strcspn(text, "\n")] = 0, say(x, !ok, text), mem_free(text);
     else if (line || !ok)
         show_output(x, ok, title, text);
     else
-        free(text);
+        mem_free(text);
     struct err e = {0};
     if ((line || !is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) say(x, true, e.text);
 }
@@ -359,7 +360,7 @@ static void output_key(struct explorer *x, int key)
     if (x->output_first > last) x->output_first = last;
     if (x->output_first < 0) x->output_first = 0;
     if (keep_open) return;
-    free(x->output);
+    mem_free(x->output);
     x->output = NULL;
 }
 
@@ -449,7 +450,7 @@ bool explore_key(struct session *s, int key)
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
-    if (small && x->output) free(x->output), x->output = NULL;
+    if (small && x->output) mem_free(x->output), x->output = NULL;
     if (!x->pending) x->status[0] = 0; /* otherwise the status describes the work that the key interrupted */
     x->pending = 0;
     if (key == ':' && !st->typing) return x->typing = line_open(s), true;
@@ -467,12 +468,12 @@ bool explore_key(struct session *s, int key)
 void explore_end(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    free(x->output);
+    mem_free(x->output);
     x->output = NULL;
     x->status[0] = 0;
     x->typing = false;
     if (x->last_output) fputs(x->last_output, out_file(s->out));
-    free(x->last_output);
+    mem_free(x->last_output);
     x->last_output = NULL;
     x->pending = 0;
     for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;

@@ -152,6 +152,9 @@ static const struct {
     {NULL, "INPUTRC",
      "The file of key bindings for the prompt, as in every program that uses readline; the application is warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
+    {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
+     "How threads wait for one another. Without them they sleep soon, which suits a busy machine; `active` suits "
+     "measurements of small matrices on an idle one."},
     {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs that the program can use."},
     {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`, with # for comments."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},

@@ -70,15 +70,21 @@ static void reset_own(struct view_state *st)
 
 void view_reset(struct view_state *st, const struct matrix *m)
 {
-    if (st->view->state_free) st->view->state_free(st->own);
+    bool same = st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols;
+    bool keeps = same && st->view->lasts && st->number == m->number;
+    if (st->view->state_free && !keeps) st->view->state_free(st->own);
     st->help = st->typing = false;
     st->frees = -1;
     st->count = 0;
     st->message[0] = 0;
-    if (st->of == m && m && st->rows == m->csr.rows && st->cols == m->csr.cols) return;
+    if (same) {
+        st->number = m->number;
+        return;
+    }
     reset_own(st);
     *st = (struct view_state){.view = st->view, .own = st->own, .w = st->w, .h = st->h, .of = m, .frees = -1};
     if (!m) return;
+    st->number = m->number;
     st->rows = m->csr.rows;
     st->cols = m->csr.cols;
     st->win = (struct window){0, st->rows, 0, st->cols};

@@ -25,6 +25,7 @@ struct view {
     size_t state_size;
     /* Release the results in the own state, which commands can make outdated; the state stays usable. NULL: nothing. */
     void (*state_free)(void *own);
+    bool lasts; /* the results depend on the matrix only: they are kept as long as the pane shows the same matrix */
     /* Reset the own state for another matrix. NULL: fill it with zeros. */
     void (*state_reset)(void *own);
     /* Copy the user's choices in the own state. NULL: all choices are in struct view_state. */
@@ -53,7 +54,7 @@ struct view {
     bool (*changes)(const struct session *s, int key);
     /* Use st->typed, the answer to st->question. NULL: the view asks no questions. */
     void (*answer)(struct session *s, struct view_state *st);
-    /* Do a few milliseconds of background work; called until a key comes. NULL: none. */
+    /* Do about a millisecond of background work; called until a key comes. NULL: none. */
     enum work (*work)(struct session *s, struct view_state *st);
 
     /* The element at the cursor, column -1 for a whole row; false: none. Views with `at` and `go` share one cursor. */

@@ -13,7 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { BATCH = 64, HOLD_NS = 8000 }; /* launches that are timed together; upper bound of the time to queue one launch */
+enum {
+    BATCH = 64,    /* launches that are timed together */
+    HOLD_NS = 8000 /* upper bound of the time to queue one launch */
+};
 
 struct gpu {
     int number;
@@ -276,7 +279,7 @@ static __device__ unsigned long long nanoseconds(void)
 }
 
 /* Keeps the stream busy while the host queues the launches after it, so that two events measure the time of the device
-   and not that of the host. */
+   and not the time of the host. */
 static __global__ void hold(unsigned long long ns)
 {
     unsigned long long from = nanoseconds();

@@ -25,7 +25,7 @@ static inline void *library_open(const char *stem, const int *versions, int n)
     return library;
 }
 
-/* vendor_lu.cu: discard its handles and streams for d before a reset. */
+/* In vendor_lu.cu: discard the handles and streams for d before a reset. */
 void vendor_lu_forget(const struct device *d);
 
 #endif

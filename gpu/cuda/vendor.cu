@@ -262,8 +262,8 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 
 /* The library's source is closed: these texts rely on its manual and on measurements. */
 #define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
-#define CSR1                                                                                      \
-    "In measurements the kernel handles rows of any length well, as csr-merge does. The manual\n" \
+#define CSR1                                                                                   \
+    "In measurements the kernel handles rows of any length well, like csr-merge. The manual\n" \
     "guarantees no fixed order of additions: the last bits of y may differ between runs.\n"
 #define CSR2                                                                                              \
     "The manual guarantees the same bits in every run. The algorithm is slower than algorithm 1: on an\n" \
@@ -300,15 +300,15 @@ VENDOR(cusparse_csr2, "cusparse-csr2", csr, "cuSPARSE's CSR algorithm 2, bitwise
 VENDOR(cusparse_csr2_prep, "cusparse-csr2-prep", csr, "cuSPARSE's CSR algorithm 2, with preprocessing",
        CLOSED CSR2 PREP, true, describe_csr, CUSPARSE_SPMV_CSR_ALG2, true, not_empty, nullptr)
 VENDOR(cusparse_coo1, "cusparse-coo1", coo, "cuSPARSE's COO algorithm 1",
-       CLOSED "The kernel reads the same arrays as coo-segmented. Its order of additions is not fixed either.\n", false,
+       CLOSED "The kernel reads the same arrays as coo-segmented. The order of additions is not fixed.\n", false,
        describe_coo, CUSPARSE_SPMV_COO_ALG1, false, not_empty, nullptr)
 VENDOR(cusparse_coo2, "cusparse-coo2", coo, "cuSPARSE's COO algorithm 2, bitwise reproducible",
        CLOSED "Like algorithm 1, but the manual guarantees the same bits in every run.\n", true, describe_coo,
        CUSPARSE_SPMV_COO_ALG2, false, not_empty, nullptr)
 VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sorting of rows",
-       CLOSED "The layout is that of sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
+       CLOSED "The layout is sell with sigma 1: without sorting, a slice is as wide as the longest of 32\n"
               "neighbouring rows, and stores to y are coalesced.\n",
        false, describe_sell, CUSPARSE_SPMV_SELL_ALG1, false, rows_in_order, unsorted)
 VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's BSR",
-       CLOSED "The layout is that of bsr-block and bsr-column, for matrices that consist of whole blocks.\n", false,
-       describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)
+       CLOSED "The layout is the same as for bsr-block and bsr-column, for matrices that consist of whole blocks.\n",
+       false, describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)

@@ -14,13 +14,13 @@ extern "C" {
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
-/* The same finding in parts (machine/wrong.h); to be called before emu_sync. All members are 0 if there is no finding.
- */
+/* Get the finding that emu_sync will report, as separate fields (machine/wrong.h), before the call of emu_sync. All
+   members are 0 if there is no finding. */
 void emu_last_finding(struct emu_finding *out);
-/* The seed that shuffles the order in which lanes run; if a result changes with the seed, the kernel has a race. 0:
+/* Set the seed that shuffles the order in which lanes run. If a result changes with the seed, the kernel has a race. 0:
    lanes run in the order of their numbers. */
 void emu_order(uint64_t seed);
-/* The kernel name in findings; NULL: the name in the LAUNCH statement. */
+/* Set the kernel name in findings; NULL: the name in the LAUNCH statement. */
 void emu_name(const char *kernel);
 /* Whether blocks may run at the same time, on all threads of the host. */
 void emu_side_by_side(bool on);

@@ -99,9 +99,12 @@ void give_way()
     switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
-/* The lane can run on, and is the first that the scheduler resumes. The check needs a larger stack than a lane has. */
+/* Suspend the running lane, which the scheduler resumes first, so that the scheduler can check for cancellation: that
+   check needs a larger stack than a lane has. The cpu device uses the same arrays without a lane; nothing waits there.
+ */
 void rest()
 {
+    if (!now.self) return;
     m->resumes = 0u - 1;
     switch_stack(&fiber_of(now.self)->c, &m->scheduler);
 }

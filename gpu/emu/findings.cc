@@ -1,4 +1,4 @@
-/* The emulator's findings: the first one ends the launch and stays in the runner until the device's sync reports it. */
+/* The emulator's findings. The first finding ends the launch and stays in the runner until the sync of the device. */
 #include "simt_runner.h"
 
 #include <cstdio>

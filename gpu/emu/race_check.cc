@@ -6,12 +6,12 @@ namespace simt
 {
 
 /* The race that is reported once all threads of the block wait or have returned. A race between warps replaces a race
-   within a warp, because a __syncwarp would appear to fix the latter. */
+   within a warp, because a __syncwarp would appear to fix a race within a warp. */
 struct pending_race {
     bool found, across_warps;
     bool update; /* both threads read the element and then write it, on the same source line */
     race_access earlier;
-    enum race_kind kind; /* the kind of the later access, which the members below describe, too */
+    enum race_kind kind; /* the kind of the later access; the members below also describe the later access */
     uint64_t address;
     int64_t k;
     const char *name;
@@ -25,7 +25,7 @@ static bool at_line_of(const race_access &o, source at)
     return o.line == static_cast<int>(at.line()) && !strcmp(o.file, at.file_name());
 }
 
-/* Record the access of the running lane, and keep a race that it completes. */
+/* Record the access of the running lane. If the access races with an earlier access, keep the race. */
 void check_race(enum access_kind what, const void *base, int64_t k, unsigned size, const char *name, source at)
 {
     uint64_t address = reinterpret_cast<uint64_t>(base) + static_cast<uint64_t>(k) * size;

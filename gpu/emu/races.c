@@ -1,15 +1,14 @@
 /* Races between the threads of a block. Two accesses to an element by different threads, not both reads and not both
-   atomics, are a race unless the first happens before the second: because of a __syncthreads in between, or, within a
-   warp, because a chain of __syncwarp leads from one lane to the other. A shuffle or a vote passes values, but does not
-   order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part may not see
-   what the other lanes wrote. But a lane has read a value before it passes it on, so a read before a shuffle or vote
-   and a write after it count as ordered. Lockstep execution orders nothing.
+   atomics, are a race unless the first access happens before the second: because of a __syncthreads in between, or,
+   within a warp, because a chain of __syncwarp leads from one lane to the other. A shuffle or a vote passes values, but
+   does not order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part may
+   not see what the other lanes wrote. But a lane has read a value before it passes it on, so a read before a shuffle or
+   vote and a write after it count as ordered. Lockstep execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
-   stores the latest clock that it knows of every other lane. For each element the last write is stored, and some of the
-   later reads and atomics, preferably by different warps. An access that races with a discarded access almost always
-   races with a stored access, too.
-   */
+   stores the latest clock of every other lane that has reached it. For each element the last write is stored, and some
+   of the later reads and atomics, preferably by different warps. An access that races with a discarded access almost
+   always races with a stored access, too. */
 #include "races.h"
 #include "base/mem.h"
 #include "machine/microscope.h"
@@ -30,8 +29,8 @@ static struct {
     struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    /* Per thread, the clock of each lane of its warp as far as the thread knows it: learned through __syncwarp only
-       (known), or through any warp collective (met). */
+    /* Per thread, the latest clock of each lane of its warp that has reached the thread. `known` counts only clocks
+       passed on by __syncwarp, `met` counts clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 
@@ -126,7 +125,7 @@ static struct element *element_at(uint64_t address)
 
 /* ---- the accesses to one element ---- */
 
-/* Is another stored access of the same kind and by the same warp as access k? */
+/* Is there another stored access of the same kind as access k, by the same warp? */
 static bool twice(const struct element *e, int k)
 {
     for (int j = 0; j < e->n; j++)
@@ -134,9 +133,9 @@ static bool twice(const struct element *e, int k)
     return false;
 }
 
-/* Store an access. It replaces the stored access of the same kind by the same thread. If no such access is stored, the
-   new access takes a free entry. If all entries are taken, it replaces the oldest access that is not a write,
-   preferably an access by a warp that has another stored access of that kind. */
+/* Store an access. The new access replaces the stored access of the same kind by the same thread. If no such access is
+   stored, the new access takes a free entry. If all entries are taken, the new access replaces the oldest access that
+   is not a write, preferably an access by a warp that has another stored access of that kind. */
 static void keep(struct element *e, const struct race_access *now)
 {
     int k = 0;

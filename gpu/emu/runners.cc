@@ -14,7 +14,7 @@ static runner first_runner;
 constinit thread_local runner *m = &first_runner;
 std::atomic<bool> cancelled;
 
-static struct loop grid; /* over the blocks of the launch */
+static struct loop grid; /* the loop over the blocks of the launch */
 
 void watch_grid(int64_t blocks)
 {

@@ -1,4 +1,5 @@
-/* Watched launches: their blocks, the arrays and access sites of their kernels, requests counted or kept. */
+/* Watched launches: their blocks, the arrays and access sites of their kernels, and the requests, which are counted or
+   kept. */
 #include <stdio.h>
 
 #include "scope.h"
@@ -182,8 +183,8 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
 
 /* ---- requests ---- */
 
-/* Count the sectors of f that were requested before, and mark all of them as requested. Other threads may do the same
-   concurrently. */
+/* Count the sectors of f that were requested before, and mark all of them as requested. Other threads may call this
+   function at the same time. */
 static int64_t refetched_sectors(struct scope_run *run, const struct access_site *p, const struct request_facts *f)
 {
     uint64_t first = run->scope.array[p->array].base / SECTOR;

@@ -16,7 +16,7 @@ extern "C" {
 /* A lane's note of one access. */
 struct lane_note {
     int site;
-    int64_t at; /* the element; the mask if it is a warp collective */
+    int64_t at; /* the index of the element, or the mask of a warp collective */
 };
 /* The notes of one lane. The notes before `next` have been merged. */
 struct lane_log {
@@ -28,11 +28,11 @@ enum { SCOPE_LOG = 2048 }; /* notes per lane */
 
 /* State of watching one or more launches. */
 struct scope_run;
-/* The part of that state that one host thread uses. */
+/* The part of a scope_run that one host thread uses. */
 struct scope_thread;
 
-/* emu_scope: let `run` watch the later launches of this host thread; NULL: stop. emu_scope_kernel: whether these
-   launches belong to the kernel itself, not to its set-up. */
+/* emu_scope: let `run` watch the later launches of this host thread; NULL: stop watching. emu_scope_kernel: state
+   whether these launches belong to the kernel itself or to its set-up. */
 void emu_scope(struct scope_run *run);
 void emu_scope_kernel(bool on);
 

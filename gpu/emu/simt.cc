@@ -23,8 +23,8 @@ static bool run_lanes(unsigned from)
     return true;
 }
 
-/* Run lanes until all wait or have returned, one warp after another so that its stacks stay in the cache. With a seed,
-   run all lanes of the block in the shuffled order instead. false: no lane could run. */
+/* Run lanes until all wait or have returned, one warp after another, so that the stacks of a warp stay in the cache.
+   With a seed, run all lanes of the block in the shuffled order instead. false: no lane could run. */
 static bool run_all()
 {
     unsigned stride = settings.seed ? m->threads : WARP;
@@ -65,7 +65,8 @@ static void never_complete(const lane *l)
             collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
-/* All lanes wait or have returned: open the barrier if all are at it, or report why no lane can ever continue. */
+/* All lanes wait or have returned: open the barrier if all lanes are at the barrier, or report why no lane can ever
+   continue. */
 static void open_barrier()
 {
     const lane *b = first(AT_BARRIER), *x = first(AT_COLLECTIVE);
@@ -144,7 +145,7 @@ static bool begin(const char *kernel, dim3 grid, dim3 block)
     return true;
 }
 
-/* Run block number b of the grid. watch decides whether the block runs and is watched; may be NULL. */
+/* Run block number b of the grid. watch decides whether the block runs and is watched; watch may be NULL. */
 static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
 {
     enum scope_block what = watch ? scope_block(watch, b) : SCOPE_RUN;

@@ -1,11 +1,11 @@
-/* The emulator. It implements enough of a GPU that kernels in the dialect, compiled by g++, run unchanged on the host.
-   Each thread of a block is a fiber. A fiber runs until it returns or must wait for others at a shuffle, a vote or a
-   barrier. The blocks of a grid run one after another, or, if the kernel's result does not depend on their order, in
-   parallel on the host's threads. Errors that a GPU would not report are findings here: an index outside its array, a
-   barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that is missing.
-   The first finding ends the launch; the device's sync reports it. When a launch is watched (scope.h), each lane also
-   notes its accesses; other launches do not pay for that. The emulator models what is accessed and in which order, not
-   how long it takes. */
+/* The emulator, which models enough of a GPU to run the kernels unchanged on the host: g++ compiles the same source.
+   Each thread of a block is a fiber. A fiber runs until it returns or must wait for other threads at a shuffle, a vote
+   or a barrier. The blocks of a grid run one after another, or, if the kernel's result does not depend on their order,
+   in parallel on the host's threads. Errors that a GPU would not report are findings here: an index outside its array,
+   a barrier that not all threads of the block reach at the same line, a shuffle whose mask names a lane that does not
+   take part. The first finding ends the launch; the device's sync reports it. When a launch is watched (scope.h), each
+   lane also notes its accesses; other launches do not pay for that. The emulator models what is accessed and in which
+   order, not how long it takes. */
 #ifndef SIMT_H
 #define SIMT_H
 
@@ -60,7 +60,7 @@ extern const char *const collective_names[COLLECTIVES]; /* "__syncwarp", "__ball
 struct collective_call {
     unsigned mask;
     source at;
-    int from;             /* the lane whose value it reads; -1: a vote */
+    int from;             /* the lane whose value this lane reads; -1: a vote */
     bool vote;            /* the vote of this lane */
     uint64_t value;       /* this lane's value, then the value read */
     unsigned ballot;      /* the votes of all lanes of the mask, one bit each */
@@ -183,7 +183,7 @@ template <typename T> array<T> shared(int64_t n, const char *name, source here)
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
 }
 
-/* While such an object exists, the lane notes `factor` as the unroll factor of its accesses. */
+/* While an object of this type exists, the lane notes `factor` as the unroll factor of its accesses. */
 struct unrolled {
     int outer;
     bool first = true;
@@ -337,7 +337,7 @@ template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)
     return p.load(0, at);
 }
 
-/* Host atomics are used, because blocks may run in parallel. */
+/* These functions use the host's atomics, because blocks may run in parallel. */
 template <typename T> std::atomic_ref<T> atomic_slot(simt::array<T> p, simt::source at)
 {
     T *slot = p.slot(0, at);
@@ -367,8 +367,8 @@ template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v,
     atomic_slot(p, at).compare_exchange_strong(old, static_cast<T>(v));
     return old;
 }
-/* The end of a loop iteration in which some lanes may have made no access: on a GPU they wait there for the other lanes
-   of their warp. */
+/* The end of a loop iteration in which some lanes may have made no access: on a GPU such lanes wait there for the other
+   lanes of their warp. */
 inline void reconverge(simt::source at = HERE)
 {
     if (simt::now.watched) simt::reconverge(at);

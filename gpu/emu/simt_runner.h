@@ -40,8 +40,8 @@ struct fiber {
     bool ready; /* the fiber's stack is set up: the fiber is in thread_loop or within a kernel */
 };
 
-/* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many meetings as
-   lanes. */
+/* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many collectives in
+   progress as lanes. */
 struct meeting {
     collective_call call; /* mask, source line and kind, which all its lanes share */
     unsigned arrived;     /* lanes, one bit each */
@@ -82,13 +82,14 @@ struct runner {
     bool broken;          /* there is a finding or the user has cancelled: nothing more of this launch runs */
     int64_t block;        /* number of the running block; after a finding, number of the block with the finding */
     struct err err;
-    struct emu_finding finding; /* the same finding as in err, in parts */
+    struct emu_finding finding; /* the same finding as in err, as separate fields */
     warp warps[BLOCK_MOST / WARP];
 };
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
 extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
-enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 }; /* between two checks of that: below 1 ms */
+/* The numbers of resumed lanes and of accesses between two checks of `cancelled`, which are less than 1 ms apart. */
+enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 };
 
 /* The first thread of l's warp. */
 inline unsigned warp_start(const lane *l)
@@ -102,7 +103,7 @@ inline unsigned in_warp(const lane *l)
 }
 
 /* runners.cc */
-void watch_grid(int64_t blocks); /* a launch begins: check_cancel asks this thread's watch */
+void watch_grid(int64_t blocks); /* a launch begins: check_cancel then calls this thread's watch function */
 void check_cancel();             /* stop the launch if the user has cancelled it */
 int make_runners(int threads);   /* allocate runners; returns how many of these threads have one */
 void use_runner(int thread);     /* select the runner with which this host thread runs blocks; 0: first_runner */
@@ -119,7 +120,7 @@ void give_way(); /* suspend the running lane until the scheduler or another lane
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
 bool make_fibers();
 
-/* findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
+/* In findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
    faults of several lanes */
 void found_by(source at, const char *missing, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 void found_by_scheduler(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

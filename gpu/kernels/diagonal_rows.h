@@ -63,7 +63,7 @@ static void host_pieces(const struct launch *L, int threads, int64_t n,
     for (int64_t k = 0; k < n; k++) host_rows(L, piece(L, k));
 }
 
-/* The products of the launches above, as loops on the host. */
+/* Host loops that compute the same products as the launches above. */
 template <typename T> void host_dia(const struct launch *L, int threads);
 template <typename T> void host_brcsd1(const struct launch *L, int threads);
 template <typename T> void host_brcsd2(const struct launch *L, int threads);

@@ -8,7 +8,7 @@ namespace KERNEL_SPACE
 {
 
 /* p.q, r.q and q.q: from these the step predicts the next residual without waiting for it (Meurant 1987),
-   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q. If p is conjugate to the direction before it, r.q equals p.q and r
+   |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q. If p is conjugate to the previous direction, r.q equals p.q and r
    is not read. As soon as a computed residual differs from its prediction, `careful` is set and r.q is computed. */
 template <typename AT> struct pass_cg_dots {
     enum { SUMS = 3 };

@@ -190,7 +190,7 @@ template <typename T> static void coo_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
              "Reads the three arrays from front to back, which the CPU prefetches. The columns of the nonzeros\n"
-             "determine the accesses to x, their rows the accesses to y. With several threads the list is cut\n"
-             "where a row begins: no two threads write the same y, and no atomics are needed; a long row is one\n"
-             "thread's work.\n");
+             "determine the accesses to x, and their rows determine the accesses to y. With several threads, the\n"
+             "list is cut where a row begins: no two threads write the same y, and no atomics are needed. A\n"
+             "long row is one thread's work.\n");
 #endif

@@ -53,7 +53,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "column length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in\n"
               "no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
-              "threads add to the same y. It shows the cost of using the transpose of a format; convert to csr\n"
+              "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
               "instead. CSC is meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
@@ -98,6 +98,6 @@ template <typename T> static void csc_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
              "Goes down the columns: x is read once and in order, y is scattered and is read and written for every\n"
-             "entry. With several threads, each thread searches all columns for the rows of its share: no atomics\n"
-             "and identical bits, but the searching grows with the number of threads.\n");
+             "entry. With several threads, each thread searches all columns for the rows of its share: there are\n"
+             "no atomics and the bits are identical, but more threads spend more time searching.\n");
 #endif

@@ -1,5 +1,5 @@
 /* LightSpMV, a matrix-vector product for CSR: rows are not assigned in advance but taken from a counter, so that a
-   vector that had a short row continues while its neighbour still works on a long one. */
+   vector that had a short row takes another row while its neighbour still works on a long row. */
 #include "csr_rows.h"
 #include "formats/fmt_csr.h"
 
@@ -104,10 +104,10 @@ KERNEL_ENTRY(csr_light_vector) = {
     .lesson = "Like csr-cusp, but rows are not assigned to vectors in advance: the first lane of a vector takes the\n"
               "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, its neighbours more\n"
-              "The reads are those of csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
+              "Memory is read as in csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
               "of a row does not depend on that: the result has the same bits every time.\n"
               "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
-              "whatever the number of threads. A million short rows take 213 us, with csr-cusp 54 us; and a row of\n"
+              "whatever the number of threads. A million short rows take 213 us (csr-cusp: 54 us), and a row of\n"
               "100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times.\n",
     .deterministic = true,
@@ -126,7 +126,7 @@ KERNEL_ENTRY(csr_light_warp) = {
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads",
     .lesson = "Like csr-light-vector, but lane 0 takes 32/V rows with one atomicAdd, one row for each vector:\n"
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
-              "The reads are those of csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
+              "Memory is read as in csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
               "they take the next rows, so the balance is a little coarser.\n"
               "The purpose of this kernel is fewer atomics. On an H200 it takes as long as csr-light-vector, most\n"
               "likely because the hardware combines a warp's additions to one address anyway. About one addition\n"

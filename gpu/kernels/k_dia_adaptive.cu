@@ -29,7 +29,7 @@ KERNEL_ENTRY(dia_adaptive) = {
               "    BRCSD-I   below 25 %: cut where diagonals enter and leave           see brcsd1\n"
               "    BRCSD-II  otherwise: cut every 32 rows                              see brcsd2\n"
               "The kernel of that format runs: one row per thread; a warp reads 32 neighbouring values and 32\n"
-              "neighbouring elements of x, 8 sectors each in fp64, and no columns. For the rest see the `help` of\n"
+              "neighbouring elements of x, 8 sectors each in fp64, and no columns. For more, see the `help` of\n"
               "that kernel.\n"
               "The thresholds consider only the padding, not how even the work is. Scattered matrices suit none of\n"
               "the three: use csr.\n"

@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Index of row r of the work space, and of the partial sums. */
+/* The index at which row r of the work space begins, and the index at which the partial sums begin. */
 __device__ int64_t gm_row(int m, int r)
 {
     return (int64_t)r * (m + 1);
@@ -18,8 +18,8 @@ __device__ int64_t gm_parts(int m)
     return GMRES_PARTS(m);
 }
 
-/* Each block takes a segment of q, which stays in its cache while the block reads the same segment of each column of V:
-   V and q are read once. The last block sums over the segments, one warp per column, unless the host does. */
+/* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
+   V and q are read once. Then the host or the last block sums over the segments; the block uses one warp per column. */
 template <typename T>
 __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
                         int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
@@ -92,8 +92,8 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     vec_note(s, sine[k] * last * (sine[k] * last), s[S_MAXDIFF]);
 }
 
-/* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps the
-   column unrotated. */
+/* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H stores
+   the column without the rotations. */
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;
@@ -259,7 +259,7 @@ template <typename T> static void solve(struct device *d, double *s, double *w, 
     LAUNCH(d, 1, VEC_BLOCK, gm_solve)(SCALARS_OF(s), WORK_OF(w), m);
 }
 
-/* ---- the same on the host ---- */
+/* ---- the same operations on the host ---- */
 
 #ifndef __CUDACC__
 namespace host

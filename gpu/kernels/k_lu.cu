@@ -1,4 +1,4 @@
-/* Dense LU with partial pivoting: the tables of its launches by device, and the loops of the host. */
+/* Dense LU with partial pivoting: the tables of launches for each device, and the loops of the host. */
 #include "base/watch.h"
 #include "lu_kernels.h"
 
@@ -15,7 +15,7 @@ static void begin(struct device *d, struct lu_at A)
     LAUNCH(d, 1, 1, lu_begin)(INFO(A));
 }
 
-/* ---- the same on the host ---- */
+/* ---- the same operations on the host ---- */
 
 #ifndef __CUDACC__
 namespace host
@@ -23,7 +23,7 @@ namespace host
 
 enum {
     ALONE = 1 << 14
-}; /* an update of at most this many elements is done by one thread: waking other threads would take longer */
+}; /* one thread does an update of at most this many elements, because waking other threads would take longer */
 
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {
@@ -37,7 +37,7 @@ template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *co
     return at;
 }
 
-/* Column k: swap its pivot to the diagonal and divide by it; false if the pivot is 0. */
+/* Swap the pivot of column k to the diagonal and divide the column by the pivot. Returns false if the pivot is 0. */
 template <typename T> static bool column(struct lu_at A, int64_t k)
 {
     T *c = (T *)A.a + k * A.n;
@@ -52,7 +52,7 @@ template <typename T> static bool column(struct lu_at A, int64_t k)
     return true;
 }
 
-/* Step k in column j: swap, and, if column j is to the right of column k, update. */
+/* Apply step k to column j: swap two elements; if column j is to the right of column k, also update the column. */
 template <typename T> static void update(struct lu_at A, int64_t k, int64_t j)
 {
     T *c = (T *)A.a + j * A.n;

@@ -4,8 +4,8 @@
 namespace KERNEL_SPACE
 {
 
-/* A block of 16 x 16 threads computes a tile of 64 x 64, each thread 4 x 4 elements of it, from 8 columns of L and 8
-   rows of U at a time in shared memory. */
+/* A block of 16 x 16 threads computes a tile of 64 x 64 elements, and each thread computes 4 x 4 of these elements. The
+   block holds 8 columns of L and 8 rows of U at a time in shared memory. */
 enum { TILE = 64, TILE_K = 8, THREAD_TILE = 4, TILE_THREADS = TILE / THREAD_TILE };
 
 template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a)

@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_catch_up(n, w, swap, a + (j * n + j));
 }
 
-/* A panel of one column, used if not even two columns fit the registers of a block. The block also swaps the rows of
+/* A panel of one column, used if not even two columns fit in the registers of a block. The block also swaps the rows of
    columns from .. to-1, so that several blocks can work on one column in the update that follows. */
 template <typename T>
 __global__ void __launch_bounds__(LU_THREADS)

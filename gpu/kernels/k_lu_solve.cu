@@ -34,7 +34,7 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
     b[i] = sum;
 }
 
-/* One block per column: its largest element of U, and its diagonal element. */
+/* One block per column finds the largest element of U in the column, and the diagonal element. */
 template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPTR(double) out)
 {
     SHARED(T, high, LU_WARPS);

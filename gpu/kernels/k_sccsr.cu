@@ -15,10 +15,10 @@ struct segment {
     int place;           /* index in row_index of its first row */
 };
 
-/* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. So the warp reads
-   32 neighbouring slots in each step. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1 write y
-   at row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows with
-   index -1 pad the last SC-row. */
+/* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. In each step the
+   warp therefore reads 32 neighbouring slots. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1
+   write y at row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows
+   with index -1 pad the last SC-row. */
 template <typename T, int C, bool SORTED>
 __global__ void sccsr(struct segment g, GPTR(const int) row_index, GPTR(const T) val, GPTR(const int) col_ind,
                       GPTR(const int) row_ptr, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -94,7 +94,7 @@ static int64_t sorted_bytes(const struct mat *M)
     return places_of(M->of) * (int64_t)type_size(M->of->real);
 }
 
-/* Memory on the host for the results in sorted order, then y. The note is its address. */
+/* Allocates memory on the host for the results in sorted order, then for y. The note is the address of this memory. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
@@ -133,8 +133,8 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .format = &format_sccsr,
     .source = "Liang 2012, sec. 2.2.2",
     .work = "the work of sc-csr; then the host permutes the results",
-    .lesson = "The SpMV is that of sc-csr, but y is written in the order of the sorted rows, and the host permutes\n"
-              "it, as in the paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+    .lesson = "Like sc-csr, but y is written in the order of the sorted rows, and the host permutes y, as in the\n"
+              "paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
               "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
               "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
@@ -198,6 +198,6 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
 
 HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row at once", "[ours]",
              "128 SC-rows at a time",
-             "The interleaved rows of an SC-row are summed at the same time, as the lanes of a warp would do it:\n"
+             "The interleaved rows of an SC-row are summed at the same time, as by the lanes of a warp:\n"
              "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
 #endif

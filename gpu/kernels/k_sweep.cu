@@ -82,7 +82,7 @@ template <typename AT> static void record(struct device *d, int64_t n, double *s
     AT::run(d, n, s, pass_sweep_record<AT>{PASS_IN(b), PASS_IN(q)});
 }
 
-/* ---- the same on the host, one row after another ---- */
+/* ---- the same operations on the host, one row after another ---- */
 
 #ifndef __CUDACC__
 template <typename T>

@@ -6,11 +6,11 @@
 namespace KERNEL_SPACE
 {
 
-/* Results kept in shared memory (a power of 2); entries prefetched per row; levels of look-ahead. */
+/* Results kept in shared memory (a power of 2), entries prefetched per row, levels of look-ahead, threads per block. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
-/* The operands of a launch. y holds the right-hand sides before and the results afterwards; it is read and written
-   through one pointer. */
+/* The operands of a launch. y holds the right-hand sides before the launch and the results after it; y is read and
+   written through one pointer. */
 template <typename T> struct tri {
     GPTR(const int) start;
     GPTR(const int) ptr;
@@ -119,7 +119,7 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
     return row;
 }
 
-/* Prefetch the data of the row `ahead` positions later into the second-level cache. The position of its entries is
+/* Prefetch the data of the row that is `ahead` positions later into the L2 cache. The position of its entries is
    extrapolated from the length of row k. The lanes split the arrays: half of them take val, which is the largest. */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
@@ -251,13 +251,13 @@ static void blocks(struct device *d, int64_t n, int size, double *s, const void 
      VECTOR("r", ROLE_WORK, r, n, const T), VECTOR("z", ROLE_WORK, z, n, T));
 }
 
-/* ---- the same on the host ---- */
+/* ---- the same operations on the host ---- */
 
 #ifndef __CUDACC__
 namespace host
 {
 
-/* One row after another. */
+/* Solves one row after another. */
 template <typename T>
 static void solve(struct device *, const struct level_schedule *S, double *s, const void *r, void *z)
 {

@@ -104,9 +104,9 @@ KERNEL_ENTRY(vab_texture) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "The first pass is that of vab. In the second pass a thread adds the partial sums of its row, which\n"
+    .lesson = "Like vab in the first pass. In the second pass a thread adds the partial sums of its row, which\n"
               "it fetches through the texture units, as in the paper:\n"
-              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds those of row t\n"
+              "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds the sums of row t\n"
               "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"
               "scattered reads faster. Today plain reads use the same cache, and a double must be fetched as two\n"
               "halves of 4 bytes. The kernel also needs a texture object of at most 2^27 elements, which is made\n"
@@ -137,8 +137,8 @@ KERNEL_ENTRY(vab) = {
               "more bytes per piece, and a very long row keeps one thread busy for a long time. Rows of 1 or 2\n"
               "elements fill at most half a piece: use csr-scalar for them, sell for rows of similar length,\n"
               "csr-merge for long rows.\n"
-              "THESIS: 102158 rows of about 4 elements took 115 us, with CSR 632 us; 4307 such rows took 55 us,\n"
-              "with CSR 51 us.\n",
+              "THESIS: 102158 rows of about 4 elements took 115 us (CSR: 632 us); 4307 such rows took 55 us\n"
+              "(CSR: 51 us).\n",
     .deterministic = true,
     .scratch = partial_bytes,
     .f32 = plain<float>,

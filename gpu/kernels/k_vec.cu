@@ -145,7 +145,7 @@ template <typename AT> static void probe(struct device *d, int64_t n, double *s,
     AT::run(d, n, s, pass_probe<AT>{PASS_IN(b), PASS_IN(q)});
 }
 
-/* ---- the same on the host ---- */
+/* ---- the same operations on the host ---- */
 
 #ifndef __CUDACC__
 namespace host

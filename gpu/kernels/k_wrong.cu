@@ -1,5 +1,5 @@
 /* Pairs of kernels for the command `wrong`: a kernel with a deliberate bug that breaks a rule, and a correct kernel.
-   They run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
+   These kernels run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
 #ifndef __CUDACC__
 #include "base/registry.h"
 #include "gpu/dialect.h"
@@ -171,7 +171,7 @@ void total_right(GPTR(const int) in, GPTR(int) out)
 }
 LAST_LINE(total_right);
 
-/* ---- global memory needs barriers as shared memory does ---- */
+/* ---- global memory needs barriers, like shared memory ---- */
 
 FIRST_LINE(prefix_wrong);
 void prefix_wrong(GPTR(const int) in, GPTR(int) out)

@@ -29,7 +29,7 @@ template <typename T> __device__ T lu_abs(T v)
     return v < 0 ? -v : v;
 }
 
-/* The maximum over the lanes of a warp, returned to all of them. */
+/* The maximum over the lanes of a warp, returned to all lanes. */
 static __device__ unsigned lu_warp_max(unsigned v)
 {
 #if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 800

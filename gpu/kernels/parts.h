@@ -36,7 +36,7 @@ template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
 template <typename T> void launch_coo(const struct launch *L, struct coo_part p);
 
 #ifndef __CUDACC__
-/* The three functions above, on the host. The order in which a row is summed does not depend on the number of
+/* The host versions of the three functions above. The order in which a row is summed does not depend on the number of
    threads. */
 template <typename T> void host_scale(const struct launch *L, int threads);
 template <typename T> void host_ell(const struct launch *L, struct ell_part p, int threads);

@@ -20,7 +20,7 @@ namespace KERNEL_SPACE
 
 template <typename T> __device__ T texel(cudaTextureObject_t t, int i);
 
-/* Like texel of a texture, but for plain read-only memory, so that one kernel source serves both. */
+/* Like texel of a texture, but for plain read-only memory, so that a kernel has the same source for both. */
 template <typename T> __device__ T texel(const T *p, int i)
 {
     return __ldg(p + i);

@@ -109,8 +109,8 @@ template <typename P, typename S> __device__ void rows_of(row_tile t, P ptr, S s
     __syncthreads(); /* all threads of the block: `row_of` is complete */
 }
 
-/* An exclusive scan over the block: returns the sum of v over the threads before this one, and the sum over the block
- *in all. `part` has TILE_WARPS slots. Participants: all threads of the block. */
+/* An exclusive scan over the block: returns the sum of v over the threads before this one, and stores the sum over
+   the block in *all. `part` has TILE_WARPS slots. Participants: all threads of the block. */
 template <typename S> __device__ int sum_before(int v, S part, int *all)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), sum = v;

@@ -22,7 +22,7 @@ template <bool MOST> __device__ double vec_join(double a, double b)
     return MOST ? (b > a ? b : a) : a + b;
 }
 
-/* The sum (or the largest) of v over the block, valid in thread 0. All threads of the block take part. */
+/* The sum (or the maximum) of v over the block, valid in thread 0. All threads of the block take part. */
 template <bool MOST> __device__ double vec_over_block(double v)
 {
     SHARED(double, part, VEC_BLOCK / WARP);
@@ -73,8 +73,8 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
     live[LIVE_DONE] = done;
 }
 
-/* One thread: rr becomes record number s[S_ITER]; diff is the change that led to it. A residual that is 1% smaller has
-   a square that is smaller by the factor 0.99^2. All reads come before the first write, so that they overlap. */
+/* One thread: rr becomes record number s[S_ITER]; diff is the change of x that led to rr. A residual that is 1% smaller
+   has a square that is smaller by the factor 0.99^2. All reads come before the first write, so that they overlap. */
 template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
@@ -97,7 +97,7 @@ template <typename P> __device__ void vec_note(P s, double rr, double diff)
     vec_show(s, k, rr, done);
 }
 
-/* One thread: store the three sums that conjugate gradients needs with q = A p. */
+/* One thread: store p.q, r.q and q.q, which conjugate gradients needs; q = A p. */
 template <typename P, typename S> __device__ void cg_keep(P s, S t)
 {
     s[S_PQ] = t.a;
@@ -105,7 +105,7 @@ template <typename P, typename S> __device__ void cg_keep(P s, S t)
     s[S_QQ] = t.c;
 }
 
-/* The change that belongs to the residual recorded now was measured by the previous step. */
+/* The previous step measured the change of x that led to the residual recorded now. */
 template <typename P> __device__ void vec_note_step(P s, double rr, double diff)
 {
     double before = s[S_NEXT_DIFF];
@@ -160,7 +160,7 @@ template <typename PASS> __device__ vec_sums vec_joined(vec_sums t, vec_sums mor
     return {t.a + more.a, t.b + more.b, vec_join<vec_most<PASS>>(t.c, more.c)};
 }
 
-/* Add the sums of the lane that is d lanes further on. All lanes of the warp take part. */
+/* Add the sums of the lane whose number is higher by d. All lanes of the warp take part. */
 template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
 {
     vec_sums more = {__shfl_down_sync(FULL_MASK, t.a, d), 0, 0};
@@ -280,7 +280,7 @@ template <typename ROWS> struct pass_cg_product : ROWS {
 #define PASS_IN(x) AT::from(#x, x, n)
 #define PASS_OUT(x) AT::to(#x, x, n)
 
-/* ---- the same on the host ---- */
+/* ---- the same operations on the host ---- */
 
 #ifndef __CUDACC__
 namespace host

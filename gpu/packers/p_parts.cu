@@ -114,8 +114,8 @@ __global__ void pack_offsets(int64_t rows, int64_t span, GPTR(const int64_t) at,
     if (d < span && at[d + 1] > at[d]) offsets[at[d]] = (int)(d - rows);
 }
 
-/* One thread per entry of a tile marks the entry's diagonal. It reads the mark first, because most diagonals are marked
-   already, reads hit the L1 cache, and writes of many threads to few addresses are slow. */
+/* One thread per entry of a tile marks the entry's diagonal. The thread reads the mark first, because most diagonals
+   are marked already, reads hit the L1 cache, and writes of many threads to few addresses are slow. */
 __global__ void pack_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                           GPTR(int64_t) at)
 {

@@ -1,4 +1,4 @@
-/* Typed arrays: the size and name of an element type, and element i as a double. */
+/* Typed arrays: the size and the name of an element type, and conversion of element i to double. */
 #include "array.h"
 
 static const struct {

@@ -45,7 +45,7 @@ static int64_t machine_has(const char *root)
     return read_number(root, "proc/meminfo", "MemAvailable:", &kb) ? kb * 1024 : UNLIMITED;
 }
 
-/* The number of bytes that a limit of the process leaves if `pages` pages are in use. */
+/* The number of bytes that the process may still allocate under a resource limit if it uses `pages` pages now. */
 static int64_t limit_leaves(int limit, long long pages)
 {
     struct rlimit r;
@@ -63,8 +63,8 @@ static int64_t process_leaves(const char *root)
     return known ? least(limit_leaves(RLIMIT_AS, all), limit_leaves(RLIMIT_DATA, data)) : UNLIMITED;
 }
 
-/* The files of a control group, by version. The system frees inactive pages of files when memory runs short, so they
-   count as available. */
+/* The names of a control group's files, which depend on the version of control groups. The system frees inactive pages
+   of files when memory runs short, so they count as available. */
 struct version {
     const char *mount, *limit[2], *used, *idle;
 };
@@ -85,8 +85,8 @@ static int64_t group_leaves(const struct version *v, const char *folder)
     return left > 0 ? left : 0;
 }
 
-/* The number of bytes that a group and all its parent groups leave. A folder that does not exist, as in a container,
-   sets no limit. */
+/* The number of bytes that a control group and all its parent groups still allow. A folder may be missing, for example
+   in a container; it then sets no limit. */
 static int64_t groups_leave(const struct version *v, const char *root, const char *path)
 {
     char folder[PATH_MAX];
@@ -111,7 +111,7 @@ static bool controls(const char *list, const char *name)
     return false;
 }
 
-/* Each line of the file is "ID:CONTROLLERS:PATH"; version 2 has ID 0 and no controllers. */
+/* Each line of the file is "ID:CONTROLLERS:PATH"; control groups of version 2 have ID 0 and no controllers. */
 static int64_t control_groups_leave(const char *root)
 {
     char line[PATH_MAX];

@@ -1,4 +1,5 @@
-/* Common macros: the version, the number of elements of an array, and the compiler's check of printf-like arguments. */
+/* Common macros: the version, the number of elements of an array, and an attribute that makes the compiler check
+   printf-like arguments. */
 #ifndef BASE_H
 #define BASE_H
 

@@ -4,14 +4,14 @@
 #include <stdlib.h>
 #include <time.h>
 
-static double steady(void)
+double steady_us(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec * 1e6 + (double)t.tv_nsec * 1e-3;
 }
 
-static double (*clock_us)(void) = steady;
+static double (*clock_us)(void) = steady_us;
 
 double now_us(void)
 {
@@ -20,7 +20,7 @@ double now_us(void)
 
 void now_replace(double (*clock)(void))
 {
-    clock_us = clock ? clock : steady;
+    clock_us = clock ? clock : steady_us;
 }
 
 static int by_size(const void *a, const void *b)

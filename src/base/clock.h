@@ -10,9 +10,12 @@ extern "C" {
 
 /* Microseconds on a monotonic clock; the zero point is arbitrary. */
 double now_us(void);
-/* For tests: take the time from `clock`, so that screens do not depend on the real time. NULL restores the monotonic
-   clock. */
+/* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
+   NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
+/* The same clock, but never replaced: for progress and for the pauses between two looks at it. How often these read the
+   clock would otherwise change the times in a test. */
+double steady_us(void);
 /* The median of n >= 1 times. Sorts us[] in place. *spread receives half the interquartile range; spread may be
    NULL. */
 double times_median(int64_t n, double *us, double *spread);

@@ -1,4 +1,4 @@
-/* Errors: one line that states the place, the fault and what to do. */
+/* Errors: one line that states where the fault is, what it is, and what to do. */
 #include "err.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* Unpack gzip with zlib, member by member, and check the CRC and the length, which libarchive does not check. */
+/* Unpack gzip with zlib, member by member, and check the CRC and the length. (libarchive does not check them.) */
 #include "gunzip.h"
 #include "err.h"
 #include "mem.h"

@@ -1,4 +1,4 @@
-/* Unpack a gzip stream and check its CRC and length, which libarchive ignores. */
+/* Unpack a gzip stream and check its CRC and its length. (libarchive does not check them.) */
 #ifndef GUNZIP_H
 #define GUNZIP_H
 
@@ -11,7 +11,7 @@ struct gunzip;
 typedef int64_t gunzip_source(void *user, char *to, int64_t n, struct err *e);
 struct gunzip *gunzip_new(gunzip_source *source, void *user, struct err *e);
 void gunzip_free(struct gunzip *g);
-void gunzip_rewind(struct gunzip *g); /* call after moving the source back to its beginning */
+void gunzip_rewind(struct gunzip *g); /* call this after moving the source back to its beginning */
 /* Unpack up to n bytes and return their number: 0 at the end, -1 on failure. Bytes before a fault are delivered before
    it is reported. */
 int64_t gunzip_read(struct gunzip *g, char *to, int64_t n, struct err *e);

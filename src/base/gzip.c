@@ -1,5 +1,6 @@
-/* Write gzip on several threads. A piece is raw deflate that ends in an empty stored block (a sync flush), hence at a
-   whole byte, and refers to no earlier piece: the pieces of all threads, in order, form one stream. */
+/* Write gzip on several threads. A piece is raw deflate data that refers to no earlier piece. It ends with an empty
+   stored block (a sync flush), hence at a byte boundary. So the pieces of all threads, joined in order, form one
+   stream. */
 #include "gzip.h"
 #include "err.h"
 #include "mem.h"
@@ -59,7 +60,8 @@ bool gzip_goes_on(struct gzip *g)
     g->z.avail_in = (uInt)part;
     g->crc = (uint32_t)crc32(g->crc, g->data + g->done, (uInt)part);
     g->done += part;
-    deflate(&g->z, g->done < g->n ? Z_NO_FLUSH : Z_SYNC_FLUSH); /* cannot fail: there is room for all */
+    /* cannot fail: `packed` is large enough for the whole piece */
+    deflate(&g->z, g->done < g->n ? Z_NO_FLUSH : Z_SYNC_FLUSH);
     return g->done < g->n;
 }
 
@@ -73,7 +75,8 @@ const void *gzip_packed(const struct gzip *g, int64_t *n)
 
 void gzip_head(char out[GZIP_ENDS])
 {
-    static const char head[GZIP_ENDS] = {0x1f, (char)0x8b, Z_DEFLATED, [9] = 3}; /* no name, no time, made on Unix */
+    /* no file name, no time stamp, written on Unix */
+    static const char head[GZIP_ENDS] = {0x1f, (char)0x8b, Z_DEFLATED, [9] = 3};
     memcpy(out, head, sizeof head);
 }
 
@@ -88,7 +91,7 @@ static void put_32(char *out, uint32_t v)
     for (int i = 0; i < 4; i++) out[i] = (char)(v >> 8 * i);
 }
 
-/* An empty last block, then checksum and length. */
+/* The end of the stream: an empty last block, the checksum and the length. */
 void gzip_tail(const struct gzip_sum *s, char out[GZIP_ENDS])
 {
     out[0] = 3;

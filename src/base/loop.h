@@ -1,5 +1,5 @@
-/* Long loops that Ctrl-C ends. The thread that runs a command has the command's watch (loop_enter), so that loops far
-   below the command need not be given it:
+/* Long loops that Ctrl-C ends. The thread that runs a command has the command's watch (loop_enter), so that loops deep
+   in the call tree need no watch as an argument:
 
        struct loop l = loop_of("packing", rows);
        #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (rows > THREADS_FROM)
@@ -7,10 +7,10 @@
            if (loop_goes(&l, i)) ...;
        return loop_end(&l, e);
 
-   Only the thread that has the watch calls its tick; the others see that the loop was stopped. A thread without a watch
-   never stops. After a stop the remaining iterations, and all further loops up to the next loop_enter, do nothing. A
-   function without a struct err may therefore leave its result unfinished, provided that its caller calls loop_end or
-   loop_tick before it trusts the result. */
+   Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A thread
+   without a watch never stops. After a stop the remaining iterations, and all further loops up to the next loop_enter,
+   do nothing. A function without a struct err may therefore leave its result unfinished, provided that its caller calls
+   loop_end or loop_tick before it trusts the result. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -24,28 +24,30 @@ extern "C" {
 struct err;
 struct watch;
 
-enum { LOOP_SHARE = 1024, LOOP_EVERY = 256 }; /* iterations of one share of a thread, and between two checks */
+/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. */
+enum { LOOP_SHARE = 1024, LOOP_EVERY = 256 };
 
 struct loop {
     const char *what;
     int64_t total;
-    struct watch *watch; /* of the thread that began the loop */
+    struct watch *watch; /* the watch of the thread that began the loop */
     bool stopped;        /* read and written atomically */
 };
 
-/* Give this thread a watch, or NULL; returns the one that it had. */
+/* Set this thread's watch, which may be NULL. Returns the thread's previous watch. */
 struct watch *loop_enter(struct watch *w);
 struct watch *loop_watch(void);
-/* watch_tick of this thread's watch; false also if a loop was stopped. */
+/* Call watch_tick with this thread's watch. Also returns false if a loop was stopped. */
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* False once the loop was stopped. Ticks if 1 ms has passed since the last time; for iterations that take long. */
+/* For iterations that take long. Returns false once the loop was stopped. Ticks if 1 ms has passed since the last
+   tick. */
 bool loop_check(struct loop *l, int64_t i);
-/* False with E_CANCELLED if the loop was stopped. */
+/* Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_end(const struct loop *l, struct err *e);
 
-/* memcpy of any size. False with E_CANCELLED if it was stopped. */
+/* memcpy of any size. Returns false with E_CANCELLED if the copy was stopped. */
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e);
 
 /* Set n integers, on all threads if they are many. The same. */

@@ -11,9 +11,9 @@
 enum { ALIGN = 256, SPARE_SHARE = 2 };
 
 static atomic_llong made;    /* allocations since start */
-static atomic_llong failing; /* number of the allocation that fails; 0: none */
+static atomic_llong failing; /* number of the allocation that will fail; 0: none */
 
-/* The reserve is memory that is kept only while nothing else needs it. */
+/* The reserve is memory that is freed as soon as anything else needs it. */
 static struct {
     atomic_llong bytes;
     void (*give)(void *user);
@@ -61,7 +61,8 @@ static bool size_of(int64_t n, size_t size, size_t *bytes)
 static void *refuse(int64_t n, size_t size, const char *what, struct err *e)
 {
     char need[32], have[32];
-    fail(e, E_MEMORY, "out of memory: %s needs %s, about %s is available; drop a matrix or choose a smaller one", what,
+    fail(e, E_MEMORY,
+         "out of memory: %s needs %s, but only about %s is available; drop a matrix or choose a smaller one", what,
          show_bytes((double)n * (double)size, need, sizeof need),
          show_bytes((double)mem_available(), have, sizeof have));
     return NULL;
@@ -113,8 +114,8 @@ void mem_free(void *p)
     free(p);
 }
 
-/* Free the reserve when it exceeds half of the available memory, so that it never causes a refusal or slows work
-   down. */
+/* Free the reserve when it exceeds half of the available memory, so that the reserve never makes an allocation fail or
+   slows work down. */
 int64_t mem_available(void)
 {
     int64_t bytes = memory_available("");

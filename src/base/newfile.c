@@ -26,8 +26,8 @@ static struct {
 static int npending;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns, and then has the effect
-   that it had before. */
+/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns. By then its previous
+   action has been restored. */
 static void on_death(int sig)
 {
     int keep = errno;
@@ -44,7 +44,7 @@ static void on_too_large(int sig)
     (void)sig; /* the write fails with EFBIG */
 }
 
-/* A handler, unlike SIG_IGN, is not inherited by programs that this program starts. */
+/* Unlike SIG_IGN, a handler is not inherited by programs that this program starts. */
 static void survive_large_files(void)
 {
     struct sigaction now, survive = {.sa_handler = on_too_large, .sa_flags = SA_RESTART};
@@ -93,7 +93,7 @@ bool newfile_fail(const struct newfile *f, const char *doing, int why, struct er
     return fail_at(e, E_IO, f->where, "cannot %s: %s", doing, why == ENOENT ? "no such directory" : strerror(why));
 }
 
-/* Replace the path of a link by the path that the link holds. */
+/* Replace the path of a symbolic link by the path that the link points to. */
 static bool follow(char path[PATH_MAX])
 {
     char held[PATH_MAX], next[2 * PATH_MAX];
@@ -117,7 +117,7 @@ static bool find_target(struct newfile *f, const char *path)
     return true;
 }
 
-/* Set the permissions and, if allowed, the owner to those of the file that will be replaced. */
+/* Give the temporary file the permissions and, if allowed, the owner of the file that it will replace. */
 static bool set_mode(const struct newfile *f, const struct stat *old)
 {
     mode_t mask = umask(0);
@@ -221,5 +221,5 @@ bool newfile_allowed(const char *path, bool force, struct err *e)
     char safe[256];
     if (force || stat(path, &st) || !S_ISREG(st.st_mode)) return newfile_possible(path, e);
     return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe),
-                   "file exists; add `force` to overwrite");
+                   "file exists; add `force` to the command to overwrite it");
 }

@@ -1,5 +1,5 @@
-/* Read decimal numbers with fast_float and write them with std::to_chars. This file is C++ because both of these are
-   C++ libraries. */
+/* Read decimal numbers with fast_float and write them with std::to_chars. This file is C++ because fast_float and
+   std::to_chars are C++. */
 #include "number.h"
 
 #include <charconv>
@@ -8,7 +8,7 @@
 #include <cstring>
 #include <fast_float/fast_float.h>
 
-enum { DIGITS = 19 }; /* any number of 19 digits fits in 64 bits */
+enum { DIGITS = 19 }; /* every integer of 19 digits fits in 64 bits */
 /* DECIDING: more digits than any midpoint of two doubles has. FAR: above any exponent */
 enum { DECIDING = 800, FAR = 1000000000 };
 static const uint64_t power_of_ten[DIGITS + 1] = {1,
@@ -38,8 +38,8 @@ static bool digit(char c)
 }
 
 /* Length of the Fortran exponent at p: D, an optional sign and digits; or a sign and three digits, since Fortran drops
-   the letter if the field is too narrow. If the mantissa has a decimal point, as in all output of Fortran, fewer than
-   three digits suffice, since Fortran also reads such exponents. Returns 0 if there is no such exponent. */
+   the letter if the field is too narrow. If the mantissa has a decimal point, fewer than three digits suffice, since
+   Fortran also reads such exponents. Returns 0 if there is no such exponent. */
 static size_t fortran_exponent(const char *p, const char *end, bool point)
 {
     const char *q = p;
@@ -54,7 +54,8 @@ static size_t fortran_exponent(const char *p, const char *end, bool point)
     return letter ? (q > digits ? q - p : 0) : (q - digits == 3 || (point && q > digits && q - digits < 3) ? q - p : 0);
 }
 
-/* The value of a Fortran exponent of `len` bytes. A value beyond FAR is inexact, but this changes no result. */
+/* The value of a Fortran exponent of `len` bytes. A value beyond FAR is inexact, but such an exponent gives 0 or inf
+   anyway. */
 static int64_t fortran_power(const char *p, size_t len)
 {
     const char *end = p + len;
@@ -145,7 +146,7 @@ const char *number_plain(const char *at, double *value)
     bool negative = *at == '-';
     const char *p = at + negative;
     uint64_t whole = static_cast<unsigned char>(*p) - '0', part = 0;
-    bool one = whole < 10 && p[1] == '.'; /* the most frequent form has one digit before the point */
+    bool one = whole < 10 && p[1] == '.'; /* the most common form has one digit before the point */
     int n = one ? 1 : digits_read(p, &whole), after = 0;
     p += n;
     if (n == 0) return nullptr;

@@ -35,8 +35,8 @@ static inline uint64_t digits_end(uint64_t bytes)
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
 }
 
-/* The number that eight digits form, the first digit in the lowest byte. Joins digits into pairs, pairs into fours, and
-   fours into the result. */
+/* The number that eight digits form. The lowest byte holds the first digit. Joins digits into pairs, pairs into fours,
+   and fours into the result. */
 static inline uint64_t digits_join(uint64_t bytes)
 {
     uint64_t pairs = bytes * 10 + (bytes >> 8);
@@ -45,8 +45,8 @@ static inline uint64_t digits_join(uint64_t bytes)
     return (first + second) >> 32;
 }
 
-/* Read the digits at `at`, eight at a time. Returns the count of the digits; *value is the number that they form, if
-   there are at most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
+/* Read the digits at `at`, eight at a time. Returns how many digits there are. *value receives their number if there
+   are at most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

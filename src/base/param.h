@@ -8,7 +8,7 @@ enum { PARAMS_MAX = 5 };
 
 struct param {
     const char *name;      /* NULL ends the list */
-    int64_t default_value; /* 0 may mean "chosen from the matrix"; plan then replaces it */
+    int64_t default_value; /* 0 may mean "chosen from the matrix"; `plan` then replaces the 0 */
     int64_t min, max;
     const char *about;
 };

@@ -1,4 +1,4 @@
-/* Registries: count, find and list their entries. */
+/* Registries: count, find and list the entries. */
 #include "registry.h"
 
 #include <string.h>

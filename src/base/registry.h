@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* Receives names one at a time, to list, suggest or complete them. */
+/* A callback that receives one name per call, for lists, suggestions and completion. */
 typedef void give_fn(void *user, const char *name);
 
 /* Every entry's struct begins with these two members. */
@@ -18,7 +18,8 @@ struct named {
 
 struct registry {
     const void *entries;
-    /* bytes per entry if a NULL name ends the table; 0 if `entries` is a table of pointers ended by NULL */
+    /* bytes per entry, if `entries` is a table of structs that a NULL name ends; 0 if `entries` is a table of pointers
+       that NULL ends */
     size_t size;
 };
 

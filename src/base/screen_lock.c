@@ -1,5 +1,5 @@
-/* The lock between the working thread and the screen: a mutex that is handed over in the order of arrival. A plain
-   mutex would let the working thread take it back before the screen wakes up. */
+/* The lock between the working thread and the screen: a mutex that is handed over in the order of arrival. With a plain
+   mutex, the working thread could take the lock back before the screen's thread wakes up. */
 #include "screen_lock.h"
 
 #include <pthread.h>
@@ -9,7 +9,7 @@
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t turn;
-    uint64_t next, serving; /* the next number to hand out; the number of the holder */
+    uint64_t next, serving; /* the next ticket to hand out; the ticket of the thread that holds the lock */
     atomic_int waiting;
     atomic_bool started;
 } lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};
@@ -46,8 +46,8 @@ bool screen_lock_give(void)
     return true;
 }
 
-/* The caller gets the number after that of the thread that waits. A thread that is counted but has no number yet may
-   miss its turn; it gets the next one. */
+/* The caller takes a new ticket, so a thread that already waits is served first. A thread that is counted in `waiting`
+   but has no ticket yet may miss this turn; it gets the next turn. */
 void screen_lock_offer(void)
 {
     if (!holds || !atomic_load_explicit(&lock.waiting, memory_order_relaxed)) return;

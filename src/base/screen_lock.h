@@ -1,8 +1,9 @@
-/* The lock between the thread that works and the thread that draws the screen beside it. Whoever holds it may read and
-   change the session. The working thread holds it all the time, except
-   - in watch_tick, where it lets a waiting screen in, and
-   - around long calls that read only what nobody changes and change only what nobody draws: a kernel launch.
-   Until screen_lock_start was called, as in scripts and tests, all functions return at once. */
+/* The lock between the working thread and the thread that draws the screen meanwhile. The thread that holds the lock
+   may read and change the session. The working thread always holds the lock, except
+   - in watch_tick, where it lets a waiting screen thread take the lock, and
+   - during long calls, such as a kernel launch, that read only data that no other thread changes and change only data
+     that no other thread reads.
+   Scripts do not call screen_lock_start; as long as it has not been called, all functions return at once. */
 #ifndef SCREEN_LOCK_H
 #define SCREEN_LOCK_H
 
@@ -13,11 +14,12 @@ extern "C" {
 #endif
 
 void screen_lock_start(void); /* the calling thread holds the lock from now on */
-/* Wait for the lock; threads get it in the order in which they asked. Returns false if this thread has it already. */
+/* Wait for the lock; threads get the lock in the order of their calls. Returns false if this thread already has the
+   lock. */
 bool screen_lock_take(void);
 /* Returns false if this thread does not have the lock. */
 bool screen_lock_give(void);
-void screen_lock_offer(void); /* if another thread waits for the lock, let it have it once */
+void screen_lock_offer(void); /* if another thread waits for the lock, let that thread have it once */
 
 #ifdef __cplusplus
 }

@@ -1,4 +1,4 @@
-/* Binary search in ascending offsets. */
+/* Binary search in an ascending array of offsets. */
 #include "search.h"
 
 int64_t span_of(const int *ptr, int64_t n, int64_t i)

@@ -1,4 +1,4 @@
-/* Search in ascending offsets. */
+/* Search in an ascending array of offsets. */
 #ifndef SEARCH_H
 #define SEARCH_H
 

@@ -1,4 +1,4 @@
-/* Open shared libraries, and tell one that is not installed from one that cannot be opened. */
+/* Open shared libraries, and distinguish a library that is not installed from a library that cannot be opened. */
 #include "shared.h"
 #include "err.h"
 
@@ -18,7 +18,7 @@ void *shared_open(int n, const char *const *names, struct err *e)
         const char *why = library ? NULL : dlerror();
         if (library) return library;
         if (why && is_missing(why)) continue;
-        fail(e, E_MEMORY, "%s is installed but cannot be opened, perhaps for want of memory: %s", names[i],
+        fail(e, E_MEMORY, "%s is installed but cannot be opened, perhaps because memory is short: %s", names[i],
              why ? why : "no reason is given");
         return NULL;
     }

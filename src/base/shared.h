@@ -4,9 +4,9 @@
 
 struct err;
 
-/* Open the first of the n libraries that is installed. NULL without an error: none is installed. NULL with an error:
-   one is installed but cannot be opened, for want of memory or because it is damaged. The caller closes it with
-   dlclose. */
+/* Open the first of the n libraries that is installed. NULL without an error: no library is installed. NULL with an
+   error: a library is installed but cannot be opened, because memory is short or the library is damaged. The caller
+   closes the library with dlclose. */
 void *shared_open(int n, const char *const *names, struct err *e);
 
 #endif

@@ -28,14 +28,15 @@ struct stream {
     char *kept;         /* bytes [at, nkept) are delivered next */
     int64_t at, nkept, room;
     enum packing packing;    /* how the outermost layer is packed */
-    struct gunzip *gunzip;   /* unpacks gzip; NULL if not needed */
+    struct gunzip *gunzip;   /* unpacks gzip; NULL if the file is not gzip */
     struct archive *archive; /* reads from gunzip or from the file; NULL if not needed */
     struct err below;        /* why the layer below libarchive failed */
     const char *out;         /* nout bytes from libarchive that are not delivered yet; `gap` zeros precede them */
     size_t nout;
-    int64_t gap, given; /* zeros that a sparse file omits; number of bytes of the entry delivered so far */
-    struct err fault;   /* reported after the bytes that precede it */
-    char piece[PIECE];  /* input buffer of libarchive */
+    int64_t gap;       /* number of zeros that a sparse file omits here */
+    int64_t given;     /* number of bytes of the entry delivered so far */
+    struct err fault;  /* a fault, which is reported after the bytes that precede it */
+    char piece[PIECE]; /* input buffer of libarchive */
 };
 
 static enum packing packing_of(const char *s, int64_t n)
@@ -119,7 +120,9 @@ static int64_t file_read(void *user, char *to, int64_t n, struct err *e)
 
 static bool refuse_kind(const char *where, mode_t mode, struct err *e)
 {
-    const char *kind = S_ISDIR(mode) ? "a directory; name a file in it" : S_ISSOCK(mode) ? "a socket" : "a device";
+    const char *kind = S_ISDIR(mode)    ? "a directory; give the name of a file in it"
+                       : S_ISSOCK(mode) ? "a socket"
+                                        : "a device";
     return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
@@ -159,7 +162,7 @@ static bool sniff(struct stream *s, enum packing *packing, struct err *e)
         got += r > 0 ? r : 0;
     }
     if (r < 0 && !got) return false;
-    if (r < 0 && e) err_clear(e); /* reading will report the fault again, after the bytes that precede it */
+    if (r < 0 && e) err_clear(e); /* the next read reports the fault again, after the bytes that precede the fault */
     *packing = packing_of(head, got);
     return rewind_below(s, e);
 }
@@ -212,8 +215,7 @@ static const char *matrix_ending(const char *name)
     return dot && dot > name && (!strcasecmp(dot, ".mtx") || !strcasecmp(dot, ".rb")) ? dot : NULL;
 }
 
-/* Does the member have the archive's name, as NAME.mtx does in NAME.tar.gz? The two names are compared without their
-   extensions. */
+/* Are the names of the member and of the archive equal without their extensions, as for NAME.mtx in NAME.tar.gz? */
 static bool named_like(const char *name, const char *archive)
 {
     size_t n = (size_t)(matrix_ending(name) - base_name(name));
@@ -252,7 +254,8 @@ static bool choose(struct stream *s, struct choice *c, struct err *e)
     if (!c->found) return fail(e, E_INPUT, "the archive holds no .mtx or .rb file");
     return c->found == 1 || c->sure ||
            fail(e, E_INPUT,
-                "the archive holds %d .mtx or .rb files, none named like the archive: %s; unpack the one you want",
+                "the archive holds %d .mtx or .rb files, and none has the archive's name: %s; unpack the file that you "
+                "want",
                 c->found, c->list);
 }
 

@@ -9,13 +9,13 @@ struct err;
 
 /* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive it reads the only
    .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is detected from the content,
-   never from the name. The file may be a pipe. A stream is for one thread at a time. If that thread has a watch (see
-   loop.h), Ctrl-C ends the waiting for a pipe and the reading with E_CANCELLED. */
+   never from the name. The file may be a pipe. Only one thread at a time may use a stream. If that thread has a watch
+   (see loop.h), Ctrl-C ends the waiting for a pipe and the reading with E_CANCELLED. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */
-/* Read up to n bytes and return their number: 0 at the end, -1 on failure. The number is less than n only just before
-   the end or a fault. Bytes before a fault are delivered before it is reported. */
+/* Read up to n bytes and return their number: 0 at the end, -1 on failure. The number is less than n only if the end or
+   a fault follows. Bytes before a fault are delivered before it is reported. */
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
 int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed or a pipe */
 bool stream_is_pipe(const struct stream *s);

@@ -1,4 +1,4 @@
-/* Parts of error messages about a wrong word: the nearest valid word, and lists of valid words. */
+/* Text for error messages about a wrong word: the nearest valid word, and a list of valid words. */
 #include "suggest.h"
 #include "text.h"
 

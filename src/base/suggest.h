@@ -1,4 +1,4 @@
-/* Parts of error messages about a wrong word: the nearest valid word, and a list of valid words. */
+/* Text for error messages about a wrong word: the nearest valid word, and a list of valid words. */
 #ifndef SUGGEST_H
 #define SUGGEST_H
 
@@ -20,7 +20,7 @@ give_fn suggest_offer; /* user: the struct suggest */
 struct message {
     char text[sizeof((struct err *)0)->text];
     size_t n;
-    int items, of; /* names listed so far; total, if known */
+    int items, of; /* number of names listed so far; total number of names, if known */
 };
 void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* LEAST, LEAST_KEPT: the smallest widths that text is cut to */
+/* LEAST: the smallest width to which text is cut. LEAST_KEPT: the same for the main column */
 enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 };
 
 struct column {
@@ -17,9 +17,9 @@ struct column {
 struct columns {
     struct column c[COLUMNS_MAX];
     int n;
-    bool by_key; /* columns are keys (CSV), else headings (text) */
+    bool by_key; /* columns are identified by keys (CSV) instead of headings (text) */
     const char *hidden[COLUMNS_MAX];
-    int nhidden; /* from right to left */
+    int nhidden; /* columns are hidden from right to left */
 };
 
 void table_row(struct table *t)

@@ -16,9 +16,9 @@ struct cell {
 struct table {
     struct cell *cell;
     int n, room, rows;
-    char **name;      /* copies of the names of the columns, owned */
+    char **name;      /* keys and headings of the columns; owned */
     int nnames, last; /* `last`: index of the name that was used last */
-    const char *kept; /* heading of the main column or NULL; the main column and the first are never hidden */
+    const char *kept; /* heading of the main column or NULL; the main column and the first column are never hidden */
 };
 
 /* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.

@@ -18,8 +18,8 @@ char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size
 char *print_lines(const char *text, char *out, size_t size);
 /* Print safe text for HTML, SVG or XML: & < > and quotes become entities. */
 void text_html(FILE *f, const char *text);
-/* The length of the UTF-8 sequence at text, or 0 if it is invalid; *point receives its code point. n > 0 bytes of text
-   are left. */
+/* The length of the UTF-8 sequence at text, or 0 if the sequence is invalid; *point receives its code point. text has n
+   > 0 bytes. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Width of text in terminal columns. */
 int text_width(const char *text);
@@ -31,7 +31,8 @@ char *show_bytes(double bytes, char *out, size_t size);
 char *show_us(double us, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
 char *show_count(int64_t n, char *out, size_t size);
-/* "1 row", "1,234 rows", "2 entries", "3 matrices": a count and its noun, for sentences. noun is the singular. */
+/* "1 row", "1,234 rows", "2 entries", "3 matrices": a count with its noun, for use in sentences. noun is given in the
+   singular. */
 struct counted {
     char text[80];
 };

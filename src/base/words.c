@@ -1,4 +1,4 @@
-/* Split one command of a line into words at blanks, with quotes, backslashes and comments. */
+/* Split one command of a line into words at blanks; handle quotes, backslashes and comments. */
 #include "words.h"
 #include "err.h"
 
@@ -18,7 +18,7 @@ static bool put(struct words *w, const char *text, size_t n, struct err *e)
     return true;
 }
 
-/* Take the text inside quotes; *p is after the opening quote. An unclosed quote ends with the line. */
+/* Append the text inside quotes to the word; *p is after the opening quote. An unclosed quote ends with the line. */
 static bool quoted(struct words *w, const char **p, char quote, struct err *e)
 {
     for (; **p && **p != quote; ++*p) {
@@ -81,7 +81,7 @@ size_t words_join(const struct words *w, char *out, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < w->n; i++) {
-        /* No keyword has a dot or a slash. */
+        /* No keyword contains a dot or a slash. */
         bool quote = (i && w->w[i].quoted && !strpbrk(w->w[i].text, "./")) || !*w->w[i].text;
         for (const char *p = w->w[i].text; *p; p++) quote |= !is_plain(*p);
         for (const char *p = quote ? " \"" + !i : &" "[!i]; *p; p++) put_at(out, size, &n, *p);

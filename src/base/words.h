@@ -11,7 +11,7 @@ enum { LINE_LIMIT = 16384, WORDS_MAX = 256 };
 
 struct word {
     char *text;
-    bool quoted; /* some part was quoted, so the word is never a keyword */
+    bool quoted; /* part of the word was quoted, so the word is never a keyword */
 };
 struct words {
     int n;      /* words */
@@ -25,8 +25,8 @@ struct words {
 /* Split the command at *line, which ends at a `;` or at the end of the line, and move *line past it. "..." and '...'
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. */
 bool words_split(struct words *w, const char **line, struct err *e);
-/* Write the command as it could be typed, with quotes only where needed. Returns its length; a length below `size`
-   means that all of it was written. */
+/* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
+   `size` means that all of it was written. */
 size_t words_join(const struct words *w, char *out, size_t size);
 
 #endif

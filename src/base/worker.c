@@ -1,4 +1,4 @@
-/* Run, on a separate thread, a library call that cannot be cancelled, and abandon that thread if the user cancels. */
+/* Run a library call that cannot be cancelled on a separate thread, and abandon that thread if the user cancels. */
 #include "worker.h"
 #include "err.h"
 #include "mem.h"
@@ -15,7 +15,7 @@ struct worker {
     void (*work)(void *job);
     void (*release)(void *job);
     void *job;
-    atomic_int state; /* both threads change the state once; the second to do so frees the worker and the job */
+    atomic_int state; /* each of the two threads changes the state once; the second one frees the worker and the job */
 };
 
 static void *worker_main(void *p)

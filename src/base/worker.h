@@ -1,4 +1,4 @@
-/* Run, on another thread, library calls that cannot be cancelled, so that Ctrl-C takes effect at once. */
+/* Run library calls that cannot be cancelled on another thread, so that Ctrl-C takes effect at once. */
 #ifndef WORKER_H
 #define WORKER_H
 
@@ -7,10 +7,10 @@
 struct err;
 struct watch;
 
-/* Run work(job) on a new thread and poll the watch until it returns. job is on the heap and shares nothing with other
-   threads; release(job) frees it. Returns true if the work is finished; the caller then owns job again. Returns false
-   if the thread could not be started (job is then released) or if the user cancelled (the thread then continues alone
-   and releases job when it ends). */
+/* Run work(job) on a new thread and poll the watch until `work` returns. job is on the heap and shares nothing with
+   other threads; release(job) frees it. Returns true if the work is finished; the caller then owns job again. Returns
+   false if the thread could not be started (job is then released) or if the user cancelled (the thread then continues
+   alone and releases job when it ends). */
 bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, const char *what, struct watch *w,
                 struct err *e);
 

@@ -1,4 +1,5 @@
-/* The report card of a matrix: the table of its lines, the loop that runs them, and the helpers that they share. */
+/* The report card of a matrix: the table of its lines, the loop that runs the lines, and the helpers that the lines
+   share. */
 #include "card.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -237,7 +238,7 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         size_t at = 0;
         for (int i = 0; card_lines[i] && at < sizeof names; i++)
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
-        return fail(e, E_USAGE, "the card has no line `%.60s`; give one of %s", only, names);
+        return fail(e, E_USAGE, "the card has no line `%.60s`; the lines are %s", only, names);
     }
     c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
     if (!c->row) return false;

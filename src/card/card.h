@@ -11,8 +11,8 @@
 
 struct err;
 
-/* CARD_KEYS: most JSON keys per line. CARD_SMALL: a matrix with at most this many rows, columns and nonzeros is small.
-   CARD_WIDTH: terminal columns available for the text of a line. */
+/* CARD_KEYS: the largest number of JSON keys per line. CARD_SMALL: a matrix with at most this many rows, columns and
+   nonzeros is small. CARD_WIDTH: terminal columns available for the text of a line. */
 enum { CARD_KEYS = 12, CARD_SMALL = 100000, CARD_WIDTH = 69 };
 
 enum card_type { CARD_INT, CARD_NUM, CARD_BOOL, CARD_TEXT };
@@ -23,7 +23,7 @@ struct card_key {
 enum card_state {
     CARD_LEFT,    /* costly and not requested, or cancelled before it ran */
     CARD_FOUND,   /* finding and advice hold the result */
-    CARD_UNFIT,   /* does not apply: the matrix is not square */
+    CARD_UNFIT,   /* the line does not apply, because the matrix is not square */
     CARD_STOPPED, /* cancelled while it ran */
     CARD_FAILED   /* finding holds the reason: not enough memory, or no library */
 };
@@ -32,13 +32,13 @@ struct card_row {
     const struct card_line *line;
     enum card_state state;
     char finding[256];       /* what was found */
-    char advice[96];         /* what that means for formats and solvers; may be empty */
-    char regular_advice[48]; /* more advice, which is dropped if a line proves the matrix singular */
+    char advice[96];         /* what the finding means for formats and solvers; may be empty */
+    char regular_advice[48]; /* further advice, which is dropped if a line proves the matrix singular */
     bool quiet;              /* nothing notable: shown only if this line alone is requested */
     double us;               /* time that the line took */
     bool known[CARD_KEYS];
     union {
-        double num;       /* also integers, below 2^53 */
+        double num;       /* also for integers, whose absolute value is below 2^53 */
         const char *text; /* a string constant */
     } value[CARD_KEYS];
 };
@@ -51,16 +51,16 @@ struct card_line {
     bool square; /* only for square matrices */
     bool empty;  /* also for a matrix without rows or columns */
     bool real;   /* its advice is dropped for complex matrices */
-    bool finite; /* a matrix with NaN or inf is not examined; the line only reports them */
+    bool finite; /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
 };
 extern const struct card_line *const card_lines[]; /* ended by NULL, in the order of card.def */
 
-/* Results that several lines use. The functions below compute each of them once. */
+/* Results that several lines use. The functions card_values, card_columns, ... compute each result once. */
 struct card_values {
-    int64_t zeros, bad, empty;  /* number of stored zeros, of NaN or inf values, and of empty rows */
+    int64_t zeros, bad, empty;  /* numbers of stored zeros, of values that are NaN or inf, and of empty rows */
     int64_t zero_row, zero_col; /* position of the first stored zero; row INT64_MAX: there is none */
     int64_t bad_row, bad_col;   /* position of the first NaN or inf; row INT64_MAX: there is none */
     int64_t empty_row;          /* first empty row; INT64_MAX: there is none */
@@ -90,7 +90,7 @@ struct card_fill {
 struct card_dm {
     int64_t rank; /* structural rank */
     int64_t wide_rows, wide_cols, square, tall_rows, tall_cols;
-    int64_t blocks, largest; /* irreducible blocks of the square part, and the rows of the largest block */
+    int64_t blocks, largest; /* number of irreducible blocks of the square part; number of rows of the largest block */
 };
 struct card {
     const struct csr *A;
@@ -110,9 +110,9 @@ struct card {
     struct card_row *row; /* [n], one per line; owned */
 };
 
-/* Fills in a card of A: the line `only` if `only` is not NULL, otherwise every cheap line, and also the costly lines if
-   `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY if memory runs out
-   before the first line runs; E_USAGE if there is no line `only`. */
+/* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every cheap line, and also the costly
+   lines if `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY if memory runs
+   out before the first line runs; E_USAGE if there is no line `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);
@@ -123,8 +123,8 @@ struct card_text {
     char text[sizeof(((struct card_row *)0)->finding) + 160];
 };
 struct card_text card_text(const struct card_row *r);
-/* For tests. card_row returns the row of a line, or NULL. card_value stores the value of a key, and returns false if
-   the value is not known. */
+/* For tests. card_row returns the row of a line, or NULL if there is none. card_value stores the value of a key, and
+   returns false if the value is not known. */
 const struct card_row *card_row(const struct card *c, const char *name);
 bool card_value(const struct card *c, const char *line, const char *key, double *value);
 

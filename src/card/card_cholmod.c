@@ -72,8 +72,8 @@ struct cholesky_job {
     bool ok;
 };
 
-/* CHOLMOD reads the rows of A as columns. For a hermitian matrix, that gives the conjugate, which is definite exactly
-   if A is. */
+/* CHOLMOD reads the rows of A as columns. For a hermitian matrix, this gives the conjugate of A, which is positive
+   definite if and only if A is. */
 static cholmod_sparse sparse_of(const struct card_graph *g)
 {
     return (cholmod_sparse){.nrow = (size_t)g->rows,
@@ -99,7 +99,7 @@ static void cholesky_work(void *p)
     common.print = 0;
     common.nmethods = 1;
     common.method[0].ordering = CHOLMOD_AMD;
-    common.final_ll = 1; /* L L': a factorisation L D L' would succeed with a negative D */
+    common.final_ll = 1; /* compute L L', because L D L' would also exist with a negative D */
     common.quick_return_if_not_posdef = 1;
     cholmod_sparse A = sparse_of(&job->g);
     cholmod_factor *L = cholmod.analyze(&A, &common);

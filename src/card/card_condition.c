@@ -1,4 +1,5 @@
-/* Report card: two lower estimates of the condition number, which bounds the number of digits that a solve loses. */
+/* Report card: two lower estimates of the condition number. The condition number bounds the number of digits that a
+   solve loses. */
 #include "card.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
@@ -13,7 +14,8 @@
 #include <string.h>
 
 enum { STARTS = 8 }; /* starting vectors of Hager's method */
-/* LU runs only if the Cholesky factorisation of A + A' needs no more operations than for a full 2000 x 2000 matrix. */
+/* LU runs only if the Cholesky factorisation of A + A' needs no more operations than that of a full 2000 x 2000
+   matrix. */
 static const double flops_most = 2.7e9;
 
 /* ---- || A^-1 ||_1 by the method of Hager 1984 and Higham 1988, with a sparse LU ---- */
@@ -66,9 +68,9 @@ static int largest_of(const double *x, int n)
     return at;
 }
 
-/* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|, which it returns.
-   Except for start 0, the mean has random signs: several starts make it less likely that all end at a local maximum
-   (Higham and Tisseur 2000). */
+/* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|. Returns that sum.
+   Except for start 0, the columns get random signs. With several starts it is less likely that all of them end at a
+   local maximum (Higham and Tisseur 2000). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {
     double best = 0;
@@ -90,7 +92,7 @@ static double climb(const struct factors *f, double *x, uint64_t start)
     return best;
 }
 
-/* Higham's second estimate, for matrices that are constructed to mislead the first. */
+/* Higham's second estimate, for matrices that are constructed to mislead Hager's method. */
 static double alternate(const struct factors *f, double *x)
 {
     for (int i = 0; i < f->n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (f->n > 1 ? (double)i / (f->n - 1) : 0));

@@ -12,7 +12,7 @@ double card_flops_most = 1e11;
 
 extern const struct card_line card_line_gershgorin;
 
-/* The first diagonal entry that is not positive. */
+/* The row of the first diagonal entry that is not positive. */
 struct not_positive {
     double value;
     int64_t row; /* INT64_MAX: there is none */
@@ -48,7 +48,8 @@ struct dominant {
     int64_t zeros;           /* stored zeros off the diagonal are not edges of the graph */
 };
 
-/* The sum is compensated (high + low), so that a row whose diagonal equals the sum is found to be weak, not strict. */
+/* The sum is compensated (high + low), so that a row whose diagonal entry equals the sum counts as weakly, not
+   strictly, dominant. */
 static void visit_dominant(const struct csr *A, int64_t row, void *part)
 {
     struct dominant *d = part;
@@ -132,8 +133,8 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
-/* Tries the proofs that need no factorization: a diagonal entry that is not positive, Gershgorin discs, dominant rows.
-   Sets *done if one of the proofs decides. */
+/* Tries the proofs that need no factorisation: a diagonal entry that is not positive, Gershgorin discs, dominant rows.
+   Sets *done if one of them gives the answer. */
 static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
     struct not_positive d = {0, INT64_MAX};

@@ -53,8 +53,8 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- dominance ---- */
 
-/* Returns 2: strict, 1: weak, 0: failing. Sums that agree to 12 digits count as equal, because a smaller difference may
-   be a rounding error, here or in the file. */
+/* Returns 2 for strict, 1 for weak, 0 for failing. Sums that agree to 12 digits count as equal, because a smaller
+   difference may be a rounding error of this sum or of the values in the file. */
 static int dominance_of(double diagonal, double others)
 {
     if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
@@ -97,8 +97,8 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
     }
 }
 
-/* No row fails. Dominance guarantees convergence only if at least one row is strict: the rows of a graph's Laplacian
-   are all weak, and the Laplacian is singular. */
+/* No row fails. Dominance guarantees convergence only if at least one row is strictly dominant: all rows of a graph's
+   Laplacian are only weakly dominant, and the Laplacian is singular. */
 static void say_weak(struct card_row *r, const struct dominance *d)
 {
     if (d->count[2]) {
@@ -235,9 +235,8 @@ const struct card_line card_line_diagonal = {
 const struct card_line card_line_dominance = {
     .name = "dominance",
     .real = true,
-    .about = "|a_ii| compared with the sum of the other |a| in its row and in its column: strict if larger, weak if "
-             "equal to 12 "
-             "digits, otherwise failing",
+    .about = "|a_ii| compared with the sum of the other |a| in its row and in its column: strict if |a_ii| is larger, "
+             "weak if the two agree to 12 digits, otherwise failing",
     .keys = {{"rows_strict", CARD_INT},
              {"rows_weak", CARD_INT},
              {"rows_failing", CARD_INT},

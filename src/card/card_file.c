@@ -20,8 +20,8 @@ static bool is_zero(const struct csr *A, int64_t k)
     return A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
 }
 
-/* Adds the positions of the first `few` zeros (or NaN and inf) at or after `row` to the search. At most half of
-   FIND_PLACES are added, so that both kinds fit. */
+/* Adds to the search the positions of the first `few` zeros (or values that are NaN or inf) at or after `row`. Adds at
+   most FIND_PLACES / 2 positions, so that both kinds fit. */
 static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t row, int64_t few, struct err *e)
 {
     const struct csr *A = c->A;
@@ -37,7 +37,7 @@ static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t ro
     return true;
 }
 
-/* The file lines that hold entries of one kind, without repetition. */
+/* The lines of the file that hold entries of one kind. Each line appears once. */
 struct found {
     int n;
     int64_t line[FIND_PLACES];
@@ -76,7 +76,7 @@ static void say_duplicates(struct card_row *r, const struct mtx_find *f, int64_t
     if (all > n) card_say(r, ", ...");
 }
 
-/* Lists as many file lines of each kind as fit in the width. */
+/* Lists as many lines of the file of each kind as fit in the width. */
 static void say(const struct card *c, const struct mtx_find *f, struct card_row *r)
 {
     struct found bad = lines_of(f, false, c->values.bad), zeros = lines_of(f, true, c->values.zeros);
@@ -91,7 +91,7 @@ static void say(const struct card *c, const struct mtx_find *f, struct card_row 
 
 static void set(const struct mtx_find *f, struct card_row *r)
 {
-    for (int i = f->nplaces; i-- > 0;) /* go backwards, so that the first of each kind is kept */
+    for (int i = f->nplaces; i-- > 0;) /* go backwards, so that the first entry of each kind is kept */
         card_set(r, f->place[i].zero ? "explicit_zero_line" : "nonfinite_line", (double)f->place[i].line);
     if (!f->ntwice) return;
     card_set(r, "duplicate_row", (double)f->twice[0].row);

@@ -1,5 +1,5 @@
 /* The Lanczos process in the form of conjugate gradients: estimates of the outermost eigenvalues of a symmetric matrix.
-   They lie inside the spectrum. */
+   The estimates lie inside the spectrum. */
 #ifndef CARD_LANCZOS_H
 #define CARD_LANCZOS_H
 

@@ -41,7 +41,7 @@ static void merge_sizes(void *sum, const void *part)
     a->squares += b->squares;
 }
 
-/* Scans a second time with scaled values if squares of the values overflow or underflow. */
+/* If squares of the values overflow or underflow, scans the matrix again with scaled values. */
 static bool sizes_of(struct card *c, struct sizes *out, struct err *e)
 {
     *out = (struct sizes){.least = INFINITY, .row_least = INFINITY, .unit = 1};
@@ -99,7 +99,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
 /* ---- Gershgorin: each eigenvalue lies in a disc around a diagonal entry, by rows as well as by columns ---- */
 
 struct discs {
-    double low, high;           /* interval that covers the real parts of all discs */
+    double low, high;           /* interval that contains the real parts of all discs */
     double sure_low, sure_high; /* that interval, widened by the rounding errors of the sums */
 };
 

@@ -34,7 +34,8 @@ static void dm_done(void *p)
     mem_free(job);
 }
 
-/* Copies the decomposition. CXSparse decomposed A', so wide and tall parts, rows and columns are swapped. */
+/* Copies the decomposition. CXSparse decomposed A', so the wide part and the tall part are swapped, and so are rows and
+   columns. */
 static void dm_copy(const cs_did *d, struct card_dm *out)
 {
     *out = (struct card_dm){.rank = d->rr[3],
@@ -199,7 +200,7 @@ static void join(int *parent, int *size, int a, int b)
     size[big] += size[small];
 }
 
-/* Row i and column i are one node if the matrix is square, two if it is not. */
+/* If the matrix is square, row i and column i are one node; otherwise they are two nodes. */
 static bool join_all(struct card *c, int *parent, int *size, struct err *e)
 {
     const struct csr *A = c->A;
@@ -257,7 +258,7 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_rank = {
     .name = "rank",
-    .about = "structural rank: the most entries that can be chosen so that no two share a row or a column",
+    .about = "structural rank: the largest number of entries of which no two are in the same row or column",
     .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
     .costly = true,
     .run = run_rank,

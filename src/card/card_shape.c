@@ -11,7 +11,7 @@
 /* ---- bandwidth and profile ---- */
 
 struct band {
-    int64_t lower, upper; /* largest distance of an entry to the left and to the right of the diagonal, in columns */
+    int64_t lower, upper; /* largest distance from the diagonal to an entry on its left, and on its right, in columns */
     int64_t left; /* sum over all rows of the number of columns between the row's first entry and the diagonal */
 };
 
@@ -79,7 +79,7 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- quantiles of lengths ---- */
 
-/* q[i] = the smallest length that a share p[i] of all n rows or columns does not exceed. */
+/* q[i] = the smallest length L such that at least p[i] * n of the n rows or columns have a length of at most L. */
 static bool quantiles(const int *length, int64_t n, int most, const double *p, int64_t *q, int np, struct err *e)
 {
     int64_t *count = mem_zero((int64_t)most + 1, sizeof *count, "lengths", e);
@@ -232,8 +232,8 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_band = {
     .name = "band",
-    .about = "how far entries lie from the diagonal; the profile is the sum of the distances from the diagonal to each "
-             "row's first entry and to each column's first entry",
+    .about = "the largest distances of entries from the diagonal; the profile is the sum of the distances from the "
+             "diagonal to each row's first entry and to each column's first entry",
     .keys = {{"bandwidth", CARD_INT},
              {"bandwidth_lower", CARD_INT},
              {"bandwidth_upper", CARD_INT},

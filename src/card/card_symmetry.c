@@ -21,9 +21,9 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* Entry k lies off the diagonal; `at` is its mirror image, -1 if the mirror image is not stored. Without a mirror
-   image, the entry appears twice in A - A', with both signs. If it has a mirror image, the second term is added when
-   the mirror image is visited. */
+/* Entry k lies off the diagonal; `at` is its mirror image, -1 if the mirror image is not stored. If there is no mirror
+   image, A - A' has two entries of this size, with opposite signs. If there is one, its term is added when it is
+   visited itself. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);
@@ -109,7 +109,7 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     return out;
 }
 
-/* Rounds to 100 only if part equals all. */
+/* Returns 100 only if part equals all; otherwise at most 99.9. */
 static double percent(int64_t part, int64_t all)
 {
     double p = all ? 100.0 * (double)part / (double)all : 100;
@@ -180,8 +180,8 @@ const struct card_line card_line_pattern = {
 const struct card_line card_line_values = {
     .name = "values",
     .real = true,
-    .about = "does A equal its transpose? Also shows ||A - A'|| / ||A|| in the Frobenius norm, which is twice the skew "
-             "part's share",
+    .about = "does A equal its transpose? Also shows ||A - A'|| / ||A|| in the Frobenius norm, which is twice ||skew "
+             "part|| / ||A||",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
     .run = run_values,

@@ -31,7 +31,7 @@ static void merge(void *sum, const void *part)
     if (b->empty_row < a->empty_row) a->empty_row = b->empty_row;
 }
 
-/* Reports the worst fault. If `brief` is set, the text is shorter, because more text follows on the line. */
+/* Reports the worst fault. If `brief` is set, the text is short, because more text follows on the same line. */
 static void say_worst(const struct csr *A, const struct card_values *v, bool brief, struct card_row *r)
 {
     if (v->bad)

@@ -241,7 +241,7 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     const struct csr *A = &m->csr;
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
-    if (A->rows <= STEP_MOST) return force || csr_finite(A, "steps", e);
+    if (A->rows <= STEP_MOST) return force || csr_finite(A, "eliminate", e);
     return fail(e, E_LIMIT, "%s has %s; `lu step` accepts matrices of up to %d", m->name, how_many(A->rows, "row").text,
                 +STEP_MOST);
 }

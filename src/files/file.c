@@ -81,7 +81,8 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
         return file_bad(s, e, "a %s file cannot be read %s first", kind->name,
                         stream_is_pipe(s->stream) ? "from a pipe; write it to a file" : "compressed; unpack it");
     if (s->part && !kind->has_parts)
-        return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables; this is %s", kind->about);
+        return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables, but this file is %s",
+                       kind->about);
     if (!kind->load(s, w, A, info, e)) return false;
     if (!kind->notes_not_finite) note_not_finite(A, info);
     return true;

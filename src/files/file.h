@@ -1,4 +1,4 @@
-/* Kinds of matrix files: each kind consists of one file, file_KIND.c, and one line in files.def. */
+/* Kinds of matrix files. Each kind has one source file, file_KIND.c, and one line in files.def. */
 #ifndef FILE_H
 #define FILE_H
 
@@ -26,7 +26,7 @@ struct source {
 
 struct file_kind {
     const char *name;
-    const char *endings; /* file name extensions, separated by blanks, by which file_save selects the kind */
+    const char *endings; /* file name extensions, separated by blanks; file_save selects the kind by them */
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
@@ -37,7 +37,7 @@ struct file_kind {
     /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
        info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-    /* Write the whole file or nothing. NULL: this kind can only be read. info may be NULL. */
+    /* Write the whole file, or nothing on failure. info may be NULL. If `save` is NULL, this kind can only be read. */
     bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                  struct watch *w, struct err *e);
 };
@@ -53,7 +53,7 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
 /* Copy an error; if the error does not say where it happened, add the file's name. Returns false. */
 bool file_at(const struct source *s, const struct err *why, struct err *e);
-/* Add a note for the user if there is room. */
+/* Add a note for the user, unless `info` is full. */
 void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
@@ -66,9 +66,9 @@ file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
 /* Turn compressed arrays from a file, which have not been checked yet, into A: rowptr[rows + 1]; col, val and imag of
-   nnz items each. by_columns: the arrays are compressed by columns, so rows and columns change roles. Takes ownership
-   of the arrays, even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in
-   the order of the file. At most three copies of the matrix are in memory at a time. */
+   nnz items each. by_columns: the arrays are compressed by columns, so they hold column pointers and row indices. Takes
+   ownership of the arrays, even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are
+   summed in the order of the file. At any time, at most three copies of the matrix are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
 /* Turn triplets from a file into A in the same way. The triplets are only read. */

@@ -171,7 +171,7 @@ static bool transpose(struct csr *C, struct watch *w, struct err *e)
     return ok;
 }
 
-/* Is entry k a value that the diagonal of a matrix with this symmetry cannot have? */
+/* Does entry k have a value that is impossible on the diagonal of a matrix with this symmetry? */
 static bool bad_diagonal(const struct csr *C, int64_t k, enum mirrored how)
 {
     double im = C->imag ? C->imag[k] : 0;
@@ -195,10 +195,10 @@ static bool one_triangle(const struct source *s, const struct csr *C, enum mirro
         }
     if (!loop_end(&l, e)) return false;
     return !*upper || !*lower ||
-           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file has entries in both");
+           file_bad(s, e, "a file with this symmetry must hold only one triangle, but this file holds both");
 }
 
-/* Copy the triangle C to both triangles of T, whose row pointers are already set. */
+/* Copy the triangle C to both triangles of T. The row pointers of T are already set. */
 static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how, struct watch *w, struct err *e)
 {
     int64_t next = 0;

@@ -1,7 +1,7 @@
-/* MATLAB's .mat, levels 5 and 7.3, by libmatio. libmatio and HDF5, which it uses, are opened at first use, since they
-   slow down the start of the program. Both libraries run in a child process, because they crash on some damaged files,
-   print to the terminal, cannot be cancelled, and allocate as much memory as a file requests. The child sends the
-   matrix through a pipe. */
+/* MATLAB's .mat files of levels 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened at their
+   first use, since opening them would slow down the start of the program. They run in a child process, because they
+   crash on some damaged files, print to the terminal, cannot be cancelled, and allocate as much memory as a file
+   requests. The child sends the matrix through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/shared.h"
@@ -24,14 +24,14 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
-/* The data in the pipe: this header, followed, unless it reports an error, by int32 pointers, int32 indices and double
-   values. */
+/* The data in the pipe begin with this header. Unless it reports an error, int32 pointers, int32 indices and double
+   values follow. */
 struct message {
     int32_t code; /* E_NONE, or an error whose message is in text */
     int32_t complex_values, logical;
     int64_t rows, cols, nnz;
     int64_t found;         /* number of sparse variables */
-    char name[NAME_ROOM];  /* the variable that is read */
+    char name[NAME_ROOM];  /* name of the variable that is read */
     char text[NAMES_ROOM]; /* names of all sparse variables, or the error */
 };
 
@@ -98,8 +98,8 @@ static _Noreturn void give_up(int fd, enum code code, const char *text)
     _exit(1);
 }
 
-/* List a sparse variable, or a sparse field of a structure. Choose it if no other is chosen yet and its name is `part`
-   or part is NULL. */
+/* List a sparse variable, or a sparse field of a structure. Choose the variable if none is chosen yet and `part` is
+   NULL or equals its name. */
 static void consider(struct message *m, matvar_t *v, const char *outer, const char *part, matvar_t **chosen)
 {
     char name[NAME_ROOM];
@@ -125,7 +125,8 @@ static void consider_fields(const struct matio *lib, struct message *m, mat_t *f
     }
 }
 
-/* Find the variable to read and load its data. Returns NULL if there is none. All other variables are freed. */
+/* Find the variable to read and load its data. Returns NULL if there is no such variable. All other variables are
+   freed. */
 static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part)
 {
     matvar_t *chosen = NULL;
@@ -184,7 +185,7 @@ static bool send_values(int fd, const char *p, int64_t n, file_number *number, s
     return true;
 }
 
-/* Do the arrays of v, as libmatio left them, have the lengths that its sizes state? */
+/* Do the arrays that libmatio read for v have the lengths that the sizes of v require? */
 static bool fits_sizes(const matvar_t *v)
 {
     const mat_sparse_t *a = v->data;
@@ -270,7 +271,7 @@ struct mat_reader {
     struct source *s;
     struct watch *watch;
     int fd;
-    int64_t done, total; /* bytes received so far; bytes in all, or 0 until that is known */
+    int64_t done, total; /* number of bytes received so far; total number of bytes, or 0 until it is known */
 };
 
 /* Receive exactly n bytes. Waits in short steps so that the user can cancel. */
@@ -338,7 +339,7 @@ static bool isalpha_ascii(char c)
 
 /* A file of level 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first integer
    is 1000 times the byte order + 10 times the precision + the type, where the type is 0 (full), 1 (text) or 2 (sparse).
-   The last integer is the length of the name that follows. */
+   The last integer is the length of the name, which follows it. */
 static bool is_level_4(const char *begin, int64_t n)
 {
     uint32_t head[5];

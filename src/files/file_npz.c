@@ -1,5 +1,5 @@
-/* SciPy's .npz: make a matrix from the arrays of the formats csr, csc, coo, bsr and dia. npz_read.c reads the arrays,
-   npz_save.c writes csr. */
+/* SciPy's .npz files: make a matrix from the arrays of the formats csr, csc, coo, bsr and dia. npz_read.c reads the
+   arrays, npz_save.c writes csr. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -19,7 +19,7 @@ static bool missing(struct npz *z, const char *what, struct err *e)
     return file_bad(z->s, e, "format %s needs %s, which the file does not have", z->format, what);
 }
 
-/* Move the compressed arrays, which have n entries, from z to a matrix. */
+/* Move the compressed arrays of n entries from z to a matrix. */
 static struct csr arrays_of(struct npz *z, int64_t majors, int64_t minors, int64_t n)
 {
     struct csr C = {
@@ -86,9 +86,9 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
 {
     struct csr C = {0};
     int64_t R = z->data.dims == 3 ? z->data.dim[1] : 0, W = z->data.dims == 3 ? z->data.dim[2] : 0;
-    if (R < 1 || W < 1 || z->data.fortran) return missing(z, "data of three axes in C order", e);
+    if (R < 1 || W < 1 || z->data.fortran) return missing(z, "three-dimensional data in C order", e);
     if (z->rows % R || z->cols % W) return missing(z, "a shape of whole blocks", e);
-    if (!z->ptr || z->n_ptr != z->rows / R + 1) return missing(z, "one more pointer than block rows", e);
+    if (!z->ptr || z->n_ptr != z->rows / R + 1) return missing(z, "(block rows + 1) pointers", e);
     if (!z->idx || z->n_idx != z->data.dim[0]) return missing(z, "as many indices as blocks", e);
     if (!csr_new(&C, z->rows, z->cols, z->n_val, z->imag != NULL, e)) return false;
     if (spread_blocks(z, &C, R, W, e)) return file_finish(z->s, &C, false, MIRROR_NOT, z->watch, A, info, e);
@@ -160,7 +160,7 @@ static const char *field_of(char kind)
     return kind == 'f' ? "real" : kind == 'c' ? "complex" : kind == 'b' ? "pattern" : "integer";
 }
 
-/* Is the file a NumPy .npy file, which holds one dense array? */
+/* Is the file a NumPy .npy file? Such a file holds one dense array. */
 static bool is_array(const char *begin, int64_t n)
 {
     return n >= 6 && !memcmp(begin, "\x93NUMPY", 6);

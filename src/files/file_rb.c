@@ -1,5 +1,6 @@
-/* Rutherford-Boeing and Harwell-Boeing files: lines with fields in fixed columns, as Fortran writes them, independent
-   of the locale. Format: Duff, Grimes, Lewis, "The Rutherford-Boeing sparse matrix collection", RAL-TR-97-031, 1997. */
+/* Rutherford-Boeing and Harwell-Boeing files: lines with fields in fixed columns, as Fortran writes them. Reading does
+   not depend on the locale. Format: Duff, Grimes, Lewis, "The Rutherford-Boeing sparse matrix collection",
+   RAL-TR-97-031, 1997. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -71,9 +72,9 @@ static bool next_text_line(struct rb *r, const char *needed, struct err *e)
     return true;
 }
 
-/* Some programs, including SciPy, do not keep to the columns that their own format states. If a line has as many words
-   as fields, the words are the fields. Otherwise the fields are taken from their columns, and they need not be
-   separated by blanks. */
+/* Some programs, including SciPy, ignore the column widths that they state in the header. If a line has as many words
+   as fields, the words are the fields. Otherwise the fields are taken from their columns, and no blanks are needed
+   between them. */
 static bool next_fields(struct rb *r, const struct fields *f, const char *needed, struct err *e)
 {
     int64_t words = 0, fields = r->left < f->per_line ? r->left : f->per_line;

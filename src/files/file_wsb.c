@@ -1,6 +1,6 @@
-/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays as they are in memory. Large parallel
-   reads load the arrays directly into their final memory. The file is not mapped, because the program would crash if a
-   mapped file shrank.
+/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays in the form that they have in memory.
+   Large parallel reads load the arrays directly into their final memory. The file is not mapped, because the program
+   would crash if a mapped file shrank.
 
        0 magic, byte order, version, sizes, kind, source of the matrix, checksums
     4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
@@ -9,7 +9,7 @@
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
    length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
-   detected. The hashes of the pieces are hashed in order in the same way. */
+   detected. The hashes of the pieces, in order, are then hashed in the same way. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"
@@ -42,10 +42,10 @@ struct wsb {
     uint32_t order, version;
     int64_t rows, cols, nnz;
     int64_t nnz_stored, duplicates, explicit_zeros;
-    uint32_t complex_values, warnings; /* number of notes that were made when the source was read */
+    uint32_t complex_values, warnings; /* number of notes made while the source was read */
     char field[16], symmetry[16], object[16];
     char source[SOURCE_ROOM];
-    uint64_t arrays, head; /* checksums of the arrays and of the members before `head` */
+    uint64_t arrays, head; /* checksum of the arrays; checksum of the members before `head` */
 };
 _Static_assert(sizeof(struct wsb) <= HEAD, "the header must fit in its page");
 
@@ -129,7 +129,8 @@ static int64_t read_at(int fd, char *to, int64_t n, int64_t at)
     return got;
 }
 
-/* Ask for large pages, because allocating memory in small pages takes several times as long as reading the file. */
+/* Request large pages from the system, because allocating memory in small pages takes several times as long as reading
+   the file. */
 static void hint_large(const struct part *p)
 {
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -190,7 +191,7 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
                     (unsigned long long)r->sum, (unsigned long long)h->arrays);
 }
 
-/* Is s a lower-case word that ends within `room` bytes? Such a word can be printed unchanged. */
+/* Is s a word of lower-case letters that ends within `room` bytes? Such a word is safe to print. */
 static bool is_word(const char *s, size_t room)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");
@@ -223,7 +224,7 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
     return end == st.st_size ||
-           file_bad(r->s, e, "the file has %lld bytes instead of %lld for %lld x %lld with %lld entries%s",
+           file_bad(r->s, e, "the file has %lld bytes instead of the %lld bytes of %lld x %lld with %lld entries%s",
                     (long long)st.st_size, (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,
                     st.st_size < end ? "; it is truncated" : "");
 }

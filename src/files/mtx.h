@@ -82,22 +82,24 @@ static inline const char *skip_token(const char *p)
     while (!ends_token(*p)) p++;
     return p;
 }
-const char *line_end(const char *p, const char *end);    /* the position of the first CR or LF, or end */
-const char *next_line(const char *eol, const char *end); /* the position after the CR, LF or CRLF at eol; at most end */
+const char *line_end(const char *p, const char *end); /* the position of the first CR or LF, or end */
+/* The position after the CR, LF or CRLF at eol, but not beyond end. */
+const char *next_line(const char *eol, const char *end);
 /* Is a[0 .. n-1] this word? Ignores the case of ASCII letters; word is in lower case. */
 bool same_word(const char *a, size_t n, const char *word);
 
 /* Why a text is not an integer of 64 bits. */
 enum integer_fault { FAULT_NONE, FAULT_EMPTY, FAULT_CONTROL, FAULT_FRACTION, FAULT_TEXT, FAULT_TOO_LARGE };
 extern const char *const integer_fault_text[]; /* ends the sentence "the index is ..." */
-/* Read [s, s+n) as an integer; a sign and leading zeros are allowed. */
+/* Read the bytes [s, s + n) as an integer; a sign and leading zeros are allowed. */
 enum integer_fault read_integer(const char *s, size_t n, int64_t *value);
 /* "PATH:LINE", safe to print. */
 enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);
 /* At most 60 bytes of foreign text, safe to print. */
 const char *quoted(const char *s, const char *end, char *out);
-/* Advice for an error message about a word that contains a percent sign; empty for other words. */
+/* Advice for an error message about the word [s, end): a hint about comments if the word contains a percent sign,
+   otherwise empty. */
 const char *comment_advice(const char *s, const char *end);
 
 /* ---- mtx_lines.c: the text in blocks of whole lines ---- */
@@ -111,8 +113,8 @@ struct lines {
     int64_t block; /* target size of a block in bytes */
     char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
-    int64_t streamed;     /* bytes that came from the stream */
-    int64_t heard;        /* the value of `streamed` when an entry was found last; atomic */
+    int64_t streamed;     /* number of bytes that the stream has delivered so far */
+    int64_t heard;        /* value of `streamed` when the last entry was found; read and written atomically */
     bool ended, eof_byte; /* the stream has ended; its last byte was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
@@ -126,7 +128,7 @@ int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered;
 void lines_free(struct lines *l);
 void text_free(struct text *t);
 
-enum { MTX_BLOCK = 1 << 18 }; /* bytes of text; fits in a cache together with its entries */
+enum { MTX_BLOCK = 1 << 18 }; /* bytes of text in a block; a block and its entries fit in a cache */
 
 /* ---- mtx_head.c: banner and size line ---- */
 
@@ -142,7 +144,7 @@ struct head {
     char object[16], field_word[16], symmetry_word[16];
 };
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
-/* If the first bytes show that the file is not Matrix Market, its kind; otherwise NULL. */
+/* The kind of the file if its first bytes show that it is not Matrix Market; otherwise NULL. */
 const char *foreign_kind(const char *s, int64_t n);
 /* For array files: the number of values before column c; the row of the first value in column c. */
 int64_t column_start(const struct head *h, int64_t c);
@@ -173,8 +175,8 @@ struct block {
     int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: entries are in the order of the file */
     struct notes notes; /* notes on the block; line numbers are counted within the block */
 };
-/* Parse the text of a block into `to`, which has room for all its entries. The lines, entries and notes are counted in
-   k. */
+/* Parse the text of a block into `to`, which has room for all its entries. The numbers of lines and entries, and the
+   notes, are stored in k. */
 bool lines_parse(struct block *k, const struct head *h, const struct text *t, struct entries *to, struct err *e);
 /* There are at most BANDS bands. The number of rows in a band is a power of two, chosen so that the entries of a band
    fit in a cache. */
@@ -207,7 +209,8 @@ void body_free(struct body *b);
 
 /* ---- mtx_judge.c: check counts and symmetry ---- */
 
-/* Number the blocks, compare the number of entries with the size line, and report the earliest fault of the file. */
+/* Compute where each block begins in the file, compare the number of entries with the size line, and report the
+   earliest fault of the file. */
 bool body_judge(struct body *b, struct notes *t, struct err *e);
 
 /* ---- mtx_build.c: from entries to rows ---- */

@@ -1,7 +1,7 @@
-/* Parse the entries of a Matrix Market file on all cores. Only one thread at a time reads a block of whole lines; this
-   suffices, because copying text is many times as fast as parsing it. Each thread parses its blocks into arrays that it
-   reuses, so that they stay in its cache, and then delivers the entries, in the order of the file, to the arrays of the
-   whole file. */
+/* Parse the entries of a Matrix Market file on all cores. Only one thread at a time cuts a block of whole lines from
+   the text; this suffices, because copying text is many times as fast as parsing it. Each thread parses its blocks into
+   its own arrays, which it reuses, so that they stay in its cache. It then copies the entries, in the order of the
+   file, to the arrays of the whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -133,7 +133,7 @@ void body_free(struct body *b)
     entries_free(&b->all);
 }
 
-/* Stop all threads, also one that reads. */
+/* Stop all threads, including a thread that waits for the stream. */
 static void halt(struct body *b)
 {
 #pragma omp atomic write
@@ -141,7 +141,7 @@ static void halt(struct body *b)
     stream_stop(b->lines->stream);
 }
 
-/* Stop all threads and keep the earliest fault; a fault that belongs to no line precedes all others. */
+/* Stop all threads and keep the earliest fault; a fault that belongs to no line counts as the earliest. */
 static void fault(struct body *b, struct block *k, const struct err *why)
 {
     if (why->code == E_MEMORY || why->code == E_CANCELLED) k = NULL;
@@ -162,7 +162,7 @@ static bool stopped(struct body *b)
     return stop;
 }
 
-/* Unpacked text may be far longer than the file, so check now and then that enough memory is left. */
+/* Unpacked text may be far longer than the file, so check from time to time that enough memory is left. */
 static bool enough_memory(const struct body *b, struct err *e)
 {
     if (!b->last || (b->last->seq + 1) % MEMORY_EVERY || mem_available() > MEMORY_LEAST) return true;
@@ -212,9 +212,9 @@ static int64_t next_turn(struct body *b)
     return turn;
 }
 
-/* Make room for n entries in all: if the length of the file cannot confirm the size line, the arrays grow as entries
-   arrive. Only the thread whose turn it is calls this function; that thread waits for the threads that are still
-   copying. */
+/* Make room for a total of n entries. If the length of the file cannot confirm the size line, the arrays grow as
+   entries arrive. Only the thread whose turn it is calls this function; that thread waits for the threads that are
+   still copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
     struct entries more;
@@ -233,8 +233,9 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
     return true;
 }
 
-/* Called for the blocks in the order of the file. Returns how many entries of the block are within the number that the
-   size line declares; *at is the index of the first of them in b->all. If the block has more entries, reading stops. */
+/* Called for the blocks in the order of the file. Returns how many of the block's entries to store: no more than the
+   size line still allows. *at receives the index in b->all at which to store them. If the block has more entries than
+   that, reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};
@@ -300,7 +301,7 @@ static void work(struct body *b)
 void body_parse(struct body *b)
 {
     struct err why = {0};
-    /* mtx_head.c has compared the number of entries with the file's length */
+    /* head_read has compared the number of entries with the length of the file */
     bool confirmed = stream_size(b->lines->stream) >= 0;
     int64_t n = b->head->entries, room = confirmed || n < UNSURE ? n : UNSURE;
     if (!entries_new(&b->all, b->head, room, &why)) {

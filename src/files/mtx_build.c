@@ -1,6 +1,6 @@
-/* Make rows from entries. If the entries are in row order, their arrays become those of the matrix. If not, the entries
-   are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of the
-   matrix. If the blocks were delivered by bands, the entries are placed band by band. */
+/* Make rows from entries. If the entries are in row order, their arrays become the arrays of the matrix. Otherwise the
+   entries are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of
+   the matrix. If the blocks were delivered by bands, the entries are placed band by band. */
 #include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -44,7 +44,7 @@ static bool place_array(struct entries *t, const struct head *h, int64_t *count,
     return loop_end(&l, e);
 }
 
-/* ---- entries in the order of rows ---- */
+/* ---- entries in row order ---- */
 
 /* Do the rows ascend, and do the columns ascend within each row? */
 static bool in_order(const struct entries *t, int64_t n)
@@ -114,10 +114,10 @@ struct placing {
     enum symmetry symmetry;
     int threads;
     const struct block *blocks;
-    /* number of shares of the rows; a share is a band of 1 << shift rows, or there is one share per thread */
+    /* number of shares into which the rows are divided: one per band of 1 << shift rows, or one per thread */
     int shares, shift;
     bool banded;
-    int *to, *mirror; /* [n]: index in A of each entry, and of its mirror image or -1 */
+    int *to, *mirror; /* [n]: index in A of each entry; index in A of its mirror image, or -1 if there is none */
 };
 
 /* The entries [i, end) of block k that may be in the rows of a share: the entries of the share's band, or all entries
@@ -168,7 +168,8 @@ static void place_rows(struct placing *p, int share, int64_t low, int64_t high, 
         }
 }
 
-/* The first row of share t for counting. A share is a band, or each thread has an equal number of rows. */
+/* The first row of share t for counting. If there are bands, a share is a band; otherwise each thread has an equal
+   number of rows. */
 static int64_t share_rows(const struct placing *p, int t)
 {
     int64_t rows = p->A->rows;
@@ -176,8 +177,8 @@ static int64_t share_rows(const struct placing *p, int t)
     return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
 }
 
-/* The first row of share t for placing. A share is a band, or each thread has an equal number of entries. rowptr[r + 1]
-   is the start of row r. */
+/* The first row of share t for placing. If there are bands, a share is a band; otherwise each thread has an equal
+   number of entries. rowptr[r + 1] is the start of row r. */
 static int64_t share_entries(const struct placing *p, int t)
 {
     const struct csr *A = p->A;
@@ -230,7 +231,7 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
     }
 }
 
-/* Place the values at the same indices as their columns; mirror images are multiplied by `sign`. If the file has no
+/* Copy the values to the same indices as their columns; mirror images are multiplied by `sign`. If the file has no
    values, each value is 1. */
 static bool place_values(struct placing *p, double **values, double sign, double **out, struct err *e)
 {
@@ -267,8 +268,8 @@ static bool place(struct placing *p, struct watch *w, struct err *e)
 
 struct sorter {
     int64_t room;
-    /* [2 room]: keys with the column in the upper half and the position in the row in the lower; then work memory for
-       sorting */
+    /* [2 room]: keys, which hold the column in the upper half and the position in the row in the lower half; then work
+       memory for sorting */
     uint64_t *key;
     double *val;
 };
@@ -387,8 +388,8 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     return !*twice || sum_repeats(A, e);
 }
 
-/* The number of duplicates in the file. Duplicates were counted after mirroring, which doubles the number of those off
-   the diagonal. */
+/* The number of duplicates in the file. `duplicates` was counted after mirroring, so it counts duplicates off the
+   diagonal twice. `diagonal` is the number of entries of the file on the diagonal. */
 static int64_t file_duplicates(const struct csr *A, int64_t duplicates, int64_t diagonal)
 {
     struct loop l = loop_of("counting duplicates", A->rows);

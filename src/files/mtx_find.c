@@ -1,5 +1,5 @@
-/* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. A second pass over the file
-   reads all indices, but only the values of the entries that are wanted. */
+/* Find the lines of a Matrix Market file that hold given entries of the loaded matrix. The file is read again: all
+   indices, but only the values of the wanted entries. */
 #include "mtx_find.h"
 #include "matrix/csr.h"
 #include "load_info.h"
@@ -22,7 +22,7 @@ struct pass {
     const struct head *h;
     struct mtx_find *f;
     uint32_t *first; /* for each entry of A, the first line that holds it; NULL: duplicates are not looked for */
-    int open;        /* number of places and duplicates that have not been found yet */
+    int open;        /* number of places and duplicates that are still to be found */
     int64_t line, entries;
     int64_t row, col; /* array files: row and column of the next value */
 };
@@ -79,7 +79,7 @@ static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t
     return h->indices < 2 ? p : take_index(p, h->cols, col);
 }
 
-/* ---- is this an entry to find? ---- */
+/* ---- is this a wanted entry? ---- */
 
 static bool is_match(const struct pass *s, const struct find_place *f, const char *p, const char *end)
 {
@@ -155,7 +155,8 @@ static bool read_on(struct pass *s, struct lines *l, struct watch *w, struct err
     return ok;
 }
 
-/* An entry whose value is a sum of duplicates is not found before the end, since no single line holds its value. */
+/* If the value of a wanted entry is a sum of duplicates, the search goes on to the end of the file, since no single
+   line holds that value. */
 static bool all_found(const struct pass *s, int twice)
 {
     for (int i = 0; i < s->f->nplaces; i++)
@@ -175,7 +176,7 @@ static bool begin(struct pass *s, struct lines *l, const struct load_info *info,
     return !twice || (s->first = mem_zero(s->A->nnz, sizeof *s->first, "the lines of entries", e));
 }
 
-/* The file was valid when it was loaded, so any fault in its text means that it has changed. */
+/* The file was valid when it was loaded, so any fault in its text means that the file has changed. */
 static bool report(const struct err *why, struct err *e)
 {
     bool text = why->code == E_INPUT || why->code == E_LIMIT;

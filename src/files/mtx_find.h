@@ -12,8 +12,9 @@ struct watch;
 
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
-/* An entry of the matrix, counted from 0, and its line in the file, counted from 1: the first line that holds the
-   wanted value. If only the sum of duplicates has the wanted value, the line is the first line that holds the entry. */
+/* An entry of the matrix (row and column, counted from 0) and its line in the file (counted from 1). This is the first
+   line that holds the wanted value. If only the sum of duplicates has the wanted value, the line is the first line that
+   holds the entry. */
 struct find_place {
     int64_t row, col;
     bool zero; /* true: look for a stored zero; false: look for NaN or inf */
@@ -22,7 +23,7 @@ struct find_place {
 };
 /* A duplicate: an entry of the file with the same row and column as an earlier entry. */
 struct find_twice {
-    /* row and column in the file, counted from 0; lines of the first entry and of the duplicate */
+    /* row and column in the file, counted from 0; line of the earlier entry; line of the duplicate */
     int64_t row, col, first, again;
 };
 struct mtx_find {
@@ -31,8 +32,8 @@ struct mtx_find {
     struct find_twice twice[FIND_TWICE]; /* the first duplicates of the file */
     int64_t block;                       /* tests: bytes of text per block; 0: the default */
 };
-/* Store the size and the time stamp of the file in info, so that a later change is noticed. Call this before the file
-   is read. */
+/* Store the size and the time stamp of the file in info, so that mtx_find notices a later change of the file. Call this
+   before the file is read. */
 void mtx_stamp(const char *path, struct load_info *info);
 /* Fill in the lines of f->place[], and f->twice[] if the file has duplicates; A must be unchanged since it was loaded.
    Fails with E_INPUT if the file has changed since then, with E_IO if the file cannot be read, or with E_CANCELLED.

@@ -1,4 +1,5 @@
-/* Read the banner and the size line. They are checked here by stricter rules, then read again by NIST's mmio. */
+/* Read the banner and the size line. This file checks them by stricter rules than NIST's mmio. mmio then reads them
+   again. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -31,8 +32,8 @@ static const char *skip_mark(const char *s, const char *end)
     return end - s >= 3 && !memcmp(s, "\xef\xbb\xbf", 3) ? s + 3 : s;
 }
 
-/* Recognise a Harwell-Boeing file by the number that begins the second line and the type on the third. Unlike a banner,
-   the title of such a file does not begin with %. */
+/* Recognise a Harwell-Boeing file: its second line begins with a number, and its third line begins with the type.
+   Unlike a banner, the first line of such a file does not begin with %. */
 static bool is_harwell_boeing(const char *s, const char *end)
 {
     const char *title = skip_blanks(skip_mark(s, end)), *counts = next_line(line_end(s, end), end);
@@ -127,14 +128,14 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     return true;
 }
 
-/* Let mmio read the banner in NIST's spelling; the names that mmio returns are stored in *h. mmio keeps the names in a
-   static buffer, so only one thread at a time may call this. */
+/* Let mmio read the banner in NIST's spelling; store the names that mmio returns in *h. mmio keeps the names in a
+   static buffer, so only one thread at a time may call this function. */
 static bool names_from_mmio(struct head *h, const char *where, struct err *e)
 {
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
-    /* mmio does not support vectors, and supports hermitian only for complex matrices. */
+    /* mmio does not support vectors. It supports hermitian only for complex matrices. */
     int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
                      symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
@@ -204,7 +205,7 @@ static bool size_numbers(const char *s, int64_t *size, int *found, const char *w
     return true;
 }
 
-/* Check how many numbers the size line has: a vector may omit its number of columns. */
+/* Check how many numbers the size line has. A vector may omit its number of columns. */
 static bool size_shape(struct head *h, int64_t *size, int found, const char *where, struct err *e)
 {
     int full = h->array ? 2 : 3;
@@ -228,8 +229,9 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
                    (long long)h->rows, (long long)h->cols);
 }
 
-/* Allocate nothing for a declared size until the file is known to be long enough for it. A short file only has to be
-   long enough for that many lines, so that the error names the line if a line lacks a number. */
+/* Check that the file is long enough for the declared size, before memory is allocated for it. If at most SHORT bytes
+   are left, they only have to suffice for that many lines of any length. If such a line lacks a number, a later error
+   can then name the line. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};
@@ -326,7 +328,7 @@ static void missing(const struct head *h, enum stage stage, const char *path, st
             empty ? "no banner: the file is empty" : "no size line: the file ends after its banner");
 }
 
-/* Process the lines of one block. The text after the size line is put back for the body. */
+/* Process the lines of one block. The text after the size line is given back to l, for the body. */
 static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
                              const char *path, struct notes *t, struct err *e)
 {
@@ -356,7 +358,8 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
     struct err why = {0};
     enum stage stage = BANNER;
     int64_t block = l->block;
-    l->block = block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a foreign file takes more than one line */
+    l->block =
+        block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of another kind takes more than one line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
         fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);

@@ -21,7 +21,7 @@ static int64_t line_of(const struct body *b, int64_t entry)
     return line;
 }
 
-/* Drop the blocks after k, the block with the fault. Other threads may have read them already. */
+/* Drop the blocks after k, the block with the fault. Other threads may already have read such blocks. */
 static void cut_after(struct block *k)
 {
     for (struct block *later = k->next, *next; later; later = next) {
@@ -73,7 +73,8 @@ static int by_place_then_order(const void *a, const void *b)
     return c ? c : (p->at > q->at) - (p->at < q->at);
 }
 
-/* The earliest of the entries above the diagonal at (row, col), or NULL; u is sorted and may hold duplicates. */
+/* The earliest entry at (row, col) in u, or NULL. u holds the entries above the diagonal; it is sorted and may contain
+   duplicates. */
 static const struct twin *find_twin(const struct twin *u, int64_t n, int row, int col)
 {
     struct twin key = {.row = row, .col = col};
@@ -118,7 +119,7 @@ static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct
     return true;
 }
 
-/* The first diagonal entry of a hermitian array that is not real, or `entries`. */
+/* The index of the first diagonal entry of a hermitian array that is not real, or `entries` if all are real. */
 static int64_t find_unreal(const struct body *b, int64_t entries)
 {
     for (int64_t c = 0; c < b->head->cols; c++) {
@@ -139,7 +140,7 @@ static bool find_contradiction(const struct body *b, int64_t entries, int64_t *a
         *at = find_unreal(b, entries);
     } else if (!h->array && h->symmetry != GENERAL) {
         *what = "this is the mirror image of an earlier entry, but a file with a symmetry must hold only one triangle; "
-                "if it holds both, its symmetry must be general";
+                "if it holds both triangles, its symmetry must be general";
         return find_both(b, entries, at, e);
     }
     return true;

@@ -23,7 +23,7 @@ static bool says_something(const struct lines *l, struct err *e)
                 (long long)(quiet_most >> 20));
 }
 
-/* Make room for n bytes and a line end after them. */
+/* Make room for n bytes and for the line end that follows them. */
 static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
 {
     if (*s && n + SENTINEL <= *room) return true;
@@ -66,8 +66,8 @@ bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e)
     return true;
 }
 
-/* The number of bytes up to and including the last line end in [from, n). A final CR does not count: it may begin a
-   CRLF. */
+/* The number of bytes up to and including the last line end in [from, n), or 0. A CR that is the last byte does not
+   count, since it may begin a CRLF. */
 static int64_t last_end(const char *s, int64_t from, int64_t n)
 {
     const char *lf = memrchr(s + from, '\n', (size_t)(n - from));

@@ -9,7 +9,7 @@ void note(struct notes *t, enum note kind, int64_t line)
     if (!t->n[kind]++) t->line[kind] = line;
 }
 
-/* The text of a note in the singular and in the plural; several NULL: the note is shown without a count. */
+/* The text of a note in the singular and in the plural; if `several` is NULL, the note is shown without a count. */
 static const struct {
     const char *one, *several;
 } note_text[NOTES] = {

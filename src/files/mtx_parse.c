@@ -12,7 +12,7 @@ struct parser {
     const struct head *h;
     struct block *k;
     struct entries *to;
-    const char *p, *end; /* the next byte; the end of the text, where a line end follows */
+    const char *p, *end; /* the next byte; the end of the text, which a line end follows */
     struct err why;
 };
 
@@ -34,7 +34,7 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
         return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"%s", what,
                     integer_fault_text[fault], quote, comment_advice(s->p, end));
     return fail(&s->why, E_INPUT, "%s %lld is outside 1 .. %lld%s", what, (long long)v, (long long)most,
-                v ? "" : "; indices start at 1 and this file looks 0-based: add 1 to each");
+                v ? "" : "; indices start at 1, but this file seems to be 0-based: add 1 to each index");
 }
 
 /* Read an index in 1 .. most; *index is 0-based. */
@@ -163,8 +163,8 @@ static bool take_entry(struct parser *s)
 
 /* ---- plain lines, which need no note: nearly all lines of nearly all files ---- */
 
-/* Read an index in 1 .. most that is followed by a blank or line end; *index is 0-based. Returns the end of the index,
-   or NULL if the text is not of this form. */
+/* Read an index in 1 .. most that a blank or a line end follows; *index is 0-based. Returns the end of the index, or
+   NULL if the text is not of this form. */
 static inline const char *plain_index(const char *p, int64_t most, int *index)
 {
     uint64_t v;
@@ -174,14 +174,15 @@ static inline const char *plain_index(const char *p, int64_t most, int *index)
     return v - 1 < (uint64_t)most && n <= 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
 }
 
-/* The start of the next line if the line ends here, or NULL. */
+/* If the line ends here, the start of the next line; otherwise NULL. */
 static inline const char *plain_end(const char *p)
 {
     if (*p == '\r') p++;
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* Is the entry in the lower triangle, or on the diagonal if any value is allowed there? */
+/* Does the entry need no further check? Such an entry is in the lower triangle, or on a diagonal that may have any
+   value. */
 static inline bool plain_side(enum symmetry symmetry, int row, int col)
 {
     return row > col || (row == col && symmetry == SYMMETRIC);
@@ -195,8 +196,8 @@ static inline const char *plain_value(const char *p, bool integer, double *v)
     return !integer || !after || first + digits_read(first, &digits) == after ? after : NULL;
 }
 
-/* Parse lines from s->p up to the first line that is not plain. Inlined with constant counts, so that each kind of line
-   has a loop of its own. */
+/* Parse lines from s->p up to the first line that is not plain. The function is inlined with constant counts, so that
+   each kind of line has its own loop. */
 static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
 {
     const struct head h = *s->h;
@@ -233,7 +234,7 @@ static void take_plain(struct parser *s)
 
 /* ---- all lines ---- */
 
-/* Take a blank line or a comment. */
+/* Skip a blank line or a comment. */
 static bool take_gap(struct parser *s)
 {
     struct block *k = s->k;

@@ -1,6 +1,6 @@
-/* Write a Matrix Market file: coordinate, general, with the shortest decimals that read back exactly. All threads
-   compose the text of shares of the entries, and compress it if the file is to be; the shares are written in order. The
-   file is written completely or not at all. */
+/* Write a Matrix Market file of format coordinate and symmetry general. The values are the shortest decimal numbers
+   that read back exactly. The entries are divided into shares. All threads compose the text of shares and, if the name
+   ends in .gz, compress it. The shares are written in order. The file is written completely or not at all. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/gzip.h"
@@ -17,7 +17,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SHARE: entries of a piece of text; LINE_ROOM: bytes of the longest line; NEAR: rows that a search by steps visits */
+/* SHARE: number of entries in a piece of text. LINE_ROOM: length of the longest line. NEAR: number of rows that row_of
+   tries one by one before it searches */
 enum {
     SHARE = 1 << 14,
     LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1),
@@ -35,19 +36,21 @@ struct piece {
     bool ready;        /* complete, but not written yet */
 };
 
-/* The file. Pieces are composed in any order, at most `depth` ahead of the one that is written next, so that a thread
-   that the system interrupts does not hold up the others at once. */
+/* The file. Pieces are composed in any order, but less than `depth` pieces ahead of the next piece to be written. So if
+   the system interrupts a thread, the other threads can go on for a while. */
 struct writer {
     struct newfile file;
     const struct csr *A;
     struct watch *watch;
     bool packs; /* gzip */
     struct gzip_sum sum;
-    struct err why;             /* the first failure of a thread */
-    bool stop;                  /* read and written atomically */
-    struct piece *slot;         /* [depth]: piece i of the file is composed in slot i % depth */
-    int64_t depth, taken, next; /* pieces taken by a thread; the piece to be written next; both atomic */
-    bool writing;               /* a thread is writing pieces */
+    struct err why;     /* the first failure in any thread */
+    bool stop;          /* read and written atomically */
+    struct piece *slot; /* [depth]: piece i of the file is composed in slot i % depth */
+    int64_t depth;
+    int64_t taken; /* number of pieces that threads have taken; read and written atomically */
+    int64_t next;  /* the next piece to be written; read and written atomically */
+    bool writing;  /* true while a thread writes pieces */
 };
 
 static bool piece_new(struct piece *p, bool packs, struct err *e)
@@ -70,7 +73,8 @@ static void stop(struct writer *w, const struct err *why)
     w->stop = true;
 }
 
-/* False once a thread failed or the user cancelled, which the thread that called mtx_save learns. */
+/* Returns false once a thread has failed or the user has cancelled. Only thread 0, which called mtx_save, checks
+   whether the user cancelled. */
 static bool goes_on(struct writer *w, int64_t done)
 {
     struct err why = {0};
@@ -155,8 +159,8 @@ static bool put_line(struct piece *p, int (*write)(FILE *f, const struct csr *A)
     return ok;
 }
 
-/* Add each line of the comment, made safe to print. Lines are cut after 240 bytes, and lines beyond the room of the
-   text are left out. */
+/* Add each line of the comment, made safe to print. Lines are cut after 240 bytes. Lines that would exceed half of the
+   text's room are left out. */
 static void put_comment(struct piece *p, const char *comment)
 {
     char safe[1024];
@@ -180,7 +184,7 @@ static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t
     put_text(p, "\n", 1);
 }
 
-/* The row of entry k, which is not before `row`: empty rows may precede it, many or few. */
+/* The row of entry k. It is `row` or a later row; there may be many empty rows in between. */
 static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 {
     for (int i = 0; i < NEAR; i++, row++)
@@ -190,7 +194,7 @@ static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 
 /* ---- the file ---- */
 
-/* What a thread failed with, as the failure of the save. */
+/* If a thread failed, fail with its error. */
 static bool fine(const struct writer *w, struct err *e)
 {
     return !w->why.code || fail_at(e, w->why.code, w->why.where, "%s", w->why.text);
@@ -234,7 +238,8 @@ static bool compose(struct writer *w, struct piece *p, int64_t share)
     return piece_pack(w, p, end);
 }
 
-/* Write this piece, and those after it that are ready, unless another thread is doing so already. */
+/* Mark p as ready. If the next piece to be written is ready and no other thread is writing, write it and all ready
+   pieces after it. */
 static void hand_in(struct writer *w, struct piece *p)
 {
     bool mine;

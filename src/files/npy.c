@@ -1,4 +1,4 @@
-/* Files of kind .npy: read and write their headers; read items of any type as integers. */
+/* .npy files: read and write headers; read items of any integer type. */
 #include "npy.h"
 #include "file.h"
 
@@ -13,7 +13,7 @@ static bool is_little_endian(void)
 
 /* ---- headers ---- */
 
-/* The text after the colon of a key, or NULL. */
+/* The text after the colon that follows the key, or NULL. */
 static const char *value_of(const char *dict, const char *key)
 {
     const char *p = strstr(dict, key);

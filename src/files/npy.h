@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* maximum number of axes of an array; bytes of a header that npy_header writes */
+/* maximum number of axes of an array; size of a header that npy_header writes */
 enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 };
 
 struct npy {
@@ -18,7 +18,7 @@ struct npy {
     int64_t dim[NPY_DIMENSIONS], n; /* length of each axis; their product */
 };
 
-/* Read the Python dictionary of a header. Returns false if it does not state a known type, order and shape. */
+/* Read the Python dictionary of a header. Returns false unless the header states a known type, order and shape. */
 bool npy_parse(const char *dict, struct npy *a);
 /* Is this an array of integers that npy_integer can read? */
 bool npy_is_integer(const struct npy *a);
@@ -26,8 +26,8 @@ bool npy_is_integer(const struct npy *a);
 int64_t npy_integer(const struct npy *a, const char *p);
 /* Convert n items to this machine's byte order. */
 void npy_to_native(const struct npy *a, char *items, int64_t n);
-/* Write the header of an array, NPY_HEADER bytes long. type is, for example, "f8" or "|S3"; shape is, for example, "5,"
-   or "". */
+/* Write the header of an array; the header has NPY_HEADER bytes. type is, for example, "f8" or "|S3"; shape is, for
+   example, "5," or "". */
 void npy_header(char header[NPY_HEADER], const char *type, const char *shape);
 
 #endif

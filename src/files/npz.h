@@ -1,4 +1,4 @@
-/* .npz, a zip of .npy arrays, as scipy.sparse.save_npz writes it: shared by reading and writing. */
+/* .npz: a zip archive of .npy arrays, as written by scipy.sparse.save_npz. Shared by reading and writing. */
 #ifndef NPZ_H
 #define NPZ_H
 
@@ -29,7 +29,7 @@ struct npz {
 /* npz_read.c: read the arrays. The caller sets s and watch. Call npz_free even after a failure. */
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
-/* npz_save.c: write A as csr, not compressed. */
+/* npz_save.c: write A in format csr, uncompressed. */
 bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e);
 
 enum { NPZ_CHUNK = 1 << 18 }; /* bytes read or written at a time */

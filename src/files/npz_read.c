@@ -12,7 +12,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 }; /* bytes of a header; highest compression ratio of deflate */
+/* largest size of a header's dictionary in bytes; highest compression ratio of deflate */
+enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 };
 
 struct reader {
     struct npz *to;
@@ -33,7 +34,7 @@ static bool zip_fail(struct reader *r, struct err *e)
     return file_bad(r->s, e, "the .npz file is damaged (%s): it is truncated or corrupt", why);
 }
 
-/* Read exactly n bytes of the member. */
+/* Read exactly n bytes of the current member of the zip. */
 static bool take(struct reader *r, void *to, int64_t n, struct err *e)
 {
     for (int64_t got = 0; got < n;) {
@@ -57,8 +58,8 @@ static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
     if (!take(r, h + 8, wide, e)) return false;
     int64_t n = h[8] | h[9] << 8 | (int64_t)h[10] << 16 | (int64_t)h[11] << 24;
     if (n > DICT_MOST)
-        return file_bad(r->s, e, "the header of array %s has %lld bytes, more than %d", r->member, (long long)n,
-                        DICT_MOST);
+        return file_bad(r->s, e, "the header of array %s has %lld bytes, but at most %d are allowed", r->member,
+                        (long long)n, DICT_MOST);
     if (!take(r, dict, n, e)) return false;
     dict[n] = 0;
     *head_bytes = 8 + wide + n;
@@ -79,7 +80,8 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
     if (!wrong)
         return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items, but at most %d fit in 32-bit row pointers",
                        r->member, (long long)r->head.n, INT32_MAX);
-    return file_bad(r->s, e, "array %s does not hold the %lld items it declares", r->member, (long long)r->head.n);
+    return file_bad(r->s, e, "array %s does not hold the %lld items that its header declares", r->member,
+                    (long long)r->head.n);
 }
 
 /* Read the next items, at most one chunk, into r->chunk, in this machine's byte order. Returns the number of items, or
@@ -88,7 +90,7 @@ static int64_t next_items(struct reader *r, int64_t left, struct err *e)
 {
     int64_t n = NPZ_CHUNK / r->head.size;
     if (left < n) n = left;
-    bool known = r->done <= r->file_bytes; /* false if the file turns out to be compressed */
+    bool known = r->done <= r->file_bytes; /* false: the file is compressed, so its length does not show the progress */
     if (!watch_tick(r->to->watch, "reading", known ? r->done : 0, known ? r->file_bytes : 0, e) ||
         !take(r, r->chunk, n * r->head.size, e))
         return 0;
@@ -101,7 +103,7 @@ static bool unusable(struct reader *r, const char *needed, struct err *e)
     return file_bad(r->s, e, "array %s must hold %s, not type %c%d", r->member, needed, r->head.kind, r->head.size);
 }
 
-/* Read an array of one axis as 32-bit integers. */
+/* Read a one-dimensional array as 32-bit integers. */
 static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
 {
     if (!npy_is_integer(&r->head) || r->head.dims != 1) return unusable(r, "one axis of integers", e);

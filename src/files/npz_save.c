@@ -1,4 +1,4 @@
-/* Write .npz: the arrays of csr, stored in a zip without compression, by libarchive. */
+/* Write .npz files: libarchive stores the arrays of csr in a zip archive without compression. */
 #include "npz.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -33,7 +33,7 @@ static bool put_data(struct zip *z, const void *data, int64_t n, struct err *e)
     return true;
 }
 
-/* Start an array of the file with its .npy header; `bytes` bytes of items follow. */
+/* Begin an array of the file and write its .npy header. The caller then writes `bytes` bytes of items. */
 static bool begin_member(struct zip *z, const char *name, const char *type, const char *shape, int64_t bytes,
                          struct err *e)
 {

@@ -50,7 +50,8 @@ struct place place_of_offset(int64_t first, int64_t offset)
 
 /* ---- the set of one block's diagonals: a list of offsets, and a small hash table to find them ---- */
 
-/* Find an offset in the hash table: returns the place that holds the offset, or the free place where it belongs. */
+/* Find an offset in the hash table: returns the place that holds the offset, or the free place at which to insert
+   it. */
 static int *place_in(const struct block *B, int offset)
 {
     uint64_t hash = (uint64_t)(uint32_t)offset * 0x9e3779b97f4a7c15, mask = (UINT64_C(1) << B->bits) - 1;
@@ -59,7 +60,7 @@ static int *place_in(const struct block *B, int offset)
     return &B->table[at];
 }
 
-/* Append an offset to the list unless the list contains it already. */
+/* Append an offset to the list, unless the list already contains it. */
 static void enter(struct block *B, int offset)
 {
     int *place = place_in(B, offset);
@@ -146,7 +147,7 @@ static void bounds(const struct csr *A, const struct blocks *all, int64_t at, in
     *last = all->start ? all->start[b + 1] : end < A->rows ? end : A->rows;
 }
 
-/* Memory for the threads: a list and a hash table for each, large enough for any block. */
+/* Memory for the threads. Each thread has a list and a hash table that are large enough for any block. */
 struct team {
     int threads, bits;
     int64_t most;

@@ -13,9 +13,9 @@ struct stored;
 
 /* ---- the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 
-/* Number the diagonals with at least max(1, least) entries, from 0, in ascending order of their offsets. The result has
-   rows + cols elements, and the caller frees it; element offset + rows is the number of that diagonal, or -1. *count:
-   the number of numbered diagonals. NULL on failure. */
+/* Number the diagonals that have at least max(1, least) entries, from 0, in ascending order of their offsets. The
+   result has rows + cols elements; the caller frees it. Element offset + rows is the number of the diagonal with that
+   offset, or -1. *count receives how many diagonals got a number. NULL on failure. */
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e);
 /* Store the numbered diagonals in full: the element of diagonal d in row i is slot d*rows + i. Entries on other
    diagonals are skipped. */
@@ -49,7 +49,7 @@ bool visit_blocks(const struct csr *A, const struct blocks *all,
 int *count_diagonals(const struct csr *A, const struct blocks *all, struct err *e);
 /* Does B have all diagonals of rows first .. last-1? */
 bool block_holds(const struct block *B, const struct csr *A, int64_t first, int64_t last);
-/* Write B's offsets in ascending order to `offsets`, unless that is NULL, and B's values to `data`: row t of the block
+/* If `offsets` is not NULL, write B's offsets to it in ascending order. Write B's values to `data`: row t of the block
    on its diagonal d goes to slot base + d*height + t. */
 void block_put(struct block *B, const struct csr *A, int *offsets, struct array *data, int64_t base, int64_t height);
 /* Do 32-bit pointers suffice for n elements in BRCSD's records of offsets? E_LIMIT if not. */

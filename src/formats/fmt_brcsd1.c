@@ -1,7 +1,7 @@
 /* BRCSD-I: the rows are cut into blocks where a diagonal enters or leaves the matrix, so that inside a block every
    diagonal runs from the first row to the last. A block stores the diagonals that have an entry in it. brcsd1_offsets
-   has one record per block: the block's first row, followed by its offsets. Record b is brcsd1_ptr[b] ..
-   brcsd1_ptr[b+1]-1. The values of block b, diagonal by diagonal, begin at slot brcsd1_start[b].
+   has one record per block: the block's first row, followed by the offsets of its diagonals. Record b is brcsd1_ptr[b]
+   .. brcsd1_ptr[b+1]-1. The values of block b, diagonal by diagonal, begin at slot brcsd1_start[b].
 
      row 0   * * . *         cut at row 3, where offset 3 ends and -3 begins:
          1     * * . *       brcsd1_offsets = 0 | 0 1 3, 3 | -3 0 1
@@ -10,9 +10,9 @@
          4   . *     *
          5   . . *     *
 
-   A thread block takes a piece of at most BRCSD1_ROWS rows: rows brcsd1_row[k] .. brcsd1_row[k+1]-1 of block
-   brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the block
-   size that the paper uses. */
+   A thread block processes a piece of at most BRCSD1_ROWS rows. Piece k consists of rows brcsd1_row[k] ..
+   brcsd1_row[k+1]-1 in block brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the
+   default of 64 is the block size that the paper uses. */
 #include "fmt_brcsd1.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -22,7 +22,7 @@
 
 struct layout {
     struct blocks blocks;
-    int *start, *dnum; /* first row of each block; number of diagonals of all blocks before it */
+    int *start, *dnum; /* first row of each block; total number of diagonals in all blocks before each block */
     struct brcsd1_numbers of;
 };
 
@@ -66,7 +66,7 @@ int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int 
     return blocks;
 }
 
-/* Replace the marks by the list of marked rows, in place; returns its length. */
+/* Replace the marks, in place, by the list of marked rows. Returns the length of the list. */
 static int64_t list_marks(int *marks, int64_t rows)
 {
     int64_t n = 0;
@@ -75,7 +75,7 @@ static int64_t list_marks(int *marks, int64_t rows)
     return n;
 }
 
-/* Returns the first row of each block, in memory that the caller frees. *blocks: the number of blocks. */
+/* Returns the first row of each block, in memory that the caller frees. *blocks receives the number of blocks. */
 static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
@@ -178,8 +178,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* The head of a record and the pointers of a block refer to the block's first row; the elements of brcsd1_block and
-   brcsd1_row refer to the first row of a piece. */
+/* The first element of a record and the pointers of a block refer to the block's first row; the elements of
+   brcsd1_block and brcsd1_row refer to the first row of a piece. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;

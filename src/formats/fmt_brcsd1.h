@@ -27,8 +27,8 @@ struct brcsd1_pointers {
     int64_t *start;
     int *block, *row;
 };
-/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least min rows
-   and writes their first rows, followed by the number of rows of the matrix, to start[n + 2]. Returns the number of
+/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least min rows.
+   Writes the first row of each block, and then the number of rows of the matrix, to start[n + 2]. Returns the number of
    blocks. */
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);

@@ -1,6 +1,6 @@
 /* BRCSD-II: blocks of `nrows` rows, each with the diagonals that have an entry in it; neighbouring blocks with the same
-   offsets share one record of them. A record in brcsd2_offsets is the number of blocks that share it, followed by the
-   offsets.
+   offsets share one record of these offsets. A record in brcsd2_offsets is the number of blocks that share it, followed
+   by the offsets.
 
      row 0   * * . *         nrows 2: brcsd2_offsets = 2 | 0 1 3, 1 | -3 0
          1     * * . *       brcsd2_ptr  = 0 0 4     where each block's record begins
@@ -33,8 +33,8 @@ static void compare(void *to, const struct csr *A, struct block *B)
     L->ptr[B->at] = B->at > 0 && block_holds(B, A, B->first - L->blocks.height, B->first);
 }
 
-/* Two neighbouring blocks have the same diagonals if one has all diagonals of the other and both have the same
-   number. */
+/* Two neighbouring blocks have the same diagonals if one block has all diagonals of the other and both have the same
+   number of diagonals. */
 static void share_records(struct layout *L)
 {
     int diagonals = -1;
@@ -81,7 +81,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-/* The offsets of a record are written by the first block that shares it. */
+/* The first block that uses a record writes the record's offsets. */
 static void put_block(void *to, const struct csr *A, struct block *B)
 {
     struct stored *S = to;
@@ -133,7 +133,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_brcsd2 = {
     .name = "brcsd2",
-    .about = "BRCSD-II: diagonals in blocks of equal height; neighbouring blocks with the same offsets share them",
+    .about = "BRCSD-II: diagonals in blocks of equal height; neighbouring blocks with the same offsets store them once",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .params = {{"nrows", 32, 1, 1024, "rows per block"}},
     .zeros_fade = true,

@@ -17,7 +17,7 @@ extern const struct format format_brcsd2;
 
 enum { BRCSD2_OFFSETS, BRCSD2_DATA, BRCSD2_PTR, BRCSD2_DNUM }; /* param 0: nrows */
 
-/* Fails if the records or diagonals are too many for the format. */
+/* Fails if there are too many records or diagonals for the format. */
 bool brcsd2_sizes(struct stored *S, int64_t records, int64_t diagonals, struct err *e);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* BSR: compressed rows of b x b blocks. Block k of val is b*b values, row by row; block row I holds the blocks
+/* BSR: compressed rows of b x b blocks. Block k of val consists of b*b values, row by row; block row I holds the blocks
    ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries, and elements beyond the matrix's edges, are 0.
 
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
@@ -17,14 +17,14 @@ static int64_t block_rows(const struct csr *A, int64_t b)
     return (A->rows + b - 1) / b;
 }
 
-/* The block column of entry k of a row that ends at `end`. If k >= end, a value larger than any block column. */
+/* The block column of entry k of a row that ends at `end`. If k >= end, the result is larger than any block column. */
 static int block_of(const struct csr *A, int k, int end, int b)
 {
     return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
 }
 
-/* Merge the rows of block row I and return the number of blocks in it. Write their block columns to list, in ascending
-   order, unless list is NULL. */
+/* Merge the rows of block row I and return the number of blocks in it. If `list` is not NULL, write the block columns
+   of these blocks to it in ascending order. */
 static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
 {
     int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;

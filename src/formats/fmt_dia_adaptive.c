@@ -1,5 +1,5 @@
-/* DIA-Adaptive: DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone remove the padding; otherwise
-   BRCSD-II. The arrays are those of the chosen format, and the parameter `as` then states the choice. */
+/* DIA-Adaptive: DIA-Adaptive: DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone remove the padding;
+   otherwise BRCSD-II. The matrix has the arrays of the chosen format. The parameter `as` records the choice. */
 #include "fmt_dia_adaptive.h"
 #include "matrix/csr.h"
 #include "fmt_brcsd1.h"
@@ -38,7 +38,7 @@ bool adaptive_pads_less(const struct stored *S, int64_t percent)
     return 100.0 * (double)(stored_slots(S) - S->nnz) < (double)percent * (double)S->nnz;
 }
 
-/* We do not know the rule of Gao et al.; our rule uses the padding that each format would have. */
+/* The rule of Gao et al. is not known to us. Our rule uses the padding that each format would have. */
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[ADAPTIVE_AS]) return plan_as(A, S, S->param[ADAPTIVE_AS], e);

@@ -5,15 +5,16 @@
    drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
    d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored with full height.
 
-   Example: four segments have 8, 6, 4 and 2 operands. 8 > 2*2, but 8 is not > 2*4, so no two segments are merged for
-   being small. The largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
+   Example: four segments have 8, 6, 4 and 2 operands. Two segments would be merged for being small only if the largest
+   segment had more than twice the operands of each. Since 8 > 2*2 but not 8 > 2*4, no two segments are. The largest
+   segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
 #include "fmt_drm.h"
 #include "diagonals.h"
 #include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
 
-/* The sub-blocks during the merge. A sub-block is identified by its first segment and is a linked list of segments. */
+/* The sub-blocks during the merge. A sub-block is a linked list of segments and is identified by its first segment. */
 struct merge {
     int64_t n;    /* remaining sub-blocks */
     int *heap;    /* [n] the sub-blocks, as a heap with the smallest number of operands at its root */
@@ -41,7 +42,8 @@ static void merge_free(struct merge *M)
     mem_free(M->tail);
 }
 
-/* Ties are broken by number, so that the result is the same everywhere. */
+/* If two sub-blocks have equally many operands, the lower number comes first, so that the result is the same on every
+   machine. */
 static bool less(const struct merge *M, int64_t i, int64_t j)
 {
     int a = M->heap[i], b = M->heap[j];
@@ -88,7 +90,7 @@ static void merge_two_smallest(struct merge *M)
     sift(M, 0, M->n);
 }
 
-/* Removing the root of a min-heap repeatedly leaves the array sorted by size, the largest first. */
+/* Removing the root of a min-heap repeatedly leaves the array sorted by size, with the largest first. */
 static void sort(struct merge *M)
 {
     for (int64_t n = M->n - 1; n > 0; n--) {
@@ -97,8 +99,8 @@ static void sort(struct merge *M)
     }
 }
 
-/* The paper's procedure. Merging two sub-blocks that are each smaller than half of the largest gives a sub-block
-   smaller than the largest, so the largest does not change. */
+/* The paper's procedure. If two sub-blocks are each smaller than half of the largest, the merged sub-block is smaller
+   than the largest, so `max` does not change. */
 static void rearrange(struct merge *M)
 {
     int64_t max = 0;
@@ -122,8 +124,8 @@ void drm_layout_free(struct drm_layout *L)
     *L = (struct drm_layout){0};
 }
 
-/* Write the lists one after another. A list of more than `most` segments is divided into several lists of nearly equal
-   length. */
+/* Write the lists of segments one after another. A list of more than `most` segments is divided into several lists of
+   nearly equal length. */
 static void lay_out(const struct merge *M, int64_t most, struct drm_layout *L)
 {
     int64_t at = 0;

@@ -21,9 +21,9 @@ enum { DRM_ROWS = 1024 };                                /* maximum number of ro
 struct drm_layout {
     int64_t segments, subblocks;
     int *dnum;        /* [segments + 1] diagonals of the segments before each position */
-    int *index, *blo; /* see fmt_drm.c; blo has room for one sub-block per segment */
+    int *index, *blo; /* see drm_index and drm_blo in fmt_drm.c; blo has room for one sub-block per segment */
 };
-/* Arrange and merge n segments of nrows rows; before[s]: the number of diagonals of the segments before s. Call
+/* Arrange and merge n segments of nrows rows; before[s] is the number of diagonals of all segments before s. Call
    drm_layout_free afterwards, also on failure. */
 bool drm_lay(const int *before, int64_t n, int64_t nrows, struct drm_layout *L, struct err *e);
 void drm_layout_free(struct drm_layout *L);

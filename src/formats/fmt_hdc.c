@@ -1,6 +1,7 @@
 /* HDC: a DIA part for diagonals that are full enough, and compressed rows for all other entries. The fill of a diagonal
-   is the number of its entries divided by its slots, one per row of the matrix. A minimum fill limits the padding: with
-   `fill` = 50%, no stored diagonal has more padding than entries, even if it is short. */
+   is the number of its entries divided by the number of its slots. A diagonal has one slot per row of the matrix. A
+   minimum fill limits the padding: with `fill` = 50%, no diagonal of the DIA part has more padding than entries, not
+   even a short diagonal. */
 #include "fmt_hdc.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -82,7 +83,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A stored zero counts as padding in the compressed rows too, so that both parts treat it in the same way. */
+/* A stored zero counts as padding in the compressed rows too, so that both parts treat stored zeros in the same way. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *offsets = S->a[HDC_OFFSETS].data, *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;

@@ -1,6 +1,6 @@
-/* HDIA: the rows are divided into blocks of `hack` rows, called hacks, each stored as a separate DIA matrix. Hack h has
-   the diagonals hackOffsets[h] .. hackOffsets[h+1]-1, which are the diagonals with an entry in its rows; slot d*hack +
-   t is row t of the hack on diagonal d. The last hack is stored with full height. */
+/* HDIA: the rows are divided into blocks of `hack` rows, called hacks. Each hack is stored as a separate DIA matrix.
+   Hack h has the diagonals hackOffsets[h] .. hackOffsets[h+1]-1, which are the diagonals with an entry in its rows;
+   slot d*hack + t is row t of the hack on diagonal d. The last hack is stored with full height. */
 #include "fmt_hdia.h"
 #include "diagonals.h"
 #include "format.h"

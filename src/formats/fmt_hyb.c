@@ -7,7 +7,7 @@
 #include "base/loop.h"
 #include "base/threads.h"
 
-/* The largest width such that at least a third of the rows have that many entries or more. */
+/* The largest width such that at least a third of the rows have `width` or more entries. */
 static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
 {
     int64_t longest = csr_longest_row(A), rows = 0, w;
@@ -78,7 +78,7 @@ const struct format format_hyb = {
     .about = "ELL with a width that many rows fill, and COO for the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
     .params = {{"width", 0, 0, INT32_MAX,
-                "slots per row in the ELL part; 0 = the largest number that at least 1/3 of the rows fill"}},
+                "slots per row in the ELL part; 0 = the largest width that at least 1/3 of the rows fill"}},
     .spills = true,
     .value = -1,
     .values = {HYB_ELL_VAL, HYB_VAL, -1},

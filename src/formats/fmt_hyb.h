@@ -13,7 +13,8 @@ struct stored;
 
 extern const struct format format_hyb;
 
-enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL }; /* param 0: width, resolved before hyb_sizes */
+/* param 0: width, which is resolved before hyb_sizes is called */
+enum { HYB_ELL_COL, HYB_ELL_VAL, HYB_ROW, HYB_COL, HYB_VAL };
 
 /* over: entries beyond the width of the ELL part */
 void hyb_sizes(struct stored *S, int64_t over);

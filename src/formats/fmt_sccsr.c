@@ -7,13 +7,13 @@
 
    An SC-row stores the first elements of its c rows, then their second elements, and so on: slot row_ptr[s] + k*c + r
    is element k of row r of SC-row s; missing elements have column -1 and value 0. length and row_index are in the order
-   of the sorted rows; the last SC-row of a segment is filled up with rows of length 0 and index -1. The rows of segment
-   g are at positions segment[g] .. segment[g+1]-1 of that order.
+   of the sorted rows. The last SC-row of a segment is filled up with rows of length 0 and index -1. The rows of segment
+   g are at positions segment[g] .. segment[g+1]-1 of length and row_index.
 
    A segment with fewer than nw SC-rows would not keep the device busy, so its rows move to the next segment. The
-   paper's rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, which is 480 on its
-   GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors, each with 8 active blocks of 8
-   warps. */
+   paper's rule is nw = 0.5 * multiprocessors * active blocks per multiprocessor * warps per block, which is 480 on the
+   paper's GTX 295. The default is 2560 = 0.5 * 80 * 8 * 8, for a V100 with 80 multiprocessors, each with 8 active
+   blocks of 8 warps. */
 #include "fmt_sccsr.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -35,7 +35,7 @@ static int64_t rows_folded(int g)
     return 32 >> g;
 }
 
-/* Counting sort, stable. NULL on failure; the caller frees the result. */
+/* Sorts the rows by length with a stable counting sort. Returns NULL on failure; the caller frees the result. */
 static int *sort_rows(const struct csr *A, struct err *e)
 {
     int64_t longest = csr_longest_row(A);
@@ -162,7 +162,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* Returns the position in row_index of the first row of SC-row s. *c: the number of rows in s. */
+/* Returns the position in row_index of the first row of SC-row s. *c receives the number of rows in s. */
 static int64_t place_of_sc_row(const struct stored *S, int64_t s, int64_t *c)
 {
     const int *segment = S->a[SCCSR_SEGMENT].data;
@@ -174,7 +174,7 @@ static int64_t place_of_sc_row(const struct stored *S, int64_t s, int64_t *c)
     }
 }
 
-/* A pointer of a segment or SC-row refers to its first row. */
+/* The pointer of a segment or SC-row refers to the first row in that segment or SC-row. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *index = S->a[SCCSR_ROW_INDEX].data, *ptr = S->a[SCCSR_ROW_PTR].data, *col = S->a[SCCSR_COL_IND].data;

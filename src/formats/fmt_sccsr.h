@@ -19,17 +19,20 @@ enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, S
 enum { SCCSR_SEGMENTS = 4 }; /* as in the paper; segment g folds 32 >> g rows into one */
 
 struct sccsr_segment {
-    int64_t c;           /* rows folded into one SC-row */
-    int64_t rows, first; /* rows: number of rows in the segment. first: position of the first of them in sorted order */
-    int64_t n, sc;       /* n: number of SC-rows in the segment. sc: index of the first of them */
-    int64_t place;       /* position of its first row in row_index */
+    int64_t c;     /* rows folded into one SC-row */
+    int64_t rows;  /* number of rows in the segment */
+    int64_t first; /* position of the segment's first row in sorted order */
+    int64_t n;     /* number of SC-rows in the segment */
+    int64_t sc;    /* index of the segment's first SC-row */
+    int64_t place; /* position of the segment's first row in row_index */
 };
 struct sccsr_layout {
     struct sccsr_segment segment[SCCSR_SEGMENTS];
-    int64_t places, n; /* number of rows including fillers, number of SC-rows */
+    int64_t places; /* number of rows including fillers */
+    int64_t n;      /* number of SC-rows */
 };
-/* rows: on entry, the number of rows in each segment by length; on return, the numbers after merging each segment that
-   is too small into the next. */
+/* On entry, rows[] holds the number of rows in each segment, divided by length alone. Segments that are too small are
+   then merged into the next segment, and rows[] receives the new numbers. */
 void sccsr_lay(int64_t rows[SCCSR_SEGMENTS], int64_t nw, struct sccsr_layout *L);
 /* slots: total number over all segments */
 bool sccsr_sizes(struct stored *S, const struct sccsr_layout *L, int64_t slots, struct err *e);

@@ -91,7 +91,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return sell_sizes(S, slots, e);
 }
 
-/* Row -1 is a filler that has only padding. */
+/* Row -1 is a filler, which has only padding. */
 static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t width, struct stored *S)
 {
     int *col = S->a[SELL_COL].data;

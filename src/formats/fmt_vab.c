@@ -1,12 +1,13 @@
-/* VAB, vertically aligned blocks: rows are divided into pieces of 4 elements, one thread per piece. Pieces are assigned
-   to thread blocks of `block` threads and stored so that the threads of a warp read adjacent slots.
+/* VAB, vertically aligned blocks: rows are divided into pieces of 4 elements. One thread processes one piece. Pieces
+   are assigned to thread blocks of `block` threads and stored so that the threads of a warp read adjacent slots.
 
    Row i has the pieces row_piece[i] .. row_piece[i+1]-1. Element e of piece p is slot
 
        p/block * 4*block  +  e*block  +  p%block
 
-   A row's last piece is filled up with its last column and value 0: columns ascend in a row, so a repeated column is
-   padding. The last block is filled up with pieces of column 0 and value 0, which belong to no row. */
+   A row's last piece is filled up with copies of its last column and with values of 0. Since columns ascend within a
+   row, a repeated column is padding. The last block is filled up with pieces that belong to no row; they have column 0
+   and value 0. */
 #include "fmt_vab.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -32,7 +33,7 @@ bool vab_sizes(struct stored *S, int64_t pieces, struct err *e)
 {
     int64_t block = S->param[0], slots = (pieces + block - 1) / block * block * VAB_PIECE;
     if (block % BLOCK_STEP)
-        return fail(e, E_USAGE, "vab: block must be a multiple of %d threads, but is %lld; use 64, 128 or 256",
+        return fail(e, E_USAGE, "vab: block must be a multiple of %d threads, but it is %lld; use 64, 128 or 256",
                     BLOCK_STEP, (long long)block);
     plan_array(S, "val", ROLE_VALUES, S->real, slots);
     plan_array(S, "col", ROLE_COLUMNS, T_I32, slots);

@@ -21,7 +21,8 @@ const struct format *const formats[] = {
     NULL,
 };
 
-/* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: plans of at most this size are always allowed */
+/* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: a plan of at most this size may have any amount of
+   padding */
 enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 };
 
 const struct registry format_registry = {.entries = formats};
@@ -74,7 +75,7 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
         const struct param *p = &f->params[i];
         int64_t v = param ? param[i] : p->default_value;
         if (v < p->min || v > p->max)
-            return fail(e, E_USAGE, "%s: %s must be %lld to %lld, but is %lld", f->name, p->name, (long long)p->min,
+            return fail(e, E_USAGE, "%s: %s must be %lld to %lld, but it is %lld", f->name, p->name, (long long)p->min,
                         (long long)p->max, (long long)v);
         S->param[i] = v;
     }
@@ -115,7 +116,7 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
                     show_bytes((double)memory, have, sizeof have));
     if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
     fail(e, E_LIMIT, "%s", needs);
-    err_advise(e, "`force` converts it anyway");
+    err_advise(e, "add `force` to the command to convert it anyway");
     return false;
 }
 

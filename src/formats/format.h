@@ -23,10 +23,10 @@ struct format {
     struct param params[PARAMS_MAX + 1];
     bool zeros_fade;  /* a stored zero cannot be distinguished from padding (DIA, BSR, dense) */
     bool raw;         /* has no padding by construction */
-    bool interchange; /* the form in which matrices are kept, so no conversion is needed */
-    bool spills;      /* by default it limits the padding of rows and stores the overflow without padding */
-    int value;        /* index of the array that holds the values; -1 if there are several (see values) */
-    int values[3];    /* if value is -1: the indices of the value arrays, ended by -1 */
+    bool interchange; /* the format in which the program keeps matrices, so no conversion is needed */
+    bool spills; /* by default the format limits the padding of rows and stores the remaining entries without padding */
+    int value;   /* index of the array that holds the values; -1 if there are several (see values) */
+    int values[3]; /* if value is -1: the indices of the value arrays, ended by -1 */
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and O(rows + cols) temporary memory. */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
@@ -35,8 +35,8 @@ struct format {
     /* What slot i of array k stands for, 0 <= i < S->a[k].n. For padding, col is -1, and row is the row that reads the
        padding, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
-    /* Formats that store diagonals: set *operands to the operands of piece k, for measuring the balance of work (see
-       struct measures). Returns false if there is no piece k. NULL for other formats. */
+    /* Formats that store diagonals: set *operands to the number of operands in piece k. The balance of work is measured
+       from these numbers (see struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Change default parameters to those for a GPU with this number of multiprocessors; NULL: no change. */
     void (*suit)(int multiprocessors, int64_t *param);
@@ -47,7 +47,7 @@ extern const struct registry format_registry;
 const struct format *format_find(const char *name);
 
 struct plan {
-    struct stored shape; /* arrays without data, params resolved */
+    struct stored shape; /* the arrays, without data, and the resolved parameters */
     int64_t bytes;       /* total size of the arrays */
     int64_t slots;       /* elements of the value arrays */
     int64_t padding;     /* slots - nnz */
@@ -68,17 +68,18 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
    matrices. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
-/* Convert back to CSR by means of `where`. The values are those that S stores, that is, rounded if S->real is T_F32. */
+/* Convert back to CSR by means of `where`. The result has the values that S stores. They are rounded if S->real is
+   T_F32. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
 
-/* fmt_NAME.h declares NAME_sizes, the last step of planning, shared by host and device: it resolves the remaining
-   parameters, lists the arrays, and fails if the format cannot hold the matrix. */
+/* fmt_NAME.h declares NAME_sizes, the last step of planning. Host and device share it. It resolves the remaining
+   parameters and lists the arrays. It fails if the format cannot hold the matrix. */
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
-/* Write v to slot i, in the array's type. */
+/* Convert v to the array's type and write it to slot i. */
 void put_real(struct array *a, int64_t i, double v);
 void put_reals(struct array *a, const double *v); /* write all a->n values */
 void put_ints(struct array *a, const int *v);     /* like put_reals, for T_I32 */

@@ -12,13 +12,13 @@ extern "C" {
 struct err;
 struct stored;
 
-/* The measures of Wang et al. 2024. Operands are the stored values including padding, because all of them take part in
-   the SpMV (definition 3). The balance of work is the variance of the operands over the pieces that thread blocks
+/* The measures of Wang et al. 2024. Operands are the stored values, including padding, because the SpMV multiplies all
+   of them (definition 3). The balance of work is the variance of the operands over the pieces that thread blocks
    process (eq. 13, divided by the number of pieces). The paper's pieces are DRM's sub-blocks, the blocks of HDIA and of
-   BRCSD-II, and the blocks of BRCSD-I divided into parts of 64 rows; HDIA and BRCSD-II have the same variance at the
-   same block size. The paper does not measure DIA and HDC; here their pieces are DIA_ROWS rows. Our kernels process one
-   piece per thread block, except for HDIA and BRCSD-II: their pieces are small, so a thread block takes 128 rows, that
-   is four hacks or blocks of 32. */
+   BRCSD-II, and parts of 64 rows of BRCSD-I's blocks; HDIA and BRCSD-II have the same variance at the same block size.
+   The paper does not measure DIA and HDC; here their pieces are DIA_ROWS rows. Our kernels process one piece per thread
+   block, except for HDIA and BRCSD-II: their pieces are small, so a thread block processes 128 rows, for example four
+   hacks or blocks of 32 rows. */
 struct measures {
     int64_t padding, operands, pieces; /* padding = operands - nnz */
     double variance;                   /* 0 if there are no pieces */

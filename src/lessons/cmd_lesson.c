@@ -103,7 +103,7 @@ static bool title(struct lesson *L, char *text, struct err *e)
 
 static bool settle(struct lesson *L, struct err *e)
 {
-    struct capture *it = L->capture.text_file ? &L->capture : NULL;
+    struct capture *it = L->capture.text.file ? &L->capture : NULL;
     if (!L->question.line) return true;
     return question_settle(L->session, &L->question, it, &L->score, e);
 }
@@ -127,7 +127,7 @@ static bool expected(struct lesson *L, char *text, struct err *e)
 {
     bool error = text[1] == '!';
     text += 1 + error;
-    if (!L->capture.text_file) return fail(e, E_INPUT, "an expected line needs a command above it");
+    if (!L->capture.text.file) return fail(e, E_INPUT, "an expected line needs a command above it");
     if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "the expected line is empty: give a part of the output");
     if (error && L->ended == RAN) return fail(e, E_INPUT, "the command succeeded, but it should have been refused");
     if (error) L->ended = REFUSED_RIGHTLY;

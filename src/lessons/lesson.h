@@ -10,16 +10,16 @@
 struct err;
 struct session;
 
+#include "base/memfile.h"
+
 #include <cjson/cJSON.h>
 
 /* ---- lesson_capture.c: the output of commands ---- */
 
 /* The rows and text that one command or several consecutive commands printed. */
 struct capture {
-    FILE *rows_file, *text_file; /* memory streams that fill rows and text; open until capture_free */
-    char *rows, *text;           /* JSON lines; text as on the screen */
-    size_t nrows, ntext;         /* in bytes */
-    size_t from;                 /* offset in text, after the last expected line that was found */
+    struct memfile rows, text; /* JSON lines; text as on the screen; open until capture_free */
+    size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
    JSON mode runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e

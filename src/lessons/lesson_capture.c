@@ -5,7 +5,6 @@
 #include "lesson.h"
 #include "session/session.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static bool no_memory(struct err *e)
@@ -15,17 +14,13 @@ static bool no_memory(struct err *e)
 
 static bool open_both(struct capture *h, struct err *e)
 {
-    if (!h->rows_file) h->rows_file = open_memstream(&h->rows, &h->nrows);
-    if (!h->text_file) h->text_file = open_memstream(&h->text, &h->ntext);
-    return (h->rows_file && h->text_file) || no_memory(e);
+    return (h->rows.file || memfile_open(&h->rows, e)) && (h->text.file || memfile_open(&h->text, e));
 }
 
 void capture_free(struct capture *h)
 {
-    if (h->rows_file) fclose(h->rows_file);
-    if (h->text_file) fclose(h->text_file);
-    free(h->rows);
-    free(h->text);
+    memfile_free(&h->rows);
+    memfile_free(&h->text);
     *h = (struct capture){0};
 }
 
@@ -47,7 +42,7 @@ bool capture_quietly(struct session *s, const char *line, struct capture *h, str
 {
     struct out *outer = s->out, *quiet;
     bool terminal = s->terminal, interactive = s->interactive;
-    if (!open_both(h, e) || !(quiet = out_new(h->rows_file, h->text_file, OUT_JSON, e))) return false;
+    if (!open_both(h, e) || !(quiet = out_new(h->rows.file, h->text.file, OUT_JSON, e))) return false;
     s->out = quiet;
     s->terminal = s->interactive = false;
     bool ok = run_line(s, line);
@@ -70,10 +65,9 @@ static bool rows_only_in_json(const char *line)
 
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e)
 {
-    if (!open_both(h, e)) return false;
-    fflush(h->text_file);
-    h->from = h->ntext;
-    out_listen(s->out, h->rows_file, h->text_file);
+    if (!open_both(h, e) || !memfile_sync(&h->text, e)) return false;
+    h->from = h->text.n;
+    out_listen(s->out, h->rows.file, h->text.file);
     bool ok = run_line(s, line);
     out_listen(s->out, NULL, NULL);
     return ok && (!rows || out_mode(s->out) != OUT_TEXT || !rows_only_in_json(line) || capture_quietly(s, line, h, e));
@@ -81,9 +75,9 @@ bool capture_line(struct session *s, const char *line, bool rows, struct capture
 
 cJSON *capture_rows(struct capture *h, struct err *e)
 {
+    if (!memfile_sync(&h->rows, e)) return NULL;
     cJSON *all = cJSON_CreateArray();
-    fflush(h->rows_file);
-    for (const char *at = h->rows, *end; all && at && (end = strchr(at, '\n')); at = end + 1) {
+    for (const char *at = h->rows.text, *end; all && (end = strchr(at, '\n')); at = end + 1) {
         cJSON *row = cJSON_ParseWithLength(at, (size_t)(end - at));
         if (row && cJSON_AddItemToArray(all, row)) continue;
         cJSON_Delete(row);
@@ -141,7 +135,7 @@ static bool no_match(const struct capture *h, const char *pattern, struct err *e
     char line[LINE_MOST], best[LINE_MOST] = "";
     size_t most = 0;
     bool any = false;
-    for (const char *at = h->text + h->from; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+    for (const char *at = h->text.text + h->from; *at; at += strcspn(at, "\n"), at += *at == '\n') {
         squeeze(at, strcspn(at, "\n"), line);
         bool better = *line && (!any || common_prefix(line, pattern) > most);
         if (better) memcpy(best, line, sizeof best);
@@ -156,12 +150,12 @@ bool capture_expect(struct capture *h, const char *pattern, struct err *e)
 {
     char expected[LINE_MOST], line[LINE_MOST];
     squeeze(pattern, strlen(pattern), expected);
-    fflush(h->text_file);
-    for (const char *at = h->text + h->from; *at;) {
+    if (!memfile_sync(&h->text, e)) return false;
+    for (const char *at = h->text.text + h->from; *at;) {
         size_t n = strcspn(at, "\n");
         bool found = matches(squeeze(at, n, line), expected);
         at += n + (at[n] == '\n');
-        if (found) return h->from = (size_t)(at - h->text), true;
+        if (found) return h->from = (size_t)(at - h->text.text), true;
     }
     return no_match(h, expected, e);
 }

@@ -1,4 +1,4 @@
-/* Dense LU: the registry of methods; the steps of a factorisation, from its checks to solving; its errors and
+/* Dense LU: the registry of methods; the steps from the checks of a factorisation to the solve; the errors and the
    determinant. */
 #include "lu.h"
 #include "base/clock.h"
@@ -55,7 +55,7 @@ const char *lu_version(const struct lu_method *m)
 double lu_flops(int64_t n)
 {
     double x = (double)n;
-    return x * (4 * x * x - 3 * x - 1) / 6; /* the computation is exact until the division, so that one row gives 0 */
+    return x * (4 * x * x - 3 * x - 1) / 6; /* the computation is exact up to the division, so that n = 1 gives 0 */
 }
 
 int64_t lu_bytes(int64_t n, enum type real)
@@ -75,7 +75,7 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
     if (A->rows > N_MOST)
         return fail(e, E_LIMIT, "dense LU takes at most %d rows, but this matrix has %lld", +N_MOST,
                     (long long)A->rows);
-    return force || csr_finite(A, "factors", e);
+    return force || csr_finite(A, "factor", e);
 }
 
 static bool check_options(const struct lu_options *o, const struct lu_method *m, struct err *e)
@@ -211,7 +211,7 @@ static bool read_pivots(struct lu *v, struct err *e)
         !d->ops->get(d, &info, v->info, sizeof info, e))
         return false;
     for (int64_t k = 0; k < v->n; k++) {
-        v->swap[k] -= v->method->vendor; /* LAPACK counts from 1 */
+        v->swap[k] -= v->method->vendor; /* LAPACK counts rows from 1 */
         if (v->swap[k] < k || v->swap[k] >= v->n)
             return fail(e, E_NUMERIC, "%s on %s: wrong result: step %lld takes its pivot from row %d", v->method->name,
                         d->name, (long long)k, v->swap[k]);
@@ -241,11 +241,12 @@ bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e)
     *us = *spread = NAN;
     if (!lu_factor(v, e)) return false;
     if (v->dev->kind == DEV_EMU) return true;
-    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e)) return false; /* the first factorisation also loaded libraries */
+    if (v->dev->kind == DEV_CUDA && !lu_factor(v, e))
+        return false; /* a warm-up: the first factorisation also loaded libraries */
     int n = reps_for(v, reps);
     double *time = mem_new(n, sizeof *time, "the times of LU", e);
     if (!time) return false;
-    time[0] = v->us; /* on the host no warm-up is needed, so the first factorisation counts if it takes long enough */
+    time[0] = v->us; /* the host needs no warm-up, so if the first factorisation takes long enough, its time is used */
     bool again = reps || n > 1 || v->dev->kind == DEV_CUDA, ok = true;
     for (int i = 0; ok && again && i < n; i++) {
         ok = lu_factor(v, e);

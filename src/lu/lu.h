@@ -1,5 +1,5 @@
-/* Dense LU with partial pivoting, P A = L U: its methods, the state of a factorisation, and solving with it. A method
-   consists of one file, lu_NAME.c, and one line in lus.def. */
+/* Dense LU with partial pivoting, P A = L U: the methods, the state of a factorisation, and the solution of A x = b. A
+   method consists of one file, lu_NAME.c, and one line in lus.def. */
 #ifndef LU_H
 #define LU_H
 
@@ -28,7 +28,7 @@ struct lu {
     enum type real;
     int64_t n;
     int b;      /* width of a tile (lu-paper) or of the outer panel (lu); 0: the method has no width */
-    void *A;    /* on the device: A; after lu_factor, U with L (without its unit diagonal) below the diagonal */
+    void *A;    /* on the device: A; after lu_factor, U, and below the diagonal L without its unit diagonal */
     int *piv;   /* on the device, n items: step k exchanged row k with row piv[k] >= k, counted from 0 */
     int *info;  /* on the device: the first column without a pivot, or -1 */
     void *work; /* on the device: method->work(v) bytes */
@@ -36,7 +36,7 @@ struct lu {
     void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
     const struct csr *of;
     struct watch *watch; /* watch_tick is called with it after each column or panel; may be NULL */
-    bool sampling;       /* wait for the device after each part, and add the part's time to part_us */
+    bool sampling;       /* if true, wait for the device after each part, and add the part's time to part_us */
     double part_us[LU_PARTS];
     double part_from;
     int part; /* the part that is running, or -1 */
@@ -51,8 +51,9 @@ struct lu {
     double log10_det; /* log10 |det A|; -inf if the determinant is 0 */
     double growth;    /* max |U| / max |A| */
     double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
-    double error;     /* max |x_i - 1| of the same x; backward and error are NaN for a singular matrix */
-    double solve_us;  /* time of forward and back substitution */
+    double
+        error; /* max |x_i - 1|, where x is the computed solution; backward and error are NaN for a singular matrix */
+    double solve_us; /* time of forward and back substitution */
 };
 
 struct lu_method {
@@ -62,9 +63,9 @@ struct lu_method {
     bool vendor;        /* a function of a library, for cuda only */
     bool has_parts;     /* lu_sample measures the time of each part, in v->part_us */
     bool baseline;      /* speed-ups are relative to this method */
-    int (*width)(const struct lu *v); /* the default b; NULL: the method has no b */
+    int (*width)(const struct lu *v); /* the default b; NULL: the method has no width */
     int width_most;                   /* b is a power of two, 1 .. width_most */
-    /* size of the work memory on the device, besides A, piv and info; NULL: none */
+    /* size of the work memory on the device, in addition to A, piv and info; NULL: none */
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e);
     bool (*factor)(struct lu *v, struct err *e); /* queue the factorisation of v->A; sets v->piv and v->info */
 };
@@ -92,8 +93,9 @@ struct lu_options {
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
 /* Copy A to the device and factor it; may be called again. A singular matrix is not an error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
-/* Factor `reps` times after a warm-up; reps 0: as many times as fit in half a second, but at most ten. *us is the
-   median and *spread half the interquartile range; both are NaN on the emulator, which factors once. */
+/* Factor `reps` times after a warm-up. If reps is 0, factor as many times as half a second allows, but at most ten
+   times. *us is the median and *spread half the interquartile range; both are NaN on the emulator, which factors
+   once. */
 bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
 /* Factor once and time each part, in v->part_us; the waits for the device make this slower than lu_factor. */
 bool lu_sample(struct lu *v, struct err *e);
@@ -112,7 +114,8 @@ int64_t lu_bytes(int64_t n, enum type real);
 
 struct lu_steps {
     int64_t n, k; /* number of columns that are done */
-    /* n * n, column by column: L and U in the first k columns and rows, then the part still to be eliminated */
+    /* n * n, column by column: the first k columns and rows hold L and U; the others hold the part that is still to be
+       eliminated */
     double *a;
     double *given;
     int *row;             /* the row of A that is now in row i */

@@ -1,11 +1,12 @@
-/* lu: the fast method. A panel of b columns is factored in steps; each step takes as many columns as one thread block
-   can hold in its registers; the trailing update is a matrix product that runs concurrently with the next panel. The
-   device never waits for the host. */
+/* lu: the fast method. A panel of b columns is factored in steps. Each step takes as many columns as one thread block
+   can hold in its registers. The trailing update is a matrix product. It runs concurrently with the factorisation of
+   the next panel. The device never waits for the host. */
 #include "machine/device.h"
 #include "lu.h"
 #include "base/watch.h"
 
-enum { AHEAD_FROM = 256 }; /* look ahead only if at least this many columns are left; with fewer it does not pay off */
+/* look ahead only if at least this many columns are left; with fewer columns, looking ahead saves no time */
+enum { AHEAD_FROM = 256 };
 
 static struct lu_at at(const struct lu *v)
 {
@@ -61,7 +62,7 @@ static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
 }
 
 /* Factor the panel at `next` as soon as its own columns are updated, in parallel with the update of the columns after
-   it. The update is queued first because queuing it takes the host less time. */
+   it. The update is queued first, because the host queues an update faster than a panel. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
     if (!trail(v, j, w, next, end, e)) return false;

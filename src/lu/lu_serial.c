@@ -11,7 +11,7 @@ static bool factor(struct lu *v, struct err *e)
 
 const struct lu_method lu_serial = {
     .name = "lu-serial",
-    .about = "right-looking elimination, column by column, in one thread",
+    .about = "right-looking elimination, column by column, on one thread",
     .source = "textbook",
     .lesson =
         "Column k: the largest element on or below the diagonal is the pivot. Its row is swapped with row k, and the\n"

@@ -25,11 +25,12 @@ struct bicg_ops {
                    void *x);
     /* p = r + beta (p - omega v) */
     void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p);
-    /* qmrcgstab: residual = r, dir = adir = 0. residual is the residual of the smoothed x; adir = A dir */
+    /* qmrcgstab: residual = r, dir = adir = 0. `residual` belongs to the smoothed x; adir = A dir */
     void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir);
     /* r -= omega t; then compute the scalars of both quasi-minimisations */
     void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);
-    /* Update x and its residual along both directions, then update p like `direction`; record residual.residual */
+    /* Update x and its residual along both directions, then update p like `direction`; record the inner product
+       residual.residual */
     void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
                        void *dir, void *adir, void *x, void *residual);
 };

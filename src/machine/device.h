@@ -1,5 +1,5 @@
-/* Devices as the host sees them: memory, launches, measured bandwidths, the registry. Implemented by gpu/device.c,
-   gpu/dev_host.c, gpu/emu/ and gpu/cuda/. */
+/* Devices from the host's point of view: memory, launches, measured bandwidths, the registry. Implemented by
+   gpu/device.c, gpu/dev_host.c, gpu/emu/ and gpu/cuda/. */
 #ifndef DEVICE_H
 #define DEVICE_H
 
@@ -31,16 +31,16 @@ struct device_ops {
     void (*free)(struct device *d, void *p);
     bool (*put)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
-    /* Wait for all launches. Fails if one of them failed (a CUDA error, or an error found by the emulator). */
+    /* Wait for all launches. Fails if a launch failed (a CUDA error, or an error that the emulator found). */
     bool (*sync)(struct device *d, struct err *e);
     /* us[0..reps-1] = time of each go(ctx), measured by device events if the device has them. */
     bool (*time)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                  struct err *e);
-    /* bytes of memory: free now, and total */
+    /* memory in bytes: free now, and in total */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
     bool (*reset)(struct device *d, struct err *e); /* restart a lost device; the contents of its memory are lost */
-    /* Zeroed host memory that launches can write to at the address *on_device. The host sees what a launch wrote once a
-       later launch of the same stream has written to this memory. */
+    /* Zeroed host memory that launches can write to at the address *on_device. What a launch wrote is visible to the
+       host once a later launch of the same stream has written to this memory. */
     void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
     void (*unshare)(struct device *d, void *host);
     /* are all launches done? Does not wait. NULL: every launch finishes before it returns */
@@ -69,11 +69,11 @@ struct device {
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no
    such device; the error lists the available devices. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
-/* Is the text the name of a device, or the beginning of one that has a number? Opens nothing, so that device_open can
-   report what is wrong with the device. */
+/* Does the text look like the name of a device, with or without a number? Opens nothing, so that device_open can report
+   why a device cannot be used. */
 bool device_is_name(const char *text);
 struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; does not start CUDA */
-int device_count(enum device_kind kind); /* starts only as much of CUDA as counting needs */
+int device_count(enum device_kind kind); /* starts only the part of CUDA that counting needs */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 /* For tests: register a device under its name (dev_fake.c). */

@@ -3,9 +3,9 @@
 #include "base/registry.h"
 
 static const struct named device_sorts[] = {
-    {"cpu", "plain loops on the host, with one thread or with all threads"},
+    {"cpu", "plain loops on the host, on one thread or on all threads"},
     {"emu", "runs the GPU kernels in an emulator, lane by lane; every access is checked; nothing is timed"},
-    {"cuda", "a GPU through CUDA; cuda:N is GPU number N; cuda is the first GPU"},
+    {"cuda", "a GPU, used through CUDA; cuda:N is GPU number N; cuda is the first GPU"},
     {0},
 };
 

@@ -14,9 +14,9 @@ extern "C" {
 
 struct device;
 
-/* V: the m basis vectors, one after another, of n values each; q: A times the newest basis vector. w: GMRES_WORK(m)
-   doubles on the device, which hold rows of m + 1 doubles (numbered by GM_*), then the partial sums. H: the Hessenberg
-   matrix, R: H after the rotations, g: the rotated right-hand side. */
+/* V: the m basis vectors of n values each, one after another; q: A times the newest basis vector. w: GMRES_WORK(m)
+   doubles on the device, which hold first rows of m + 1 doubles, numbered by GM_*, and then the partial sums. H: the
+   Hessenberg matrix, R: H after the rotations, g: the rotated right-hand side. */
 enum {
     GM_H,
     GM_H2,
@@ -31,9 +31,9 @@ enum {
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
 struct gmres_ops {
-    /* row = V'q for the columns from .. to-1. If `parts` is set, write only the partial sum of each thread block, from
-       GMRES_PARTS(m) on. Each column has space for GM_BLOCKS partial sums and uses blocks(d, n) of these. The host adds
-       the partial sums and writes the row. */
+    /* row = V'q for the columns from .. to-1. If `parts` is set, write only the partial sum of each thread block,
+       beginning at GMRES_PARTS(m). Each column has space for GM_BLOCKS partial sums and uses blocks(d, n) of them. The
+       host sums them and writes the row. */
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q);
     int (*blocks)(const struct device *d, int64_t n);
@@ -46,8 +46,8 @@ struct gmres_ops {
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* solve R y = g with s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
-    /* q = b - q: the true residual, from which a cycle starts. It replaces the residual in the last record and may end
-       the solve. */
+    /* q = b - q. This is the true residual, from which a cycle starts. It replaces the residual in the last record, and
+       it may end the solve. */
     void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
     void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
 };

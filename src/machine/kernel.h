@@ -26,13 +26,13 @@ struct launch {
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* If not NULL, also compute the inner products x.y, y.y and, if s[S_CAREFUL] is set, r.y, as cg_ops.dots does.
-       Allowed only if alpha is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
+    /* If not NULL, also compute the inner products x.y, y.y and, if s[S_CAREFUL] is set, r.y, like cg_ops.dots. Allowed
+       only if alpha is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
     double *s;
     const void *r;
-    /* filled in by kernel_launch for kernels with scratch */
+    /* kernel_launch fills in these members for kernels that have `scratch` */
     void *scratch;  /* work memory of the kernel on the device */
-    uint64_t *note; /* see struct scratch; written by prepare */
+    uint64_t *note; /* a value that `prepare` writes */
 };
 
 /* A kernel consists of an entry at the end of k_FORMAT.cu and one line in kernels.def. */
@@ -41,28 +41,29 @@ struct kernel {
     const struct format *format;
     const char *source;
     const char *work;   /* what one thread does */
-    const char *lesson; /* how threads map to the matrix, what memory accesses follow, and when that is slow; lines of
-                           at most 100 columns, separated by \n */
-    bool deterministic; /* the result is bit-identical in every run */
+    const char *lesson; /* how threads map to the matrix, the memory accesses that result, and when they are slow; lines
+                           of at most 100 columns, separated by \n */
+    bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
-    bool vendor;        /* a library's kernel, only for cuda */
+    bool vendor;        /* a library's kernel, for cuda only */
     bool together;      /* its blocks depend on one another or on an earlier launch: all of them must be emulated */
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
-    int64_t (*reads)(const struct stored *S); /* bytes of the arrays that it must read; NULL: all arrays */
-    bool skips_padding;                       /* stops where a row's padding begins and does not read the padding */
+    int64_t (*reads)(const struct stored *S); /* bytes of the arrays that the kernel must read; NULL: all arrays */
+    bool skips_padding;                       /* stops where a row's padding begins, so it does not read the padding */
     /* the format's parameters for measurements of this kernel; NULL: the defaults */
     const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
-    bool (*best)(const struct csr *A); /* is it the best kernel of its format for A? see kernel_default; NULL: never */
-    /* Each of these functions may be NULL. scratch: bytes of memory that the kernel keeps on the device beside the
-       matrix; prepare fills this memory and the note, once; release frees what the note refers to. */
+    /* is this the best kernel of its format for A? (see kernel_default) NULL: never */
+    bool (*best)(const struct csr *A);
+    /* Each of these functions may be NULL. scratch: bytes of memory that the kernel keeps on the device in addition to
+       the matrix. prepare fills this memory and the note, once. release frees what the note refers to. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
     void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
-    /* the same kernel, which also computes the sums described in struct launch; NULL: not available */
+    /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available */
     bool (*sums_f32)(const struct launch *L, struct err *e);
     bool (*sums_f64)(const struct launch *L, struct err *e);
 };
@@ -71,11 +72,11 @@ extern const struct kernel *const kernels[]; /* ended by NULL, in the order of k
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used if the user names none: among the kernels of f that run on d (vendor kernels excluded), the first
-   whose `best` accepts A, or else the last of these kernels. A may be NULL. */
+/* The kernel used if the user names none: among the kernels of f that run on d (without vendor kernels), the first
+   kernel whose `best` accepts A; if there is none, the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
-/* Microseconds that k's preparation on M took (tile starts and similar); 0 if k has no preparation or has not run
+/* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run
    yet. */
 double kernel_prepared_us(const struct kernel *k, const struct mat *M);
 

@@ -14,9 +14,9 @@ struct device;
 extern "C" {
 #endif
 
-/* A level is narrow if it has at most LEVEL_NARROW rows and if the number of its rows and entries together is at most
-   LEVEL_WORK. If the rows of a launch have more than LEVEL_LONG entries on average, one warp processes each row.
-   LEVEL_BLOCK: threads per block of a wide level. */
+/* A level is narrow if it has at most LEVEL_NARROW rows, and its rows and entries together number at most LEVEL_WORK.
+   If the rows of a launch have more than LEVEL_LONG entries on average, one warp processes each row. LEVEL_BLOCK:
+   threads per block of a wide level. */
 enum { LEVEL_NARROW = 1024, LEVEL_WORK = 8192, LEVEL_LONG = 16, LEVEL_BLOCK = 256 };
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
@@ -35,7 +35,7 @@ struct level_schedule {
     int nlevels;
     const int *start; /* [nlevels + 1] the first position of each level */
     const int *row;   /* [n] the row at each position */
-    const int *at;    /* [n] the index of the right-hand side value of the row at each position */
+    const int *at;    /* [n] for the row at each position, the index of its value in the right-hand side */
     const int *ptr;   /* [n + 1] the first entry of the row at each position */
     const int *col;   /* [nnz] index of the vector element that an entry is multiplied by: a column or a position */
     const void *val;  /* [nnz] */
@@ -50,8 +50,8 @@ struct level_schedule {
 
 /* Gauss-Seidel and SOR (k_sweep.cu). */
 struct sweep_ops {
-    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; if the largest change exceeds s[S_NEXT_DIFF], it is
-       stored there */
+    /* x_i += omega / a_ii (b_i - sum_j a_ij x_j), level by level; if the largest change exceeds s[S_NEXT_DIFF],
+       s[S_NEXT_DIFF] becomes that change */
     void (*sweep)(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x);
     /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then set s[S_NEXT_DIFF] to
        0. */
@@ -59,10 +59,11 @@ struct sweep_ops {
 };
 /* Triangular solves and block-diagonal products of preconditioners (k_tri.cu). */
 struct pre_ops {
-    /* y = dinv (r - (entries times y)), indexed by position; z, unless NULL, receives the same values by row */
+    /* y = dinv (r - (entries times y)), indexed by position. If z is not NULL, it receives the same values, indexed by
+       row. */
     void (*solve)(struct device *d, const struct level_schedule *t, double *s, const void *r, void *z);
-    /* z = (inverse of each diagonal block of `size` rows) times r. Column j of all blocks is inverse[j n .. j n + n-1].
-     */
+    /* z = (inverse of each diagonal block of `size` rows) times r. inverse[j n .. j n + n-1] holds column j of all
+       blocks. */
     void (*blocks)(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z);
 };
 const struct sweep_ops *sweep_ops_of(const struct device *d, enum type real);

@@ -24,8 +24,8 @@ struct lu_at {
     int64_t n;
     int *piv, *info;
 };
-/* Functions under "cpu" are set only for the device cpu; functions under "kernels" are set only for cuda and emu;
-   functions marked "all" are set for every device. */
+/* Functions under "cpu" are set only for the device cpu. Functions under "kernels" are set only for cuda and emu.
+   Functions marked "all" are set for every device. */
 struct lu_ops {
     /* cpu: the whole factorisation by loops, on one thread or on all threads */
     bool (*serial)(struct lu_at A, struct watch *w, struct err *e);
@@ -34,25 +34,25 @@ struct lu_ops {
     void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
     /* The width of the widest panel of `rows` rows, up to `most` columns, that one thread block can hold; 0 if no panel
-       fits, so that columns are eliminated one by one. */
+       fits, so columns must be eliminated one by one. */
     int (*panel_width)(int64_t rows, int most);
-    /* Factor columns j .. j+w-1 from row j down, by one block; rows are swapped only in these columns. */
+    /* Factor columns j .. j+w-1 from row j down, in one thread block. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
-    /* Factor column j. Swap rows in all of the columns from .. to-1, and update those of them that are right of column
+    /* Factor column j. Swap rows in columns from .. to-1, and update the columns in that range that are right of column
        j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
-    /* After a panel of columns j .. j+w-1: within columns from .. to-1, apply the panel's swaps to the columns beside
-       it; right of the panel also compute rows j .. j+w-1 of U and update the rows below. */
+    /* After a panel of columns j .. j+w-1: in columns from .. to-1, outside the panel, apply the panel's swaps. In the
+       columns right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all left or all right of the panel; on
-       the right also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
+    /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all left or all right of the panel; if
+       they are right of it, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
     void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Subtract L U from columns from .. to-1 below row j+w-1, by our own kernel. */
+    /* Our own kernel for the trailing update: subtract L U from columns from .. to-1 below row j+w-1. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* all: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work memory for
-       n values */
+    /* all devices: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work
+       memory for n values */
     void (*solve)(struct device *d, struct lu_at A, void *b, void *room);
-    /* all: out[j] = max |U(:, j)|, out[n + j] = U(j, j) */
+    /* all devices: out[j] = max |U(:, j)|, out[n + j] = U(j, j) */
     void (*measure)(struct device *d, struct lu_at A, double *out);
 };
 const struct lu_ops *lu_ops_of(const struct device *d, enum type real);
@@ -66,16 +66,17 @@ struct lu_vendor {
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
     bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, struct err *e);
     const char *(*version)(void); /* version of cuSOLVER; NULL: not opened */
-    /* *side becomes a copy of d that launches on a second stream. Once after(waits, on) has been called, launches on
-       `waits` start only when the launches queued on `on` so far are done. */
+    /* *side becomes a copy of d that launches on a second stream. After a call of after(waits, on), later launches on
+       `waits` start only when all launches queued on `on` before the call are done. */
     bool (*side)(struct device *d, struct device *side, struct err *e);
     void (*after)(struct device *waits, struct device *on);
 };
 extern const struct lu_vendor lu_vendor_cuda;
 
-/* Settings for tests and benches, because the emulator's matrices are small; 0: the default. outer: width of the outer
-   panel. threads: number of threads per block of a panel, a multiple of 32. rows: if a panel has more rows than this,
-   columns are eliminated one by one. ahead: 1: always factor the next panel during the update; -1: never do so. */
+/* Settings for tests and benches. Tests need them, because the emulator's matrices are small. 0: the default. outer:
+   width of the outer panel. threads: number of threads per block of a panel, a multiple of 32. rows: if a panel has
+   more rows than this, columns are eliminated one by one. ahead: 1: always factor the next panel during the update; -1:
+   never do so. */
 struct lu_hook {
     int outer, threads;
     int64_t rows;

@@ -15,13 +15,13 @@ struct device;
 struct err;
 struct kernel;
 
-/* Memory that a kernel keeps on a device beside a stored matrix, allocated at the kernel's first launch: counters, tile
-   starts. */
+/* Memory that a kernel keeps on a device in addition to a stored matrix, such as counters and tile starts. It is
+   allocated at the kernel's first launch. */
 struct scratch {
     const struct kernel *kernel;
     void *p;
     uint64_t note; /* a value the kernel keeps with this memory, such as a texture handle or a block size */
-    double us;     /* time it took to prepare */
+    double us;     /* time that the preparation of this memory took */
     struct scratch *next;
 };
 

@@ -1,5 +1,5 @@
-/* What the emulator observes of a kernel: the requests of each warp, their memory traffic, and how much of it is used.
-   Implemented by gpu/emu/ and gpu/kernels/sources.c. */
+/* What the emulator observes of a kernel: the requests of each warp, their memory traffic, and the part of that traffic
+   that is used. Implemented by gpu/emu/ and gpu/kernels/sources.c. */
 #ifndef MICROSCOPE_H
 #define MICROSCOPE_H
 
@@ -18,7 +18,8 @@ extern "C" {
 
 /* lanes per warp; bytes per sector; banks of shared memory, 4 bytes wide */
 enum { LANES = 32, SECTOR = 32, BANKS = 32 };
-enum { SCOPE_UNITS = 132 }; /* number of multiprocessors that a kernel sees when it chooses its grid: that of an H200 */
+/* number of multiprocessors that a kernel sees when it chooses its grid; an H200 has as many */
+enum { SCOPE_UNITS = 132 };
 
 /* The kinds of access that are watched. A kernel's arithmetic is not watched. */
 enum access_kind {
@@ -47,27 +48,27 @@ static inline bool accesses_shared(enum access_kind t)
 /* An array that a launch works on. */
 struct scope_array {
     char name[24];
-    enum role role; /* as stated by the format or by the kernel's launch */
+    enum role role; /* the role that the format or the kernel's launch states */
     int stored;     /* index among the arrays of the stored matrix; -1 for x, y, work arrays and shared memory */
     bool shared;
-    bool integral; /* elements are integers: a compiler combines a warp's atomic additions to one address */
+    bool integral; /* elements are integers, so a compiler combines a warp's atomic additions to one address */
     int64_t n;     /* elements of `size` bytes each */
     int size;
     uint64_t base; /* address of element 0; an offset if in shared memory */
 };
 
-/* Unroll factors besides numbers: all iterations, or the compiler's choice. */
+/* Unroll factors that are not numbers: all iterations, or the compiler's choice. */
 enum unroll_count { UNROLL_ALL = -1, UNROLL_AUTO = -2 };
 
-/* An access site: a position in the source where lanes access one array in one way, which is one instruction on a GPU.
- */
+/* An access site: a position in the source where lanes access one array in one way, which is one instruction on a
+   GPU. */
 struct access_site {
     enum access_kind kind;
     const char *file; /* "k_csr.cu" */
     int line, column; /* from 1 */
     int array;        /* index in struct scope; -1: a warp collective or a barrier */
     const char *what; /* the warp collective: "__shfl_down_sync"; else NULL */
-    int launch;       /* index of the launch, from 0; a kernel may need several */
+    int launch;       /* index of the launch, from 0; a kernel may need several launches */
     int unroll;       /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
 };
 
@@ -82,20 +83,21 @@ struct request {
 struct request_facts {
     int lanes;
     int nsectors;
-    /* address / SECTOR, in lane order. Each sector is listed once, but once per lane for atomics of several lanes at
-       one address, as these are serialized */
+    /* address / SECTOR, in lane order. Each sector is listed once. But if several lanes do atomics at one address, its
+       sector is listed once per lane, because these atomics are serialized. */
     uint64_t sector[2 * LANES];
     int bytes;                        /* distinct bytes that the lanes accessed */
     int padding;                      /* number of these bytes that are padding of the format */
-    int wavefronts, wavefronts_least; /* in shared memory: with bank conflicts, and without them */
-    int contended;                    /* atomics: number of lanes beyond the first at one address */
+    int wavefronts, wavefronts_least; /* in shared memory: wavefronts with bank conflicts, and without them */
+    int contended;                    /* atomics: number of lanes whose address an earlier lane also uses */
 };
 
 enum { SCOPE_ARRAYS = 24, SCOPE_SITES = 160, SCOPE_LAUNCHES = 16 };
 
 /* One launch of a kernel. */
 struct scope_launch {
-    char name[64];           /* as in the source: "csr_scalar<T>", or the name of a pointer to it */
+    /* the kernel's name in the source: "csr_scalar<T>", or the name of a pointer to the kernel */
+    char name[64];
     char function[64];       /* the function that runs: "csr_scalar" */
     int64_t blocks, threads; /* blocks of the grid; threads of a block */
     int64_t seen;            /* number of blocks that were watched */
@@ -113,8 +115,8 @@ struct scope {
 
 /* The cost of request r at one of the sites of s. */
 void facts_of(const struct scope *s, const struct request *r, struct request_facts *facts);
-/* The position in the matrix that element i of array a stands for: row and column for a slot of a matrix array, column
-   i for x, row i for y; -1, -1 for any other array. */
+/* The position in the matrix that element i of array a stands for. For a slot of a matrix array, this is a row and a
+   column; for x, column i; for y, row i. For any other array, the result is -1, -1. */
 struct place scope_element(const struct scope *s, int a, int64_t i);
 
 /* ---- one warp, step by step ---- */
@@ -132,8 +134,8 @@ struct trace {
 enum { TRACE_MOST = 1 << 16 };
 
 /* Trace one warp of k on M, which must be on the emulator, for y = A x with x all ones. launch -1: the launch with the
-   most threads. Fails with E_USAGE if there is no such launch, block or warp; also if the emulator finds an error, the
-   user cancels or memory runs out. */
+   most threads. Fails with E_USAGE if there is no such launch, block or warp. Also fails if the emulator finds an
+   error, if the user cancels, or if memory runs out. */
 bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
                 struct trace *out, struct err *e);
 void trace_free(struct trace *t);
@@ -142,9 +144,9 @@ void trace_free(struct trace *t);
 
 /* Totals of one array or one access site, over the watched blocks. */
 struct tally {
-    int64_t requests, lanes; /* lanes: over all requests */
+    int64_t requests, lanes; /* lanes: active lanes, summed over all requests */
     int64_t sectors;
-    int64_t bytes, padding; /* as in request_facts */
+    int64_t bytes, padding; /* as in struct request_facts */
     int64_t refetched;      /* sectors that some warp of the launch had requested before */
     int64_t wavefronts, wavefronts_least, contended;
 };
@@ -152,23 +154,24 @@ struct tally {
 struct counts {
     struct scope scope;
     struct tally by_site[SCOPE_SITES];
-    /* Per launch, over its watched blocks: */
+    /* One per launch, summed over the launch's watched blocks: */
     struct launch_counts {
-        int64_t warps, steps;         /* steps: requests of all kinds, including warp collectives and barriers */
-        int64_t active;               /* active lanes, summed over all steps */
-        int64_t longest_warp;         /* steps of the warp that has the most steps */
-        int64_t longest_block;        /* steps of the longest warp of each block, summed over blocks */
-        double block_sum, block_sum2; /* steps per block and their squares, summed: for the balance of blocks */
-        /* global sectors per block and their squares, summed: for the error of a sample */
+        int64_t warps, steps;  /* steps: requests of all kinds, including warp collectives and barriers */
+        int64_t active;        /* active lanes, summed over all steps */
+        int64_t longest_warp;  /* steps of the warp that has the most steps */
+        int64_t longest_block; /* steps of the longest warp of each block, summed over blocks */
+        /* sum of the steps per block, and sum of their squares; used for the balance of blocks */
+        double block_sum, block_sum2;
+        /* sum of the global sectors per block, and sum of their squares; used for the error of a sample */
         double sectors_sum, sectors_sum2;
         int64_t sectors_most; /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];
     double us;        /* time of the emulation */
-    int64_t accesses; /* accesses of single lanes, of all watched kinds */
+    int64_t accesses; /* number of accesses by single lanes, of all watched kinds */
 };
 
-/* Receives the requests of watched blocks: one warp after another, the requests of each warp in order, on the thread
-   that called count_kernel. */
+/* Receives the requests of watched blocks. The warps come one after another, and the requests of each warp come in
+   order. The calls are made on the thread that called count_kernel. */
 struct scope_sink {
     void (*request)(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                     const struct request_facts *facts);
@@ -178,13 +181,13 @@ struct scope_sink {
 
 /* Count the memory traffic of k on M, which must be on the emulator. sample: approximate number of blocks per launch to
    watch, evenly spaced with a random start; 0: all blocks. If blocks depend on one another, all blocks run even if only
-   some are watched. sink may be NULL; then host threads run blocks in parallel if the kernel allows it. */
+   some are watched. sink may be NULL; in that case host threads run blocks in parallel if the kernel allows it. */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
-/* to += scale t, rounded. */
+/* to += scale * t, rounded to integers. */
 void tally_add(struct tally *to, const struct tally *t, double scale);
-/* The totals of all sites with accesses of this kind to one array (-1: to all) in one launch (-1: in all), scaled from
-   the watched blocks to all blocks. */
+/* The totals of all sites with accesses of this kind, scaled from the watched blocks to all blocks. array: one array,
+   or -1 for all arrays. launch: one launch, or -1 for all launches. */
 struct tally counts_of(const struct counts *c, enum access_kind kind, int array, int launch);
 /* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of that number.
    0: all blocks were watched; NaN: only one of several blocks was watched. */

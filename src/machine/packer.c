@@ -1,4 +1,5 @@
-/* Conversions on a device: memory, order of steps, timing. The packers in gpu/packers do the actual conversion. */
+/* Conversions on a device: memory, the order of the steps, and timing. The packers in gpu/packers do the actual
+   conversion. */
 #include "packer.h"
 #include "base/clock.h"
 #include "device.h"
@@ -75,8 +76,8 @@ static bool plan(struct packing *p, struct err *e)
     return p->packer->plan(p, e);
 }
 
-/* If this device has too little memory, the error is E_MEMORY, as another device may have enough; if there is too much
-   padding, the error is E_LIMIT. */
+/* If this device has too little memory, the error is E_MEMORY, because another device may have enough. If there is too
+   much padding, the error is E_LIMIT. */
 static bool allowed(struct packing *p, bool force, struct err *e)
 {
     int64_t there, total;
@@ -126,7 +127,7 @@ bool packing_begin(struct packing **p, const struct format *f, const struct mat 
     w->nnz = A->of->nnz;
     w->given = (struct stored){.format = f, .rows = w->rows, .cols = w->cols, .nnz = w->nnz, .real = A->of->real};
     if (format_params(f, param, &w->given, e) && plan(w, e) && allocate(w, force, e) && fill(w, e)) return *p = w, true;
-    w->dev->ops->sync(w->dev, NULL); /* wait, because queued launches still use the memory */
+    w->dev->ops->sync(w->dev, NULL); /* wait, because queued launches may still use the memory */
     packing_free(w);
     return false;
 }

@@ -1,5 +1,6 @@
 /* Packing on a device: converts a CSR matrix on a device to another format on the same device. The arrays equal those
-   that format_pack makes on the host, bit for bit. Implemented by packer.c; packer_find by gpu/packers/packers.c. */
+   that format_pack makes on the host, bit for bit. Implemented by packer.c, except for packer_find, which
+   gpu/packers/packers.c implements. */
 #ifndef PACKER_H
 #define PACKER_H
 
@@ -26,7 +27,7 @@ struct packer {
     /* Compute on the device the counts on which the array sizes depend, read them back, and list the arrays of p->S
        with the format's NAME_sizes. Data left in the work buffers stays available for f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* Queue the launches that write every slot of p->out, which is not zeroed beforehand. */
+    /* Queue the launches that write p->out. They must write every slot, because p->out is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
 };
@@ -36,7 +37,7 @@ enum room {
     ROOM_CUT,  /* int: where tiles begin (gpu/kernels/tiles.h) */
     ROOM_AT,   /* int64: counts, then their exclusive prefix sums */
     ROOM_TEMP, /* temporary memory of the tools (tools.h) */
-    ROOM_KEY,  /* this and the next three: key-value pairs to be sorted, and space for the sorted pairs */
+    ROOM_KEY,  /* ROOM_KEY .. ROOM_PAYLOAD2: key-value pairs to be sorted, and space for the sorted pairs */
     ROOM_KEY2,
     ROOM_PAYLOAD,
     ROOM_PAYLOAD2,
@@ -55,14 +56,14 @@ struct packing {
     struct device *dev;
     const struct tools *tools;
     int64_t rows, cols, nnz, tiles;
-    struct stored given, S; /* the parameters given; the planned result: arrays without data */
+    struct stored given, S; /* `given`: the chosen parameters. S: the planned result, whose arrays have no data */
     void *out[ARRAYS_MAX];
     struct {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    /* Kept from plan to pack: a count (of keys or diagonals); which of the two sets of pairs holds the sorted result;
-       the packer's state on the host. */
+    /* Data kept between plan and pack. found: a count of keys or diagonals. sorted: which of the two sets of pairs
+       holds the sorted result. state: the packer's data on the host. */
     int64_t found;
     int sorted;
     void *state; /* see packing_state */
@@ -72,15 +73,15 @@ struct packing {
 /* The packer of f for d. NULL if there is none; f is then packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
-/* Plan, refuse what format_pack would refuse, allocate and pack. A: a matrix in the format csr on a device; it must
+/* Plan, allocate and pack. Refuses the same matrices as format_pack. A: a matrix in the format csr on a device; it must
    outlive p. param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the result does not fit in the
    device's memory, and with E_UNSUPPORTED if there is no packer. On failure *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
-/* Plan and pack once more into the same memory, and wait; for timing. */
+/* For timing: plan and pack again into the same memory, and wait. */
 bool packing_repeat(struct packing *p, struct err *e);
-/* *us: the median time of `reps` calls of packing_repeat in microseconds, measured on the host, so it includes the
-   copies to the host in `plan`. */
+/* *us receives the median time of `reps` calls of packing_repeat in microseconds. The time is measured on the host, so
+   it includes the copies to the host in `plan`. */
 bool packing_time(struct packing *p, int reps, double *us, struct err *e);
 /* Move the result out of p: S lists the arrays without host data, M owns their device memory and refers to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
@@ -102,12 +103,12 @@ void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struc
 /* Wait for all launches, then copy to the host. */
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e);
 /* Replace the n counts at[0 .. n-1] in work buffer `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums. at[n]
-   becomes the total, which is also copied to *sum unless sum is NULL. */
+   becomes the total, which *sum also receives if sum is not NULL. */
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
 /* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by bits from .. bits-1 (see tools.h). p->sorted becomes 0 if the result
    is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
-/* Return p->state, in which the packer keeps data on the host from plan to pack. The first call allocates and clears
+/* Return p->state, which is the packer's data on the host between plan and pack. The first call allocates and clears
    the state. release frees what the state's fields point to; NULL: nothing to free. */
 void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e);
 /* Allocate the work buffers for n pairs and their sorted copies. */

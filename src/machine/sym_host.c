@@ -8,14 +8,14 @@
 
 enum { ENTRIES_A_THREAD = 1 << 15 };
 
-/* The number of threads worth starting for n entries. */
+/* The number of threads that n entries can keep busy. */
 static int threads_for(int64_t n)
 {
     int most = omp_get_max_threads();
     return n / ENTRIES_A_THREAD + 1 < most ? (int)(n / ENTRIES_A_THREAD) + 1 : most;
 }
 
-/* The first row of thread k of n, when the entries are divided evenly. */
+/* The first row of thread k of n, if the entries are divided evenly among the threads. */
 static int64_t row_from(const struct csr *A, int k, int n)
 {
     int64_t entry = A->nnz * k / n, low = 0, high = A->rows;
@@ -88,7 +88,7 @@ static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
 bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
-    /* Limit the threads so that their counts take at most twice the memory of A. */
+    /* Limit the number of threads so that their counts take at most twice the memory of A. */
     int n = threads_for(A->nnz), most = (int)(1 + (A->cols ? 6 * A->nnz / A->cols : 0) % INT32_MAX);
     if (n > most) n = most;
     if (!csr_new(&T, A->cols, A->rows, A->nnz, false, e)) return false;
@@ -188,7 +188,7 @@ static int64_t count_keys(const uint64_t *key, int64_t n)
     return different;
 }
 
-/* Write the sorted keys as CSR without duplicates: a row begins where the upper half of the keys changes. */
+/* Write the sorted keys as CSR without duplicates. A row begins where the upper half of the keys changes. */
 static void rebuild(struct sym *v, const uint64_t *key, const double *payload, struct csr *out)
 {
     int64_t n = 2 * v->nnz, at = 0, row = 0;

@@ -86,7 +86,7 @@ static bool enough(int64_t need, int64_t have, const char *where, const char *wh
                 show_bytes((double)need, a, sizeof a), show_bytes((double)have, b, sizeof b));
 }
 
-/* bytes: needed on the device; result: bytes needed on the host. cpu and emu take both from the same memory. */
+/* bytes: needed on the device; result: bytes needed on the host. On cpu and emu, both come from the same memory. */
 static bool fits(struct device *d, int64_t bytes, int64_t result, const char *what, struct err *e)
 {
     int64_t available, total;
@@ -151,8 +151,8 @@ static bool fingerprint(struct sym *v, struct err *e)
     return true;
 }
 
-/* Copy A to the result. Used if A is symmetric, or if the mode is `union`, which keeps all values, and the pattern of A
-   is symmetric. */
+/* Copy A to the result. This is correct if A is symmetric. It is also correct if the pattern of A is symmetric and the
+   mode is `union`, which keeps all values. */
 static bool copy(struct sym *v, struct err *e)
 {
     if (!csr_copy(&v->result, v->of, e)) return false;
@@ -168,10 +168,11 @@ static bool copy(struct sym *v, struct err *e)
 
 /* ---- the transpose, by a sort on the columns ---- */
 
-/* Allocate one area for two keys with values per entry and for the columns of the transpose: 36 bytes per entry,
+/* Allocate one area of 36 bytes per entry. It holds two keys and two values per entry and the columns of the transpose:
        payload[0] | key[0] | key[1] | payload[1] | transposed_col
-   Wherever the sort leaves its result, once the columns are unpacked the unused arrays form one contiguous area of 24
-   bytes per entry, which then holds the result. Therefore memory is needed only for A, its transpose and the result. */
+   Once the columns are unpacked, the unused arrays form one contiguous area of 24 bytes per entry, wherever the sort
+   left its result. This area then holds the result of the symmetrization. Therefore memory is needed only for A, its
+   transpose and the result. */
 static bool plan_transpose(struct sym *v, struct err *e)
 {
     int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;
@@ -189,7 +190,7 @@ static bool plan_transpose(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
-/* Sort the n keys and values of v by bits from .. bits-1; *k: the index of the pair that holds the result. */
+/* Sort the n keys and values of v by bits from .. bits-1; *k receives the index of the arrays that hold the result. */
 static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {
     struct pairs p = {n, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};
@@ -202,7 +203,7 @@ static bool exclusive_scan(struct sym *v, int64_t n, struct err *e)
     return v->tools->exclusive_scan(v->o.dev, v->at, n, v->temp, v->temp_bytes, e);
 }
 
-/* Queue the sort of the transpose's keys and values; *k: the index of the pair that will hold the result. */
+/* Queue the sort of the transpose's keys and values; *k receives the index of the arrays that will hold the result. */
 static bool queue_sort(struct sym *v, int *k, struct err *e)
 {
     *k = 0;
@@ -265,8 +266,8 @@ static bool queue_sym(struct sym *v, struct err *e)
 /* ---- sym-paper ---- */
 
 /* Memory for two keys and two values per triple (there are 2 nnz triples), their flags, and the compacted keys. The
-   result's columns reuse the memory of the flags, and its values reuse the value array that does not hold the sort's
-   result. */
+   columns of the result reuse the memory of the flags. The values of the result reuse the value array that does not
+   hold the result of the sort. */
 static int64_t paper_bytes(int64_t rows, int64_t nnz)
 {
     return 96 * aligned(nnz) + 256 + 4 * (rows + 1) + nnz / 2 + (1 << 20);
@@ -431,7 +432,7 @@ static bool transpose_on_device(struct sym *v, struct csr *out, double *us, stru
     if (!fits(d, bytes, matrix_bytes(A->cols, A->nnz), "transposing", e) || !put_matrix(v, e) || !plan_transpose(v, e))
         return false;
     if (d->kind == DEV_CUDA && !d->ops->time(d, run_transpose, v, 1, us, e))
-        return false; /* an untimed run, which loads the kernels */
+        return false; /* this run is not timed, because it also loads the kernels */
     return d->ops->time(d, run_transpose, v, 1, us, e) && d->ops->sync(d, e) &&
            csr_new(out, A->cols, A->rows, A->nnz, false, e) &&
            get_csr(v, out, v->transposed_ptr, v->transposed_col, v->transposed_val, e);
@@ -460,7 +461,7 @@ bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, doubl
 
 static const struct sym_method method_sym = {
     .name = "sym",
-    .about = "transpose by a stable sort on the columns, then merge the rows of both",
+    .about = "transpose A by a stable sort on the columns, then merge the rows of A and its transpose",
     .source = "[ours]",
     .bytes = sym_bytes,
     .plan = plan_sym,

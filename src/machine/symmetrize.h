@@ -1,5 +1,5 @@
 /* Symmetrization: computes a matrix whose pattern is the union of those of A and its transpose, by one of several
-   methods on cuda, emu or cpu. Also computes the transpose itself. gpu/ implements sym_ops_of (gpu/sym.c,
+   methods, on cuda, emu or cpu. Also computes the transpose alone. gpu/ implements sym_ops_of (gpu/sym.c,
    gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); the rest is symmetrize.c and sym_host.c. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
@@ -34,8 +34,10 @@ extern const char *const sym_step_name[SYM_STEPS];
 struct sym;
 struct sym_method {
     const char *name, *about, *source;
-    int64_t nnz_most;                              /* limit on nnz, as work items have 32-bit counts; 0: none */
-    int64_t (*bytes)(int64_t rows, int64_t nnz);   /* device memory needed beside A: work areas and the result */
+    /* limit on nnz, because work items have 32-bit counts; 0: no limit */
+    int64_t nnz_most;
+    /* device memory needed in addition to A: work areas and the result */
+    int64_t (*bytes)(int64_t rows, int64_t nnz);
     bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: allocate the work areas */
     bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue all launches */
     bool (*loops)(struct sym *v, struct err *e);   /* cpu: compute v->result */
@@ -63,16 +65,18 @@ struct sym {
     /* on the device: A, then the work areas */
     int *ptr, *col;
     double *val;
-    uint64_t *key[2];   /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
-    double *payload[2]; /* the entries' values. One array of each pair is in use; the other is work memory for a sort */
+    uint64_t *key[2]; /* row << 32 | column of each entry of the transpose (sym) or of both matrices (sym-paper) */
+    /* the entries' values. One array of each pair holds data; the other is work memory for a sort */
+    double *payload[2];
     int *transposed_ptr, *transposed_col;
     double *transposed_val; /* the transpose */
-    int *cut;               /* where the tiles of the merge begin: row and entry of A */
-    /* counts per tile, later the index at which each tile's entries begin; the last element is the total */
+    int *cut;               /* row and entry of A at which each tile of the merge begins */
+    /* first the count of entries per tile, later the index at which each tile's entries begin; the last element is the
+       total */
     int64_t *at;
     uint64_t *sums;   /* the two sums of the fingerprint */
     uint64_t *packed; /* sym-paper: the keys without duplicates */
-    int64_t found;    /* entries of the result; -1: still to be read from `at` */
+    int64_t found;    /* number of entries of the result; -1: it must still be read from `at` */
     void *temp;
     int64_t temp_bytes;
     int *out_ptr, *out_col;
@@ -80,13 +84,13 @@ struct sym {
     void *allocated[SYM_ALLOCATIONS];
     int nallocated;
 
-    struct csr result; /* on the host: computed by cpu, or copied from the device */
+    struct csr result; /* on the host: computed there (cpu), or copied from the device */
     bool sampling;     /* wait after each step and add its time to step_us */
     int step;          /* the step being timed, or -1 */
     double from;       /* time at which this step began, in us */
 
-    bool pattern_symmetric, value_symmetric; /* according to the fingerprint */
-    bool copied;                             /* A was symmetric: the result is a copy, and no method runs */
+    bool pattern_symmetric, value_symmetric; /* what the fingerprint shows */
+    bool copied;                             /* the result is a copy of A, and no method runs */
     double put_us, fingerprint_us, step_us[SYM_STEPS];
 };
 
@@ -97,37 +101,41 @@ bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o,
 bool sym_run(struct sym *v, struct err *e);
 /* Run once with a wait after each step; v->step_us receives the times. */
 bool sym_sample(struct sym *v, struct err *e);
-/* Get the result, with ascending columns; the caller frees it with csr_free. Call this function once, after a run. */
+/* Get the result. Its columns ascend. The caller frees it with csr_free. Call this function once, after a run. */
 bool sym_get(struct sym *v, struct csr *out, struct err *e);
 void sym_free(struct sym *v);
 /* sym_begin, sym_run, sym_get and sym_free in one call. */
 bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *o, struct err *e);
 /* Compute A^T on d: by kernels on cuda and emu, by all threads on cpu. Complex matrices are transposed by one host
-   thread. *us: the time without copies to and from the device; us may be NULL. */
+   thread. *us receives the time without copies to and from the device; us may be NULL. */
 bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, double *us, struct err *e);
 
 /* ---- the kernels (gpu/kernels/k_sym.cu) ---- */
 
 /* These launches work on the arrays of v. They are asynchronous on cuda. */
 struct sym_ops {
-    void (*cut)(struct sym *v, bool both);    /* tiles of A's rows only, or of the rows of A and its transpose */
-    void (*fingerprint)(struct sym *v);       /* after cut(v, false): adds to v->sums */
-    void (*expand)(struct sym *v, bool both); /* after cut(v, false): v->key[0], v->payload[0] */
+    /* cut the rows of A into tiles; if `both` is set, cut the rows of A and of its transpose */
+    void (*cut)(struct sym *v, bool both);
+    void (*fingerprint)(struct sym *v);       /* after cut(v, false): add the fingerprint's sums to v->sums */
+    void (*expand)(struct sym *v, bool both); /* after cut(v, false): write v->key[0] and v->payload[0] */
     /* Split n sorted keys: low receives the lower halves of the keys; ptr[i] receives the index of the first key whose
        upper half is i. */
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
-    void (*count)(struct sym *v);          /* after cut(v, true): v->at = number of entries of the result per tile */
-    void (*fill)(struct sym *v);           /* write the result, given the prefix sums of v->at */
-    void (*pair)(struct sym *v);           /* symmetric pattern: v->out_val from v->val and v->transposed_val */
-    void (*flag)(struct sym *v, int k);    /* v->at[i] = 1 if key[k][i] differs from key[k][i-1], else 0; a final 0 */
+    /* after cut(v, true): write to v->at the number of entries of the result per tile */
+    void (*count)(struct sym *v);
+    void (*fill)(struct sym *v); /* write the result, given the prefix sums of v->at */
+    /* for a symmetric pattern: compute v->out_val from v->val and v->transposed_val */
+    void (*pair)(struct sym *v);
+    /* v->at[i] = 1 if key[k][i] differs from key[k][i-1], else 0; then append a 0 */
+    void (*flag)(struct sym *v, int k);
     void (*compact)(struct sym *v, int k); /* write v->packed and v->out_val, each key once */
 };
 const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
 
-/* A + A^T by a library, for the bench to compare with. */
+/* A + A^T by a library, for comparison in the bench. */
 struct sym_peer;
 struct sym_peer_ops {
-    /* Copy A to the device and allocate all memory, including that of the largest possible result. */
+    /* Copy A to the device and allocate all memory, including memory for the largest possible result. */
     bool (*begin)(struct sym_peer **p, const struct csr *A, struct device *d, struct err *e);
     bool (*run)(void *p, struct err *e);
     bool (*get)(struct sym_peer *p, struct csr *out, struct err *e);

@@ -1,4 +1,5 @@
-/* Sorting and prefix sums by loops on the host, on all threads. The emulator uses them in place of a GPU library. */
+/* Sorting and prefix sums by loops on the host, on all threads. The emulator uses these loops in place of a GPU
+   library. */
 #include "base/loop.h"
 #include "base/mem.h"
 #include "tools.h"
@@ -8,7 +9,7 @@
 
 enum { KEYS_A_THREAD = 1 << 15, RADIX_BITS = 8, RADIX = 1 << RADIX_BITS };
 
-/* The number of threads worth starting for n keys. */
+/* The number of threads that n keys can keep busy. */
 static int threads_for(int64_t n)
 {
     int most = omp_get_max_threads();
@@ -84,7 +85,7 @@ static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp,
     int64_t sum = 0;
     (void)d, (void)temp, (void)temp_bytes, (void)e;
     for (int64_t i = 0; i < n; i++) {
-        int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count, see tools.h */
+        int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count (see tools.h) */
         at[i] = sum;
         sum += count;
     }

@@ -1,5 +1,6 @@
-/* Copies a matrix to a device in pieces of consecutive rows, multiplies them there and copies the results back, in
-   every way listed in transfer.h. Each way is checked, then timed from its first call until all data has arrived.
+/* Copies a matrix to a device in pieces of consecutive rows, multiplies them there and copies the results back, in each
+   of the ways that transfer.h lists. Each way is checked and then timed, from its first call until all data has
+   arrived.
 
    Host and device store a piece in the same contiguous layout, so that one copy transfers it:
        | ptr, from 0 | col | val |     each array begins at a multiple of 256 bytes */
@@ -42,22 +43,22 @@ const struct transfer_way transfer_ways[WAYS] = {
                        .about = "only the SpMVs, with the matrix already on the device",
                        .multiply = true},
     [WAY_EXECUTION_STREAMS] = {.name = "execution, by streams",
-                               .about = "the same in several streams: SpMVs of several pieces at the same time",
+                               .about = "only the SpMVs, in several streams: SpMVs of several pieces at the same time",
                                .multiply = true,
                                .streamed = true},
     [WAY_TURNS_PAGEABLE] = {.name = "one by one, pageable",
-                            .about = "copy the matrix in, run the SpMVs, copy the results back, in one stream",
+                            .about = "copy the matrix in, run the SpMVs, and copy the results back, in one stream",
                             .in = true,
                             .multiply = true,
                             .back = true},
     [WAY_TURNS_PINNED] = {.name = "one by one, locked",
-                          .about = "the same from page-locked memory",
+                          .about = "the same steps from page-locked memory, in one stream",
                           .pinned = true,
                           .in = true,
                           .multiply = true,
                           .back = true},
     [WAY_OVERLAPPED] = {.name = "overlapped",
-                        .about = "the same in pieces, in several streams",
+                        .about = "the same steps in pieces, in several streams",
                         .pinned = true,
                         .in = true,
                         .multiply = true,
@@ -76,7 +77,7 @@ struct piece {
 struct job {
     const struct transfer_plan *plan;
     struct piece *piece;
-    int64_t bytes, size;         /* number of bytes of all pieces; number of bytes of one value */
+    int64_t bytes, size;         /* total size of all pieces in bytes; size of one value in bytes */
     char *pageable, *pinned;     /* two copies of the matrix on the host */
     char *y_pageable, *y_pinned; /* the result on the host */
     char *on_device, *x, *y;     /* matrix and vectors on the device */
@@ -243,7 +244,7 @@ static void job_free(struct job *j)
 
 /* ---- the ways ---- */
 
-/* Kernels are launched on d->stream, so `stream` replaces d->stream during the SpMVs. */
+/* During the SpMVs `stream` replaces d->stream, because kernels are launched on d->stream. */
 static bool multiply(struct job *j, const struct piece *p, void *stream, struct err *e)
 {
     struct device *d = j->plan->dev;
@@ -368,8 +369,9 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
     return true;
 }
 
-/* Without overlap the total is transfer plus execution; with perfect overlap it is the longer of the two. Execution is
-   measured in the same streams, because several pieces at a time are faster if one piece does not fill the device. */
+/* Without overlap, the total time is transfer plus execution. With perfect overlap, it is the longer of the two.
+   Execution is measured in the same streams as the overlapped way, because several pieces at a time are faster if one
+   piece does not fill the device. */
 static void conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;

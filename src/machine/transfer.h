@@ -1,5 +1,5 @@
-/* The cost of copying a matrix to a device and of copying the result back, in the ways that programs use (THESIS 3.4).
-   gpu/ implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); the rest is transfer.c. */
+/* The time to copy a matrix to a device and to copy the result back, in the ways that programs use (THESIS 3.4). gpu/
+   implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); the rest is transfer.c. */
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
@@ -17,8 +17,8 @@ extern "C" {
 
 enum { STREAMS_MOST = 32, PIECES_MOST = 1024 };
 
-/* Additional operations of a device with separate memory. A stream is a queue: the work of one stream is done in order;
-   the work of different streams may overlap. stream NULL: the device's default stream. */
+/* Additional operations of a device with separate memory. A stream is a queue: work in one stream is done in order;
+   work in different streams may overlap. If stream is NULL, the device's default stream is used. */
 struct transfer_ops {
     void *(*pin)(struct device *d, int64_t bytes, struct err *e); /* page-locked memory of the host */
     void (*unpin)(struct device *d, void *p);
@@ -38,7 +38,7 @@ struct transfer_plan {
     const struct transfer_ops *ops;
     enum type real;
     int pieces, streams; /* 1 .. PIECES_MOST, 1 .. STREAMS_MOST */
-    int products;        /* number of SpMVs with each piece after its copy, at least 1 */
+    int products;        /* number of SpMVs that each piece takes part in after its copy; at least 1 */
     int reps;            /* number of timed runs of each way; 0 = chosen automatically */
     struct watch *watch;
 };
@@ -60,10 +60,10 @@ enum way {
 struct transfer_way {
     const char *name, *about;
     bool pinned;             /* host memory is page-locked */
-    bool in, multiply, back; /* copy the matrix to the device; SpMV; copy the result back */
+    bool in, multiply, back; /* copy the matrix to the device; multiply; copy the result back */
     bool all_back;           /* only copy the whole matrix back */
-    bool whole;              /* copy the matrix in one piece; if false, in several */
-    bool streamed;           /* use several streams; if false, one */
+    bool whole;              /* copy the matrix in one piece; if false, in several pieces */
+    bool streamed;           /* use several streams; if false, one stream */
 };
 extern const struct transfer_way transfer_ways[WAYS];
 
@@ -74,10 +74,11 @@ struct transfer {
         double us, spread_us, gbs; /* median time, half the interquartile range; bytes moved / median time */
         int reps;
     } way[WAYS];
-    double pin_us;      /* time to page-lock the matrix's memory, once */
-    double transfer_us; /* time for copying the matrix from page-locked memory, and the result back */
+    double pin_us;      /* time to page-lock the matrix's memory, which is done once */
+    double transfer_us; /* time to copy the matrix from page-locked memory to the device, and the result back */
     double without_us;  /* time without overlap: transfer plus execution, in one stream */
-    double hidden;      /* fraction of the shorter of transfer and execution that overlapping hides: at best 1 */
+    /* the time that overlapping saves, divided by the shorter of transfer and execution; at best 1 */
+    double hidden;
 };
 /* Measure all ways. Before a way is timed, the copied bytes are compared with the original and the result of the SpMV
    with the reference; fails with E_NUMERIC if there is a difference. */

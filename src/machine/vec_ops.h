@@ -13,10 +13,10 @@ extern "C" {
 
 struct device;
 
-/* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE] is
-   not 0, so that the vectors keep the state that they had at convergence although more iterations are queued.
-   Reductions sum in double precision in a fixed order: every run gives the same result. All operations are asynchronous
-   on cuda. */
+/* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE]
+   is not 0, so that the vectors keep their values from the end of the solve even if more iterations are queued.
+   Reductions sum in double precision in a fixed order: every run gives the same result. All operations are
+   asynchronous on cuda. */
 
 enum {
     S_DONE,
@@ -29,12 +29,12 @@ enum {
     S_BETA,
     S_ONE,       /* 1 */
     S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after that record: the limit of r.r */
-    S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0 = not used */
+    S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0: this test is not used */
     S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] belongs to the recorded residual */
     /* the smallest r.r so far, updated only if it improves by at least 1%; infinite before the first record */
     S_BEST,
     S_BEST_AT, /* the record in which s[S_BEST] was reached */
-    S_WINDOW,  /* the solve has stagnated when s[S_BEST] has not improved for this many records */
+    S_WINDOW,  /* number of records; the solve has stagnated when s[S_BEST] has not improved for that many records */
     S_TICKET,  /* number of blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,
     S_RHO,
@@ -52,8 +52,9 @@ enum {
     S_LIVE,  /* address of the live record, stored in the space of a double; 0: there is no live record */
     S_TRUE,  /* r.r of r = b - A x at the last probe */
     S_RQ,
-    S_QQ,      /* cg: r.q and q.q, beside s[S_PQ] */
-    S_CAREFUL, /* cg: compute r.q separately instead of using p.q in its place; once set by a step, it stays set */
+    S_QQ, /* cg: s[S_RQ] = r.q, s[S_QQ] = q.q */
+    /* cg: compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
+    S_CAREFUL,
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,
@@ -67,7 +68,7 @@ enum {
     LIVE_KNOWN,
     LIVE_DONE, /* s[S_DONE] */
     LIVE_TRUE,
-    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record whose x this residual belongs to */
+    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record that has the same x */
     LIVE_RING = 8,
     LIVE_SLOT = 4, /* slot k % RECORDS holds: */
     LIVE_RR = 0,
@@ -87,13 +88,14 @@ struct vec_ops {
     void (*dot)(struct device *d, int64_t n, double *s, const void *x, const void *y, int to);  /* s[to] = x . y */
     void (*div)(struct device *d, double *s, int to, int a, int b); /* s[to] = s[a] / s[b] */
     /* Fused: r = b - q; next = x + dinv r; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |dinv r|; record. x stays unchanged,
-       because x is the solution that belongs to the recorded residual if that record ends the iteration. */
+       because the recorded residual is that of x: if this record ends the solve, x is the solution. */
     void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next);
     /* s[S_TRUE] = r.r of the true residual r = b - q, where q = A x. */
     void (*probe)(struct device *d, int64_t n, double *s, const void *b, const void *q);
-    /* Write s[S_RR] to the live record as number s[S_ITER] (from 0), then s[S_ITER] += 1. Sets s[S_DONE] to the reason
-       if s[S_RR] <= s[S_TOL2], s[S_MAXDIFF] < s[S_EPS], or the residual exceeded the limit, stagnated or is NaN. */
+    /* Write s[S_RR] to the live record as number s[S_ITER] (from 0), then s[S_ITER] += 1. Sets s[S_DONE] to the
+       reason if s[S_RR] <= s[S_TOL2], if s[S_MAXDIFF] < s[S_EPS], or if the residual exceeds the limit, stagnates or
+       is NaN. */
     void (*record)(struct device *d, double *s);
 };
 /* real: T_F32 or T_F64 */

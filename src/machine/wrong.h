@@ -1,6 +1,5 @@
-/* Kernels that break a rule on purpose, each with its correct version: examples for students, and tests of the
- * emulator.
- */
+/* Kernels that break a rule on purpose, each with a correct version. They are examples for students and tests of the
+   emulator. */
 #ifndef WRONG_H
 #define WRONG_H
 
@@ -15,7 +14,7 @@ extern "C" {
 struct wrong_rule {
     const char *name;          /* "barrier" */
     const char *rule;          /* the rule to follow, in one line */
-    const char *task;          /* what both kernels are for */
+    const char *task;          /* what both kernels compute */
     const char *why;           /* what a GPU may do with the wrong kernel; lines divided by \n */
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
@@ -23,17 +22,17 @@ extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
 extern const struct registry wrong_registry;
 const struct wrong_rule *wrong_find(const char *name);
 
-/* What the emulator found, in parts, from which the text of the error is composed. */
+/* The parts of the emulator's error message. */
 struct emu_finding {
-    int line;            /* in the kernel's file, from 1 */
+    int line;            /* line in the kernel's file, counted from 1 */
     char thread[48];     /* "block 0, thread 32" */
     char what[320];      /* "writes s[32], which thread 31 read at line 20" */
     const char *missing; /* "no barrier in between: ..."; NULL: `what` says everything */
 };
 
 /* Run the wrong or the right kernel of a rule on the emulator, with the check for races enabled. Fails with E_MEMORY,
-   or with E_DEVICE if the emulator finds an error, which is also written to *finding unless finding is NULL. *result:
-   whether the kernel's result is correct. */
+   or with E_DEVICE if the emulator finds an error. If finding is not NULL, *finding receives that error. *result
+   receives whether the kernel's result is correct. */
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e);
 /* The first and last line of a kernel in k_wrong.cu. Returns false if that file has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);

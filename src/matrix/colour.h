@@ -1,4 +1,4 @@
-/* A colouring of the rows of a matrix: rows coupled by an entry have different colours. */
+/* A colouring of the rows of a matrix: if an entry couples two rows, the rows have different colours. */
 #ifndef COLOUR_H
 #define COLOUR_H
 

@@ -28,7 +28,8 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
     return true;
 }
 
-/* Linux grants large blocks before it has memory for them, so refuse here a matrix that does not fit in memory. */
+/* Linux grants large blocks before it has memory for them, so this function refuses a matrix that does not fit in
+   memory. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
 {
     int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
@@ -36,7 +37,7 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
     if (mem_take_spare() && bytes <= mem_available()) return true;
     char need[32], have[32];
-    return fail(e, E_MEMORY, "%s and %s need %s, about %s is available; drop a matrix or use a smaller one",
+    return fail(e, E_MEMORY, "%s and %s need %s, but only about %s is available; drop a matrix or use a smaller one",
                 how_many(rows, "row").text, how_many(nnz, "entry").text, show_bytes((double)bytes, need, sizeof need),
                 show_bytes((double)mem_available(), have, sizeof have));
 }
@@ -85,8 +86,8 @@ static bool check_rowptr(const struct csr *A, struct err *e)
     return true;
 }
 
-/* The first entry of row r whose column is out of range or not greater than the preceding column; -1 if there is
-   none. */
+/* The first entry of row r whose column is out of range or not greater than the preceding column; -1 if there is no
+   such entry. */
 static int64_t bad_entry(const struct csr *A, int64_t r)
 {
     int64_t before = -1;
@@ -157,7 +158,7 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1] && loop_goes(&l, k); k++) row[ptr[A->col[k] + 1]++] = (int)r;
 }
 
-/* The rows are visited in ascending order, so each column lists its rows in that order. */
+/* The rows are visited in ascending order, so each column lists its rows in ascending order. */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
@@ -235,10 +236,11 @@ int64_t first_not_finite(int64_t n, const double *x)
     return at;
 }
 
-bool csr_finite(const struct csr *A, const char *does, struct err *e)
+bool csr_finite(const struct csr *A, const char *verb, struct err *e)
 {
     int64_t k = first_not_finite(A->nnz, A->val);
     if (k == A->nnz) return true;
-    return fail(e, E_NUMERIC, "the matrix has %g in row %lld, column %d (counted from 0); `force` %s anyway", A->val[k],
-                (long long)span_of(A->rowptr, A->rows, k), A->col[k], does);
+    return fail(e, E_NUMERIC,
+                "the matrix has %g in row %lld, column %d (counted from 0); add `force` to the command to %s it anyway",
+                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k], verb);
 }

@@ -12,8 +12,8 @@ extern "C" {
 struct err;
 struct watch;
 
-/* Compressed rows: row i holds entries rowptr[i] .. rowptr[i+1]-1, columns ascending, no duplicates.
-   Immutable once built. Limits, checked once in csr_limits: rows, cols < 2^31, nnz <= 2^31-1. */
+/* Compressed rows: row i holds entries rowptr[i] .. rowptr[i+1]-1, columns ascending, no duplicates. Immutable once
+   built. The limits are rows, cols < 2^31 and nnz <= 2^31-1; csr_limits checks them once. */
 struct csr {
     int64_t rows, cols, nnz;
     int *rowptr;  /* [rows+1] */
@@ -27,7 +27,7 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e);
 bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
 void csr_free(struct csr *A);
-/* Checks the invariants above; the error names the first violation. */
+/* Checks the invariants of struct csr; the error names the first violation. */
 bool csr_check(const struct csr *A, struct err *e);
 /* Build A from triplets in any order. Duplicates are summed in input order; *duplicates receives their number and may
    be NULL. Parallel; the result does not depend on the number of threads. row, col, val and imag are only read. */
@@ -37,7 +37,7 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
 /* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;
-   positions must ascend. spare has room for n keys. Time is linear for long rows. */
+   positions must ascend. spare has room for n keys. For long rows, the time is linear in n. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
@@ -50,15 +50,16 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
-/* Among entries from .. end-1 of one row, the first whose column is at least col; end if there is none. */
+/* The first of entries from .. end-1 of one row whose column is at least col; end if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
-/* Index of entry (row, col) in A->val, or -1. */
+/* Index of entry (row, col) in A->val; -1 if there is no such entry. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 
-/* Index of the first NaN or inf in x[n], or n. */
+/* Index of the first NaN or inf in x[n]; n if there is none. */
 int64_t first_not_finite(int64_t n, const double *x);
-/* Are all values of A finite? If not, the error names the first NaN or inf and ends "`force` DOES anyway". */
-bool csr_finite(const struct csr *A, const char *does, struct err *e);
+/* Are all values of A finite? If not, the error names the first NaN or inf and ends with "add `force` to the command to
+   VERB it anyway". */
+bool csr_finite(const struct csr *A, const char *verb, struct err *e);
 
 #ifdef __cplusplus
 }

@@ -1,7 +1,7 @@
 /* Build CSR from triplets. Entries are copied, in input order, to buckets of neighbouring rows; a bucket fits in the
    cache. Then each bucket is sorted by row, each row is sorted by column, and duplicates are summed. A row is sorted by
    64-bit keys, which hold the column in the upper half and the position within the bucket in the lower half. Duplicates
-   are summed in input order, whatever the number of threads. */
+   are summed in input order, so the result does not depend on the number of threads. */
 #include "csr.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -20,11 +20,12 @@ struct build {
     const int *row, *col;
     const double *val, *imag;
     int buckets, chunks, shift; /* row r belongs to bucket r >> shift */
-    int64_t *at;                /* [chunks][buckets]: counts, then the next index that each chunk writes to */
+    int64_t *at;                /* [chunks][buckets]: first counts, later the next index to which each chunk writes */
     int64_t *start;             /* [buckets + 1]: first entry of a bucket */
-    int64_t *kept;              /* [buckets]: entries left after summing */
-    uint64_t *key;   /* [n] by bucket: row in the upper half, column in the lower; later work memory for sorting */
-    double *re, *im; /* [n]: the values in the order of key; im only if complex */
+    int64_t *kept;              /* [buckets]: number of entries left after duplicates have been summed */
+    /* [n], ordered by bucket: row in the upper half, column in the lower half; later work memory for sorting */
+    uint64_t *key;
+    double *re, *im; /* [n]: the values in the order of `key`; im is NULL for real values */
 };
 
 static int64_t chunk_begin(const struct build *b, int chunk)
@@ -155,7 +156,7 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
 }
 
 /* Write the sorted keys of one row of bucket k as entries from `to` on, summing equal columns; returns the index after
-   the last entry. The keys are stored in A->val itself, but never before the entry that is being written. */
+   the last entry. The keys are stored in A->val itself. No unread key lies before the entry that is being written. */
 static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;
@@ -172,8 +173,8 @@ static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, 
     return to;
 }
 
-/* Sort and sum the rows of one bucket, from the bucket's start on. Sets rowptr[r + 1] to the end of row r as if no
-   other bucket had duplicates. */
+/* Sort the rows of one bucket and sum their duplicates. The result is stored from the bucket's start on. Sets rowptr[r
+   + 1] to the end of row r as if no other bucket had duplicates. */
 static void build_bucket(struct build *b, int k)
 {
     struct csr *A = b->A;

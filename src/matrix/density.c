@@ -9,8 +9,8 @@
 
 #include <string.h>
 
-/* A slice takes two threads about 1 ms, and a glance one thread. FEW_ENTRIES take one thread less than 1 ms, and the
-   other threads of a team would spin for milliseconds afterwards. */
+/* SLICE_ENTRIES take two threads about 1 ms. GLANCE takes one thread about 1 ms. FEW_ENTRIES take one thread less than
+   1 ms, so they are counted by one thread: the other threads of a team would spin for milliseconds afterwards. */
 enum {
     SLICE_ENTRIES = 1 << 20,
     FEW_ENTRIES = 1 << 19,
@@ -22,8 +22,8 @@ enum {
     ROW_COST = 64
 };
 
-/* Maps i in 0 .. size-1 to floor(i * cells / size) without a division: i*whole + the upper half of i*part, where part
-   is (cells mod size) * 2^64 / size, rounded up. Exact for size < 2^32. */
+/* Maps i in 0 .. size-1 to floor(i * cells / size) without a division. The result is i*whole + the upper half of
+   i*part, where part is (cells mod size) * 2^64 / size, rounded up. It is exact for size < 2^32. */
 struct scale {
     int64_t size, cells;
     uint64_t whole, part;
@@ -79,9 +79,9 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
-/* Maps a column i to its cell as (i * times) >> shift: for cells whose width is a power of two, or of any width if the
-   product stays below 2^64. Exact for i < size, since times is 2^shift * cells / size rounded up, and 2^shift is at
-   least size^2. */
+/* Maps a column i to its cell by (i * times) >> shift. This works if the width of the cells is a power of two, or if
+   the product stays below 2^64. In the second case, times is 2^shift * cells / size, rounded up, and 2^shift is at
+   least size^2, so the result is exact for i < size. */
 struct quick {
     uint64_t times;
     int shift;
@@ -131,7 +131,7 @@ static int64_t first_row(const struct picture *p, int64_t y)
 }
 
 /* A row of cells, with the matrix rows that it covers and the entries of those rows. If no column is outside the
-   window, these entries are contiguous, and threads may share them. */
+   window, these entries are contiguous, so that several threads may divide them among themselves. */
 struct line {
     int64_t row0, row1, from, n;
     struct quick quick;
@@ -161,8 +161,8 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count the entries in rows of cells from .. to-1. One row of cells begins `pitch` cells after the previous row. All
-   threads of a team call this; no thread waits for another. */
+/* Count the entries in rows of cells from .. to-1. Each row of cells begins `pitch` cells after the previous row. All
+   threads of a team call this function; no thread waits for another. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {
@@ -230,7 +230,8 @@ bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *
 
 /* ---- a sample ---- */
 
-/* A stride, near the golden section of n, that visits each of 0 .. n-1 once. The first visits are far apart. */
+/* A stride near n divided by the golden ratio. Taken modulo n, its multiples visit each of 0 .. n-1 once, and the first
+   visits are far apart. */
 static int64_t stride_of(int64_t n)
 {
     for (int64_t stride = (int64_t)(0.6180339887 * (double)n) | 1;; stride++) {
@@ -240,8 +241,8 @@ static int64_t stride_of(int64_t n)
     }
 }
 
-/* Count the matrix rows of cell row y until their cost reaches `most`, then scale the counts up to allow for the rows
-   not counted. */
+/* Count the matrix rows of cell row y until their cost reaches `most`, then scale the counts up to account for the rows
+   that were not counted. */
 static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint32_t *cells)
 {
     int64_t begin = first_row(p, y), rows = first_row(p, y + 1) - begin, looked = 0;
@@ -304,8 +305,8 @@ void sums_free(struct sums *s)
     *s = (struct sums){0};
 }
 
-/* Turn counts into sums of all cells above and to the left. All threads of a team call this; they divide first the rows
-   among themselves, then the columns. */
+/* Replace each count by the sum of all cells above and to the left of it, including itself. All threads of a team call
+   this function. They first divide the rows among themselves, then the columns. */
 static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
@@ -340,7 +341,7 @@ bool sums_more(struct sums *s)
     return to < s->h;
 }
 
-/* If from .. from+span-1 is divided into `cells` cells, does each begin at a multiple of 2^shift? */
+/* If from .. from+span-1 is divided into `cells` cells, does each cell begin at a multiple of 2^shift? */
 static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
 {
     int64_t grain = (int64_t)1 << shift;
@@ -360,7 +361,7 @@ static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift,
     return at < last ? at : last;
 }
 
-/* Set the cells of one row of cells. The sums are those above its first and below its last row. */
+/* Set one row of cells. `top` is the line of sums at its upper edge, `low` the line of sums at its lower edge. */
 static void row_of_cells(const struct sums *s, const struct picture *p, const uint32_t *top, const uint32_t *low,
                          uint32_t *cells)
 {

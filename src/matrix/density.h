@@ -10,8 +10,8 @@
 
 struct err;
 
-/* To do the work of density_of in slices, call density_begin, then density_more until it returns false. The caller owns
-   the cells and sets them to 0. A slice is about a million entries and takes about a millisecond. */
+/* To do the work of density_of in slices, call density_begin, then call density_more until it returns false. The caller
+   owns the cells and sets them to 0. A slice is about a million entries and takes about a millisecond. */
 struct density {
     const struct csr *A;
     struct window win;
@@ -22,28 +22,30 @@ struct density {
 bool density_begin(struct density *d, const struct csr *A, struct window win, int h, int w, uint32_t *cells,
                    struct err *e);
 bool density_more(struct density *d);
-/* Estimate what density_of would count, from a sample of matrix rows spread evenly over each row of cells. The time
-   does not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
+/* Estimate the counts of density_of from a sample of matrix rows, spread evenly over each row of cells. The time does
+   not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
-/* The same from an eighth of the rows, for pictures that move: it takes about a millisecond. */
+/* Like density_sample, but from an eighth of the rows. It takes about a millisecond and is meant for moving
+   pictures. */
 bool density_glance(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
 /* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
-   block of cells. Once it is built, a picture needs no access to the matrix. */
+   block of cells. Once the table is built, a picture needs no access to the matrix. */
 struct sums {
     const struct csr *A;
     int down, across;
-    int64_t h, w, done; /* cells down and across; rows of cells counted so far */
-    uint32_t *n;        /* [(h+1) * (w+1)]: the entries above and left of each corner; owned */
+    int64_t h, w, done; /* number of cells down and across; number of rows of cells counted so far */
+    uint32_t *n;        /* [(h+1) * (w+1)]: number of entries above and left of each corner; owned */
 };
-/* Choose the cells: at most 2048 each way, and about a quarter as many as A has entries. Allocates nothing. */
+/* Choose the number of cells: at most 2048 in each direction, and about a quarter of the number of entries of A.
+   Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* Count one slice. Returns false when everything is counted, or if memory ran out; sums_ready stays false if memory ran
-   out. */
+/* Count one slice. Returns false when everything is counted, or if memory ran out. In the latter case sums_ready stays
+   false. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);
-/* Do all cells of an h x w grid over the window begin at cell borders of the sums? */
+/* Do all cells of an h x w grid over the window begin at cell borders of the table? */
 bool sums_fit(const struct sums *s, struct window win, int h, int w);
 /* Set cells[y*w + x] to the counts that density_of would give. sums_ready and sums_fit must be true. */
 void sums_cells(const struct sums *s, struct window win, int h, int w, uint32_t *cells);

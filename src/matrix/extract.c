@@ -81,7 +81,7 @@ struct range range_of(const struct csr *A)
 struct scaling {
     struct csr *A;
     int sides;
-    double *row, *col; /* first the largest |a| of each row and column, later the divisor of each */
+    double *row, *col; /* first the largest |a| of each row and column, later the divisor of each row and column */
     struct watch *w;
 };
 

@@ -11,7 +11,8 @@ struct csr;
 struct err;
 struct watch;
 
-/* The submatrix of the rows and columns of win, renumbered from 0. E_USAGE: win is not within A. */
+/* The submatrix of the rows and columns of win, which are renumbered from 0. Fails with E_USAGE if win is not within
+   A. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
 /* Keep only the entries with |a| > 0 and |a| >= below, and any NaN. */

@@ -50,7 +50,7 @@ int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width)
 static bool outside(const struct generator *g, const struct param *q, int64_t min, int64_t max, int64_t value,
                     struct err *e)
 {
-    return fail(e, E_USAGE, "%s: %s is %lld, but must be from %lld to %lld; usage: %s", g->name, q->name,
+    return fail(e, E_USAGE, "%s: %s is %lld, but it must be from %lld to %lld; usage: %s", g->name, q->name,
                 (long long)value, (long long)min, (long long)max, g->usage);
 }
 

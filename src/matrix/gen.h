@@ -1,4 +1,4 @@
-/* Generators of matrices, and the helpers they share: parameter checks, random streams, writing rows. */
+/* Generators of matrices, and the helpers that they share: parameter checks, random streams, writing rows. */
 #ifndef GEN_H
 #define GEN_H
 
@@ -33,13 +33,14 @@ bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
 /* Set *v to parameter i, which the other parameters limit to `most`. A default above the limit is reduced to it; any
    other value above it is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
-/* Call this for each row. Now and then it reports `done` of `total` to the watch. If the user cancelled, it frees A and
-   returns false. */
+/* Call this for each row. From time to time it reports to the watch that `done` of `total` is finished. If the user
+   cancelled, it frees A and returns false. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
-/* The initial state of item `at`'s own random stream, so that items can be generated in any order. */
+/* The initial state of the random stream of item `at`. Each item has its own stream, so that items can be generated in
+   any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);
-/* Split 0 .. width-1 into n >= 1 equal parts and return a random number from part k. For n <= width the results are
-   distinct and ascend with k. */
+/* Split 0 .. width-1 into n >= 1 equal parts and return a random number from part k. If n <= width, the results for
+   different k are distinct and ascend with k. */
 int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width);
 /* Write entry *at of A and advance *at. */
 static inline void gen_put(struct csr *A, int64_t *at, int64_t col, double v)

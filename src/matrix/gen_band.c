@@ -7,7 +7,7 @@
 /* ---- band ---- */
 
 struct stripe {
-    int64_t first, others; /* first column; number of positions other than the diagonal */
+    int64_t first, others; /* first column of the band in a row; number of its positions other than the diagonal */
 };
 
 static struct stripe stripe_of(int64_t n, int64_t half, int64_t row)
@@ -65,8 +65,8 @@ enum { PIECES = 16 };
 
 struct diagonals {
     int64_t n, count, length; /* rows; diagonals; rows per piece */
-    int64_t *offset;          /* [count], ascending, including 0 */
-    int64_t *shift;           /* [count]: rows by which the first piece is shorter */
+    int64_t *offset;          /* [count], in ascending order; one of them is 0 */
+    int64_t *shift;           /* [count]: number of rows by which the first piece is shorter than the others */
     uint64_t *coins;          /* [count]: bit k is set if piece k is present */
 };
 
@@ -86,8 +86,8 @@ static void diagonals_free(struct diagonals *d)
     mem_free(d->coins);
 }
 
-/* Choose random distinct offsets of at most n / 2 (larger if there are too many diagonals for that), and the pieces
-   that each diagonal has. */
+/* Choose distinct random offsets of at most n / 2, or of more if there are too many diagonals. Also choose the pieces
+   of each diagonal. */
 static void diagonals_draw(struct diagonals *d, uint64_t seed)
 {
     int64_t others = d->count - 1, reach = d->n / 2 > (others + 1) / 2 ? d->n / 2 : (others + 1) / 2, k = 0;
@@ -166,7 +166,7 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
 
 const struct generator generator_band = {
     .name = "band",
-    .about = "a band of HALF diagonals on either side, FILL% of its positions filled, diagonally dominant",
+    .about = "a band of HALF diagonals on either side, of which FILL% of the positions are filled, diagonally dominant",
     .usage = "band N HALF [FILL%]",
     .params = {{"n", 1000, 1, INT32_MAX, "rows and columns"},
                {"half", 8, 0, INT32_MAX, "half the bandwidth"},
@@ -176,7 +176,7 @@ const struct generator generator_band = {
 
 const struct generator generator_brokendiag = {
     .name = "brokendiag",
-    .about = "a full main diagonal and others broken into pieces, diagonally dominant (DRM)",
+    .about = "a full main diagonal and other diagonals broken into pieces, diagonally dominant (DRM)",
     .usage = "brokendiag N DIAGS",
     .params = {{"n", 4096, 1, INT32_MAX, "rows and columns"},
                {"diags", 9, 1, INT32_MAX, "diagonals, including the main one"}},

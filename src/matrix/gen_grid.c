@@ -41,10 +41,11 @@ static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, str
            laplace(&generator_poisson3d, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], w, out, e);
 }
 
-/* ---- fem: nodes with 3 unknowns each, coupled to the 8 around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ---- Each
-   edge has a random weight w in (0, 1], a multiple of 1/1024, so that sums are exact. The diagonal block of a node is M
-   times the sum of the weights of its edges; edges that would leave the grid have weight 1, which models a Dirichlet
-   boundary. The matrix is the Kronecker product of a grounded weighted Laplacian and M: symmetric positive definite. */
+/* ---- fem: nodes with 3 unknowns each, coupled to the 8 nodes around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
+   Each edge has a random weight w in (0, 1], a multiple of 1/1024, so that sums are exact. The diagonal block of a node
+   is M times the sum of the weights of its edges; edges that would leave the grid have weight 1, which models a
+   Dirichlet boundary. The matrix is the Kronecker product of a grounded weighted Laplacian and M: symmetric positive
+   definite. */
 
 enum { DOF = 3 };
 

@@ -9,7 +9,8 @@
 
 enum { SLICE = 1 << 18 }; /* rows or edges between two calls of watch_tick */
 
-/* ---- random: every row has the same number of entries, one in each of as many equal parts of the columns ---- */
+/* ---- random: every row has the same number of entries; the columns are divided into as many equal parts, and each
+   part gets one entry ---- */
 
 static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
 {
@@ -69,7 +70,7 @@ static void triplets_set(struct triplets *t, int64_t at, int64_t row, int64_t co
 }
 
 /* ---- rmat: each edge descends `scale` levels; at each level it goes to one of the four quarters of the matrix, with
-   the probabilities, in per cent,
+   these probabilities in per cent,
 
        57 19
        19  5
@@ -179,7 +180,7 @@ static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struc
 
 const struct generator generator_random = {
     .name = "random",
-    .about = "uniform: every row has the same number of entries, spread over all columns",
+    .about = "every row has the same number of entries, spread uniformly over all columns",
     .usage = "random N NNZ_PER_ROW [COLS]",
     .params = {{"n", 10000, 0, INT32_MAX, "rows"},
                {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
@@ -201,6 +202,6 @@ const struct generator generator_circuit = {
     .about = "short rows and a few dense rows and columns, symmetric pattern, diagonally dominant",
     .usage = "circuit N DENSE",
     .params = {{"n", 10000, 1, INT32_MAX, "nodes"},
-               {"dense", 4, 0, INT32_MAX, "nodes joined to about every eighth node"}},
+               {"dense", 4, 0, INT32_MAX, "number of nodes that are joined to about every eighth node"}},
     .make = make_circuit,
 };

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* A value as the unevaluated sum hi + lo. */
+/* A value that is stored as the sum of hi and lo, which is not evaluated. */
 struct double_double {
     double hi, lo;
 };
@@ -44,7 +44,7 @@ static const struct limits *limits_of(enum type real)
     return real == T_F32 ? &f32 : &f64;
 }
 
-/* The error that underflow may add to the product a b: nonzero if a, b or a b is subnormal in the type. */
+/* The error that underflow may add to the product a b. It is nonzero only if a, b or a b is subnormal in the type. */
 static double underflow(double a, double b, const struct limits *l)
 {
     if (a == 0 || b == 0 || (a >= l->smallest_normal && b >= l->smallest_normal && a * b >= l->smallest_normal))
@@ -114,7 +114,8 @@ static double largest(int64_t n, const double *y, const double *ref)
     return most;
 }
 
-/* The 2-norm of the finite values of y - ref, or of ref if y is NULL; scaled so that no square overflows. */
+/* The 2-norm of the finite values of y - ref, or of ref if y is NULL; the values are scaled so that no square
+   overflows. */
 static double norm(int64_t n, const double *y, const double *ref)
 {
     double most = largest(n, y, ref), sum = 0;

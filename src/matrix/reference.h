@@ -16,15 +16,16 @@ struct csr;
 
 /* Compute y = alpha A x + beta y in double precision with compensated sums. Also compute, for each row, the error bound
    for arithmetic in type `real`: bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an
-   allowance for underflow if an operand or product is subnormal. bound may be NULL. If beta is 0, the old y is not
-   read. */
+   allowance for underflow if an operand or product is subnormal. bound may be NULL. If beta is 0, the input value of y
+   is not read. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
 struct verdict {
     bool ok;
-    double relative; /* ||y - ref||_2 / ||ref||_2; NaN if ref has NaN or inf and y has the same values there */
-    double worst;    /* max |y_i - ref_i| / bound_i; ok means <= 1 */
-    int64_t row;     /* row of the worst value, or -1 */
+    /* ||y - ref||_2 / ||ref||_2; NaN if ref has NaN or inf and y has the same values at these positions */
+    double relative;
+    double worst; /* max |y_i - ref_i| / bound_i; ok means <= 1 */
+    int64_t row;  /* row of the worst value, or -1 */
 };
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
 

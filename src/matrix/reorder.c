@@ -1,4 +1,5 @@
-/* Orderings of a matrix's graph: implemented here (rcm, degree) or by libraries (amd, metis); and P A P'. */
+/* Orderings of a matrix's graph: rcm and degree are implemented here, amd and metis by libraries. Also computes P A
+   P'. */
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"
@@ -21,8 +22,8 @@ enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
 
 /* ---- the graph of A + A' ---- */
 
-/* The union of row i of A and of its transpose T, without i. Returns its size; writes the columns in ascending order to
-   `to`, unless `to` is NULL. */
+/* The union of row i of A and row i of its transpose T, without column i. Returns its size. If `to` is not NULL, writes
+   the columns to it in ascending order. */
 static int unite(const struct csr *A, const struct graph *T, int i, int *to)
 {
     int k = A->rowptr[i], t = T->ptr[i], n = 0;
@@ -54,7 +55,7 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Set *edges to the number of edges; unless g is NULL, also write the edges to g->adj. */
+/* Set *edges to the number of edges. If g is not NULL, also write the edges to g->adj. */
 static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
                  struct err *e)
 {
@@ -120,10 +121,10 @@ static const struct ordering ordering_degree = {
 
 /* ---- reverse Cuthill-McKee ---- */
 
-enum { SEARCHES = 16 }; /* maximum number of searches for an end node of a component */
+enum { SEARCHES = 16 }; /* maximum number of searches for a peripheral node of a component */
 
 struct cuthill {
-    struct graph g; /* neighbours by ascending degree */
+    struct graph g; /* the neighbours of each node are sorted by ascending degree */
     bool *seen;
     int64_t work;
     struct watch *w;
@@ -151,9 +152,9 @@ static bool visited(struct cuthill *c, int row, int64_t done, struct err *e)
     return watch_tick(c->w, "reverse Cuthill-McKee", done, c->g.n, e);
 }
 
-/* Breadth-first search from root: writes the nodes that it reaches to queue, in the order of Cuthill and McKee. Returns
-   the number of these nodes, or -1 if cancelled. *depth is the number of levels below the root; *last is the index in
-   queue of the first node of the last level. */
+/* Breadth-first search from root: writes the nodes that can be reached from root to queue, in the order of Cuthill and
+   McKee. Returns the number of these nodes, or -1 if cancelled. *depth is the number of levels below the root; *last is
+   the index in queue of the first node of the last level. */
 static int search(struct cuthill *c, int root, int *queue, int64_t before, int *depth, int *last, struct err *e)
 {
     int n = 1, end = 1;
@@ -270,7 +271,7 @@ static struct library_job *library_new(struct graph *g, int (*work)(struct libra
     return NULL;
 }
 
-/* Order g by a library; the job takes ownership of g's arrays. `good` is the value that work returns on success. */
+/* Order g by a library; the job takes ownership of g's arrays. `good` is the value that `work` returns on success. */
 static bool by_library(struct graph *g, int *perm, const char *what, int (*work)(struct library_job *), int good,
                        struct watch *w, struct err *e)
 {
@@ -322,7 +323,7 @@ static bool symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* The width of METIS's integers is a build option, visible only in the number of bytes that METIS writes. */
+/* The width of METIS's integers is a build option, which shows only in the number of bytes that METIS writes. */
 static bool metis_suits(void)
 {
     int64_t options[METIS_OPTIONS] = {0};
@@ -364,8 +365,8 @@ struct saved_signal {
     struct watch *w;
 };
 
-/* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. The SIGABRT
-   handler, through which METIS returns when memory runs out, may stay. */
+/* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. METIS also
+   installs a SIGABRT handler, through which it returns when memory runs out. That handler may stay. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;
@@ -437,7 +438,7 @@ bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct
     return ok;
 }
 
-/* ---- how far from the diagonal ---- */
+/* ---- distances from the diagonal ---- */
 
 bool spread_of(const struct csr *A, struct spread *out, struct err *e)
 {

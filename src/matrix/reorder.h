@@ -14,11 +14,11 @@ struct graph {
     int n;
     int *ptr, *adj;
 };
-/* E_UNSUPPORTED: A is not square. E_LIMIT: A + A' has too many entries for 32-bit pointers. */
+/* Fails with E_UNSUPPORTED if A is not square, and with E_LIMIT if A + A' has too many entries for 32-bit pointers. */
 bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e);
 void graph_free(struct graph *g);
 
-/* `order` fills perm[new] = old for g->n rows. It may take g's arrays and leave g empty. */
+/* `order` fills perm[new] = old for g->n rows. `order` may take ownership of g's arrays and leave g empty. */
 struct ordering {
     const char *name, *about, *source;
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
@@ -30,12 +30,12 @@ extern const char *reorder_metis_name; /* file name of the library; tests set a 
 
 /* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
-/* P A P': row i of out is row perm[i] of A. E_INTERNAL if perm is not a permutation. */
+/* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
-/* How far entries are from the diagonal, as shown in the line "band" of `check`. bandwidth: the largest distance.
-   profile: the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum
-   for columns. */
+/* How far entries are from the diagonal, like in the line "band" of `check`. bandwidth: the largest distance. profile:
+   the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum for
+   columns. */
 struct spread {
     int64_t bandwidth, profile;
 };

@@ -16,7 +16,7 @@ struct row_lengths {
     const struct csr *A;
     int64_t n;
     int64_t *length;  /* n */
-    int64_t *below;   /* n+1: number of rows shorter than length[k]; below[n]: number of all rows */
+    int64_t *below;   /* n+1: number of rows shorter than length[k]; below[n] is the number of all rows */
     int64_t *entries; /* n+1: number of entries in rows shorter than length[k] */
 };
 bool row_lengths_of(const struct csr *A, struct row_lengths *out, struct err *e); /* O(rows + longest) */
@@ -30,16 +30,16 @@ int64_t row_at_rank(const struct row_lengths *l, int64_t rank);
 int64_t rank_of_row(const struct row_lengths *l, int64_t row);
 /* Fill only the members of struct stats that concern row lengths. O(rows + longest). */
 bool stats_rows(const struct csr *A, struct stats *out, struct err *e);
-/* Like histogram_of, but computed from the lengths in O(n). */
+/* Like histogram_of, but computed from the row lengths in O(n) time. */
 void histogram_from(const struct row_lengths *l, int bins, struct histogram *out);
 
-/* A warp processes 32 consecutive rows, one per thread, and takes as long as its longest row. The warp's cost, 32 *
-   longest / entries, is the ratio of that time to the time for the same entries spread evenly over the threads. The
-   cost is between 1 and 32, or 0 for a warp without entries. */
+/* A warp processes 32 consecutive rows, one per thread, and takes as long as its longest row. The warp's cost is 32 *
+   longest / entries: its time divided by the time that it would take if the same entries were spread evenly over its
+   threads. The cost is between 1 and 32, or 0 for a warp without entries. */
 enum { WARP_ROWS = 32, HUNDREDTHS = 100 };
 struct warps {
     int64_t n, idle;        /* number of warps; number of warps without entries */
-    double whole;           /* the cost of all warps together, weighted by their entries */
+    double whole;           /* the mean cost of all warps, weighted by their entries */
     double mean, worst;     /* mean and largest cost of the warps that have entries; 0 if no warp has entries */
     int64_t worst_row;      /* first row of the most expensive warp */
     struct histogram costs; /* costs of the warps that have entries, in hundredths */

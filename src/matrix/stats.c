@@ -189,7 +189,7 @@ static void linear_bins(struct histogram *h, int64_t least, int64_t most, int bi
     h->from[h->n] = least + h->n * width;
 }
 
-/* Bins 0, 1, 2-3, 4-7, ...; if that takes more than `bins` bins, each bin grows by a higher power of two. */
+/* Use the bins 0, 1, 2-3, 4-7, ... If these are more than `bins` bins, let the bins grow by a higher power of two. */
 static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     h->log = true;
@@ -202,7 +202,7 @@ static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
     }
 }
 
-/* Choose bins for lengths least .. most; all counts in *h are still 0. */
+/* Choose bins for lengths least .. most. On entry, all counts in *h are 0. */
 static void choose_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     bins = bins < 1 ? 1 : bins > COUNT(h->count) ? COUNT(h->count) : bins;

@@ -14,9 +14,10 @@ struct stats {
     int nlongest; /* number of rows in longest[], which is sorted by descending length, then by row number */
     double row_mean, row_median, row_std;
     bool pattern_symmetric, value_symmetric;
-    int64_t zero_diagonal;       /* rows of a square matrix whose diagonal entry is missing or 0 */
-    int64_t dominant_rows;       /* rows with a_ii != 0 and |a_ii| >= the sum of the other |a_ij| */
-    double value_min, value_max; /* smallest and largest value, or |a| if A is complex; 0 if there are no values */
+    int64_t zero_diagonal; /* rows of a square matrix whose diagonal entry is missing or 0 */
+    int64_t dominant_rows; /* rows with a_ii != 0 and |a_ii| >= the sum of the other |a_ij| */
+    /* smallest and largest value, or smallest and largest |a| if A is complex; 0 if there are no values */
+    double value_min, value_max;
 };
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e);
 struct histogram {
@@ -30,14 +31,15 @@ void histogram_of(const struct csr *A, int bins, struct histogram *out);
 
 /* ---- shared by the files that compute statistics ---- */
 
-/* Among rows row .. end-1, the first whose first entry has an index of at least `entry`; end if there is none. */
+/* The first of rows row .. end-1 whose first entry has an index of at least `entry`; end if there is none. */
 int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry);
-/* The end of a slice of rows that begins at `row` and is enough work for one watch_tick; greater than row, at most
-   `end`. */
+/* The end of a slice of rows that begins at `row`. The slice is enough work between two calls of watch_tick. The result
+   is greater than row and at most `end`. */
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end);
 
-/* Does A equal its transpose in pattern, and do the values agree bit by bit (a NaN equals nothing)? See symmetry.c. A
-   complex matrix is compared with its transpose without conjugation. O(nnz) time, O(rows) memory per thread. */
+/* Does A have the same pattern as its transpose, and do the values agree bit by bit? (A NaN equals nothing.) See
+   symmetry.c. A complex matrix is compared with its transpose without conjugation. O(nnz) time, O(rows) memory per
+   thread. */
 bool symmetry_of(const struct csr *A, struct watch *w, bool *pattern, bool *values, struct err *e);
 
 #endif

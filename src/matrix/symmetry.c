@@ -2,7 +2,7 @@
 
    Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
    unmatched entry of row j, because the entries of row j left of the diagonal are in ascending order, too. Each walker
-   visits a range of rows and keeps its own marks. The pattern is symmetric if all entries match and there are as many
+   visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are as many
    entries to the left of the diagonal as to the right. */
 #include "csr.h"
 #include "base/loop.h"
@@ -18,7 +18,7 @@ enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 struct walker {
     int64_t row, end;
     int *next;       /* [rows]: the next entry to match in each row */
-    int64_t surplus; /* number of entries right of the diagonal minus the number left of it */
+    int64_t surplus; /* number of entries right of the diagonal minus number of entries left of the diagonal */
     bool pattern, values;
 };
 

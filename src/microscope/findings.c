@@ -119,8 +119,7 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     const struct work *m = s->main;
     if (m->longest[WAIT_STEP] < 1.5 * share(m->wait[WAIT_STEP], (double)m->blocks)) return;
     no_long_row(s, &with);
-    if (memcmp(&with, w, sizeof with) == 0)
-        no_long_block(s, w); /* only if no long row explains the longest block */
+    if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
 /* If all lanes were active, the loads of the main loop would take proportionally fewer steps. */

@@ -57,7 +57,7 @@ static void offer_params(const struct param *list, give_fn *give, void *user)
     for (const struct param *p = list; p && p->name; p++) give(user, p->name);
 }
 
-/* Offer the keywords that have not been given yet. */
+/* Offer the keywords that the line does not contain yet. */
 static void offer_keywords(const struct args *a, give_fn *give, void *user)
 {
     for (int i = 0; i < a->grammar.n; i++) {
@@ -105,7 +105,7 @@ int param_index(const struct param *list, const char *name)
 
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e)
 {
-    int n = 0, at = 0; /* number of parameters; index of the next parameter given by position */
+    int n = 0, at = 0; /* number of parameters; index of the next parameter without a name */
     bool given[PARAMS_MAX] = {false};
     const char *text;
     for (int i = 0; i < PARAMS_MAX; i++) v[i] = 0;

@@ -1,4 +1,4 @@
-/* The arguments of a command: the words that were given for the items of its grammar. */
+/* The arguments of a command: the words of its line, matched with the items of its grammar. */
 #ifndef ARGS_H
 #define ARGS_H
 
@@ -17,14 +17,14 @@ const char *arg(const struct args *a, const char *key);
 bool arg_flag(const struct args *a, const char *word);
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
 double arg_real(const struct args *a, const char *key, double otherwise);
-int arg_count(const struct args *a, const char *key); /* how many values of a repeated kind were given */
+int arg_count(const struct args *a, const char *key); /* number of values given for a repeated kind */
 const char *arg_at(const struct args *a, const char *key, int i);
 /* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the default for each parameter that is not
    given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
 enum type arg_precision(const struct args *a); /* the flag f32 or f64; without either, the default precision */
 
-/* The parameters that the words after the FORMAT or GENERATOR may set; NULL if neither was given. */
+/* The parameters that the words after the FORMAT or GENERATOR may set; NULL if the line has neither of them. */
 const struct param *params_of(const struct args *a);
 /* The index of a parameter in its list, or -1. */
 int param_index(const struct param *list, const char *name);

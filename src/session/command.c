@@ -52,13 +52,13 @@ const char *command_group(const struct command *c)
 
 /* ---- one command ---- */
 
-/* End a command: report its error, reset a lost device, print pending output. */
+/* End a command: report its error, reset a lost device, and print pending output. */
 static bool finish(struct session *s, bool ok, struct err *e)
 {
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
-    if (!ok && e->code) out_error(s->out, e); /* an error without a code has been reported already */
+    if (!ok && e->code) out_error(s->out, e); /* an error without a code was reported earlier */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
     s->used = NULL;
@@ -100,8 +100,8 @@ static bool run_split(struct session *s, struct words *w)
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch && !s->nested) session_take_interrupt();
-    s->began_us = s->shown_us = now_us();
-    s->progress = (struct progress){0};
+    s->began_us = now_us();
+    progress_begin(&s->progress);
     double began = s->began_us;
     words_join(w, typed, sizeof typed);
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);

@@ -10,19 +10,20 @@ struct args;
 struct err;
 struct session;
 
-/* To add a command, write one entry at the end of its file and one line in commands.def.
-   grammar: items separated by spaces. UPPER = a value of that kind, by position; lower = a required word;
-   [..] optional; [key KIND] an optional pair, in any order; [word] an optional flag; A... one or more.
-   The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
-   WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+/* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
+   separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item;
+   [key KIND]: an optional pair, in any order; [word]: an optional flag; A...: one or more values. The main kinds:
+   MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT (the rest of
+   the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
-    const char *name, *about; /* about: one line, shown by `help` */
+    const char *name;
+    const char *about; /* one line, which `help` shows */
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
     bool runs_script;       /* the log lists the commands of its script instead of this command */
-    bool unrecorded;        /* not written to recordings, because a replay would end, nest or repeat itself */
-    bool rows_only_in_json; /* as text, it prints a drawing or prose; it changes nothing, so it can run twice */
+    bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
+    bool rows_only_in_json; /* in text mode, the command prints a drawing or prose; it can safely run twice */
 };
 extern const struct command *const commands[]; /* ended by NULL */
 extern const struct registry command_registry;
@@ -30,18 +31,18 @@ const struct command *command_find(const char *name);
 /* Run one line: commands separated by ';', # comments, quotes, !shell. Returns false if any command failed; its error
    has been printed through out_error. */
 bool run_line(struct session *s, const char *line);
-bool run_file(struct session *s, FILE *f, const char *name); /* stops at the first failure */
-/* Completions of the word that ends at `line[pos]`, one per call to `give`. */
+bool run_file(struct session *s, FILE *f, const char *name); /* run the lines of f up to the first failure */
+/* Call `give` with each completion of the word that ends at `line[pos]`. */
 void complete(struct session *s, const char *line, size_t pos, void (*give)(void *user, const char *word), void *user);
 
 enum { SOURCE_DEPTH = 16 }; /* the deepest nesting of scripts */
 /* The title of the command's group in `help`. */
 const char *command_group(const struct command *c);
-/* The next line of f without its end, in line[LINE_LIMIT + 2]. A line that is too long or contains a NUL byte is read
-   to its end and refused. */
+/* Read the next line of f, without its line end, into line[LINE_LIMIT + 2]. If a line is too long or contains a NUL
+   byte, it is read to its end and refused. */
 enum got { GOT_LINE, GOT_END, GOT_BAD };
 enum got line_next(FILE *f, char *line, struct err *e);
-/* Run the lines of f, called `name` in messages; `stop`: end at the first line that fails. */
+/* Run the lines of f, called `name` in messages. If `stop` is set, stop at the first line that fails. */
 bool run_stream(struct session *s, FILE *f, const char *name, bool stop);
 /* Run a command given as separate words, such as load and a file name; quotes and # in them have no special meaning. */
 bool run_words(struct session *s, int n, const char *const *word);

@@ -83,7 +83,7 @@ static void give_item(void *user, const struct item *it, bool value)
         give_files(c);
 }
 
-/* The words of the command being typed, after the last `;`; false for a shell command. */
+/* The words of the command being typed, after the last `;`. Returns false for a shell command. */
 static bool last_command(struct words *w, const char *line)
 {
     do {

@@ -8,7 +8,7 @@ struct err;
 struct registry;
 struct session;
 
-/* What a solve or race does after the screen was updated: stop, continue, stay paused and return to the prompt, or
+/* What a solve or race does after the screen was updated: stop; continue; stay paused and return to the prompt; or
    return to the explorer, which shows the solve and continues it. */
 enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
 
@@ -16,21 +16,21 @@ enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
 struct front {
     /* Draw view `name` as text to out_file (full == false), or show it full screen. */
     bool (*show)(struct session *s, const char *name, bool full, struct err *e);
-    /* Called between steps of long work that the view `name` shows: read keys, and draw the view on the whole screen
-       once the work has taken a while. A solve is drawn when it is paused or when show(s, "solve", true) was
-       called while it runs; otherwise it has a progress line. Other work prints its own progress. */
+    /* Called between steps of long work that the view `name` shows: reads keys, and draws the view on the whole screen
+       once the work has taken a while. A solve is drawn when it is paused or when show(s, "solve", true) was called
+       while it runs; otherwise it has a progress line. Other work prints its own progress. */
     enum turn (*live)(struct session *s, const char *name);
     /* Turn the terminal's echo of typed characters on or off, for a shell command. */
     void (*echo)(struct session *s, bool on);
-    /* Called before a command's output or error is printed: remove the progress line or live screen. */
+    /* Called before a command's output or error is printed: removes the progress line or live screen. */
     void (*calm)(struct session *s);
     /* Print the prompt and read a line from the terminal. Returns the line, which the caller releases with mem_free, or
        NULL after Ctrl-C or at the end of input. */
     char *(*ask)(struct session *s, const char *prompt);
     /* Called after one of the options colours, ascii and mouse was set. */
     void (*restyle)(struct session *s);
-    int width, height;            /* size of text output; 80 x 24 if it is not a terminal */
-    bool ascii;                   /* no braille, no boxes */
+    int width, height;            /* size of text output in characters; 80 x 24 if the output is not a terminal */
+    bool ascii;                   /* do not use braille or box characters */
     bool covered;                 /* a full screen is open: draw no progress line */
     const struct registry *views; /* may be NULL */
     /* Set *about to the description of a view, and *keys to its keys. */

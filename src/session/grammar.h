@@ -14,7 +14,7 @@ struct item {
     bool optional, repeated;
     int group;                /* alternatives [a|b] form a group: only one may be given */
     char word[16];            /* the keyword */
-    char key[24];             /* key of the value for arg() */
+    char key[24];             /* key by which arg() returns the value */
     const struct kind *value; /* kind of the value, for VALUE and PAIR */
 };
 struct grammar {
@@ -30,13 +30,14 @@ struct args {
         const char *key, *value;
     } v[WORDS_MAX];
 };
-/* Returns false if the grammar string is malformed; the tests check that no command's grammar is. */
+/* Returns false if the grammar string is malformed. A test checks that the grammars of all commands are well formed. */
 bool grammar_parse(const char *text, struct grammar *g);
 /* Match words w[1..] against the grammar of c. */
 bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);
-/* Receives an item that may come next: its value if `value` is set, otherwise its keyword. */
+/* Called with an item that may come next. If `value` is set, the item's value may come next, otherwise its keyword. */
 typedef void visit_fn(void *user, const struct item *it, bool value);
-/* Visit the items that may come after w[1..n-1]. Values are not checked, because this serves completion. */
+/* Visit the items that may come after w[1..n-1]. Values are not checked, because the function is used for
+   completion. */
 void args_expected(struct args *a, struct session *s, const struct command *c, struct words *w, int n, visit_fn *visit,
                    void *user);
 

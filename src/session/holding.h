@@ -1,4 +1,5 @@
-/* Holdings: what a command leaves in the session for later commands, such as a solve, a race, LU steps or a trace. */
+/* Holdings: results that a command leaves in the session for later commands, such as a solve, a race, LU steps or a
+   trace. */
 #ifndef HOLDING_H
 #define HOLDING_H
 
@@ -9,16 +10,19 @@ struct mat;
 struct matrix;
 struct session;
 
-/* The functions of one kind of holding: an entry at the end of the file that makes it, and one line in holdings.def.
-   The session has at most one of each kind. The comment of each member that may be NULL says so. */
+/* The functions of one kind of holding. The entry is at the end of the file that makes the holding, and holdings.def
+   has one line for it. The session has at most one of each kind. The comment of each member that may be NULL says
+   so. */
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
     bool (*belongs_to)(const struct session *s, const struct matrix *m); /* is the holding dropped with m? */
-    const char *pauses; /* words for the note that the holding ended: "the paused solve of"; NULL: it is never paused */
-    bool (*is_paused)(const struct session *s);  /* NULL if `pauses` is NULL */
-    bool (*is_running)(const struct session *s); /* a command is using the holding, so it is not dropped; NULL: never */
-    bool (*is_on)(const struct session *s, const struct device *d); /* NULL: it uses no device */
-    bool (*uses)(const struct session *s, const struct mat *M);     /* NULL: it refers to no stored matrix */
+    const char *pauses; /* words for the message that the holding has ended: "the paused solve of"; NULL: the holding is
+                           never paused */
+    bool (*is_paused)(const struct session *s); /* NULL if `pauses` is NULL */
+    bool (*is_running)(
+        const struct session *s); /* a command is using the holding, so the holding is not dropped; NULL: never */
+    bool (*is_on)(const struct session *s, const struct device *d); /* NULL: the holding uses no device */
+    bool (*uses)(const struct session *s, const struct mat *M);     /* NULL: the holding refers to no stored matrix */
     void (*moved)(struct session *s, const struct mat *from,
                   struct mat *to); /* refer to `to` instead of `from`; NULL if `uses` is NULL */
 };

@@ -66,7 +66,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-/* Does k work on the format after `using` and run on the device after `on`, if these are given? */
+/* Does k work on the format after `using` and run on the device after `on`, if the line names them? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
     const char *format = a ? arg(a, "using") : NULL, *on = a ? arg(a, "on") : NULL;
@@ -94,7 +94,7 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     }
 }
 
-/* device_open reports later what is wrong with the device: too little memory, or a GPU that is missing. */
+/* If the device has too little memory or the GPU is missing, device_open reports it later. */
 static bool check_device(const struct session *s, const char *text)
 {
     (void)s;
@@ -115,7 +115,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* A race is between solvers or between kernels: after the first racer, offer only racers of the same kind. */
+/* All racers are solvers, or all are kernels, so after the first racer, offer only racers of the same kind. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;
@@ -138,7 +138,7 @@ static void list_methods(const struct session *s, const struct args *a, give_fn 
         if (!d || lu_runs_on(lu_methods[i], d)) give(user, lu_methods[i]->name);
 }
 
-/* List the values of the option that the word before names; `set` checks the value. */
+/* List the values of the option that the previous word names; `set` checks the value. */
 static void list_values(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *name = a ? arg(a, "option") : NULL;
@@ -161,7 +161,7 @@ static bool check_view(const struct session *s, const char *text)
     return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
 }
 
-/* `help` explains whatever the grammar of a command can name, and the list of sources. */
+/* `help` explains everything that a grammar can name, and the list of sources. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
 static const struct registry source_registry = {sources, sizeof *sources};
 #define TOPIC(registry, explain) registry,
@@ -170,7 +170,7 @@ static const struct registry *const topics[] = {
 };
 #undef TOPIC
 
-/* The first topic that has an entry of this name; COUNT(topics) if there is none. */
+/* The index of the first topic that has an entry of this name, or COUNT(topics) if no topic has one. */
 static int topic_of(const struct session *s, const char *name)
 {
     int i = 0;

@@ -21,24 +21,25 @@ enum kind_role {
 };
 
 struct kind {
-    const char *name;          /* name in a grammar: DEVICE */
-    const char *key;           /* key for arg(): device */
-    const char *what;          /* in messages: "a device" */
-    const char *none;          /* message if there is nothing to choose from; may be NULL */
-    const struct registry *of; /* the values are the names of its entries, unless check or list decide */
+    const char *name; /* name in a grammar: DEVICE */
+    const char *key;  /* key for arg(): device */
+    const char *what; /* in messages: "a device" */
+    const char *none; /* message if there is nothing to choose from; may be NULL */
+    const struct registry
+        *of; /* the values are the names of the entries of this registry, unless check or list is set */
     bool (*check)(const struct session *s, const char *text);
-    /* Offer the values to choose from. If this and `of` are NULL, there are too many values to list. */
+    /* Offer the values to choose from. If `list` and `of` are NULL, there are too many values to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     enum kind_role role;
 };
-extern const struct kind kinds[]; /* ended by a NULL name */
+extern const struct kind kinds[]; /* the last entry has a NULL name */
 const struct kind *kind_find(const char *name, size_t n);
 bool kind_accepts(const struct kind *k, const struct session *s, const char *text);
 bool kind_has_list(const struct kind *k);
 void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user);
 /* Append "; one of cpu, emu", or the message that there are no choices. */
 void message_choices(struct message *t, const struct session *s, const struct args *a, const struct kind *k);
-/* Is text a value of that kind? If not, the error is "`x` after `on` is not a device; one of ..." */
+/* Is text a value of that kind? If not, the error message is "`x` after `on` is not a device; one of ..." */
 bool kind_check(const char *kind, const struct session *s, const char *after, const char *text, struct err *e);
 
 #endif

@@ -6,7 +6,7 @@
 
 enum { LOG_MOST = 1 << 18 };
 
-/* Drop the older half of a long log. */
+/* Drop the older half of the log if it is too long. */
 static void drop_half(struct command_log *log)
 {
     char *half = memchr(log->text + log->size / 2, '\n', log->size - log->size / 2);
@@ -20,7 +20,7 @@ void log_add(struct command_log *log, const char *typed)
 {
     size_t n = strcspn(typed, "\n");
     char *more = mem_resize(log->text, (int64_t)(log->size + n + 2), 1, "the list of commands", NULL);
-    if (!more) { /* the command itself succeeded */
+    if (!more) { /* append the command, which has succeeded */
         log->cut = true;
         return;
     }

@@ -1,4 +1,4 @@
-/* Matches the words of a command with its grammar; if the words do not fit, explains why. */
+/* Matches the words of a command with its grammar, and reports words that do not match. */
 #include "args.h"
 #include "command.h"
 #include "grammar.h"
@@ -13,9 +13,9 @@ struct match {
     struct words *w;
     int next;                /* index of the next word to match */
     int place;               /* index of the next positional item */
-    bool some;               /* a repeated item has a value already */
-    bool used[ITEMS_MAX];    /* keywords given, by group */
-    const struct item *open; /* a keyword whose value comes next */
+    bool some;               /* the current repeated item has a value already */
+    bool used[ITEMS_MAX];    /* the keyword that was given, for each group */
+    const struct item *open; /* the keyword whose value comes next */
     bool lenient;            /* set during completion: do not check values */
 };
 
@@ -29,8 +29,8 @@ static bool is_params(const struct item *it)
     return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
-/* Visit the items that may come next: only the value of an open keyword or a required value; in other cases, also
-   keywords. */
+/* Visit the items that may come next. After a keyword that needs a value, and before a required value, only that value
+   may come next; elsewhere, keywords may come next too. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {
     const struct grammar *g = &m->a->grammar;
@@ -50,7 +50,7 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
         if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], false);
 }
 
-/* "a matrix, `using` or `force`" */
+/* The items that may come next, as text such as "a matrix, `using` or `force`". */
 static void name_item(void *user, const struct item *it, bool value)
 {
     struct message *t = user;
@@ -65,8 +65,8 @@ static void name_item(void *user, const struct item *it, bool value)
 struct offer {
     const struct match *m;
     struct suggest *to;
-    const struct kind *value; /* the last kind of value, NULL if only keywords fit */
-    const struct item *word;  /* the last keyword, NULL if only values fit */
+    const struct kind *value; /* the last kind of value; NULL if only keywords may come next */
+    const struct item *word;  /* the last keyword; NULL if only values may come next */
     int items;
 };
 
@@ -84,7 +84,7 @@ static void offer_item(void *user, const struct item *it, bool value)
         kind_list(it->value, o->m->a->session, o->m->a, suggest_offer, o->to);
 }
 
-/* "a matrix is missing after `use`" */
+/* Report a missing word, for example "a matrix is missing after `use`". */
 static void say_missing(const struct match *m, struct message *t)
 {
     expected(m, name_item, t);
@@ -92,7 +92,8 @@ static void say_missing(const struct match *m, struct message *t)
     message_quote(t, m->w->w[m->next - 1].text);
 }
 
-/* "`Z` after `use` is not a matrix"; with keywords alone, "`onn` cannot follow `cpu`; use `using` or `force`". */
+/* Report a wrong word, for example "`Z` after `use` is not a matrix", or, if only keywords may follow, "`onn` cannot
+   follow `cpu`; use `using` or `force`". */
 static void say_wrong(const struct match *m, const struct offer *o, struct message *t)
 {
     message_quote(t, m->w->w[m->next].text);
@@ -105,7 +106,7 @@ static void say_wrong(const struct match *m, const struct offer *o, struct messa
     expected(m, name_item, t);
 }
 
-/* Report that the next word does not fit, or that a word is missing, and which words would be right. */
+/* Report that the next word is wrong, or that a word is missing, and list the words that would be right. */
 static bool unexpected(const struct match *m, struct err *e)
 {
     bool missing = m->next >= m->w->n;

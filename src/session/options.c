@@ -25,7 +25,7 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
 }
 
-/* Accept any GPU number without listing the GPUs, which takes long; an error is reported when the GPU is opened. */
+/* Accept any GPU number, because listing the GPUs takes long. A wrong number is reported when the GPU is opened. */
 static bool check_device(const char *value)
 {
     return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);
@@ -56,7 +56,7 @@ static bool restyle(struct session *s, const char *value, struct err *e)
 
 const struct setting options[] = {
     [OPTION_DEVICE] = {"device",
-                       "where commands run; auto: the first GPU, or cpu",
+                       "where commands run; auto: the first GPU, or cpu if there is no GPU",
                        "auto",
                        {NULL},
                        list_devices,
@@ -72,13 +72,14 @@ const struct setting options[] = {
                         NULL,
                         restyle},
     [OPTION_ASCII] = {"ascii",
-                      "no braille and no boxes; auto: from locale and TERM",
+                      "draw without braille and box characters; auto: from locale and TERM",
                       "auto",
                       {"auto", "on", "off"},
                       NULL,
                       NULL,
                       restyle},
-    [OPTION_MOUSE] = {"mouse", "clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTION_MOUSE] =
+        {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     [OPTIONS] = {0},
 };
 
@@ -158,7 +159,7 @@ const char *options_place(char *out, size_t size)
     return print_safe(path, place(path, sizeof path) ? strlen(path) : 0, 200, out, size);
 }
 
-/* Read the whole file into text[FILE_MOST + 1], which is empty if there is no file. */
+/* Read the whole file into text[FILE_MOST + 1]; the text is empty if the file does not exist. */
 static bool read_all(const char *path, char *text, struct err *e)
 {
     char where[256];
@@ -239,7 +240,8 @@ static bool is_line_of(const char *line, size_t n, const char *option)
     return split(copy, &name, &value) && !strcmp(name, option);
 }
 
-/* Copy all lines except those of this option. Its new line replaces the first of its old lines, or is appended. */
+/* Copy all lines except those of this option. The option's new line replaces the first of its old lines, or is
+   appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
     char new_line[64];

@@ -13,21 +13,22 @@ struct session;
 
 struct setting {
     const char *name, *about, *default_value;
-    const char *values[8]; /* choices, ended by NULL; if empty, `list` offers the choices */
+    const char *values[8]; /* choices, ended by NULL; if there are none, `list` offers the choices */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
-    bool (*check)(const char *value); /* quicker than searching the list; NULL: any listed value is valid */
+    bool (*check)(
+        const char *value); /* checks a value faster than a search of the list; NULL: any listed value is valid */
     bool (*apply)(struct session *s, const char *value, struct err *e);
 };
 /* The indices of options[]. */
 enum option_id { OPTION_DEVICE, OPTION_PRECISION, OPTION_COLOURS, OPTION_ASCII, OPTION_MOUSE, OPTIONS };
-extern const struct setting options[]; /* ended by a NULL name; at most OPTIONS_MAX */
+extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */
 extern const struct registry option_registry;
 const struct setting *option_find(const char *name);
 void option_list(const struct session *s, const struct setting *o, give_fn *give, void *user);
 /* Check a value and apply it; the error message lists the valid values. */
 bool option_set(struct session *s, const struct setting *o, const char *value, struct err *e);
 const char *option_value(const struct session *s, enum option_id o);
-/* Apply the options in the file. A missing or wrong file is not a failure: `warned` names the lines that were
+/* Apply the options in the file. A missing or faulty file is not a failure: `warned` names the lines that were
    skipped. */
 void options_load(struct session *s, char *warned, size_t size);
 /* Write the value of an option to the file. */

@@ -22,7 +22,7 @@ struct out {
     bool records;                            /* the pending rows are records: "heading  value" lines */
     bool html;                               /* text is written as HTML */
     cJSON *json;                             /* JSON: the row not printed yet */
-    cJSON *within;                           /* the object being filled, in an array of that row; or NULL */
+    cJSON *within;                           /* the object being filled, in an array of `row`; or NULL */
     bool printed;                            /* this command printed a row or an error */
     bool csv_before;                         /* an earlier command printed a CSV table */
     FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
@@ -99,8 +99,8 @@ static bool no_memory(struct out *o)
     return fail(&o->err, E_MEMORY, "out of memory while printing; drop a matrix and try again");
 }
 
-/* A JSON string of the text. Invalid UTF-8, which cJSON would pass on, and control bytes except newlines are
-   escaped. */
+/* A JSON string of the text. Control bytes except newlines are escaped, and so is invalid UTF-8, which cJSON would
+   print unchanged. */
 static cJSON *json_string(const char *text)
 {
     size_t n = strlen(text), size = 4 * n + 1;
@@ -110,7 +110,7 @@ static cJSON *json_string(const char *text)
     return j;
 }
 
-/* Add value to the pending object, which takes it over; on failure value is freed. */
+/* Add value to the pending object, which becomes its owner; on failure, value is freed. */
 static void json_put(struct out *o, const char *key, cJSON *value)
 {
     cJSON *to = o->within ? o->within : o->json;
@@ -149,12 +149,12 @@ void out_progress_clear(struct out *o)
 {
     if (o->clear_progress) o->clear_progress();
     if (!o->progress) return;
-    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* the terminal may have echoed ^C after it */
+    fprintf(o->messages, "\r%*s\r", o->progress + 2, ""); /* the terminal may have echoed ^C after the progress line */
     fflush(o->messages);
     o->progress = 0;
 }
 
-/* Width of the terminal; 0: data does not go to a terminal. */
+/* The width of the terminal; 0 if data does not go to a terminal. */
 static int columns(const struct out *o)
 {
     struct winsize size;
@@ -167,7 +167,7 @@ int out_columns(const struct out *o)
     return columns(o);
 }
 
-/* Print the rows gathered so far. */
+/* Print the rows collected so far. */
 static void flush(struct out *o)
 {
     json_flush(o);
@@ -192,8 +192,9 @@ bool out_end(struct out *o, struct err *e)
     flush(o);
     out_progress_clear(o);
     errno = 0;
-    if (fflush(o->data) || ferror(o->data))
-        return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
+    bool failed = fflush(o->data) || ferror(o->data);
+    if (failed && errno == ENOMEM) return no_memory(o) || fail(e, o->err.code, "%s", o->err.text);
+    if (failed) return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
     return o->err.code ? fail(e, o->err.code, "%s", o->err.text) : true;
 }
 
@@ -266,7 +267,7 @@ void out_str(struct out *o, const char *key, const char *heading, const char *va
     if (key && makes_json(o)) json_put(o, key, value ? json_string(value) : cJSON_CreateNull());
 }
 
-/* Print an integer. Readers of JSON store it in a double, which is exact for all counts here. */
+/* Print an integer. Readers of JSON store an integer in a double, which is exact for all counts here. */
 static void whole(struct out *o, const char *key, const char *heading, int64_t value, const char *shown)
 {
     char digits[24];
@@ -292,7 +293,7 @@ void out_bytes(struct out *o, const char *key, const char *heading, int64_t valu
     whole(o, key, heading, value, show_bytes((double)value, shown, sizeof shown));
 }
 
-/* Print 15 digits if they read back the same, otherwise 17. */
+/* Print 15 digits if they read back as the same number, otherwise 17 digits. */
 static void exact(double value, char *out, size_t size)
 {
     snprintf(out, size, "%.15g", value);
@@ -331,7 +332,7 @@ void out_bool(struct out *o, const char *key, const char *heading, bool value)
     if (key && makes_json(o)) json_put(o, key, cJSON_CreateBool(value));
 }
 
-/* Append item to list, which takes it over; on failure item is freed. */
+/* Append item to list, which becomes its owner; on failure, item is freed. */
 static bool append(struct out *o, cJSON *list, cJSON *item)
 {
     if (list && item && cJSON_AddItemToArray(list, item)) return true;

@@ -20,7 +20,8 @@ struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *
 void out_free(struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
-/* Copy all output to two more files: rows as JSON lines, and text with errors, as into a pipe. NULL: no copy. */
+/* Copy all output to two more files. One receives the rows as JSON lines, the other receives the text with errors,
+   formatted as for a pipe. NULL: no copy. */
 void out_listen(struct out *o, FILE *rows, FILE *text);
 FILE *out_listener(const struct out *o); /* the file that receives text; for code that draws on out_file itself */
 int out_columns(const struct out *o);    /* width of the terminal; 0: text does not go to a terminal */
@@ -31,17 +32,18 @@ void out_html(struct out *o);
 void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
 void out_error(struct out *o, const struct err *why); /* printed to messages; in JSON mode, a line with ok:false */
-/* A row: a JSON object, a CSV line, a line of the text table. heading NULL: not shown in text. A row
-   begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
+/* A row: a JSON object, a CSV line, or a line of the text table. If heading is NULL, text does not show the value. A
+   row begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
 void out_row(struct out *o);
 void out_record(struct out *o);
 /* Keep this column of the pending rows even on a narrow terminal. The heading is not copied. */
 void out_keep(struct out *o, const char *heading);
-void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL = null */
+void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL: null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* or null, "-" */
 void out_bytes(struct out *o, const char *key, const char *heading, int64_t value); /* shown in text as "1.23 MB" */
-void out_num(struct out *o, const char *key, const char *heading, double value, const char *fmt); /* NaN = null, "-" */
+void out_num(struct out *o, const char *key, const char *heading, double value,
+             const char *fmt); /* NaN: null in JSON, "-" in text */
 /* Microseconds; shown in text as "417.25 us", "12.34 ms" or "1.50 s". */
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
@@ -50,19 +52,20 @@ void out_strs(struct out *o, const char *key, int n, const char *const *values);
 /* Words separated by blanks; an array in JSON. */
 void out_words(struct out *o, const char *key, const char *heading, const char *words);
 /* An array of objects, in JSON only: out_list adds an empty array. Each out_within adds an object to the array, and the
-   functions above then set the keys of that object; it returns false if there is no JSON. After out_without, they set
-   the keys of the row again. */
+   functions above then set the keys of that object. out_within returns false if the output is not JSON. After
+   out_without, these functions set the keys of the row again. */
 void out_list(struct out *o, const char *key);
 bool out_within(struct out *o, const char *key);
 void out_without(struct out *o);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
-/* Lines of prose; on a terminal, consecutive lines that do not begin with a blank are filled to its width. */
+/* Lines of prose; on a terminal, consecutive lines that do not begin with a blank are joined and wrapped at the
+   terminal's width. */
 void out_prose(struct out *o, const char *text);
 void out_note(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a warning or remark, printed to messages */
 void out_progress(
     struct out *o,
     const char *text); /* a line on the terminal, replaced by the next progress line and erased before other output */
-/* Let `show` show the progress instead, and `clear` remove what it shows. */
+/* Let `show` show the progress instead, and let `clear` remove what `show` has drawn. */
 void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void));
 void out_progress_clear(struct out *o); /* call it before writing to out_file directly */
 

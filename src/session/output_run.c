@@ -1,4 +1,4 @@
-/* Prints runs of kernels: their times, how well diagonals store the matrix, and the total time of kernels that prepare
+/* Prints runs of kernels: their times, the load balance of diagonal formats, and the total time of kernels that prepare
    data on the device before the first SpMV. */
 #include "output_run.h"
 #include "machine/bench.h"
@@ -45,7 +45,7 @@ void out_diagonals(struct out *o, const struct run *r, int n)
     struct measures m;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!format_measures(r[i].of, &m, NULL)) continue;
-        if (first) out_text(o, "Diagonal formats; padded GFLOP/s counts the padding as work, as the DRM paper does:");
+        if (first) out_text(o, "Diagonal formats; padded GFLOP/s counts the padding as work, like the DRM paper:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -60,7 +60,8 @@ void out_prepared(struct out *o, const struct run *r, int n)
     bool first = true;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!(r[i].ready_us > 0)) continue;
-        if (first) out_text(o, "Kernels that prepare data on the device; total is preparation and one SpMV:");
+        if (first)
+            out_text(o, "Kernels that prepare data on the device; total is the time of the preparation and one SpMV:");
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
@@ -146,7 +147,7 @@ void out_remarks(struct out *o, const struct run *r, int n)
     if (wild)
         out_text(
             o,
-            "The product contains NaN or inf, so there is no relative error; every NaN and inf is where it should be.");
+            "The product contains NaN or inf, so there is no relative error; every NaN and inf is in the right place.");
     if (cached)
         out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is the bandwidth of the memory, not of "
                     "the cache.");

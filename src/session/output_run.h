@@ -11,15 +11,15 @@ struct run;
 
 /* Time of preparation on the device plus the time of one SpMV. */
 double total_us(const struct run *r);
-/* 2 operands / time, as in Wang et al. 2024; NaN if the format stores no diagonals. */
+/* 2 * operands / time, as in Wang et al. 2024; NaN if the format stores no diagonals. */
 double padded_gflops(const struct run *r);
 
 /* Print the keys operands, pieces and variance, which text does not show; null if m is NULL. */
 void out_measures(struct out *o, const struct measures *m);
 /* Print the same values and the padding as columns of a text table. */
 void out_measures_text(struct out *o, const struct measures *m);
-/* Print text tables below the table of n runs: the diagonal formats, and the kernels that prepare data on the device,
-   if any. */
+/* Print text tables below the table of n runs: one of the diagonal formats, and one of the kernels that prepare data on
+   the device, if there are any. */
 void out_diagonals(struct out *o, const struct run *r, int n);
 void out_prepared(struct out *o, const struct run *r, int n);
 

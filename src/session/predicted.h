@@ -24,7 +24,7 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e);
 bool modeled_matrix(const struct matrix *m, struct err *e);
 /* Emulate k on m for about a tenth of a second and predict its time on g; blocks of a large matrix are sampled. The
    product is kept in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator cannot
-   run k, with the errors of session_product, or when cancelled. */
+   run k. It also fails with the errors of session_product, or if the user cancels. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);
 /* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with
@@ -34,7 +34,7 @@ bool modeled_command(struct session *s, const struct args *a,
                      struct err *e);
 /* The session's last measurement of k for m on a GPU; NULL: none. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
-/* The reason `why`, without "NAME: " at its beginning. */
+/* The text of `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);
 /* The error message of format_allow advises `force`, which the current command does not have: advise `convert
    FORMAT force` instead. If `first` is set, advise to convert first, because the current command then uses the
@@ -57,9 +57,9 @@ struct advice {
         char why[sizeof((struct err *)0)->text];
     } * no;
 };
-/* Predict the kernels of one format; NULL: of all formats. A failure of a single kernel is recorded in out->no. Returns
-   false if cancelled, or after an error that ends the command; *out then holds the kernels before. Free it in any case.
- */
+/* Predict the kernels of one format, or of all formats if the format is NULL. A failure of a single kernel is recorded
+   in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds the kernels
+   before. The caller calls advice_free in any case. */
 bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
                struct advice *out, struct err *e);
 void advice_free(struct advice *a);

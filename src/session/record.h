@@ -1,4 +1,4 @@
-/* The recording of a session's commands in a file, to be replayed. */
+/* The recording of a session's commands in a file that `replay` can run. */
 #ifndef RECORD_H
 #define RECORD_H
 
@@ -17,7 +17,8 @@ struct record {
 
 /* Begin to record to a new file; sets s->record. */
 bool record_begin(struct session *s, const char *name, struct err *e);
-/* Record a command that took `us`. `why` is its error, NULL if it succeeded; `text` is the command as typed. */
+/* Record a command that took `us`. `why` is the command's error, or NULL if the command succeeded; `text` is the
+   command as typed. */
 void record_command(struct session *s, const char *text, const struct err *why, double us);
 void record_end(struct session *s);
 /* Is the open file f the file of the recording? */

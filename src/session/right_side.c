@@ -12,7 +12,7 @@
 
 struct named_vector {
     const char *name;
-    bool known_ones; /* as a right-hand side, it makes the solution all ones */
+    bool known_ones; /* with this right-hand side, all elements of the solution are 1 */
     bool (*make)(const struct csr *A, uint64_t seed, double *x, struct err *e);
 };
 
@@ -53,7 +53,7 @@ static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err
     return loop_tick("the right side", 0, 0, e);
 }
 
-/* The first is the default. */
+/* The first entry is the default. */
 static const struct named_vector right_sides[] = {{"aones", true, make_aones},
                                                   {"ones", false, make_ones},
                                                   {"random", false, make_random},

@@ -8,10 +8,10 @@
 struct csr;
 struct err;
 
-/* b[A->rows]: aones, which is A * ones (the default, NULL), ones, random, zero, or a file. *known_ones is set to
-   whether the solution x is all ones. */
+/* Fill b[A->rows] by name: aones, which is A * ones (the default, NULL), ones, random, zero, or a file. *known_ones is
+   set to whether all elements of the solution x are 1. */
 bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e);
-/* x0[A->rows]: zero (the default, NULL), ones, random, or a file. */
+/* Fill x0[A->rows] by name: zero (the default, NULL), ones, random, or a file. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);
 
 #endif

@@ -1,5 +1,5 @@
-/* The session owns the matrices, their stored forms and the copies of these on devices. Progress and Ctrl-C of long
-   commands are handled here. */
+/* The session owns the matrices, their stored forms, and the copies of the stored forms on devices. This file also
+   handles the progress and Ctrl-C of long commands. */
 #include "session.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -50,6 +50,12 @@ bool session_interrupted(void)
     return interrupted;
 }
 
+void progress_begin(struct progress *p)
+{
+    double now = steady_us();
+    *p = (struct progress){.command_us = now, .shown_us = now};
+}
+
 static void note_progress(struct progress *p, const char *what, int64_t done, int64_t total, double now)
 {
     if (strncmp(p->what, what, sizeof p->what - 1) != 0 || total != p->total || done < p->done) {
@@ -78,20 +84,22 @@ void session_progress(const struct session *s, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, left < 100 ? ", %.1f s left" : ", %.0f s left", left);
 }
 
-/* Note the progress, and show it on a terminal once the command has taken a while; returns false if the user pressed
- * Ctrl-C.
+/* Store the progress, and show it on a terminal if the command has run for a while. Returns false if the user pressed
+   Ctrl-C.
+
  */
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;
-    double now = now_us();
+    double now = steady_us();
+    struct progress *p = &s->progress;
     bool line = s->terminal && !(s->front && s->front->covered);
-    note_progress(&s->progress, what, done, total, now);
-    if (line && now - s->began_us > PROGRESS_AFTER_US && now - s->shown_us > PROGRESS_EVERY_US) {
+    note_progress(p, what, done, total, now);
+    if (line && now - p->command_us > PROGRESS_AFTER_US && now - p->shown_us > PROGRESS_EVERY_US) {
         char text[100];
         session_progress(s, text, sizeof text);
         out_progress(s->out, text);
-        s->shown_us = now;
+        p->shown_us = now;
     }
     return !interrupted;
 }
@@ -191,15 +199,15 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
     return NULL;
 }
 
-/* The length of name[n] without `ending`, if the name ends with it. */
+/* The length of name[n], without `ending` if the name has that ending. */
 static size_t without(const char *name, size_t n, const char *ending)
 {
     size_t k = strlen(ending);
     return n > k && !strncmp(name + n - k, ending, k) ? n - k : n;
 }
 
-/* Make a name from the name of a file: thesis4.mtx.gz -> thesis4, at most `most` bytes; characters other than letters,
-   digits and _+-. become _. */
+/* Make a name from the name of a file: thesis4.mtx.gz -> thesis4, of at most `most` bytes. Characters other than
+   letters, digits and _+-. become _. */
 static void name_of_file(const char *file, char *out, size_t most)
 {
     static const char *const endings[] = {".gz",  ".xz",  ".zst", ".bz2", ".tgz", ".tar",
@@ -271,7 +279,7 @@ static struct product *cached(struct matrix *m, const struct stored *shape)
     return NULL;
 }
 
-/* The product that was requested with the same parameters, so that it need not be planned again. */
+/* The product that was requested with the same parameters and therefore need not be planned again. */
 static struct product *requested_before(struct matrix *m, const struct stored *shape)
 {
     for (struct product *p = m->products; p; p = p->next)
@@ -384,7 +392,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     if (d->lost) session_device_lost(s, d);
     if (d->lost && !name) d = open_default(s, e);
     if (d && d->lost) {
-        fail(e, E_DEVICE, "%s is lost and its driver refuses a reset; use `device cpu`, or restart warpspy", d->name);
+        fail(e, E_DEVICE, "%s is lost, and its driver refuses a reset; use `device cpu`, or restart warpspy", d->name);
         return NULL;
     }
     s->used = d;
@@ -403,7 +411,7 @@ static void remove_mat(struct session *s, struct product *p, int i)
     p->nmats--;
 }
 
-/* Free the mats on d that no holding uses: the memory is needed, or the device is lost. */
+/* Free the mats on d that no holding uses, because the memory is needed or the device is lost. */
 static void drop_from(struct session *s, const struct device *d)
 {
     for (struct matrix *m = s->matrices; m; m = m->next)
@@ -412,7 +420,7 @@ static void drop_from(struct session *s, const struct device *d)
                 if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
-/* Make sure that S fits in the free memory of d: if S does not fit, first free the mats on d that are not in use. */
+/* Make sure that S fits in the free memory of d. If S does not fit, free the mats on d that are not in use. */
 static bool make_room(struct session *s, struct device *d, const struct stored *S, struct err *e)
 {
     int64_t free_bytes = 0, total = 0, need = stored_bytes(S);

@@ -29,12 +29,14 @@ struct record;
 struct out;
 struct run;
 
-/* What long work reported last. */
+/* The latest progress report of long work. */
 struct progress {
     char what[64];
     int64_t done, total;          /* total 0: unknown */
-    double began_us, reported_us; /* when work on `what` began; when it was reported last */
-    int64_t done_before;          /* `done` when it began */
+    int64_t done_before;          /* `done` when work on `what` began */
+    double command_us;            /* when the command began; this and the times below are of steady_us */
+    double began_us, reported_us; /* when work on `what` began; when it was last reported */
+    double shown_us;              /* when it was last shown */
 };
 
 struct session {
@@ -43,29 +45,28 @@ struct session {
     struct out *out;
     struct watch watch;
     struct front *front; /* the screen, NULL in tests without a screen */
-    struct run *runs;    /* results of the last bench or spmv, sorted by time */
+    struct run *runs;    /* results of the last `bench` or `spmv`, sorted by time */
     int nruns;
     struct matrix *runs_of; /* the matrix of these runs */
     struct solve *solve;    /* the current or last solve */
     struct race *race;      /* the current or last race */
-    struct lu_steps *lu;    /* the factorisation being stepped through, NULL: none */
-    struct tracing *trace;  /* the warp being traced, NULL: none */
+    struct lu_steps *lu;    /* the factorisation being stepped through; NULL: none */
+    struct tracing *trace;  /* the traced warp; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
     int depth;           /* nesting depth of `source` */
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
-    double shown_us;     /* when progress was last shown */
     struct progress progress;
-    const char *script;     /* the file that commands come from, NULL at the prompt */
+    const char *script;     /* the file that commands are read from; NULL at the prompt */
     int64_t script_line;    /* current line of the script, from 1 */
-    struct lines lines;     /* where lines come from, and what they may do */
-    bool shell_allowed;     /* `allow shell` allowed it for all lines */
+    struct lines lines;     /* where command lines come from, and what they may do */
+    bool shell_allowed;     /* the command `allow shell` allowed the shell for all lines */
     struct command_log log; /* commands that succeeded */
-    const char *folder; /* folder of the running lesson, whose file names are relative to it; NULL outside lessons */
+    const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
-    struct record *record;        /* the recording, NULL: none */
+    struct record *record;        /* the recording; NULL: none */
     char option[OPTIONS_MAX][24]; /* values of options[]; empty: the default */
     bool single;                  /* fp32 is the default precision */
     int nested;                   /* nesting depth of running commands */
@@ -74,11 +75,12 @@ struct session {
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
-/* Free the formats that m was converted to. matrix_free also frees m itself, which must be in no list. */
+/* Free the formats that m was converted to. matrix_free also frees m itself; m must not be in a list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* name NULL: the current matrix */
-/* Add A, which is taken over, as the current matrix. name NULL: a unique name is made from the name of the file. */
+/* Add A as the current matrix, and take ownership of A. If name is NULL, a unique name is made from the name of the
+   file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
 /* The path of a file to read; in a lesson, relative paths are relative to its folder. */
@@ -89,19 +91,22 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. The product is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
-/* Would session_product return at once, because m was packed with these parameters before? */
+/* Would session_product return at once because m was packed with these parameters before? */
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
-/* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host. The
-   host packs it if d has no packer for f or too little memory. */
+/* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host.
+   The host packs the format if d has no packer for f or too little memory. */
 struct product *session_product_on(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                    enum type real, bool force, struct device *d, struct err *e);
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
-void session_device_lost(struct session *s, struct device *d); /* drop the mats on d, try a reset, report the result */
-/* How often matrices or their stored forms were freed, so that a view knows whether its pointers are still valid. */
+void session_device_lost(struct session *s,
+                         struct device *d); /* drop the mats on d, try to reset it, and report the result */
+void progress_begin(struct progress *p);
+/* Counts how often matrices or their stored forms were freed, so that a view can check whether its pointers are still
+   valid. */
 int64_t session_frees(void);
-/* "spmv  43 %, 2.1 s left", from the last report of the running command; "" before its first report. */
+/* The last progress report of the running command, for example "spmv 43 %, 2.1 s left"; "" before its first report. */
 void session_progress(const struct session *s, char *out, size_t size);
-/* Ctrl-C sets a flag that the session's tick reads; `once`: a second Ctrl-C ends the program. */
+/* Ctrl-C sets a flag that the session's tick reads. If `once` is set, a second Ctrl-C ends the program. */
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
 bool session_interrupted(void);    /* true if the flag is set */

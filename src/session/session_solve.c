@@ -14,7 +14,7 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
 {
     const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
     if (!k)
-        fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists the kernels that run there",
+        fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists the kernels of each device",
              f->name, o->dev->name);
     else if (k->format != f)
         fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format->name, f->name);

@@ -1,4 +1,4 @@
-/* Beginning a solve on a matrix of the session: choose the kernel, and copy the matrix to the device in the kernel's
+/* Begin a solve on a matrix of the session: choose the kernel, and copy the matrix to the device in the kernel's
    format. */
 #ifndef SESSION_SOLVE_H
 #define SESSION_SOLVE_H
@@ -12,7 +12,7 @@ struct solve;
 struct solve_matrix;
 struct solve_options;
 
-/* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, since such a solve is trivial. */
+/* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, because the solution is then 0. */
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e);
 /* session_solve_matrix, then solve_begin. */

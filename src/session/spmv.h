@@ -1,4 +1,5 @@
-/* One SpMV of a matrix of the session by one kernel: checked against the reference and timed. */
+/* Multiply a matrix of the session by a vector with one kernel, check the result against the reference, and time the
+   kernel. */
 #ifndef SPMV_H
 #define SPMV_H
 
@@ -19,7 +20,7 @@ struct spmv_request {
     struct matrix *matrix;
     struct device *dev;
     enum type real;
-    int reps; /* 0: chosen from the time of one SpMV */
+    int reps; /* number of runs; 0: chosen from the time of one SpMV */
     bool force;
     const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
 };

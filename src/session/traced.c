@@ -22,8 +22,9 @@ static bool can_trace(const struct trace_request *w, const struct device *emu, s
         if (kernels[i]->format == k->format && kernel_runs_on(kernels[i], emu))
             snprintf(others + n, sizeof others - n, "%s%s", n ? ", " : "", kernels[i]->name);
     }
-    return fail(e, E_UNSUPPORTED, "%s does not run on the emulator, so it cannot be traced; kernels of %s that do: %s",
-                k->name, k->format->name, *others ? others : "none");
+    return fail(e, E_UNSUPPORTED,
+                "%s does not run on the emulator, so it cannot be traced; kernels of %s that run there: %s", k->name,
+                k->format->name, *others ? others : "none");
 }
 
 static struct tracing *trace_of(struct session *s, const struct trace_request *w, struct err *e)

@@ -31,15 +31,15 @@ bool tracing_begin(struct session *s, const struct trace_request *w, struct err 
 
 /* ---- for the views that draw the matrix or its formats ---- */
 
-/* The elements of m that the lanes access in the current step, without repetition. Returns their number, which is 0 if
-   the trace is of another matrix. */
+/* The elements of m that the lanes access in the current step, without repetition. Returns the number of elements,
+   which is 0 if the trace belongs to another matrix. */
 int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES]);
 /* Whether a lane accesses slot i of array a of S in the current step. */
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i);
 
 /* ---- cmd_trace.c ---- */
 
-/* Print all steps and the totals, as the command does. */
+/* Print all steps and the totals, like the command `trace`. */
 void out_trace(struct out *o, const struct tracing *v);
 
 #endif

@@ -30,8 +30,8 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* Called when memory is needed: free the levels up to the last level that keeps a matrix; they can no longer be
-   undone. */
+/* Called when memory is needed. Frees the levels up to the last level that keeps a matrix; these levels can no longer
+   be undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;
@@ -82,7 +82,7 @@ void undo_begin(struct session *s, const char *command)
     u->open = true;
 }
 
-/* If the memory of a dropped matrix was needed, neither this level nor earlier ones can be undone. */
+/* If the memory of a dropped matrix was needed, neither this level nor earlier levels can be undone. */
 void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;

@@ -13,8 +13,8 @@ struct session;
 /* What one command changed. */
 struct change {
     char command[80];       /* the command as typed, safe to print */
-    int64_t first;          /* the command made all matrices with this number or a higher one */
-    struct matrix *dropped; /* matrices that the command dropped, the last one first; owned */
+    int64_t first;          /* the command made all matrices whose number is this or higher */
+    struct matrix *dropped; /* matrices that the command dropped, in reverse order; owned */
     struct matrix *current; /* the current matrix before the command */
     struct device *dev;     /* the device before the command */
     bool chose;             /* the command chose the device */
@@ -31,8 +31,8 @@ struct undo {
     int64_t bytes;   /* size of the dropped matrices that are kept */
 };
 
-/* Call undo_begin before a command and undo_end after it: the changes of the command become a level of s->undo. A
-   command that runs within another gets its own level. */
+/* Call undo_begin before a command and undo_end after it. The changes of the command become a level of s->undo. A
+   command that another command runs gets its own level. */
 void undo_begin(struct session *s, const char *command);
 void undo_end(struct session *s);
 /* Keep m, which was at `index` in the list, so that undo can restore it. If this returns false, the caller must

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* in elements: each array in a piece is aligned like a separate allocation, if elements have 4 bytes or more */
+/* in elements; if elements have 4 bytes or more, each array in a piece is aligned like a separate allocation */
 enum { ALIGN = 64 };
 
 static int narrow_rows = LEVEL_NARROW;
@@ -96,7 +96,7 @@ static int64_t entries_in(const struct layout *l, int from, int to)
     return l->ptr[l->start[to]] - l->ptr[l->start[from]];
 }
 
-/* A level is narrow if one block finishes it sooner than a separate launch would. */
+/* A level is narrow if one thread block finishes it sooner than a separate launch would. */
 static bool narrow(const struct layout *l, int level)
 {
     int64_t rows = rows_in(l, level, level + 1);
@@ -157,7 +157,7 @@ static int64_t count(const struct entries *t, int64_t n)
 struct pieces {
     int *ints;
     char *reals;
-    /* index of each array in its piece; start and y are at index 0, and `at` may equal `row` */
+    /* index of each array in its piece. The arrays start and y are at index 0; `at` may equal `row` */
     int64_t row, at, ptr, col, dinv, val;
     int64_t nints, nreals;
 };

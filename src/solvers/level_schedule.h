@@ -22,31 +22,31 @@ struct order {
     int64_t n;
     int nlevels;
     int *start, *row; /* as in struct level_schedule */
-    int *position;    /* [n] position of each row in row[] */
+    int *position;    /* [n]: the position of each row in row[] */
 };
 /* Sort the rows by level[n], whose elements are in 0 .. nlevels-1. Within a level the rows ascend, or descend if `down`
    is set. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e);
-/* Put all rows into one level: for the host, which processes the rows one by one. */
+/* Assign all rows to one level. This is for the host, which processes the rows one by one. */
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e);
 void order_free(struct order *o);
 
-/* A part of each row of a matrix: for row i, the entries begin[i] + skip .. end[i] - 1. */
+/* A part of each row of a matrix. For row i, it consists of the entries begin[i] + skip .. end[i] - 1. */
 struct entries {
     const int *begin, *end;
     int skip;
     const int *col;
     const double *val;
 };
-/* level_of[n] = the level of each row of a triangle: one more than the highest level of the rows that it depends on. A
-   row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
+/* level_of[n] receives the level of each row of a triangle: one more than the highest level of the rows on which the
+   row depends. A row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
 /* The matrix of a schedule. Rows and columns are numbered as in the matrix, not by position. */
 struct level_source {
     struct entries entries;
     const int *position; /* col holds position[column]; NULL: the column */
-    const int *at;       /* [n]; NULL: the row's own number */
+    const int *at;       /* [n]; [n]; as in struct level_schedule; NULL: the row's own number */
     const double *dinv;  /* [n]; NULL: all 1 */
 };
 /* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] receive the schedule's allocations

@@ -1,4 +1,4 @@
-/* Block Jacobi: the dense diagonal blocks are inverted once; applying the preconditioner takes many small dense
+/* Block Jacobi: the dense diagonal blocks are inverted once. Applying the preconditioner then takes many small dense
    products. */
 #include "matrix/csr.h"
 #include "machine/device.h"
@@ -51,7 +51,8 @@ static void swap_rows(struct block *b, int i, int k)
     }
 }
 
-/* Scale each row by its largest |value|, so that pivots can be compared. Returns false if that value is 0 or NaN. */
+/* Divide each row by its largest |value|, so that pivots can be compared. Returns false if that value is 0 or not
+   finite. */
 static bool equilibrate(struct block *b)
 {
     for (int i = 0; i < b->n; i++) {
@@ -85,8 +86,8 @@ static bool invert(struct block *b)
     return true;
 }
 
-/* Store the inverse of the block that begins at row `first`: column j of all blocks is all[j * n ..], in type `real`.
-   Returns false if a number does not fit in that type. */
+/* Convert the inverse of the block that begins at row `first` to type `real` and store it. all[j * n .. j * n + n-1]
+   holds column j of all blocks. Returns false if a value does not fit in the type. */
 static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
 {
     bool fits = true;
@@ -102,7 +103,8 @@ static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum 
     return fits;
 }
 
-/* The first row of the first block that has no inverse, or the number of rows. */
+/* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all have
+   one. */
 static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
 {
     int64_t n = A->rows, bad = n;

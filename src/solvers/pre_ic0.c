@@ -41,8 +41,8 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* Row by row, the entries left of the diagonal are the mirror images of the entries right of the diagonal, in storage
-   order. */
+/* If the entries right of the diagonal are visited row by row, their mirror images in each row j are the entries left
+   of the diagonal, in storage order. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -82,8 +82,8 @@ static void mark(struct cholesky *c, int64_t i, bool there)
     for (int k = c->f.A->rowptr[i]; k < c->f.diag[i]; k++) c->at[c->f.A->col[k]] = there ? k : -1;
 }
 
-/* Returns the first row whose pivot is not positive, with that pivot in *pivot; the number of rows if all pivots are
-   positive; -1 if cancelled. */
+/* Returns the first row whose pivot is not positive, with that pivot in *pivot; returns the number of rows if all
+   pivots are positive, and -1 if the user cancelled. */
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
@@ -111,13 +111,14 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
     }
-    return fail(e, E_NUMERIC,
-                "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up "
-                "to %g of itself does not help; the matrix is not positive definite, or only just: use ilu0 or jacobi",
-                who, (long long)first, least, shifts[COUNT(shifts) - 1]);
+    return fail(
+        e, E_NUMERIC,
+        "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up to %g of "
+        "itself does not help; the matrix is not positive definite, or only barely: use ilu0 or jacobi",
+        who, (long long)first, least, shifts[COUNT(shifts) - 1]);
 }
 
-/* Check that values of type v->real can be divided by the diagonal of L, that is, by the square roots of the pivots. */
+/* Check that values of type v->real can be divided by the diagonal of L, which holds the square roots of the pivots. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
     for (int64_t i = 0; i < v->n; i++)

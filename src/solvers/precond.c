@@ -1,4 +1,4 @@
-/* The registry of preconditioners, and the diagonal that several methods divide by. */
+/* The registry of preconditioners, and the diagonal by which several methods divide. */
 #include "precond.h"
 #include "matrix/csr.h"
 #include "base/err.h"
@@ -47,7 +47,7 @@ bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err 
         if (diag[i] == 0) zeros++, first = i;
     }
     if (!zeros) return true;
-    return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there; %s; %s", who,
+    return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there (%s); %s", who,
                 (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
                 how_many(zeros, "such row").text, without_diagonal(A, first));
 }

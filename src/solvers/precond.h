@@ -1,6 +1,7 @@
-/* Preconditioners: each consists of one file, pre_NAME.c, and one line in preconds.def. M approximates A and is easy to
-   solve with; a solver computes z = M^-1 r. cg needs a symmetric positive definite M; bicgstab, qmrcgstab and gmres
-   solve A M^-1 u = b - A x0 and x = x0 + M^-1 u, so that their residual is the residual of A x = b. */
+/* Preconditioners. Each has one source file, pre_NAME.c, and one line in preconds.def. M approximates A, and systems
+   with M are easy to solve. A solver computes z = M^-1 r. cg needs a symmetric positive definite M. bicgstab,
+   qmrcgstab and gmres solve A M^-1 u = b - A x0 and then set x = x0 + M^-1 u, so that their residual is the residual
+   of A x = b. */
 #ifndef PRECOND_H
 #define PRECOND_H
 
@@ -15,8 +16,9 @@ struct precond {
     const char *name, *about, *source, *needs;
     bool symmetric; /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;    /* M has blocks, whose size the user can choose */
-    /* Factorise on the host and copy the parts to v->dev, into v->pre.part[]; an error names the row. v->pre.block is
-       the number of rows per block, if M has blocks; 0: the default. After a failure `drop` frees the parts. */
+    /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. An error names the row.
+       v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop` frees the
+       parts. */
     bool (*make)(struct solve *v, struct err *e);
     /* z = M^-1 r, for vectors of v->n values. The launches are queued on the device and have no effect once s[S_DONE]
        is not 0. z and r are different vectors. */
@@ -30,9 +32,10 @@ struct precond {
 extern const struct precond *const preconds[]; /* ended by NULL, in the order of preconds.def */
 extern const struct registry precond_registry;
 const struct precond *precond_find(const char *name);
-/* *out = the preconditioner of this name, or NULL for `none`. Returns false if there is no such preconditioner. */
+/* *out receives the preconditioner with this name, or NULL for `none`. Returns false if there is no such
+   preconditioner. */
 bool precond_typed(const char *text, const struct precond **out);
-extern const char precond_none[]; /* the word for no preconditioner */
+extern const char precond_none[]; /* the word that stands for no preconditioner */
 
 /* For slv_*.c and pre_*.c: write the diagonal of A to diag[A->rows]. Fails if an entry is missing or 0; `who` is the
    name of the method in the error. */

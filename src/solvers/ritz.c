@@ -1,4 +1,5 @@
-/* Ritz values: the extreme Ritz values of conjugate gradients by bisection, all Ritz values of GMRES by shifted QR. */
+/* Ritz values. Bisection finds the extreme Ritz values of conjugate gradients; shifted QR finds all Ritz values of
+   GMRES. */
 #include "ritz.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -11,16 +12,17 @@
 
 /* ---- conjugate gradients ---- */
 
-static const double fine = 1e-7; /* an edge is settled when the relative distance of inner and outer is at most this */
+/* an edge is settled when the relative distance between inner and outer is at most this value */
+static const double fine = 1e-7;
 
 enum { LOW, HIGH };   /* the ends of the spectrum */
-enum { OUTWARD = 8 }; /* each try beyond inner goes this many times farther out than the previous try */
+enum { OUTWARD = 8 }; /* factor by which each try beyond inner reaches farther out than the previous try */
 
-/* Compare p->x with the spectrum of T, going through rows p->row .. k-1, but no more rows than *budget. T = L D L' with
-   D_j = 1 / alpha_j and L_j+1,j = sqrt(beta_j), so that the pivots of T - x I can be computed from those of T alone
-   (the stationary qd transform) with a small relative error in each pivot: the smallest eigenvalue stays accurate
-   however large the largest eigenvalue is. All pivots are positive if x is below the spectrum, and negative if x is
-   above it. Returns false if an eigenvalue is at x or farther out. */
+/* Compare p->x with the spectrum of T. Processes rows p->row .. k-1, but at most *budget rows. T = L D L' with D_j = 1
+   / alpha_j and L_j+1,j = sqrt(beta_j), so the pivots of T - x I can be computed from the pivots of T alone (the
+   stationary qd transform), each with a small relative error. Therefore the smallest eigenvalue stays accurate however
+   large the largest eigenvalue is. All pivots are positive if x is below the spectrum, and negative if x is above it.
+   Returns false if an eigenvalue is at x or farther out. */
 static bool advance(struct ritz_probe *p, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     double sign = side == LOW ? 1 : -1, x = p->x, ratio = p->ratio;
@@ -37,7 +39,7 @@ static bool advance(struct ritz_probe *p, int side, const double *alpha, const d
     return beyond;
 }
 
-/* The next number to try: the geometric mean of inner and outer, or a step beyond inner if there is no outer yet. */
+/* The next value to try: the geometric mean of inner and outer, or, if there is no outer yet, a value beyond inner. */
 static double next_of(const struct ritz_edge *g, int side)
 {
     double out = 1 + g->reach;
@@ -45,7 +47,7 @@ static double next_of(const struct ritz_edge *g, int side)
     return side == LOW ? g->inner / out : g->inner * out;
 }
 
-/* Compare one number with T. Returns false if the budget is spent. */
+/* Compare one value with the spectrum of T. Returns false if the budget is spent. */
 static bool try_next(struct ritz_edge *g, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     if (!(g->next.x > 0)) g->next = (struct ritz_probe){.x = next_of(g, side)};
@@ -142,13 +144,13 @@ static bool take(const double *H, int64_t ld, struct square *s, struct err *e)
     for (int64_t j = 0; j < s->n; j++)
         for (int64_t i = 0; i < s->n; i++) {
             double h = i <= j + 1 ? H[j * ld + i] : 0;
-            if (!isfinite(h)) return fail(e, E_NUMERIC, "the Hessenberg matrix has a number that is not finite");
+            if (!isfinite(h)) return fail(e, E_NUMERIC, "the Hessenberg matrix has a value that is not finite");
             *at(s, i, j) = h;
         }
     return true;
 }
 
-/* A Householder reflection: I - beta v v' with v[0] = 1, on n numbers. */
+/* A Householder reflection of n values: I - beta v v' with v[0] = 1. */
 struct mirror {
     double v[3], beta;
     int n;
@@ -186,8 +188,8 @@ static void mirror_columns(const struct square *s, const struct mirror *m, int64
     }
 }
 
-/* The first column of (B - s1 I)(B - s2 I), divided by b21, for the block B = lo .. hi; sum = s1 + s2, product = s1 s2.
- */
+/* The first column of (B - s1 I)(B - s2 I), divided by b21. B is the block that begins at row lo; sum = s1 + s2,
+   product = s1 s2. */
 static void first_column(const struct square *s, int64_t lo, double sum, double product, double *x)
 {
     double b11 = *at(s, lo, lo), b12 = *at(s, lo, lo + 1), b21 = *at(s, lo + 1, lo), b22 = *at(s, lo + 1, lo + 1);
@@ -267,10 +269,10 @@ bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double 
 /* ---- the condition ---- */
 
 enum { ROUNDS = 300 }; /* maximum number of steps of a power iteration */
-/* a power iteration ends when the relative change of the singular value is at most this */
+/* a power iteration ends when the relative change of the singular value is at most this value */
 static const double enough = 1e-5;
 
-/* Rotate H to upper triangular form, R. `below` is the entry of H in row k+1, column k. */
+/* Rotate H to the upper triangular form R. `below` is the entry of H in row k+1, column k. */
 static void triangle(const struct square *s, double below)
 {
     for (int64_t i = 0; i < s->n; i++) {
@@ -321,7 +323,7 @@ static void divide(const struct square *s, double *x)
     }
 }
 
-/* Power iteration: estimates the largest factor by which `go` makes a vector longer. */
+/* Power iteration: estimates the largest factor by which `go` lengthens a vector. */
 static double power(const struct square *s, void (*go)(const struct square *s, double *x), double *x)
 {
     double before = 0, now = 0;

@@ -7,9 +7,9 @@
 
 struct err;
 
-/* A number that is compared with the spectrum of T, row by row. */
+/* A value that is compared with the spectrum of T, row by row. */
 struct ritz_probe {
-    double x;     /* 0: no number is being compared */
+    double x;     /* 0: no value is being compared */
     double ratio; /* state of the recurrence between rows */
     int64_t row;  /* number of rows of T that have been compared with x */
 };
@@ -22,30 +22,30 @@ struct ritz_edge {
 
 /* The extreme eigenvalues of the tridiagonal T of conjugate gradients, which grows by one row per iteration:
        T_jj = 1 / alpha_j + beta_j-1 / alpha_j-1,  T_j,j+1 = sqrt(beta_j) / alpha_j   (Saad 2003, 6.7.3).
-   These eigenvalues lie within the spectrum of A (or of M^-1 A) and approach the ends of the spectrum from inside.
-   Start with a zeroed struct. */
+   The eigenvalues of T lie within the spectrum of A (or of M^-1 A) and approach its ends from inside. Start with a
+   zeroed struct. */
 struct ritz {
     int64_t rows;     /* of T */
     double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN while T has no rows */
     bool settled;
-    /* first and last alpha: if these change, this is another solve or the solve went back, so start again */
+    /* the first and the last alpha. If they change, this is another solve or the solve went back, so start again */
     double first, last;
     struct ritz_edge edge[2];
 };
 /* alpha, beta: the coefficients of k successive iterations. T ends before the first alpha that is not positive, the
-   first beta that is negative, or the first NaN. At most `budget` rows are processed, at about 5 ns each; call again
-   until r->settled. budget <= 0: no limit. */
+   first beta that is negative, or the first NaN, whichever comes first. At most `budget` rows are processed, at about 5
+   ns each; call again until r->settled. budget <= 0: no limit. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
-/* Call ritz_grow for the coefficients of a solve since its last restart. There are no rows unless solver->lanczos is
-   set. */
+/* Call ritz_grow with the coefficients that a solve has recorded since its last restart. There are no rows unless
+   solver->lanczos is set. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 
 /* The eigenvalues of the k x k upper Hessenberg matrix whose column j begins at H[j * ld], in any order: re[k], im[k].
-   About 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */
+   Takes about 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e);
-/* The largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest singular value, estimated
-   from below; infinity if the matrix is singular. */
+/* *condition receives the largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest singular
+   value. This is an estimate from below; it is infinite if the matrix is singular. */
 bool ritz_condition(const double *H, int64_t ld, int64_t k, double *condition, struct err *e);
 
 #endif

@@ -56,8 +56,8 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
 {
     static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
     snprintf(out, size,
-             "broke down: %s = %.2e is 0 up to rounding, after iteration %lld; A may be singular (`check only rank`). "
-             "gmres does not divide by this quantity; `change maxit` and `continue` restart from this x",
+             "broke down: %s = %.2e is 0 up to rounding errors, after iteration %lld; A may be singular (`check only "
+             "rank`). gmres does not divide by this quantity; `change maxit` and `continue` restart from this x",
              what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations);
 }
 
@@ -74,8 +74,8 @@ const struct solver solver_bicgstab = {
     .needs = "a square matrix",
     .advice = "bicgstab is erratic if eigenvalues lie near the imaginary axis or A is ill-conditioned",
     .cost = "two SpMVs with A (and two with a preconditioner), 19 vectors read or written; memory for 7 vectors",
-    .when = "for a matrix that is not symmetric: its cost per iteration is constant. If the residual jumps, use "
-            "qmrcgstab; if bicgstab breaks down, use gmres; precond ilu0 often helps",
+    .when = "for a matrix that is not symmetric: the cost of bicgstab per iteration is constant. If the residual "
+            "jumps, use qmrcgstab; if bicgstab breaks down, use gmres; precond ilu0 often helps",
     .vectors = 5,
     .window = 100,
     .window_per_row = 3,

@@ -72,7 +72,7 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* What to use instead of cg, depending on what is known about the symmetry of A. */
+/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. */
 static const char *instead(enum known_symmetry known)
 {
     static const char *const advice[] = {
@@ -86,10 +86,11 @@ static const char *instead(enum known_symmetry known)
 static void explain(const struct solve *v, char *out, size_t size)
 {
     if (v->host_scalars[S_WHAT] == BROKE_RHO)
-        snprintf(out, size,
-                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another "
-                 "preconditioner or none, or bicgstab, which needs no positive definite preconditioner",
-                 v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
+        snprintf(
+            out, size,
+            "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another preconditioner "
+            "or no preconditioner, or use bicgstab, which needs no positive definite preconditioner",
+            v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
                  (long long)v->iterations + 1, instead(v->matrix.symmetry));
@@ -110,9 +111,11 @@ const struct solver solver_cg = {
         "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
     .cost = "one SpMV with A, 9 vectors read or written; memory for 5 vectors, or 6 with a preconditioner",
     .when = "first choice for every symmetric positive definite matrix. The number of iterations grows with the square "
-            "root of the condition number (`check` estimates it), which precond jacobi or ic0 reduces",
+            "root of the condition number, which `check` estimates; precond jacobi or ic0 reduces it",
     .vectors = 3,
-    .window = 100, /* ill-conditioned matrices plateau: nos1 gains nothing for 600 iterations, then converges */
+    /* on ill-conditioned matrices the residual may pause: on nos1 it does not fall for 600 iterations, then it
+       converges */
+    .window = 100,
     .window_per_row = 3,
     .window_most = 2000,
     .symmetric = true,

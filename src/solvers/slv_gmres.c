@@ -1,5 +1,5 @@
-/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors, then the method restarts
-   from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
+/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. Then the method restarts from
+   this x. The small triangular system stays on the device, so that no iteration waits for the host. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -70,7 +70,7 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* Let the host wait for the block sums of columns from .. to-1 and add them, as in the thesis. */
+/* On the host, wait for the block sums of columns from .. to-1 and add them, as in the thesis. */
 static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
 {
     double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
@@ -129,8 +129,8 @@ static bool step(struct solve *v, struct err *e)
     return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, e));
 }
 
-/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where a first cycle reduced the residual by the factor tau, and rows
-   have d entries on average (THESIS 3.3). */
+/* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
+   d is the mean number of entries per row (THESIS 3.3). */
 static int64_t estimate(const struct solve *v, double tau)
 {
     double eps = v->set.tol > 0 ? v->set.tol : 1e-8, d = (double)v->matrix.csr->nnz / (double)v->n;
@@ -144,7 +144,7 @@ static bool take_scalars(struct solve *v, double *s, struct err *e)
     return v->dev->ops->get(v->dev, s, v->scalars, SCALARS * (int64_t)sizeof *s, e) && v->dev->ops->sync(v->dev, e);
 }
 
-/* Estimate m from the reduction of the residual in a short cycle, whose result is discarded. */
+/* Estimate m from the reduction of the residual in a short cycle, and discard the result of that cycle. */
 static bool choose_m(struct solve *v, int64_t *m, struct err *e)
 {
     double before[SCALARS], first[SCALARS], last[SCALARS];
@@ -195,11 +195,10 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 
 static void explain(const struct solve *v, char *out, size_t size)
 {
-    snprintf(
-        out, size,
-        "broke down after iteration %lld: A maps the Krylov space to a smaller space, which does not contain b; the "
-        "matrix is singular (see `check only rank` and `lu`)",
-        (long long)v->iterations);
+    snprintf(out, size,
+             "broke down after iteration %lld: A maps the Krylov space to a smaller space, which does not contain b; A "
+             "is singular (see `check only rank` and `lu`)",
+             (long long)v->iterations);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
@@ -217,9 +216,9 @@ const struct solver solver_gmres = {
     .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
             "orthogonalisation; memory for m + 3 vectors",
     .when = "for any square matrix, if other solvers break down or their residual jumps: within a cycle the residual "
-            "of gmres never grows. A larger m needs fewer iterations, each of which costs more",
+            "of gmres never grows. A larger m needs fewer iterations, but each iteration costs more",
     .vectors = 1,
-    .window = 100, /* a cycle that spans all rows may gain only at its end */
+    .window = 100, /* a cycle of as many iterations as A has rows may reduce the residual only at its end */
     .window_per_row = 1,
     .window_most = GM_MOST,
     .restarts = true,

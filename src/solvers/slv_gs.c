@@ -1,5 +1,5 @@
-/* Gauss-Seidel, which solves every row for its own unknown and uses the new values of earlier rows; and successive
-   over-relaxation, which applies omega times the change. On cpu the rows are processed in order; on a GPU colour by
+/* Gauss-Seidel solves every row for its own unknown and uses the new values of earlier rows. Successive over-relaxation
+   applies omega times the change. On cpu, the rows are processed in order. On a GPU, they are processed colour by
    colour, since the rows of one colour are independent and run in parallel. */
 #include "matrix/colour.h"
 #include "matrix/csr.h"
@@ -14,7 +14,7 @@
 /* Q = A x; ROWS and VALUES: the two allocations of the level schedule. */
 enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 
-/* Sort the rows by colour; on cpu, keep their order. */
+/* Sort the rows by colour. On cpu, keep the order of the rows. */
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 {
     int n = 0, *colour;
@@ -83,7 +83,7 @@ static int64_t held(const struct solve *v)
 
 const struct solver solver_gs = {
     .name = "gs",
-    .about = "Gauss-Seidel: like Jacobi, but uses each new value at once; on a GPU, colour by colour",
+    .about = "Gauss-Seidel: like Jacobi, but uses each new value at once; on a GPU, it works colour by colour",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "

@@ -1,5 +1,5 @@
-/* Jacobi's method, x' = x + D^-1 (b - A x), where two vectors alternate as source and target (THESIS 3.2); and weighted
-   Jacobi, x' = x + omega D^-1 (b - A x). */
+/* Jacobi's method, x' = x + D^-1 (b - A x), and weighted Jacobi, x' = x + omega D^-1 (b - A x). Two vectors alternate
+   as source and target (THESIS 3.2). */
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "precond.h"
@@ -28,7 +28,7 @@ static bool put_diagonal(struct solve *v, struct err *e)
     return ok;
 }
 
-/* Record the residual of x at iteration k, and compute x of iteration k + 1 in the other vector. */
+/* Record the residual of the x of iteration k, and write the x of iteration k + 1 to the other vector. */
 static bool sweep(struct solve *v, int64_t k, struct err *e)
 {
     const void *from = v->vec[k % 2 ? JACOBI_X2 : VEC_X];
@@ -77,7 +77,7 @@ const struct solver solver_jacobi = {
     .when = "to see what the simplest method does, or if A is strongly diagonally dominant. All rows are updated at "
             "once, which suits a GPU, but on a grid the number of iterations grows with the square of the grid's width",
     .vectors = 3,
-    .window = 1000, /* accepts slow convergence, down to a gain of 1% in 1000 iterations */
+    .window = 1000, /* convergence may be slow: the residual must fall by 1% in 1000 iterations */
     .diff = true,
     .alternates = true,
     .no_precond = true,

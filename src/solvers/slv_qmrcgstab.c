@@ -1,6 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
    quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by recursion, so the
-   recorded residual is more than a bound. */
+   recorded value is the residual itself, not just a bound on it. */
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -35,7 +35,8 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* The passes read or write 28 vectors; an SpMV that also computed the inner products would save three. */
+/* The passes read or write 28 vectors. An SpMV that also computed the inner products would save three of these, so the
+   minimum is 25. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;

@@ -17,7 +17,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { GROWTH = 8 }; /* the batch of a slice is at most this many times the batch of the previous slice */
+enum { GROWTH = 8 }; /* the batch of a slice is at most GROWTH times the batch of the previous slice */
 
 static const double most_growth = 1e5; /* if the residual grows by more than this factor, the solve has diverged */
 
@@ -74,7 +74,7 @@ bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!v->solver->settle(v, e)) return false;
-    v->iterations--; /* read the last record again, as the solver may have replaced its residual */
+    v->iterations--; /* read the last record again, because the solver may have replaced the residual in it */
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
     return ok;
@@ -86,7 +86,7 @@ static int64_t last_queued(const struct solve *v)
     return v->base + v->schedule.queued - v->schedule.lost;
 }
 
-/* b = 0, or an empty system: the solution is x = 0, and a residual relative to ||b|| is not defined. */
+/* If b = 0 or the system is empty, the solution is x = 0, and the residual relative to ||b|| is not defined. */
 static bool solve_trivially(struct solve *v, struct err *e)
 {
     v->result.x = mem_zero(v->n, sizeof *v->result.x, "the solution", e);
@@ -108,7 +108,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->ops.cg = cg_ops_of(v->dev, v->real);
     v->ops.bicg = bicg_ops_of(v->dev, v->real);
     v->ops.gmres = gmres_ops_of(v->dev, v->real);
-    if (!v->matrix.mat || !v->matrix.kernel) return fail(e, E_INTERNAL, "a solve without a matrix on its device");
+    if (!v->matrix.mat || !v->matrix.kernel) return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
 }
@@ -211,7 +211,8 @@ static int64_t batch_of(const struct solve *v, double us)
     return n < left ? n : left;
 }
 
-/* The screen may be drawn during an iteration: the solver changes vectors and its own data, which no view draws. */
+/* The screen may be drawn during an iteration, because the solver changes only vectors and its own data, which no view
+   draws. */
 static bool step_beside_screen(struct solve *v, struct err *e)
 {
     bool gave = screen_lock_give();
@@ -276,7 +277,8 @@ static bool queue(struct solve *v, int64_t n, struct err *e)
 
 /* ---- a slice ---- */
 
-/* in each of the first slices, and in every 16th slice, the phases of one iteration are timed */
+/* in each of the first SAMPLE_FIRST slices, and in every SAMPLE_EVERY-th slice, the phases of one iteration are
+   timed */
 enum { SAMPLE_FIRST = 8, SAMPLE_EVERY = 16 };
 
 static bool queue_sampled(struct solve *v, struct err *e)
@@ -295,7 +297,7 @@ bool solve_drain(struct solve *v, struct err *e)
     return live_read(v, e) && solve_settle(v, e);
 }
 
-/* May the next batch be queued before the previous batch is done, so that neither host nor device waits? */
+/* May the next batch be queued before the previous batch is done, so that neither the host nor the device waits? */
 static bool may_run_ahead(const struct solve *v)
 {
     return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;

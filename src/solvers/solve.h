@@ -19,16 +19,16 @@ const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: x and b, the solver's own vectors from VEC_OWN on, and three more at the end.
-   If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then holds u, and VEC_B holds
-   b - A x0. */
+/* The vectors of a solve on its device: x and b, the solver's own vectors from VEC_OWN on, and three further vectors at
+   the end. If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then holds u, and
+   VEC_B holds b - A x0. */
 enum solve_vector {
     VEC_X,
     VEC_B,
     VEC_OWN,
     VEC_PROBE = SOLVE_VECTORS - 3, /* A x, while the true residual is computed between iterations */
     VEC_Z,                         /* M^-1 times a vector */
-    VEC_X0                         /* the starting guess, if VEC_X holds u */
+    VEC_X0                         /* x0, if VEC_X holds u */
 };
 
 /* Are the values of A symmetric? Unknown until the statistics have been computed. */
@@ -42,7 +42,7 @@ struct solve_matrix {
     struct mat *mat;
     const struct kernel *kernel; /* multiplies by mat */
     enum known_symmetry symmetry;
-    struct watch *watch; /* long work on the host calls watch_tick with it; may be NULL */
+    struct watch *watch; /* the watch for long work on the host; may be NULL */
 };
 
 /* The phases of an iteration; each solver has some of these. */
@@ -75,8 +75,8 @@ struct phase {
 
 /* The settings of a solve, with defaults filled in. */
 struct solve_settings {
-    double tol;   /* on ||r|| / ||b|| */
-    double eps;   /* on max |x' - x|; 0: not a stop rule */
+    double tol;   /* limit for ||r|| / ||b|| */
+    double eps;   /* limit for max |x' - x|; 0: no limit */
     double omega; /* relaxation factor, for solvers that have one */
     int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
@@ -91,8 +91,8 @@ struct solve_history {
     double *residual; /* ||r|| / ||b|| of the recursive residual */
     /* cg: the coefficients in x += alpha p and p = r + beta p; 0 for other solvers and for iteration 0 */
     double *alpha, *beta;
-    double *stamp; /* when the record was written, in us since the first record */
-    double stamp0; /* the device's clock at the first record, us */
+    double *stamp; /* time at which the record was written, in us since the first record */
+    double stamp0; /* the device's clock at the first record, in us */
     int64_t room;  /* entries allocated in each array */
     /* True residuals: ||b - A x|| / ||b||, computed from x every few hundred iterations, in the precision of the
        solve. */
@@ -101,15 +101,16 @@ struct solve_history {
         double residual;
     } * truth;
     int64_t ntruth, truth_room;
-    /* the first iteration where the true residual was far above the recursive residual; if this is v->base or less, the
-       two residuals agree */
+    /* the first iteration where the true residual was far above the recursive residual; if separated_at is v->base or
+       less, the two residuals agree */
     int64_t separated_at;
 };
 
 /* The iterations queued on the device, and how many to queue next. */
 struct solve_schedule {
     int64_t queued; /* iterations since v->base */
-    /* number of queued iterations without effect, because they followed a convergence that the true residual refuted */
+    /* number of queued iterations that had no effect, because they came after a convergence that the true residual
+       refuted */
     int64_t lost;
     int64_t cycle_from; /* value of `queued` when the first cycle of a solver that restarts began */
     int64_t probed_at;  /* value of `queued` when the true residual was last computed */
@@ -122,9 +123,9 @@ struct solve_schedule {
 };
 
 struct solve_time {
-    double us, base_us;  /* time spent iterating: in total, and until v->base */
-    double us_iteration; /* time per iteration; only of iterations queued without waits, if there were any */
-    double rate_us;      /* time per iteration, from the last records; determines the size of the next batch */
+    double us, base_us;  /* time spent on iterations: in total, and up to iteration v->base */
+    double us_iteration; /* time per iteration, computed only from iterations queued without waits if there were any */
+    double rate_us;      /* time per iteration, computed from the last records; determines the size of the next batch */
     double free_us;      /* time of the free_n iterations that ran without waits */
     int64_t free_n;
     double returned_at; /* now_us at the end of the last slice */
@@ -141,8 +142,8 @@ struct solve_precond {
     int64_t block;                /* rows per block; 0: the default */
     void *part[PRE_PARTS];        /* on the device */
     int64_t note[PRE_PARTS];      /* numbers about the parts: lengths, levels */
-    void *host;                   /* on the host; method->drop frees it */
-    double us, bytes;             /* time to make it; bytes moved each time it is applied */
+    void *host;                   /* the method's data on the host; method->drop frees it */
+    double us, bytes;             /* time to make the preconditioner; bytes moved each time it is applied */
     bool made;
 };
 
@@ -157,7 +158,7 @@ struct solve_checkpoints {
 };
 
 struct solve_result {
-    double *x;            /* on the host, after solve_end */
+    double *x;            /* the solution on the host, after solve_end */
     double residual_true; /* b - A x in double, relative to ||b|| */
     bool known;           /* the solution is all ones (b = A * ones) */
     double error_known;   /* the relative error of x with respect to the known solution; NaN: unknown */
@@ -199,7 +200,7 @@ struct solve {
         volatile double *record;
         void *on_device;
     } live;            /* the live record: its addresses on the host and on the device */
-    void *solver_data; /* on the host, for the solver; freed with its vectors */
+    void *solver_data; /* the solver's data on the host, which are freed with its vectors */
 
     struct solve_precond pre;
     struct solve_history history;
@@ -227,23 +228,25 @@ struct solve_options {
     bool known_ones;           /* b = A * ones: the solution is known */
     bool force;                /* accept NaN and inf, continue through divergence and stagnation */
 };
-/* Check the matrix, the options and the values, before anything is allocated or packed. */
+/* Check the matrix, the options and the values. Call this function before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
-/* Run one slice, about `us` of work: queue iterations and read their records. Call again while v->reason is RUNNING. */
+/* Run one slice, which is about `us` microseconds of work: queue iterations and read their records. Call again while
+   v->reason is RUNNING. */
 bool solve_slice(struct solve *v, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);
-/* Stop the solve if it is running; copy x to the host, compute the true residual, fill in v->why. Frees the memory on
-   the device. */
+/* Stop the solve if it is running; copy x to the host, compute the true residual, and fill in v->why. Frees the memory
+   on the device. */
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
    there; the results are bit-identical if the kernel is deterministic. Afterwards the solve is RUNNING and paused. */
 bool solve_back(struct solve *v, int64_t n, struct err *e);
-/* Change settings and continue from the current x: tol and maxit change in place; a change of any other setting
-   restarts the solver from this x. The iteration count continues. A restart drops the earlier checkpoints. */
+/* Change settings and continue from the current x: a change of tol or maxit takes effect without a restart; a change of
+   any other setting restarts the solver from this x. The iteration count continues. A restart drops the earlier
+   checkpoints. */
 struct solve_change {
     double tol, omega;         /* NaN: unchanged */
     int64_t m, maxit;          /* -1: unchanged */
@@ -252,23 +255,23 @@ struct solve_change {
     int64_t pre_block;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
-/* Like solve_change, but also for a solve that has ended: the solve continues from its x, paused. After a failure the
-   solve is still ended. */
+/* Like solve_change, but also for a solve that has ended. The solve continues from its x and is paused. If this
+   function fails, the solve remains ended. */
 bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
-/* The minimum number of bytes moved per iteration, including the preconditioner, on average over a cycle. NaN if the
-   preconditioner has not been made yet. */
+/* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
+   the mean over a cycle. NaN if the preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);
-/* The time per iteration since the solver last started, in us. Only iterations queued without waits count, if there
-   were any. For a solver that restarts, the result is the mean of all iterations, since the iterations of a cycle
+/* The time per iteration since the solver last started, in us. If there were iterations queued without waits, only
+   these count. For a solver that restarts, the result is the mean of all iterations, since the iterations of a cycle
    differ. NaN if no iteration was done. */
 double solve_each_us(const struct solve *v);
 /* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);
-/* gmres: write the Hessenberg matrix of the current cycle, or at a restart that of the last cycle, to to[(m + 1) * m].
-   Its *columns columns have m + 1 rows each. Returns false if this solver has no Hessenberg matrix. Waits for the
-   device. */
+/* gmres: write the Hessenberg matrix of the current cycle to to[(m + 1) * m]; at a restart, write that of the last
+   cycle. The matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg matrix.
+   Waits for the device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
-/* Free all memory on the device; the history and x are kept. */
+/* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
 
 /* ||x||_2 without overflow. */

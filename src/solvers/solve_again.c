@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The state at the end, restored if the solve cannot continue. */
+/* The state of a solve at its end. It is restored if the solve cannot continue. */
 struct end {
     double tol, eps, residual;
     int64_t maxit, base, iterations;
@@ -33,7 +33,7 @@ static void restore_end(struct solve *v, const struct end *was)
     v->set.maxit = was->maxit;
 }
 
-/* Start from x with the stop rules off, so that no rule ends the solve at once. solve_change sets the rules again. */
+/* Start from x without stop rules, so that no rule ends the solve at once. solve_change then sets the rules again. */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
     v->set.tol = v->set.eps = 0;
@@ -54,7 +54,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     struct solve_change c = *given;
     struct end was = end_of(v);
     if (v->reason == RUNNING) return solve_change(v, given, e);
-    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x to continue from");
+    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x from which it could continue");
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE,
                     "the solve reached its limit of %lld iterations; give a larger limit: `change maxit %lld`",

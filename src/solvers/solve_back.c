@@ -44,7 +44,8 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
     checkpoints_drop_after(v, target);
     if (!v->checkpoints.n)
         return fail(e, E_USAGE,
-                    "this solve made no checkpoint to go back to; begin the solve with `step` or from the screen");
+                    "this solve cannot go back, because it made no checkpoints; begin the solve with `step` or from "
+                    "the screen");
     const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
     if (!restore(v, c, e) || !iterate(v, target - c->iterations, e)) return false;
     v->paused = true;

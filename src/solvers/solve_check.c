@@ -31,11 +31,11 @@ static bool check_vector(const char *name, int64_t n, const double *x, struct er
 {
     int64_t i = x ? first_not_finite(n, x) : n;
     if (i == n) return true;
-    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); `force` solves anyway", name, x[i],
-                (long long)i);
+    return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); add `force` to the command to solve anyway",
+                name, x[i], (long long)i);
 }
 
-/* The device computes with squared norms. Outside these bounds a square overflows or underflows. */
+/* The device computes with squared norms. Outside the bounds below, a square overflows or underflows. */
 static bool check_norm(double norm, double tol, struct err *e)
 {
     if (norm == 0 || !isfinite(norm)) return true;
@@ -50,7 +50,7 @@ static bool check_omega(const struct solve_options *o, struct err *e)
 {
     if (o->omega == 0) return true;
     if (o->solver->omega == 0)
-        return fail(e, E_USAGE, "%s has no omega; `help solve` lists the solvers that have one", o->solver->name);
+        return fail(e, E_USAGE, "%s has no omega; `help solve` lists the solvers that have an omega", o->solver->name);
     if (o->omega > 0 && o->omega < 2) return true;
     return fail(e, E_USAGE, "omega is %g, but %s needs a number above 0 and below 2", o->omega, o->solver->name);
 }
@@ -68,9 +68,9 @@ static bool check_block(const struct solve_options *o, struct err *e)
 {
     if (!o->pre_block || (o->pre && o->pre->blocks)) return true;
     if (o->pre) return fail(e, E_USAGE, "%s has no blocks, so `block` cannot be set; bjacobi has blocks", o->pre->name);
-    return fail(
-        e, E_USAGE,
-        "`block` sets the block size of a preconditioner, but there is no preconditioner; add `precond bjacobi`");
+    return fail(e, E_USAGE,
+                "`block` sets the block size of a preconditioner, but there is no preconditioner; add `precond "
+                "bjacobi` to the command");
 }
 
 static bool check_precond(const struct solve_options *o, struct err *e)
@@ -103,7 +103,8 @@ static bool check_rules(const struct solve_options *o, struct err *e)
     if (!(o->eps >= 0)) return fail(e, E_USAGE, "eps is %g; it must not be negative", o->eps);
     if (o->maxit < 0) return fail(e, E_USAGE, "maxit is %lld; it must not be negative", (long long)o->maxit);
     if (o->eps == 0 || o->solver->diff) return true;
-    return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; give tol", o->solver->name);
+    return fail(e, E_USAGE, "%s does not measure max |x' - x|, so eps cannot stop it; use tol instead",
+                o->solver->name);
 }
 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
@@ -111,5 +112,5 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
     if (!check_shape(A, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
     return o->force ||
-           (csr_finite(A, "solves", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
+           (csr_finite(A, "solve", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* time between two checkpoints, or longer if making a checkpoint takes more than 1% of it */
+/* time between two checkpoints in us; longer if making a checkpoint takes more than 1% of that time */
 static const double every_us = 1e6;
 
 int64_t solve_vectors_bytes(const struct solve *v)
@@ -19,8 +19,8 @@ int64_t solve_vectors_bytes(const struct solve *v)
     return bytes;
 }
 
-/* Copy all vectors and scalars that iterations change. save: from the device to one block of host memory; otherwise
-   back to the device. */
+/* Copy all vectors and scalars that iterations change. If `save` is set, copy them from the device to one block of host
+   memory; otherwise copy them back to the device. */
 static bool copy_state(struct solve *v, char *data, bool save, struct err *e)
 {
     const struct device_ops *ops = v->dev->ops;

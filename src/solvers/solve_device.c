@@ -24,7 +24,7 @@ const char *phase_name(enum solve_phase phase)
     return phase_names[phase];
 }
 
-/* The entry of this phase in v->time, which lists phases in the order in which they were first sampled. */
+/* The entry of this phase in v->time, which lists the phases in the order in which they were first sampled. */
 static struct phase *phase_entry(struct solve *v, enum solve_phase id)
 {
     for (int i = 0; i < v->time.nphases; i++)
@@ -34,7 +34,7 @@ static struct phase *phase_entry(struct solve *v, enum solve_phase id)
     return &v->time.phase[v->time.nphases++];
 }
 
-/* Wait for the device and add the time since the last phase began to that phase. */
+/* Wait for the device, and add the time since the start of the current phase to that phase. */
 static void phase_close(struct solve *v)
 {
     v->dev->ops->sync(v->dev, &v->time.error);

@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The true residual may be up to this many times tol, because rounding separates it from the recursive residual. */
+/* The true residual may be up to `drift` times tol, because rounding errors separate it from the recursive residual. */
 static const double drift = 2;
 
 static const struct {
@@ -23,7 +23,7 @@ static const struct {
     [RUNNING] = {"running",
                  "not finished: `step [N]` runs N iterations, `continue` runs the rest, `stop` ends the solve"},
     [CONVERGED] = {"converged", "converged"},
-    [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; raise maxit or loosen tol"},
+    [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; give a larger maxit or a larger tol"},
     [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first residual"},
     [BROKE_DOWN] = {"broke-down", "broke down"},
     [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
@@ -72,7 +72,8 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
-/* NaN: the user has cancelled, and the residual is not awaited. */
+/* Compute the true residual of x, and its error if the solution is known. Both are NaN if the user cancels
+   meanwhile. */
 static bool measure(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);
@@ -95,10 +96,10 @@ static bool measure(struct solve *v, struct err *e)
     return true;
 }
 
-/* If tol was the stop rule, check convergence by the true residual. If eps is set, tol 0 is not a stop rule. */
+/* If tol was the stop rule, check convergence by the true residual. A tol of 0 is not a stop rule if eps is set. */
 static void judge(struct solve *v)
 {
-    if (!loop_tick("the true residual", 0, 0, NULL)) return; /* it was not measured */
+    if (!loop_tick("the true residual", 0, 0, NULL)) return; /* the true residual was not computed */
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
     if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
 }
@@ -113,16 +114,16 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
-/* If the true and the recursive residual have separated, more iterations gain nothing, but a restart does. */
+/* If the true and the recursive residual have separated, more iterations do not improve x, but a restart does. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
     if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
-        snprintf(out + n, size - (size_t)n, ", true residual %.2e; `change` restarts from this x; or loosen tol",
+        snprintf(out + n, size - (size_t)n, ", true residual %.2e; `change` restarts from this x, or give a larger tol",
                  v->result.residual_true);
     else
-        snprintf(out + n, size - (size_t)n, "; raise maxit or loosen tol");
+        snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");
 }
 
 /* Write to out why the solver broke down. If A has an empty row, which makes A singular, name that row. */
@@ -164,11 +165,10 @@ static int explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
         break;
     case DRIFTED:
-        snprintf(
-            out, size,
-            "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts from "
-            "this x%s; or loosen tol",
-            v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+        snprintf(out, size,
+                 "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts "
+                 "from this x%s, or give a larger tol",
+                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
         break;
     default:
         snprintf(out, size, "%s", text);

@@ -9,10 +9,11 @@
 #include <math.h>
 #include <time.h>
 
-/* The true residual has separated from the recursive residual if it is this many times larger. */
+/* The true residual has separated from the recursive residual if it is more than `separation` times larger. */
 static const double separation = 10;
 
-/* number of iterations between two computations of the true residual, which take at most half a percent of the work */
+/* number of iterations between two computations of the true residual, so that these computations take at most half a
+   percent of the work */
 enum { PROBE_EVERY = 200 };
 
 bool live_new(struct solve *v, struct err *e)

@@ -14,24 +14,24 @@
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
-/* Begin a phase of the iteration and end the previous one. No effect unless this iteration is sampled. */
+/* Begin a phase of the iteration and end the previous phase. Has no effect unless this iteration is sampled. */
 void phase_begin(struct solve *v, enum solve_phase phase);
 /* End the last phase of an iteration. */
 void phase_end(struct solve *v);
-/* Copy v->n doubles on the host to or from a vector of type v->real on the device. */
+/* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
-/* Allocate v->vec[i] on the device; an error names it `what`. */
+/* Allocate v->vec[i] on the device; an error message calls it `what`. */
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
-/* s[i] = value, after the launches that are already queued. */
+/* s[i] = value. The assignment takes place after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
 /* Free the vectors and the recorded graph. */
 void solve_forget(struct solve *v);
 /* Free the parts of the preconditioner. */
 void precond_drop(struct solve *v);
 
-/* ---- slv_bicgstab.c: what bicgstab and qmrcgstab share ---- */
+/* ---- slv_bicgstab.c: functions that bicgstab and qmrcgstab share ---- */
 
 bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r,
                     struct err *e);                                               /* q = A p, r -= alpha q */
@@ -42,7 +42,7 @@ void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* Allocate the live record and the scalars. The scalars hold the address of the live record. */
 bool live_new(struct solve *v, struct err *e);
-/* Append the records up to number `known`, which must be complete, to the history. */
+/* Append the records up to number `known` to the history; these records must be complete. */
 bool live_take(struct solve *v, int64_t known, struct err *e);
 /* Wait for the device, then read all records and the scalars. */
 bool live_read(struct solve *v, struct err *e);
@@ -69,19 +69,19 @@ int64_t solve_vectors_bytes(const struct solve *v);
 
 /* ---- solve_check.c ---- */
 
-/* Check that the solver takes this omega, m and preconditioner. */
+/* Check that the solver accepts this omega, this m and this preconditioner. */
 bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* ---- solve.c ---- */
 
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and write record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
-/* Let the solver confirm the convergence that it recorded, and use the result. */
+/* If the records show convergence, let the solver check it; the solve goes on if the solver refutes it. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */
 
-/* Leave the current solution of A x = b in VEC_X. */
+/* Compute the current solution of A x = b in VEC_X. */
 bool solve_x(struct solve *v, struct err *e);
 
 #endif

@@ -1,4 +1,4 @@
-/* The registry of solvers: each solver consists of one file, slv_NAME.c, and one line in solvers.def. The state of a
+/* The registry of solvers. Each solver has one source file, slv_NAME.c, and one line in solvers.def. The state of a
    solve is in solve.h; the functions that the files of the solvers share are in solve_state.h. */
 #ifndef SOLVER_H
 #define SOLVER_H
@@ -15,18 +15,18 @@ struct solve; /* solve.h */
 struct solver {
     const char *name, *about, *source;
     const char *needs;       /* "a square matrix with no zero on the diagonal" */
-    const char *advice;      /* what to do if it diverges or stagnates */
+    const char *advice;      /* what to do if the solver diverges or stagnates */
     const char *cost, *when; /* for `help`: the work per iteration and the number of vectors; when to choose it */
-    int vectors;             /* device vectors besides x and b */
+    int vectors;             /* number of vectors on the device in addition to x and b */
     /* A solve has stagnated after this many iterations without a gain of 1%: rows * window_per_row, at least `window`
        and at most window_most. */
     int window, window_per_row, window_most;
     bool symmetric;   /* requires a symmetric matrix */
     bool lanczos;     /* records the alpha and beta of conjugate gradients, which give Ritz values */
     bool arnoldi;     /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
-    bool diff;        /* measures max |x' - x|, so that eps can be its stop rule */
+    bool diff;        /* measures max |x' - x|, so eps can be its stop rule */
     double omega;     /* default relaxation factor; 0: the solver has none */
-    bool restarts;    /* every m iterations */
+    bool restarts;    /* restarts after every m iterations */
     bool alternates;  /* x alternates between two vectors, so its launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
@@ -35,8 +35,9 @@ struct solver {
        restarts has one more SpMV per cycle. */
     int products;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
-    int64_t (*held)(const struct solve *v);                       /* bytes on the device besides v->vec[]; NULL: none */
-    /* allocate and compute what the solver needs; record the first residual */
+    /* bytes on the device in addition to v->vec[]; NULL: none */
+    int64_t (*held)(const struct solve *v);
+    /* allocate and compute the solver's data; record the first residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to

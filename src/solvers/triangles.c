@@ -25,8 +25,8 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
     }
     if (!missing) return true;
     return fail(e, E_NUMERIC,
-                "%s needs an entry on the diagonal of every row, but row %lld (counted from 0) has none; %s; gmres and "
-                "bicgstab without a preconditioner need no diagonal",
+                "%s needs an entry on the diagonal of every row, but row %lld (counted from 0) has none (%s); gmres "
+                "and bicgstab without a preconditioner need no diagonal",
                 who, (long long)first, how_many(missing, "such row").text);
 }
 
@@ -52,7 +52,7 @@ static struct entries upper_of(const struct factors *f)
     return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
 }
 
-/* Sort the rows by level. On cpu, which solves row by row, keep their order. */
+/* Sort the rows by level. The device cpu solves row by row; there, keep the order of the rows. */
 static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {
@@ -71,7 +71,7 @@ static bool order_both(const struct solve *v, const struct factors *f, struct or
     return ok;
 }
 
-/* The right-hand side for U is the result of L, which U reads where L stored it. */
+/* The right-hand side for U is the result for L. The solve with U reads it where the solve with L stored it. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {
@@ -124,7 +124,7 @@ double triangles_bytes(const struct solve *v)
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
 }
 
-/* Levels are described only on devices other than cpu, which has no levels. */
+/* The device cpu has no levels, so levels are described only for other devices. */
 void triangles_note(const struct solve *v, char *out, size_t size)
 {
     char up[32];

@@ -1,4 +1,4 @@
-/* A preconditioner M = L U of two sparse triangles on a device; shared by ilu0 and ic0. */
+/* A preconditioner M = L U that consists of two sparse triangles on a device; ilu0 and ic0 share it. */
 #ifndef TRIANGLES_H
 #define TRIANGLES_H
 
@@ -15,7 +15,7 @@ struct solve;
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
 
 /* Factors in the pattern of A: L is left of the diagonal, and U is right of it. lower and upper hold the inverses of
-   their diagonals; NULL: all ones. */
+   the diagonals of L and U; NULL: all ones. */
 struct factors {
     const struct csr *A;
     const int *diag;     /* [rows] index of each diagonal entry in A->val */
@@ -23,7 +23,7 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Copy the factors to v->dev, sorted by level. The functions below are entries of struct precond. */
+/* Copy the factors to v->dev, sorted by level. The other triangles_ functions are members of struct precond. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);

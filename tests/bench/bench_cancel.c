@@ -17,9 +17,9 @@
 #include <unistd.h>
 
 enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MOST = 100 };
-static const char prompt_end[] = "]\x1b[m> "; /* its end, after the colour of the device */
+static const char prompt_end[] = "]\x1b[m> "; /* the end of the prompt, after the colour of the device */
 static const double span_most_us = 2e6;       /* interrupts come within this time */
-static const double short_us = 4e3;           /* commands that take less are not interrupted */
+static const double short_us = 4e3;           /* shorter commands are not interrupted */
 
 struct options {
     double nonzeros;
@@ -29,7 +29,9 @@ struct options {
 };
 
 struct sample {
-    double ms, cpu_ms, after_ms; /* until the prompt: elapsed, and of processors; the moment of the interrupt */
+    double ms;       /* elapsed time from the interrupt to the prompt */
+    double cpu_ms;   /* processor time from the interrupt to the prompt */
+    double after_ms; /* time from the start of the command to the interrupt */
 };
 
 static struct driven driven;
@@ -41,7 +43,7 @@ static int by_ms(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The given percentile of s, which is sorted. */
+/* The given percentile of s. This function sorts s. */
 static double quantile(struct sample *s, int n, int percent)
 {
     int at = (n * percent + 99) / 100 - 1;
@@ -58,7 +60,7 @@ static double cpu_most(const struct sample *s, int n)
 
 /* ---- one command ---- */
 
-/* Processor time of the program so far, in us. On a busy machine it is more reliable than elapsed time. */
+/* Processor time of the program so far, in us. On a busy machine processor time is more reliable than elapsed time. */
 static double used_us(void)
 {
     clockid_t clock;
@@ -85,7 +87,7 @@ static bool type(const char *line)
 static bool begin(const struct cancel_line *l, const char *matrix)
 {
     char *argv[] = {program, "--device", "cpu", NULL};
-    if (system("rm -f b.*")) return false; /* what an earlier line wrote */
+    if (system("rm -f b.*")) return false; /* files that an earlier line wrote */
     if (!drive_start(&driven, argv, WIDTH, HEIGHT, home)) return false;
     if (!at_prompt(PATIENCE_MS) || !type(matrix) || !at_prompt(PREPARE_MS)) return false;
     if (*l->before && !type(l->before)) return false;
@@ -93,7 +95,8 @@ static bool begin(const struct cancel_line *l, const char *matrix)
     return !*l->before || at_prompt(PREPARE_MS);
 }
 
-/* Run the line and interrupt it after `wait_us`. Returns false if it ended earlier; *ended_us is then its duration. */
+/* Run the line and interrupt it after `wait_us`. Returns false if the line ended earlier; *ended_us is then its
+   duration. */
 static bool interrupt(const struct cancel_line *l, double wait_us, struct sample *out, double *ended_us)
 {
     double from = now_us();
@@ -109,8 +112,8 @@ static bool interrupt(const struct cancel_line *l, double wait_us, struct sample
     return true;
 }
 
-/* Interrupt the line `times` times at moments that shrink to its duration. Returns the number of samples, -1 if the
-   program did not come as far. */
+/* Interrupt the line `times` times, at moments within the duration of the line. Returns the number of samples, or -1 if
+   the program did not reach the line. */
 static int measure(const struct options *o, const struct cancel_line *l, struct sample *s, double *span_us,
                    uint64_t *state)
 {

@@ -1,6 +1,6 @@
 /* How fast matrices load: one file of 17-digit values, sorted by rows and by columns, and its binary cache, compared
-   with NIST's mmio and with fast_matrix_market (if the Python in the environment variable PYTHON has it), taking turns
-   in one run. Usage: bench_load [MB [ROUNDS]], where the text has about MB million bytes. */
+   with NIST's mmio and with fast_matrix_market (if the Python in the environment variable PYTHON has it), in turn,
+   within one run. Usage: bench_load [MB [ROUNDS]], where the text has about MB million bytes. */
 #include <stdio.h>
 
 #include "base/clock.h"
@@ -33,9 +33,9 @@ static const char script[] = "import sys, time, fast_matrix_market as f\n"
                              "    t = time.perf_counter() - t\n"
                              "print(t, len(a[0][0]))\n";
 
-/* ---- one load, in us; negative where it failed ---- */
+/* ---- the time of one load, in us; negative if the load failed ---- */
 
-/* Measure the second of two loads: the first load meets cold caches. */
+/* Measure the second of two loads, because the caches are cold during the first load. */
 static double load_ours(const struct files *f, const char *path, int threads)
 {
     double us = -1;
@@ -52,7 +52,7 @@ static double load_ours(const struct files *f, const char *path, int threads)
     return us;
 }
 
-/* Measure the peer in the same way. The peer only fills triplets; it neither sorts nor checks them. */
+/* Measure fast_matrix_market in the same way. That library only fills triplets and neither sorts nor checks them. */
 static double load_peer(const struct files *f, const char *path, int threads)
 {
     char command[2 * PATH + sizeof script];

@@ -1,6 +1,6 @@
-/* Dense LU: every method by size and precision, compared with cuSOLVER, and where the time of our method goes. Usage:
-   bench_lu [MOST [LEAST]] measures sizes from LEAST (64) to MOST (16384 with a GPU, else 1024). bench_lu tune [MOST
-   [LEAST]] measures our method with every panel width, with and without look-ahead. */
+/* Dense LU: the time of every method by size and precision, compared with cuSOLVER, and the time of each part of our
+   method. Usage: bench_lu [MOST [LEAST]] measures sizes from LEAST (64) to MOST (16384 with a GPU, else 1024). bench_lu
+   tune [MOST [LEAST]] measures our method with every panel width, with and without look-ahead. */
 #include <stdio.h>
 
 #include "machine/device.h"
@@ -14,7 +14,7 @@
 
 static const enum type reals[] = {T_F64, T_F32};
 
-/* Beyond these sizes a method takes minutes. */
+/* The maximum number of rows to measure: the method takes minutes for a larger matrix. */
 static int64_t most_rows(const struct lu_method *m)
 {
     if (!strcmp(m->name, "lu-serial")) return 2048;
@@ -23,7 +23,7 @@ static int64_t most_rows(const struct lu_method *m)
 
 struct line {
     double us, spread, backward;
-    struct lu sum; /* its pointers are no longer valid */
+    struct lu sum; /* the pointers in `sum` are no longer valid */
 };
 
 static bool measure(const struct csr *A, const struct lu_options *o, bool parts, struct line *out, struct err *e)
@@ -52,7 +52,7 @@ static void print_parts(const struct lu *v)
     printf(" of %.3f ms; substitution %.3f ms\n", all / 1e3, v->solve_us / 1e3);
 }
 
-/* One size and precision: one line per method. */
+/* Measure one size and precision, and print one line per method. */
 static bool bench_size(const struct csr *A, struct device *cpu, struct device *gpu, enum type real, struct err *e)
 {
     double serial = NAN, ours = NAN, peer = NAN;

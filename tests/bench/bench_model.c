@@ -33,7 +33,7 @@ struct saved {
 struct bench {
     struct session s;
     enum type real;
-    struct device *gpu; /* NULL: the times were measured on another machine */
+    struct device *gpu; /* NULL if the times were measured on another machine */
     struct saved *saved;
     int nsaved;
     struct pair {
@@ -73,7 +73,7 @@ static bool read_saved(struct bench *b, const char *path)
     return f != NULL && b->nsaved > 0;
 }
 
-/* Time in us; NaN if it was not measured. */
+/* Time in us; NaN if the kernel was not measured. */
 static double measured(struct bench *b, struct matrix *m, const struct kernel *k)
 {
     struct run r;

@@ -58,7 +58,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     double us, spread;
     struct sym_options o = {.method = m, .dev = d, .mode = SYM_SUM, .whole = whole};
     if (!sym_begin(&v, A, &o, e)) return false;
-    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* no work remains to be timed */
+    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* no work is left to time */
     bool ok =
         median(d, go_sym, v, d->kind == DEV_CUDA ? REPS : 3, &us, &spread, e) && sym_sample(v, e) && sym_get(v, &S, e);
     if (ok) {
@@ -83,7 +83,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     return ok;
 }
 
-/* The library's time, or 0 and a line that gives the reason. */
+/* The time of cuSPARSE; or 0, and a line is printed that gives the reason. */
 static double bench_peer(const struct csr *A, struct device *d, const struct csr *want)
 {
     const struct sym_peer_ops *ops = sym_peer_of(d);

@@ -1,5 +1,6 @@
-/* The cost of drawing one step of a traced warp, and of the trace itself, at 10^7 nonzeros: processor time per redraw,
-   mean and maximum over the steps, on three screen sizes. Usage: bench_trace [KERNEL]... */
+/* The time to draw one step of a traced warp, and the time of the trace itself, at 10^7 nonzeros. The time to draw is
+   processor time per redraw, the mean and the maximum over the steps, on three screen sizes. Usage: bench_trace
+   [KERNEL]... */
 #include "base/clock.h"
 #include "session/command.h"
 #include "base/err.h"

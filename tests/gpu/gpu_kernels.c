@@ -17,7 +17,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* A size that fills a GPU many times over, and a size that the emulator runs in seconds. */
+/* One size fills a GPU many times over, and the emulator runs the other size in seconds. */
 enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_SLOTS = 20000 };
 
 static void test_about(void **state)
@@ -93,8 +93,8 @@ static void test_no_room(void **state)
     assert_true(d->ops->sync(d, NULL));
 }
 
-/* This test is last: an access to an invalid address causes a sticky error. A reset restores the device, or reports
-   that the driver refuses it; the host continues in either case. */
+/* This test comes last because an access to an invalid address causes a sticky error. A reset restores the device, or
+   reports that the driver refuses the reset; the host continues in either case. */
 static void test_loss(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Dense LU on cuda:0: all checks that run on cpu and emu, sizes that reach every level of the blocked method, and its
-   own matrix product compared with cuBLAS's. */
+/* Dense LU on cuda:0: all checks that run on cpu and emu, sizes that reach every level of the blocked method, and our
+   own matrix product compared with that of cuBLAS. */
 #include <stdio.h>
 
 #include "kits/lu_kit.h"

@@ -1,5 +1,5 @@
-/* Races on cuda:0: no time is counted twice, each solver gives the same result as alone, and kernels are timed as in
-   `bench`. */
+/* Races on cuda:0: no time is counted twice, each solver gives the same result as it does alone, and kernels are timed
+   as in `bench`. */
 #include "kits/talk.h"
 #include "base/clock.h"
 #include "machine/device.h"

@@ -31,7 +31,7 @@ static void test_large(void **state)
     large("random", 100000, 7);
 }
 
-/* Runs without a pause between them give the result of a single run. */
+/* Several runs in immediate succession give the result of a single run. */
 static void test_again(void **state)
 {
     struct csr A = sym_made("rmat", 14, 12), want = sym_reference(&A, SYM_SUM), S;

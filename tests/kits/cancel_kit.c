@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Iterations that would take hours. */
+/* A number of iterations that would take hours. */
 #define ENDLESS " tol 1e-100 maxit 100000000 force"
 
 const struct cancel_case cancel_cases[] = {
@@ -131,7 +131,7 @@ const char *cancel_missing(void)
     return NULL;
 }
 
-/* What a word of a case stands for; false: for itself. */
+/* Find the text that a word of a case stands for. Returns false if the word stands for itself. */
 static bool stands_for(const char *word, double nonzeros, const char *each, char out[64])
 {
     const struct {
@@ -187,7 +187,7 @@ void cancel_matrix(double nonzeros, char out[CANCEL_LINE])
     fill_in("gen GRID as A", nonzeros, NULL, out);
 }
 
-/* Lessons and their matrices are read where they are. */
+/* Lessons and their matrices are read from the samples folder, not copied. */
 static bool link_samples(const char *samples)
 {
     static const char *const names[] = {"thesis-4-1.txt", "drm.txt"};

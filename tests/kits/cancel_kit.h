@@ -7,28 +7,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A line of the command. `before` prepares it; the matrix A is there already, and the files a.mtx, a.wsb, a.npz,
-   a.mtx.gz and the others that cancel_files makes. Words in capitals are replaced: GRID and SQUARE by generators of the
-   chosen size, EACH by every entry of the registry `each`. */
+/* A line of the command, and the line `before` that prepares it. The matrix A exists already, and so do the files that
+   cancel_files makes: a.mtx, a.wsb, a.npz, a.mtx.gz and others. Words in capitals are replaced: GRID and SQUARE by
+   generators of the chosen size, and EACH by every entry of the registry `each`. */
 struct cancel_case {
     const char *command, *before, *line;
     const struct registry *each;
 };
-extern const struct cancel_case cancel_cases[]; /* ended by command NULL */
+extern const struct cancel_case cancel_cases[]; /* ended by an entry whose command is NULL */
 
 enum { CANCEL_LINE = 400 };
 struct cancel_line {
     const char *command;
     char before[CANCEL_LINE], line[CANCEL_LINE];
 };
-/* All lines for matrices of about `nonzeros`, to be freed with free(); NULL: no memory. */
+/* All lines for matrices of about `nonzeros` nonzeros; the caller frees them with free(). NULL: not enough memory. */
 struct cancel_line *cancel_lines(double nonzeros, int *n);
-/* The first command of the registry without a case, NULL: there is none. */
+/* The first command of the registry without a case; NULL: every command has a case. */
 const char *cancel_missing(void);
-/* The line that makes A. */
+/* Write the line that makes the matrix A. */
 void cancel_matrix(double nonzeros, char out[CANCEL_LINE]);
-/* Write the files of the cases into the current folder, by running the program; `samples`: the folder of the samples,
-   absolute. Returns false if that fails. */
+/* Write the files of the cases into the current folder, by running the program. `samples` is the absolute path of the
+   folder of samples. Returns false if that fails. */
 bool cancel_files(const char *program, const char *samples, double nonzeros);
 
 #endif

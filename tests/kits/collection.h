@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-/* The folder named by WARPSPY_MATRICES. If it is not set, print that `what` is skipped and return NULL. */
+/* The folder named by WARPSPY_MATRICES. If the variable is not set, print that `what` is skipped and return NULL. */
 const char *collection_folder(const char *what);
 /* Open the collection's INDEX.tsv, positioned at its header line; NULL if WARPSPY_MATRICES is not set. A folder without
    INDEX.tsv fails the test. */

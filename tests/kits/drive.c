@@ -54,10 +54,10 @@ void drive_forget(struct driven *d)
 void drive_key(struct driven *d, const char *keys)
 {
     drive_forget(d);
-    if (write(d->fd, keys, strlen(keys)) < 0) d->fd = d->fd; /* drive_until notices a program that has ended */
+    if (write(d->fd, keys, strlen(keys)) < 0) d->fd = d->fd; /* drive_until detects that the program has ended */
 }
 
-/* Read output for up to `ms`. Returns 0 if there was no output, -1 if the program has ended. */
+/* Read output for up to `ms`. Returns 0 if there was no output, or -1 if the program has ended. */
 static int take(struct driven *d, int ms)
 {
     struct pollfd in = {.fd = d->fd, .events = POLLIN};

@@ -10,18 +10,18 @@ enum { DRIVE_KEPT = 1 << 20 };
 struct driven {
     int fd;
     pid_t pid;
-    long long bytes; /* number of bytes that the program sent */
+    long long bytes; /* number of bytes that the program has sent */
     double came_us;  /* time of the last output */
-    size_t n;        /* bytes kept since drive_key or drive_forget, at most DRIVE_KEPT */
+    size_t n;        /* number of bytes kept since drive_key or drive_forget, at most DRIVE_KEPT */
     char seen[DRIVE_KEPT + 1];
 };
 
-/* Start argv[0] in a terminal of w x h characters; its state is kept in the folder `home`. False: failed. */
+/* Start argv[0] in a terminal of w x h characters; the program keeps its state in the folder `home`. False: failed. */
 bool drive_start(struct driven *d, char *const argv[], int w, int h, const char *home);
 /* Send keys and forget earlier output. */
 void drive_key(struct driven *d, const char *keys);
 void drive_forget(struct driven *d);
-/* Wait until `what` is output. Returns false after `ms`, or if the program ends. */
+/* Wait until the program outputs `what`. Returns false after `ms`, or if the program ends. */
 bool drive_until(struct driven *d, const char *what, int ms);
 /* Wait until there is no output for `ms`. */
 void drive_settle(struct driven *d, int ms);

@@ -32,7 +32,7 @@ static __global__ void vote_odd(GPTR(int) out)
     out[threadIdx.x] = static_cast<int>(__popc(odd)) * 1000000 + up * 10000 + flip * 100 + third;
 }
 
-/* Half of a warp computes a sum: the mask names exactly those lanes. */
+/* Half of a warp computes a sum: the mask names exactly the lanes of that half. */
 static __global__ void half_sum(GPTR(int) out)
 {
     if (threadIdx.x >= 16) return;
@@ -131,6 +131,12 @@ static simt::array<int> out_of(int *y)
     return VECTOR("y", ROLE_WORK, y, N, int);
 }
 
+void emu_test_read(int *y, int64_t times)
+{
+    simt::array<int> in = out_of(y);
+    for (int64_t i = 0; i < times; i++) in.load(i % N, HERE);
+}
+
 void emu_test_run(const char *name, int *y)
 {
     static const struct {
@@ -179,8 +185,8 @@ void emu_test_run(const char *name, int *y)
 
 /* ---- kernels for the microscope ---- */
 
-/* Row r takes one round per entry. Round k reads col[k], then the first col[k] elements of val, then x[0] if col[k] is
-   odd. */
+/* Row r takes one round per entry. In round k the kernel reads col[k], then the first col[k] elements of val, then x[0]
+   if col[k] is odd. */
 static __global__ void nested(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const double) val,
                               GPTR(const double) x, GPTR(double) y)
 {
@@ -202,7 +208,7 @@ static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
     if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
 }
 
-/* A kernel with other names for x and y, and with a vector of its own that is called x. */
+/* A kernel that has other names for x and y, and calls another vector x. */
 static __global__ void renamed(int rows, GPTR(const double) xs, GPTR(double) own, GPTR(double) ys)
 {
     int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

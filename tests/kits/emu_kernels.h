@@ -2,17 +2,21 @@
 #ifndef EMU_KERNELS_H
 #define EMU_KERNELS_H
 
+#include <stdint.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Run the kernel called `name` on 256 ints; emu_sync then reports its findings. */
 void emu_test_run(const char *name, int *y);
+/* Read y `times` times through an array of the dialect, but on the host, as the solvers of the cpu device do. */
+void emu_test_read(int *y, int64_t times);
 /* The number of the first source line of the kernels that contains `text`, or 0. */
 int emu_test_line(const char *text);
-/* Kernels for the microscope, on the rows of a CSR matrix. The first: each thread walks its row in two loops, with more
-   loads where a column is odd. The second has an index outside x in its last row. The third uses the names `xs` and
-   `ys` for x and y, and the name `x` for another vector. */
+/* Kernels for the microscope, on the rows of a CSR matrix. In the first kernel, each thread walks its row in two loops,
+   with more loads if a column is odd. The second kernel has an index outside x in its last row. The third kernel uses
+   the names `xs` and `ys` for x and y, and the name `x` for another vector. */
 extern const struct kernel emu_test_nested, emu_test_outside, emu_test_renamed;
 
 #ifdef __cplusplus

@@ -32,7 +32,7 @@ void golden_clock(bool fixed)
     now_replace(fixed ? fixed_clock : NULL);
 }
 
-/* The views that golden screens list as panes. */
+/* The views that golden screens show in their list of panes. */
 static const char *const listed[] = {"spy", "rows", "layout", "bench", "solve", "race", "trace", "lu"};
 
 static bool is_listed(const struct view *v, const char *shown)

@@ -17,19 +17,21 @@ struct solve;
 #include <string.h>
 #include <cmocka.h>
 
-/* Make now_us return 0, 100 us, 200 us, ... at successive calls if `fixed`; if not, the real time again. */
+/* If `fixed`, make successive calls of now_us return 0, 100 us, 200 us and so on; if not, make now_us return the real
+   time again. */
 void golden_clock(bool fixed);
-/* Limit the session's views to the views that golden screens list, plus `shown` (which may be NULL), so that a new view
+/* Limit the session's views to the views that golden screens list, plus `shown` (which may be NULL). A new view then
    changes no screen of another view. */
 void golden_views(struct session *s, const char *shown);
 /* Pretend that `bench` has measured six kernels, or has only checked them. */
 void make_runs(struct session *s, bool timed);
-/* A solve at a third of its device's measured bandwidth; a solve whose true residual no longer decreases. */
+/* Make up a solve at a third of its device's measured bandwidth, or a solve whose true residual no longer decreases. */
 void make_bound(struct solve *v);
 void make_parted(struct solve *v);
-/* Run tests with a temporary history of command lines instead of the user's. Returns how many failed. */
+/* Run tests with a temporary history of command lines instead of the user's history. Returns the number of tests that
+   failed. */
 int golden_run(const char *name, const struct CMUnitTest *tests, size_t n);
-/* Does the file equal the text? Prints the lines that differ. */
+/* Is the content of the file equal to the text? If not, print the lines that differ. */
 bool golden_same(const char *path, const char *found);
 
 #endif

@@ -22,8 +22,8 @@
 #include <sys/stat.h>
 #include <cmocka.h>
 
-/* Parameters in addition to each format's defaults: some that divide the warp evenly, some that do not, some larger
-   than the warp. */
+/* Parameters in addition to each format's defaults: some divide the warp evenly, some do not, and some are larger than
+   the warp. */
 static const struct variant {
     const char *format;
     int64_t param[PARAMS_MAX];
@@ -90,7 +90,7 @@ struct subject {
     char name[160];
 };
 
-/* The check to run with every kernel that accepts a subject, the device, and the largest number of slots. */
+/* The check to run with every kernel that accepts a stored matrix, the device, and the maximum number of slots. */
 struct loop {
     struct device *d;
     int64_t slots;
@@ -117,7 +117,8 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
     return true;
 }
 
-/* WARPSPY_NO_VENDOR skips the libraries: a race checker reports accesses that their kernels make on purpose. */
+/* WARPSPY_NO_VENDOR skips the libraries: a race checker reports accesses that the kernels of the libraries make on
+   purpose. */
 static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
 {
     if (k->vendor && getenv("WARPSPY_NO_VENDOR")) return false;
@@ -333,7 +334,7 @@ static void each_format(const char *name, const struct csr *A, int turn, const s
     }
 }
 
-/* Returns true if the matrix was checked: it is real and has at most `most` nonzeros. */
+/* Returns true if the matrix was checked, that is, if it is real and has at most `most` nonzeros. */
 static bool check_file(const char *dir, const char *name, int64_t most, int turn, const struct loop *l)
 {
     struct csr A = {0};

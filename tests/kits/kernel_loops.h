@@ -6,7 +6,7 @@
 
 struct device;
 
-/* All of them skip stored matrices of more than `slots` slots. */
+/* All loops skip stored matrices of more than `slots` slots. */
 
 /* Compare every kernel that runs on d with the reference, for every shape x format parameters x precision x (alpha,
    beta). */
@@ -14,8 +14,8 @@ void check_shapes(struct device *d, int64_t slots);
 /* Check that results equal the reference bit for bit on problems with exact arithmetic, so that any two devices agree.
  */
 void check_exact(struct device *d, int64_t slots);
-/* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (may be
-   NULL) changes something that must not matter. */
+/* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (which
+   may be NULL) changes something that must not affect the result. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
 /* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros; skipped if the variable is
    not set. */

@@ -28,9 +28,9 @@ static struct {
     int64_t left;
     struct session *session;
     struct stage stage;
-    char typed[TYPED]; /* the text being typed; the part from `next` on is still to come */
+    char typed[TYPED]; /* the text being typed; the part from `next` on has not been typed yet */
     size_t next;
-    char names[NAMES]; /* names of the most recent keys, each with a blank after it */
+    char names[NAMES]; /* names of the most recent keys, each followed by a blank */
     size_t nnames;     /* bytes used */
 } run;
 
@@ -146,8 +146,8 @@ static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DO
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};
 
-/* Most lines are typed unchanged; in some a letter is lost, added or changed, and some are completed. No line begins
-   with `!`, which would run a shell command. */
+/* Most lines are typed unchanged. In some lines a letter is lost, added or changed, and some lines are completed. No
+   line begins with `!`, which would run a shell command. */
 static void type_command(void)
 {
     const char *c = commands_typed[below(COUNT(commands_typed))];

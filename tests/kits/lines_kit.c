@@ -11,7 +11,7 @@
 
 enum { CHOICES_MAX = 256, CHOICE_ROOM = 64 };
 
-/* What may follow the words of a command: keywords, and values of kinds. */
+/* What may follow the words of a command: keywords, and values of certain kinds. */
 struct choice {
     const struct item *item;
     bool value;
@@ -23,7 +23,7 @@ struct expected {
     int n;
 };
 
-/* The names that a kind lists. */
+/* The names that a kind of value lists. */
 struct names {
     char name[CHOICES_MAX][CHOICE_ROOM];
     int n;
@@ -172,8 +172,8 @@ static const char *hostile_word(uint64_t *random)
     }
 }
 
-/* A value of the kind: if the kind lists values, one of these; if not, a number, a file or a word, which the kind
-   mostly accepts. */
+/* A value of the kind: one of the values that the kind lists, or, if it lists none, a number, a file or a word, which
+   the kind mostly accepts. */
 static const char *value_of(uint64_t *random, const struct kind *k, const struct session *s, const struct args *a)
 {
     struct names *all = names_of(k, s, a);

@@ -140,8 +140,8 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-/* ours: the method does not belong to a library. Exact values are not checked for a library, which may invert
-   triangles. */
+/* ours: whether the method is our own; false: it belongs to a library. Exact values are not checked for a library,
+   which may invert triangles. */
 static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};
@@ -266,7 +266,7 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
         lu_wilkinson(&A, sizes[i]);
         struct lu *v = lu_done(&A, m, d, real);
         assert_true(lu_measure(v, &e));
-        double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order, and therefore round */
+        double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order and round */
         assert_true(fabs(v->growth - expected) <= (real == T_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
         lu_free(v);
         csr_free(&A);
@@ -278,7 +278,7 @@ void lu_check_growth(const char *device, enum type real)
     every_method(device, real, true, check_growth);
 }
 
-/* Check backward stability for any condition: on a random matrix, and on the Hilbert matrix, for which x has no correct
+/* Check backward stability for any condition: use a random matrix, and the Hilbert matrix, for which x has no correct
    digit. */
 static void check_solutions(const struct lu_method *m, struct device *d, enum type real)
 {

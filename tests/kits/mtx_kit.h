@@ -7,8 +7,8 @@
 
 struct csr;
 
-/* A path in the test's own directory, which scratch_remove empties and removes. Valid until the eighth call after this
-   one. */
+/* A path in the test's own directory, which scratch_remove empties and removes. The path is valid until the eighth call
+   after this call. */
 const char *scratch_path(const char *name);
 void scratch_remove(void);
 int tidy(void **state);                                               /* scratch_remove as the teardown of a group */
@@ -26,7 +26,7 @@ const char *pack_file(const char *name, int filter, bool tar, const struct membe
 
 /* The matrix as "2x3: 1 1 0.5; 2 3 -1", with 1-based indices; a complex entry has two values. */
 void show_matrix(const struct csr *A, char *out, size_t size);
-/* The result of a load on one line: the matrix and the warnings, or "code LINE: text". */
+/* The result of a load as one line of text: the matrix and the warnings, or "code LINE: text". */
 void show_load(const char *path, char *out, size_t size);
 
 #endif

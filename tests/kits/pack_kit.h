@@ -1,4 +1,4 @@
-/* Checks of conversions on every device that has packers: the arrays equal the host's bit for bit. */
+/* Checks of conversions on every device that has packers: the arrays equal those of the host bit for bit. */
 #ifndef PACK_KIT_H
 #define PACK_KIT_H
 

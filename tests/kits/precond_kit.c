@@ -1,5 +1,5 @@
-/* Preconditioners on any device: compare their application with dense computations from their definitions and with the
-   host. */
+/* Preconditioners on any device: compare the results of applying them with dense computations from their definitions
+   and with the host's results. */
 #include "precond_kit.h"
 #include "solve_kit.h"
 #include "machine/device.h"
@@ -17,7 +17,7 @@
 
 enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as dense */
 
-/* ---- a solve that has begun, whose preconditioner is applied ---- */
+/* ---- applying the preconditioner of a solve that has begun ---- */
 
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e)
 {
@@ -207,7 +207,7 @@ static const struct problem problems[] = {
     DENSE(4, 4, -1, 0, 2, -1, 5, 1, 0, 0, 1, 3, -1, 2, 0, -1, 6),
     DENSE(3, 2, 1, 0, 0, -4, 1, 1, 0, 8),
 };
-enum { SYMMETRIC_ONES = 4 }; /* these problems, and the second-last problem, are positive definite */
+enum { SYMMETRIC_ONES = 4 }; /* the first four problems, and the last but one, are positive definite */
 
 static bool definite(int i)
 {
@@ -249,7 +249,7 @@ static void check_close(int64_t n, const double *a, const double *b, double eps)
         if (!(fabs(a[i] - b[i]) <= eps * size)) fail_msg("%lld: %.17g, not %.17g", (long long)i, b[i], a[i]);
 }
 
-/* Wide levels, narrow levels and a mixture of them give the result of the host's plain loop. */
+/* Wide levels, narrow levels and a mixture of both give the result of the host's plain loop. */
 static void check_launches(struct bed *bed, const char *precond, const char *device, enum type real)
 {
     static const int narrow[] = {-1, 0, 7};
@@ -278,7 +278,7 @@ void check_preconds_launches(const char *device, enum type real)
     }
 }
 
-/* Every row depends on the one before it and on some rows far back; `reach` > 16 makes rows long. The matrix is
+/* Every row depends on the previous row and on some rows far back; `reach` > 16 makes rows long. The matrix is
    symmetric and diagonally dominant. */
 static void make_comb(int n, int reach, struct csr *A)
 {
@@ -303,7 +303,7 @@ static void make_comb(int n, int reach, struct csr *A)
     mem_free(val);
 }
 
-/* Check runs of levels whose results do not all fit in shared memory, and rows that are long enough for a warp each. */
+/* Check runs of levels whose results do not all fit in shared memory, and rows so long that each row takes a warp. */
 void check_preconds_long_runs(const char *device)
 {
     static const int combs[][2] = {{9000, 1}, {5000, 5}, {300, 30}};
@@ -371,7 +371,7 @@ static int64_t iterations(struct bed *bed, const char *solver, const struct prec
     return v->iterations;
 }
 
-/* A factorisation saves iterations; the diagonal of these matrices is constant and changes nothing. */
+/* A factorisation saves iterations. The diagonal of these matrices is constant, so dividing by it saves none. */
 static void check_gain(const struct problem *p, bool symmetric, const char *device)
 {
     static const char *const solvers_that[] = {"cg", "bicgstab", "qmrcgstab", "gmres"};

@@ -20,7 +20,7 @@ struct solve;
         }                           \
     }
 
-/* A session with the given matrix, which it owns from then on. */
+/* A session with the given matrix, which the session then owns. */
 void bed_take(struct bed *bed, struct csr *A);
 /* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e);
@@ -29,9 +29,9 @@ void bed_apply(struct solve *v, const double *r, double *z);
 /* n reproducible numbers in (-1, 1), exact as floats; the caller frees them. */
 double *random_vector(int64_t n);
 
-/* Compare an application with a dense computation from the definition; at most 120 rows. */
+/* Apply the preconditioner and compare with a dense computation from the definition; at most 120 rows. */
 void check_applied(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real);
-/* The same check for all preconditioners and several matrices. */
+/* Call check_applied for all preconditioners and several matrices. */
 void check_preconds_applied(const char *device, enum type real);
 /* Compare wide levels, narrow levels, mixtures, long runs and large matrices with the host's loops. */
 void check_preconds_launches(const char *device, enum type real);

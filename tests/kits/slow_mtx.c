@@ -23,7 +23,7 @@ struct reader {
     const char *s, *stop; /* the current line */
     int64_t line;         /* number of the current line, from 1 */
     bool plain;
-    int64_t left_out; /* bytes ignored at the end of the file */
+    int64_t left_out; /* the number of bytes at the end of the file that are ignored */
     bool array, vector, pattern;
     char symmetry; /* 'g' general, 's' symmetric, 'k' skew, 'h' hermitian */
     int64_t size_line, declared;
@@ -67,7 +67,7 @@ static bool blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* Split the text before a comment into words; store the first few in w. Returns how many there are. */
+/* Split the text before a comment into words, and store the first few words in w. Returns the number of words. */
 static int words_of(const char *s, const char *end, struct word *w)
 {
     for (int n = 0;; n++) {
@@ -118,7 +118,7 @@ static bool special(struct word w, double *v)
 }
 
 /* Convert an exponent in any of the three notations to C's; returns 0 if the rest of the word from p is not an
-   exponent. point: the digits before it hold a decimal point. */
+   exponent. point: the digits before the exponent hold a decimal point. */
 static size_t exponent(const char *p, const char *end, bool point, char *to)
 {
     bool letter = p < end && (*p == 'e' || *p == 'E' || *p == 'd' || *p == 'D');
@@ -168,7 +168,8 @@ static bool number(struct word w, double *v)
 
 /* ---- banner and size ---- */
 
-/* Is the file in Harwell-Boeing format? Such a file is not Matrix Market either, but its first line is at fault. */
+/* Is the file in Harwell-Boeing format? Such a file is no Matrix Market file either, and the first line is reported as
+   the faulty line. */
 static bool harwell_boeing(const char *text, const char *end)
 {
     struct reader r = {.p = text, .end = end};
@@ -246,7 +247,7 @@ static bool size_line(struct reader *r, const struct word *w, int n)
     r->declared = r->array ? array_values(r) : size[n - 1];
     if (r->declared > INT32_MAX) return refuse(r, r->line, "too many");
     /* A file that is too short for all values is still read if it is long enough for one line per entry, because the
-       fault may be a line that lacks a number. */
+       fault may be one line in which a number is missing. */
     int64_t rest = r->end - r->p + r->left_out, least = rest <= 65536 ? 1 : r->indices + r->values;
     if (r->plain && r->declared * 2 * least > rest + 1) return refuse(r, r->line, "no room");
     return true;
@@ -271,7 +272,7 @@ static bool mirror_is_there(const struct reader *r, int64_t row, int64_t col)
     return false;
 }
 
-/* Refuse entries that contradict the file's symmetry. */
+/* Refuse entries that contradict the symmetry that the file declares. */
 static bool fits_symmetry(struct reader *r, const struct slow_entry *x)
 {
     if (x->row == x->col) {
@@ -368,7 +369,8 @@ void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m)
 {
     struct reader r = {.m = m, .p = text, .end = text + n, .plain = plain};
     memset(m, 0, sizeof *m);
-    while (r.end > r.p && r.end[-1] == 0x1a) r.end--, r.left_out++; /* DOS ended text files with this byte */
+    /* DOS marked the end of text files with the byte 0x1a. */
+    while (r.end > r.p && r.end[-1] == 0x1a) r.end--, r.left_out++;
     if (banner(&r) && sizes(&r) && entries(&r)) expand(&r);
     free(r.list);
 }

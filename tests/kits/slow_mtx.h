@@ -1,4 +1,5 @@
-/* The reference for the Matrix Market reader: one pass, lists, and a sort. It shares no code with the reader. */
+/* The reference for the Matrix Market reader: one pass, lists, and a sort. This reference shares no code with the
+   reader. */
 #ifndef SLOW_MTX_H
 #define SLOW_MTX_H
 
@@ -9,8 +10,9 @@
 struct csr;
 struct err;
 
+/* row and col are 0-based. Duplicates are summed by ascending `order`, the position in the file. */
 struct slow_entry {
-    int64_t row, col, order; /* 0-based; order: position in the file, in which duplicates are summed */
+    int64_t row, col, order;
     double re, im;
 };
 struct slow_mtx {
@@ -25,8 +27,8 @@ struct slow_mtx {
    compared with its length before the entries are read. */
 void slow_read(const char *text, size_t n, bool plain, struct slow_mtx *m);
 void slow_free(struct slow_mtx *m);
-/* Did the reader give the same result: the matrix A value for value, or a refusal (e->code set) at the same line? `how`
-   receives the difference in words. */
+/* Did the reader give the same result, that is, the matrix A value for value, or a refusal (e->code set) at the same
+   line? `how` receives a description of the difference. */
 bool slow_agrees(const struct slow_mtx *m, const struct csr *A, const struct err *e, char *how, size_t room);
 
 #endif

@@ -137,7 +137,7 @@ const struct known_end known_ends[] = {
      GRID(23, 17)},
     {.name = "a zero on the diagonal",
      .solver = "jacobi",
-     .error = "row 1 (counted from 0) has no entry there; 2 such rows",
+     .error = "row 1 (counted from 0) has no entry there (2 such rows)",
      DENSE(3, 1, 0, 0, 2, 0, 1, 0, 1, 0)},
     {.name = "NaN in A", .solver = "cg", .error = "nan in row 1, column 0", DENSE(2, 1, 2, NAN, 1)},
     {.name = "NaN in A, forced",
@@ -212,7 +212,7 @@ const struct known_end known_ends[] = {
      DENSE(2, 1, 5, 5, 1)},
     {.name = "gs, zero on the diagonal",
      .solver = "gs",
-     .error = "gs divides by the diagonal, but row 1 (counted from 0) has no entry there; 2 such rows",
+     .error = "gs divides by the diagonal, but row 1 (counted from 0) has no entry there (2 such rows)",
      DENSE(3, 1, 0, 0, 2, 0, 1, 0, 1, 0)},
     {.name = "gs, NaN in A, forced",
      .solver = "gs",
@@ -533,7 +533,8 @@ static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
     return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
 }
 
-/* Upwind convection of 20 and 5 on an nx by ny grid, with diffusion 1: not symmetric, diagonally dominant. */
+/* Convection with velocity (20, 5), by upwind differences, and diffusion 1, on an nx by ny grid. The matrix is
+   diagonally dominant but not symmetric. */
 static bool make_upwind(const int *size, struct csr *A, struct err *e)
 {
     static const double to_west = -21, to_east = -1, to_south = -6, to_north = -1, own = 29;
@@ -757,7 +758,7 @@ static int64_t agreeing(const struct solver *s)
     return 40;
 }
 
-/* On cpu, Gauss-Seidel processes the rows in a different order. */
+/* The device cpu processes the rows of Gauss-Seidel in a different order. */
 static bool comparable(const struct solver *s, const char *one, const char *other)
 {
     return !strcmp(one, "cpu") == !strcmp(other, "cpu") || (strcmp(s->name, "gs") != 0 && strcmp(s->name, "sor") != 0);
@@ -876,7 +877,7 @@ static void check_operation(struct vectors *t, enum operation op)
         assert_true(fabs(t->host[2][i] - expected(op, t->host[0][i], t->host[1][i])) <= 4 * eps);
 }
 
-/* Sum in double, so that sums of floats also agree with the sums of the host. */
+/* Sum in double precision, so that sums of floats also agree with the host's sums. */
 static void check_dot(struct vectors *t)
 {
     double sum = 0, size = 0;
@@ -966,7 +967,7 @@ static void check_gmres_guard(struct vectors *t)
     t->d->ops->free(t->d, w);
 }
 
-/* After `done` is set, nothing more is written. */
+/* Nothing is written after `done` is set. */
 static void check_guard(struct vectors *t)
 {
     double done = CONVERGED;
@@ -988,8 +989,8 @@ static void check_guard(struct vectors *t)
     for (int64_t i = 0; i < t->n; i++) assert_true(t->host[2][i] == t->host[1][i]);
 }
 
-/* A kernel that computes the sums of cg together with y = A x: they must equal the sums computed from the vectors here.
-   r is read only if necessary. */
+/* Some kernels compute the sums of cg together with y = A x. Check that these sums equal the sums computed here from
+   the vectors. r is read only if necessary. */
 static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
 {
     struct stored S = {0};

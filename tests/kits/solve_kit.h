@@ -58,7 +58,8 @@ void bed_free(struct bed *bed);
 
 /* Run all cases on a device in one precision. */
 void check_known_ends(const char *device, enum type real);
-/* Run the solve in bed->s.solve to its end, in slices of `us`. If the options' device is NULL, it is opened by name. */
+/* Run the solve in bed->s.solve to its end, in slices of `us`. If the device in the options is NULL, the device is
+   opened by name. */
 void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us);
 /* Check that iterations, reason and all bits of x are equal when run one by one, in large batches, and a second time.
  */

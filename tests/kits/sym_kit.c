@@ -156,7 +156,7 @@ static struct csr cross(int64_t rows)
 
 void sym_check_tiles(const char *device)
 {
-    /* Pairs of full rows are split at the ends of tiles. */
+    /* The ends of tiles split pairs of full rows. */
     for (int64_t n = 60; n <= 66; n++) check_made("dense", n, 0, device);
     check_made("random", 1500, 7, device);
     check_made("rmat", 11, 6, device);
@@ -241,7 +241,7 @@ void sym_check_verdicts(const char *device)
     check_verdict(device, &A, SYM_MAX, true, false, false);
     A.val[csr_find(&A, 1001, 1000)] = -1.25;
     check_verdict(device, &A, SYM_AVERAGE, true, true, true);
-    /* The same two values, exchanged: a sum of the values alone would not notice. */
+    /* Two values are exchanged: a sum of the values alone would not detect the exchange. */
     A.val[csr_find(&A, 2000, 2001)] = -2;
     A.val[csr_find(&A, 2500, 2499)] = -2;
     check_verdict(device, &A, SYM_AVERAGE, true, false, false);

@@ -22,12 +22,12 @@ struct talk {
     FILE *data, *messages;
     char *all_out, *all_err;
     size_t nout, nerr;
-    size_t old_out, old_err; /* bytes of earlier output to skip */
+    size_t old_out, old_err; /* number of bytes of earlier output to skip */
     const char *out, *err;   /* the output after the skipped bytes */
 };
 void talk_open(struct talk *t, enum out_mode mode);
 void talk_close(struct talk *t);
-/* Like talk_open and talk_close, with text output and a screen whose characters are UTF-8. */
+/* Like talk_open and talk_close, but with text output and a UTF-8 screen. */
 void talk_open_screen(struct talk *t);
 void talk_close_screen(struct talk *t);
 /* Run a line; t->out and t->err then hold its output. */

@@ -6,7 +6,7 @@
 
 #include "machine/transfer.h"
 
-/* What the copies did since transfer_kit_reset, and which copies must fail. */
+/* What the copies have done since transfer_kit_reset, and which copies must fail. */
 struct transfer_kit {
     int64_t pins, streams; /* live allocations and streams */
     int64_t copies, waits;

@@ -62,7 +62,7 @@ static void show(struct canvas *c, FILE *f)
     if (write(STDOUT_FILENO, "\a", 1) != 1) exit(1);
 }
 
-/* Draw frames of one size; between some frames leave the terminal and enter it again. */
+/* Draw frames of one size; halfway, leave the full screen and enter it again. */
 static bool draw_size(int w, int h, FILE *f)
 {
     struct winsize size = {.ws_col = (unsigned short)w, .ws_row = (unsigned short)h};

@@ -3,6 +3,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -194,6 +195,26 @@ def test_exit_statuses():
         assert (done.stderr == "") == (status == 0), f"{args}: {done.stderr}"
 
 
+def test_wrong_options_are_named_without_their_control_bytes():
+    evil = "\x1b[2J\x07"
+    cases = [
+        (["--" + evil], "is not an option"),
+        (["-" + evil], "is not an option"),
+        (["--json=" + evil], "takes no value"),
+        (["--device"], "`--device` needs a value after it"),
+        (["-c"], "`-c` needs a value after it"),
+        (["--co"], "`--co` needs a value after it"),
+        (["--device", evil, "-c", "version"], "is not a device"),
+        (["-f", evil], ""),
+        (["-v", evil], ""),
+        ([evil, "-c", "version"], ""),
+    ]
+    for args, part in cases:
+        done = run(*args)
+        assert done.returncode and part in done.stderr, f"{args}: {done.stderr!r}"
+        assert all(c == "\n" or c >= " " for c in done.stderr + done.stdout), f"{args}: {done.stderr!r}"
+
+
 def test_commands_stop_at_a_failure_and_lines_continue():
     assert run("-c", "nonsense; version").stdout == ""
     assert "warpspy" in run(text="nonsense\nversion\n").stdout
@@ -240,6 +261,18 @@ def test_shell_commands_of_scripts_are_refused():
         assert done.stderr.startswith(f"!: {script.name}:1: a script may not run shell commands; "), done.stderr
         assert run("-c", "allow shell", "-f", script.name).stdout.endswith("\na\n")
         assert run("-c", f"source {script.name} allow shell").stdout == "a\n"
+
+
+def test_waiting_threads_sleep_soon():
+    def spin_count(**more):
+        env = {k: v for k, v in os.environ.items() if k not in ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")}
+        done = subprocess.run([PROGRAM, "-c", "quit"], env={**env, "OMP_DISPLAY_ENV": "verbose", **more},
+                              capture_output=True, text=True, timeout=60)
+        return re.search(r"GOMP_SPINCOUNT = '(\w+)'", done.stderr)[1]
+    assert spin_count() == "1000"
+    assert spin_count(OMP_WAIT_POLICY="passive") == "0"
+    assert spin_count(GOMP_SPINCOUNT="77") == "77"
+    assert run("-c", "!echo $GOMP_SPINCOUNT").stdout == "\n"
 
 
 def test_it_starts_within_50_ms():

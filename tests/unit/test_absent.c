@@ -1,5 +1,5 @@
-/* Run every command without the matrix, the solve, the race, the factorisation or the trace that it needs, after every
-   view was drawn, in all forms of output: the command works, or explains why it does not. */
+/* Run every command without the matrix, the solve, the race, the factorisation or the trace that it needs, after each
+   view has been drawn, in all forms of output: the command works, or explains why it does not work. */
 #include "kits/lines_kit.h"
 #include "kits/talk.h"
 #include "session/command.h"
@@ -39,7 +39,7 @@ static bool try_line(enum out_mode mode, const struct scene *at, const struct vi
     return more;
 }
 
-/* After the first view, the lines of all choices are tried; after each other view, only the first line. */
+/* After the first view, the lines of all choices are tried; after every other view, only the first line is tried. */
 static void every_view(enum out_mode mode, const struct scene *at, const struct command *c)
 {
     for (int i = 0; views[i]; i++)

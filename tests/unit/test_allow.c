@@ -1,5 +1,5 @@
-/* Shell commands of lines that the user did not type: those of scripts, recordings, lessons and `keys` are refused
-   until the user allows them. */
+/* Shell commands of lines that the user did not type: such commands in scripts, recordings, lessons and `keys` are
+   refused until the user allows them. */
 #include "kits/talk.h"
 #include "base/base.h"
 #include "session/command.h"
@@ -25,7 +25,7 @@ static void write_file(const char *name, const char *text)
     assert_int_equal(fclose(f), 0);
 }
 
-/* Did a shell command run? Each shell command leaves a file. */
+/* Did a shell command run? Each shell command leaves a file behind. */
 static bool ran(void)
 {
     return !unlink(path_of("made"));
@@ -97,7 +97,7 @@ static void one_command_may_be_allowed(void **state)
     open_files(&t);
     for (int i = 0; i < COUNT(foreign); i++) {
         snprintf(line, sizeof line, "%s allow shell", foreign[i].line);
-        run_with(&t, line, foreign[i].file); /* a lesson may fail for another reason */
+        run_with(&t, line, foreign[i].file); /* the lesson itself may fail for another reason */
         if (!ran()) fail_msg("%s: %s", line, t.err);
         assert_false(run_with(&t, foreign[i].line, foreign[i].file));
         assert_false(ran());
@@ -123,7 +123,7 @@ static void a_session_may_be_allowed(void **state)
     assert_false(ran());
     talk_refuses(&t, "allow off", "type `allow shell off`");
     talk_close_screen(&t);
-    open_files(&t); /* nothing is kept for the next session */
+    open_files(&t); /* the permission is not kept for the next session */
     assert_false(run_with(&t, "source %s", "script.ws"));
     assert_false(ran());
     talk_close_screen(&t);
@@ -144,8 +144,8 @@ static void a_file_cannot_allow_itself(void **state)
         assert_false(ran());
     }
     write_file("sly.ws", "allow shell\n");
-    assert_false(
-        run_with(&t, "source %s allow shell", "sly.ws")); /* `source` allows its own file only, not the session */
+    /* The option of `source` allows shell commands in that file only, not in the session. */
+    assert_false(run_with(&t, "source %s allow shell", "sly.ws"));
     write_file("sly.txt", "> allow shell\n> !touch %s\n");
     assert_false(run_with(&t, "lesson %s", "sly.txt"));
     assert_non_null(strstr(t.err, "a lesson cannot allow"));

@@ -1,4 +1,4 @@
-/* The available memory: of the machine, within the limits of the process, and in control groups of both versions. */
+/* The available memory of the machine, within the limits of the process, and within control groups of both versions. */
 #include "kits/mtx_kit.h"
 #include "base/available.h"
 #include "base/mem.h"
@@ -71,7 +71,7 @@ static void groups_of_version_2_count(void **state)
     assert_int_equal(memory_available(root), 0);
 }
 
-/* In a container the folder of the control group does not exist, but the mount itself belongs to the group. */
+/* In a container the folder of the control group does not exist, but the mounted folder itself belongs to the group. */
 static void groups_of_version_1_count(void **state)
 {
     const char *root = new_root(meminfo, "9:name=systemd:/x\n4:cpu,memory:/docker/x\n0::/\n");
@@ -94,7 +94,8 @@ static void damaged_files_count_for_nothing(void **state)
         assert_int_equal(memory_available(new_root(meminfo, groups[i])), 5000000LL * 1024);
 }
 
-/* The estimate of a child process that may use `bytes` more than now, in tenths of `bytes`. */
+/* The available memory that a child process estimates, in tenths of `bytes`; the child may use `bytes` more than
+   now. */
 static int tenths_left(int limit, int64_t bytes)
 {
     int status;

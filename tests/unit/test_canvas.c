@@ -1,5 +1,5 @@
-/* The canvas: text drawn on it is read back; its bounds, its columns, its colours, and ASCII if the terminal has no
-   other characters. */
+/* The canvas: text drawn on it is read back; also its bounds, its columns, its colours, and the ASCII characters for
+   terminals that have no others. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"
@@ -112,7 +112,7 @@ static void colours_from_environment(void **state)
         {"", "", "", true, COLOURS_NONE},
         {"xterm-direct", "", "", true, COLOURS_24BIT},
         {"linux", "truecolor", "", true, COLOURS_8},
-        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM of the surrounding terminal */
+        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM describes the terminal around screen */
         {"tmux-256color", "truecolor", "", true, COLOURS_24BIT},
     };
     unsetenv("TMUX");

@@ -1,5 +1,5 @@
 /* The report card: compared with scipy's results for known matrices, and each line checked on matrices made for that
-   line; its width and height, Ctrl-C, and failing allocations. */
+   line; also its width and height, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "card/card.h"
@@ -219,7 +219,7 @@ static void test_parts(void **state)
     csr_free(&A);
 }
 
-/* Claims are made only if their conditions hold: a strictly dominant row, a square matrix, a regular matrix. */
+/* The card makes claims only if their conditions hold: a strictly dominant row, a square matrix, a regular matrix. */
 static void test_claims(void **state)
 {
     (void)state;
@@ -263,7 +263,7 @@ static void test_claims(void **state)
     csr_free(&A);
 }
 
-/* Nothing is claimed about a matrix without rows or columns. */
+/* The card claims nothing about a matrix without rows or columns. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -279,7 +279,7 @@ static void test_nothing(void **state)
     }
 }
 
-/* Each proof of definiteness, and a case where it fails. */
+/* For each proof of definiteness: a case in which the proof succeeds, and a case in which it fails. */
 static void test_definite(void **state)
 {
     (void)state;
@@ -353,7 +353,7 @@ static void test_factors(void **state)
     assert_true(fabs(found - high / low) < 1e-4 * high / low);
     card_free(&c);
     csr_free(&A);
-    /* [1 2; 3 4]: its norm is 6, its inverse's norm 3.5 */
+    /* [1 2; 3 4]: its norm is 6, and the norm of its inverse is 3.5 */
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}});
     card_of(&c, &A);
     check_value(&c, "condition", "condition_1", 21);
@@ -409,7 +409,7 @@ static void test_stopped(void **state)
     int64_t p[PARAMS_MAX] = {90, 90};
     int stopped = 0;
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
-    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* now diagonal dominance no longer proves definiteness */
+    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* after this change, diagonal dominance no longer proves definiteness */
     for (int i = 0; i < COUNT(at); i++) {
         struct stopper s = {{.tick = stop_at}, at[i]};
         struct card c;
@@ -428,7 +428,7 @@ static void test_stopped(void **state)
     assert_int_equal(stopped, COUNT(at));
 }
 
-/* Whichever allocation fails, the card has its other lines, and the line that failed gives the reason. */
+/* Whichever allocation fails, the card has all other lines, and the failed line gives the reason. */
 static void test_memory(void **state)
 {
     (void)state;
@@ -469,7 +469,7 @@ static void check_screen(const char *text)
     if (lines > 23) fail_msg("%d lines are more than a screen:\n%s", lines, text);
 }
 
-/* A card fits the screen for any matrix, with room for the prompt. */
+/* The card of any matrix fits on the screen and leaves room for the prompt. */
 static void test_screen(void **state)
 {
     (void)state;

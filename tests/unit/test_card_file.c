@@ -47,7 +47,7 @@ static size_t with_ends(const char *text, const char *end, char *out)
 }
 
 struct sample {
-    const char *text, *says; /* says NULL: the card has no such line */
+    const char *text, *says; /* NULL: the card has no line `file` */
 };
 
 /* Lines are numbered from 1 and include blank lines and comments. */
@@ -65,7 +65,7 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate integer general\n2 2 3\n1 2 0\n2 2 1\n1 1 -0\n", "zeros: lines 5, 3"},
     {"%%MatrixMarket matrix coordinate complex general\n2 2 3\n1 2 0 0\n2 2 1 nan\n1 1 0 1\n",
      "NaN, inf: line 4; zeros: line 3"},
-    /* An entry that the file stores once, below or above the diagonal, but that is twice in the matrix. */
+    /* The file stores an entry once, below or above the diagonal, but the matrix contains it twice. */
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n3 1 nan\n2 1 0\n3 2 5\n",
      "NaN, inf: line 4; zeros: line 5"},
     {"%%MatrixMarket matrix coordinate real symmetric\n3 3 4\n1 1 1\n1 3 nan\n1 2 0\n1 2 0\n",
@@ -80,7 +80,7 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix array complex general\n1 2\n1 2\n3 inf\n", "NaN, inf: line 4"},
     {"%%MatrixMarket vector coordinate real general\n3 2\n3 0\n1 nan\n", "NaN, inf: line 4; zeros: line 3"},
     {"%%MatrixMarket vector array real general\n2\n1\nnan\n", "NaN, inf: line 4"},
-    /* More findings than are listed. */
+    /* There are more findings than the card lists. */
     {"%%MatrixMarket matrix coordinate real general\n9 1 8\n9 1 0\n2 1 0\n3 1 0\n4 1 0\n5 1 0\n6 1 0\n7 1 0\n8 1 0\n",
      "zeros: lines 4, 5, 6, ..."},
     {"%%MatrixMarket matrix coordinate real general\n1 1 6\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n1 1 1\n",
@@ -120,7 +120,7 @@ static void test_packed(void **state)
     file_line(NULL, false);
 }
 
-/* If the user names the line `file` in the command `check`, it also reports that nothing was found. */
+/* If the user names the line `file` in the command `check`, the line also reports that nothing was found. */
 static void test_nothing(void **state)
 {
     (void)state;
@@ -136,7 +136,7 @@ static void test_nothing(void **state)
     snprintf(line, sizeof line, "load %s as B; transpose B as C; check C only file",
              write_file("d.mtx", samples[0].text, strlen(samples[0].text)));
     talk_says(&t, line, "not from a Matrix Market file");
-    /* if there is nothing to look up, the file is not read */
+    /* if there is nothing to find, the file is not read */
     snprintf(line, sizeof line, "load %s as Q", path);
     assert_true(talk_line(&t, line));
     assert_int_equal(unlink(path), 0);
@@ -145,7 +145,7 @@ static void test_nothing(void **state)
     talk_close(&t);
 }
 
-/* Whatever is found, each line fits its width, and the card fits a screen. */
+/* Whatever is found, no line is too wide, and the card fits on a screen. */
 static void test_width(void **state)
 {
     (void)state;
@@ -177,7 +177,7 @@ static void test_changed(void **state)
     (void)state;
     static const char changed[] = "file       the file has changed since it was loaded; line numbers are not shown";
     static const char *const others[] = {
-        /* the same length as the first file, so that only its text differs; the last two are not valid files */
+        /* these files are as long as the first file, and only the text differs; the last two files are invalid */
         "%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 0\n2 2 1\n1 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n2 1 3\n2 1 0\n1 1 1\n1 1 1\n",
         "%%MatrixMarket matrix coordinate real general\n2 2 9\n2 2 3\n1 2 1\n1 1 1\n",
@@ -307,8 +307,8 @@ static void add(struct random_file *f, const char *end, const char *text)
     f->lines++;
 }
 
-/* Random entries of a 6 x 6 matrix, below the diagonal if symmetric: some are 0, some nan, some duplicates; there are
-   gaps between them. */
+/* Random entries of a 6 x 6 matrix, below the diagonal if symmetric: some are 0, some are nan, and some are duplicates;
+   there are gaps between the entries. */
 static void make_file(struct random_file *f, uint64_t *state, bool symmetric, const char *end)
 {
     char text[100];
@@ -352,7 +352,8 @@ static void check_twice(const struct random_file *f, const struct mtx_find *foun
     assert_int_equal(found->ntwice, n);
 }
 
-/* The first line of this position with such a value; if there is none, the first line of this position. */
+/* Check that the place names the first line of its position with a value of this kind; or, if there is no such line,
+   the first line of the position. */
 static void check_place(const struct random_file *f, const struct find_place *p, bool symmetric)
 {
     int any = 0, such = 0;

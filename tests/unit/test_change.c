@@ -17,7 +17,7 @@ static const struct solve_change nothing = {.tol = NAN, .omega = NAN, .m = -1, .
 
 enum { N = 12 * 11, STEPS = 23 };
 
-/* A solve with checkpoints that has begun and not yet been stepped. */
+/* A solve with checkpoints that has begun but has not done an iteration. */
 static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
                                 enum type real)
 {
@@ -46,7 +46,7 @@ static struct solve *begun(struct bed *bed, const char *solver, const char *devi
     return begun_with(bed, solver, NULL, device, real);
 }
 
-/* Like the command, one iteration at a time. */
+/* Run one iteration at a time, like the command. */
 static void steps(struct solve *v, int64_t n)
 {
     struct err e = {0};
@@ -83,8 +83,8 @@ static void check_same(struct solve *v, const double *hist, const char *what)
                      (long long)i, v->history.residual[i], hist[i]);
 }
 
-/* Go back by 1, by several, to the first iteration and beyond it; then forward again: the residuals have the same
-   bits. */
+/* Go back by one iteration, by several iterations, to the first iteration and beyond it; after going forward again, the
+   residuals have the same bits. */
 static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
 {
     static const int64_t by[] = {1, 2, 5, 11, 1, STEPS, 1000, 3};
@@ -124,7 +124,7 @@ static void test_back_preconditioned(void **state)
                     check_back(solvers[i]->name, preconds[p], devices[d], T_F64);
 }
 
-/* More checkpoints than are kept, and steps in large batches: every iteration can still be reached. */
+/* The solve makes more checkpoints than are kept, and steps in large batches: every iteration can still be reached. */
 static void test_far_back(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void test_far_back(void **state)
     bed_free(&bed);
 }
 
-/* A solve that went back ends like a solve that did not: the same iterations, reason and bits of x. */
+/* A solve that went back ends like a solve that did not go back: with the same iterations, reason and bits of x. */
 static void test_same_end(void **state)
 {
     (void)state;
@@ -199,7 +199,7 @@ static void to_the_end(struct solve *v)
     if (!solve_end(v, &e)) fail_msg("%s", e.text);
 }
 
-/* With the looser tolerance the solve would have ended earlier. */
+/* With the looser tolerance, the solve would have ended earlier. */
 static void test_tighter(void **state)
 {
     (void)state;
@@ -348,7 +348,7 @@ static void test_refusals(void **state)
     }
 }
 
-/* Whichever allocation fails, the change is made completely or not at all, and nothing is lost. */
+/* Whichever allocation fails, the change is made completely or not at all, and no data is lost. */
 static void test_without_memory(void **state)
 {
     (void)state;
@@ -376,8 +376,8 @@ static void test_without_memory(void **state)
 
 /* ---- continuing a solve that has ended ---- */
 
-/* A solve that is continued after any kind of end, for every solver: x is the same within the tighter tolerance, and
-   there is one history. */
+/* Every solver can continue a solve after any kind of end: x is the same within the tighter tolerance, and there is one
+   history. */
 static void test_again(void **state)
 {
     (void)state;
@@ -543,7 +543,7 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
-/* With tol 0 the two residuals drift apart; after a restart they agree, until they drift apart again. */
+/* With tol 0 the two residuals drift apart. After a restart the residuals agree, until they drift apart again. */
 static void test_diverged_residuals(void **state)
 {
     (void)state;

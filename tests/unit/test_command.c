@@ -518,7 +518,7 @@ static void tables_fit_a_terminal(void **state)
     table_clear(&t);
 }
 
-/* A caller may build a name in a buffer of its own and reuse the buffer. */
+/* A caller may build a name in its own buffer and reuse the buffer. */
 static void tables_keep_their_names(void **state)
 {
     (void)state;
@@ -542,7 +542,7 @@ static void tables_keep_their_names(void **state)
     free(text);
 }
 
-/* The table's main column stays, cut to the remaining width; the columns before it are hidden. */
+/* The table's main column stays and is cut to the remaining width; the columns before the main column are hidden. */
 static void the_main_column_is_kept(void **state)
 {
     struct table t = {.kept = "source"};

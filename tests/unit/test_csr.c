@@ -74,7 +74,7 @@ static void duplicates_are_summed_in_input_order(void **state)
     }
 }
 
-/* Values whose sum depends on the order in its last bits. */
+/* Values for which the last bits of the sum depend on the order. */
 static void threads_do_not_change_the_result(void **state)
 {
     (void)state;

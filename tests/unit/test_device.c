@@ -1,4 +1,4 @@
-/* Devices by name, their memory and clocks, the ceilings and the bench; every failing call ends in a clear error and
+/* Devices by name, their memory and clocks, the ceilings and the bench; every failing call ends with a clear error and
    releases everything. */
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
@@ -158,7 +158,7 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
-/* The simplest kernel of a format; it remains the first kernel when others are added. */
+/* The simplest kernel of a format, which remains the first kernel when other kernels are added. */
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)
@@ -200,7 +200,8 @@ static void test_bench(void **state)
     csr_free(&A);
 }
 
-/* Bytes: the arrays, x and y once each; y twice if it is also read. ELL's padding is skipped, BSR's is read. */
+/* The bytes are those of the arrays, of x and of y, once each; y counts twice if it is also read. The padding of ELL is
+   skipped, and the padding of BSR is read. */
 static void test_bytes(void **state)
 {
     (void)state;

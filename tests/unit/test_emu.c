@@ -1,4 +1,4 @@
-/* The emulator: its results, and that each broken rule is reported with its line. */
+/* The emulator: its results, and its reports, which name the source line for each broken rule. */
 #include <stdio.h>
 
 #include "kits/emu_kernels.h"
@@ -132,10 +132,19 @@ static void test_first_finding_stays(void **state)
     (void)state;
     struct err e = {0};
     emu_test_run("read_outside", y);
-    emu_test_run("shared_outside", y); /* is not run: the device is stopped until its finding has been read */
+    /* This launch does not run: the device is stopped until its finding has been read. */
+    emu_test_run("shared_outside", y);
     assert_false(emu_sync(&e));
     assert_non_null(strstr(e.text, "read_outside"));
     assert_int_equal(y[0], 0);
+}
+
+/* A launch leaves nothing behind that host code would meet. */
+static void test_host_after_launch(void **state)
+{
+    (void)state;
+    run_clean("sum_warp");
+    emu_test_read(y, 200000);
 }
 
 static void test_no_memory(void **state)
@@ -165,6 +174,7 @@ int main(void)
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_finding_in_header),
         cmocka_unit_test(test_first_finding_stays),
+        cmocka_unit_test(test_host_after_launch),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests_name("emu", tests, NULL, NULL);

@@ -380,7 +380,7 @@ static void test_every_view(void **state)
             snprintf(line, sizeof line, "export %s %s/%s", views[i]->name, folder, name);
             if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
             char *text = exported(name, &n);
-            assert_true(n > (k ? 50 : 1)); /* the text of a view may be a single word */
+            assert_true(n > (k ? 50 : 1)); /* the exported text of a view may be a single word */
             if (k == 1) check_xml(name, text);
             if (k == 2) free(decoded((uint8_t *)text, n).data);
             free(text);
@@ -606,8 +606,8 @@ static void test_failures(void **state)
     refuses(&t, "export spy /dev/full as txt", "not a regular file");
     refuses(&t, "report /dev/full", "not a regular file");
     do_export(&t, "export spy %s/a.txt");
-    refuses(&t, "export spy %s/a.txt", "`force` to overwrite");
-    refuses(&t, "report %s/a.txt", "`force` to overwrite");
+    refuses(&t, "export spy %s/a.txt", "`force` to the command");
+    refuses(&t, "report %s/a.txt", "`force` to the command");
     do_export(&t, "export spy %s/a.txt force");
     do_export(&t, "report %s/a.txt force");
     png_cairo_name = "libnone.so.7";

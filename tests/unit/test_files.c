@@ -106,12 +106,12 @@ static void every_value_round_trips(void **state)
         }
         assert_returns(&A, "bits.wsb", true);
         assert_returns(&A, "bits.npz", true);
-        assert_returns(&A, "bits.mtx", false); /* text has only one kind of NaN */
+        assert_returns(&A, "bits.mtx", false); /* text files have only one kind of NaN */
         csr_free(&A);
     }
 }
 
-/* More than one chunk of the reader, so that threads share the work. */
+/* The file has more than one chunk of the reader, so that threads share the work. */
 static void large_files_round_trip(void **state)
 {
     struct csr A;
@@ -569,7 +569,7 @@ static void unsorted_entries_are_sorted(void **state)
 static void lines_of_fortran_are_read(void **state)
 {
     static const struct {
-        const char *text, *shown, *says; /* says NULL: the file loads */
+        const char *text, *shown, *says; /* says: text of the error; NULL: the file loads */
     } table[] = {
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n  150  -25\n"), "2x2: 1 2 -0.25; 2 1 1.5", NULL},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (1P,2E7.1)", " 1 2 3\n 2 1\n1.5D+01 2.5   \n"), "2x2: 1 2 0.25; 2 1 15",
@@ -779,7 +779,7 @@ static void commands_load_and_save_every_kind(void **state)
     assert_non_null(strstr(t.err, "a copy of tests/files/level5.mat"));
     assert_false(talk_line(&t, "save tests/files/x.hb P"));
     snprintf(line, sizeof line, "save %s P", scratch_path("p.wsb"));
-    talk_refuses(&t, line, "file exists; add `force` to overwrite");
+    talk_refuses(&t, line, "file exists; add `force` to the command to overwrite it");
     snprintf(line, sizeof line, "save %s P force", scratch_path("p.wsb"));
     assert_true(talk_line(&t, line));
     talk_close(&t);

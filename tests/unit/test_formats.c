@@ -235,8 +235,8 @@ static void expect_place(const struct csr *A, const struct stored *S, int k, int
     assert_memory_equal(&v, &was, sizeof v);
 }
 
-/* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, if the format drops
-   them. */
+/* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, and only if the format
+   drops them. */
 static void expect_places(const struct csr *A, const struct stored *S)
 {
     char *seen = mem_zero(A->nnz, 1, "seen", NULL);
@@ -416,7 +416,7 @@ static void test_places(void **state)
     csr_free(&A);
 }
 
-/* Of 9 rows, 3 have 4 elements and 6 have 2: a third is enough for width 4. */
+/* 3 of 9 rows have 4 elements and 6 rows have 2 elements: a third of the rows is enough for width 4. */
 static void test_hyb_width(void **state)
 {
     (void)state;
@@ -438,15 +438,15 @@ static const struct {
     const char *text;
 } refused[] = {
     {"ell", {2}, E_USAGE, "ell: width 2 is less than the longest row, which has 3 entries; use width 0"},
-    {"ell", {-1}, E_USAGE, "ell: width must be 0 to 2147483647, but is -1"},
-    {"sell", {0, 1}, E_USAGE, "sell: C must be 1 to 1024, but is 0"},
-    {"sell", {32, 0}, E_USAGE, "sell: sigma must be 1 to 2147483647, but is 0"},
-    {"bsr", {33}, E_USAGE, "bsr: block must be 1 to 32, but is 33"},
-    {"vab", {100}, E_USAGE, "vab: block must be a multiple of 64 threads, but is 100; use 64, 128 or 256"},
-    {"vab", {0}, E_USAGE, "vab: block must be 64 to 1024, but is 0"},
-    {"drm", {1025}, E_USAGE, "drm: nrows must be 1 to 1024, but is 1025"},
-    {"hdc", {0}, E_USAGE, "hdc: fill must be 1 to 100, but is 0"},
-    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as must be 0 to 3, but is 4"},
+    {"ell", {-1}, E_USAGE, "ell: width must be 0 to 2147483647, but it is -1"},
+    {"sell", {0, 1}, E_USAGE, "sell: C must be 1 to 1024, but it is 0"},
+    {"sell", {32, 0}, E_USAGE, "sell: sigma must be 1 to 2147483647, but it is 0"},
+    {"bsr", {33}, E_USAGE, "bsr: block must be 1 to 32, but it is 33"},
+    {"vab", {100}, E_USAGE, "vab: block must be a multiple of 64 threads, but it is 100; use 64, 128 or 256"},
+    {"vab", {0}, E_USAGE, "vab: block must be 64 to 1024, but it is 0"},
+    {"drm", {1025}, E_USAGE, "drm: nrows must be 1 to 1024, but it is 1025"},
+    {"hdc", {0}, E_USAGE, "hdc: fill must be 1 to 100, but it is 0"},
+    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as must be 0 to 3, but it is 4"},
 };
 
 static void test_bad_parameters(void **state)
@@ -500,7 +500,8 @@ static const struct {
     bool force;
     const char *text; /* NULL: allowed */
 } limits[] = {
-    {10000000000, false, "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; `force` converts it anyway"},
+    {10000000000, false,
+     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; add `force` to the command to convert it anyway"},
     {10000000000, true, NULL},
     {4800000000, true, NULL},
     {4799999999, true,

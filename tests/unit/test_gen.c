@@ -14,7 +14,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* nnz -1: depends on the seed. dominant: every row is diagonally dominant. */
+/* nnz: -1 if it depends on the seed. dominant: every row is diagonally dominant. */
 static const struct {
     const char *name;
     int64_t p[PARAMS_MAX], rows, cols, nnz;

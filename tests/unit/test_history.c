@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Let allocations fail under ASan too, because one allocation fails here. */
+/* Let failing allocations return NULL under ASan too, because one allocation fails here. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -160,7 +160,7 @@ static void kept_memory_is_released(void **state)
     assert_false(mem_take_spare());
 }
 
-/* Before a large request is refused, the memory of dropped matrices is freed for it. */
+/* Before a large request for memory is refused, the memory of dropped matrices is freed. */
 static void a_refused_allocation_frees_kept_matrices(void **state)
 {
     struct talk t;
@@ -287,7 +287,7 @@ static void unrecordable_commands_are_refused(void **state)
     unlink(file);
 }
 
-/* Inside a script the commands after `record` are recorded, but not commands run by other commands. */
+/* Inside a script the commands after `record` are recorded, but commands that other commands run are not recorded. */
 static void a_recording_started_in_a_script(void **state)
 {
     static const char script[] = "/tmp/warpspy-test-outer.wsp";

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The maximum number of slots of a matrix to multiply, because excessive padding does not test a kernel; the maximum
-   number of nonzeros of a file. */
+/* The maximum number of slots of a matrix to multiply, because more padding does not test a kernel better; and the
+   maximum number of nonzeros of a file. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 

@@ -86,7 +86,7 @@ static void the_session_goes_on(void **state)
     assert_int_equal(t.s.solve->iterations, 2);
     assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j f\" view solve"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
-    /* After `Wait` the next key does not stop the solve; without `Wait` the key x does. */
+    /* After `Wait` the next key, x, does not stop the solve; without `Wait` the key x stops it. */
     assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));
     assert_int_not_equal(t.s.solve->reason, STOPPED);
     assert_true(talk_line(&t, "gen poisson2d 100; keys \"':solve jacobi tol 0 maxit 100000000 force' Enter x\""));
@@ -123,7 +123,7 @@ static void screens_become_files(void **state)
     talk_says(&t, "screendump a.txt", "a.txt");
     assert_non_null(strstr(content("a.txt"), "rows counted from 0"));
     assert_null(strchr(content("a.txt"), '\033'));
-    talk_refuses(&t, "screendump a.txt", "`force` to overwrite");
+    talk_refuses(&t, "screendump a.txt", "`force` to the command");
     talk_says(&t, "keys ? size 60x20 colours 8 view rows; screendump a.ansi", "a.ansi");
     assert_non_null(strstr(content("a.ansi"), ";36m[2 rows]"));
     talk_says(&t, "keys ? colours none view rows; screendump a.ansi force", "a.ansi");
@@ -136,11 +136,11 @@ static void screens_become_files(void **state)
     if (cairo) talk_says(&t, "screendump a.png", "a.png");
     if (cairo) assert_memory_equal(content("a.png"), "\x89PNG", 4);
     if (cairo) dlclose(cairo);
-    /* In the explorer: the dump shows the pane, not the command line. */
+    /* A dump made in the explorer shows the pane, not the command line. */
     talk_line(&t, "keys \"':screendump b.txt' Enter\" view spy");
     assert_non_null(strstr(content("b.txt"), "[1 spy]"));
     assert_null(strstr(content("b.txt"), "screendump"));
-    /* An earlier command removed what the pane showed. */
+    /* An earlier command removed the matrix that the pane showed. */
     assert_true(talk_line(&t, "keys \"3 ':drop all; screendump c.txt' Enter\" view layout"));
     assert_non_null(strstr(content("c.txt"), "there is no matrix to show"));
     talk_close_screen(&t);
@@ -200,7 +200,7 @@ struct storm {
     const char *typed;
 };
 
-/* Leave each line again, so that nothing typed here runs, except stats. */
+/* These keys leave each line again, so that no command typed here runs, except stats. */
 static const char *const storm_keys[] = {
     "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
 static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};

@@ -73,7 +73,7 @@ static cJSON *object(const struct talk *t, const char *command, int nth)
     return NULL;
 }
 
-/* A number of that object; NaN for null. */
+/* The number under this key in the nth object of the command; NaN for null. */
 static double number(const struct talk *t, const char *command, int nth, const char *key)
 {
     cJSON *j = object(t, command, nth);
@@ -281,7 +281,7 @@ static void solvers_and_lu_are_timed(void **state)
     shut(&t);
 }
 
-/* A case that a solver or LU refuses is reported in its row; the others are run. */
+/* A case that a solver or LU refuses is reported in its row; the other cases are run. */
 static void a_refusing_solver_affects_only_its_row(void **state)
 {
     static const char text[] = "> gen random 40 3 as R\n> gen random 4 2 9 as W\n| matrix | of | what | p |\n"
@@ -298,7 +298,7 @@ static void a_refusing_solver_affects_only_its_row(void **state)
     shut(&t);
 }
 
-/* The heading of the paper's column used to be missing when nothing was timed. */
+/* The heading of the paper's column is printed even if nothing was timed. */
 static void headings_are_kept(void **state)
 {
     struct talk t;
@@ -332,7 +332,7 @@ static void matrices_stay_until_the_next_lesson(void **state)
     assert_true(lesson(&t, three));
     assert_true(session_matrix(&t.s, "P", NULL) && session_matrix(&t.s, "mine", NULL));
     assert_true(lesson(&t, "> gen poisson2d 3 as S\n| matrix | of | what | p |\n| mean | - | rows | 9 |\n"));
-    assert_says(t.out, "1\n"); /* the mean covers the lesson's own rows */
+    assert_says(t.out, "1\n"); /* the mean covers only the rows of this lesson */
     assert_null(session_matrix(&t.s, "P", NULL));
     assert_non_null(session_matrix(&t.s, "mine", NULL));
     assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
@@ -496,7 +496,7 @@ static void questions_are_rows_of_json(void **state)
     shut(&t);
 }
 
-/* The lines that a reader types, one per prompt; then the input ends. */
+/* The lines that a reader types, one per prompt; after the last line the input ends. */
 static const char *const *typed;
 static char prompts[256];
 
@@ -543,7 +543,8 @@ static void questions_are_asked(void **state)
     shut(&t);
 }
 
-/* The third prompt gets no line: matrices stay, answered questions count, and the rest does not run. */
+/* The input ends at the third prompt: matrices stay, answered questions count, and the rest of the lesson does not
+   run. */
 static void a_lesson_can_be_quit(void **state)
 {
     struct talk t;
@@ -647,7 +648,7 @@ static void a_refusal_can_be_expected(void **state)
     }
 }
 
-/* Machine-dependent results are left out; pictures are ordinary text. */
+/* Results that depend on the machine are left out; pictures are ordinary text. */
 static void pictures_and_lines_are_expected(void **state)
 {
     static const char text[] = "> gen poisson2d 4 as P\n@ P poisson2d 16 16 64 1 *\n> spy P\n@ spy P 16 x 16*\n"
@@ -676,7 +677,7 @@ static void a_refused_row_gives_the_reason(void **state)
     shut(&t);
 }
 
-/* Either the lesson succeeds, or the error is about memory; the session continues. */
+/* The lesson succeeds, or the error is about memory; in either case the session continues. */
 static void allocations_fail(const char *text)
 {
     bool ok = false;

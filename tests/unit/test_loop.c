@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Cancels at the tick after `left` others. */
+/* Cancels at a tick after `left` earlier ticks. */
 static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;
@@ -86,7 +86,8 @@ static void grid(struct csr *A)
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, A, NULL));
 }
 
-/* Cancelled at each of its ticks, a conversion fails with E_CANCELLED or is complete, and frees what it allocated. */
+/* A conversion that is cancelled at any of its ticks fails with E_CANCELLED or is complete, and frees what it
+   allocated. */
 static void every_conversion_can_be_cancelled(void **state)
 {
     struct csr A = {0};
@@ -124,7 +125,7 @@ static void a_transpose_can_be_cancelled(void **state)
     csr_free(&A);
 }
 
-/* A launch that was cut short leaves the emulator ready: the next one is right. */
+/* A launch that was cut short leaves the emulator ready: the next launch gives the right result. */
 static void launches_on_the_emulator_can_be_cancelled(void **state)
 {
     struct csr A = {0};

@@ -241,7 +241,7 @@ static void test_failing_calls(void **state)
     csr_free(&f.A);
 }
 
-/* A device that is too small refuses and prints the estimate, even if only one byte is missing. */
+/* `lu` refuses a device with too little memory and prints the estimate, even if only one byte is missing. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -341,7 +341,8 @@ static void test_command_refuses(void **state)
         {"lu step", "real square matrix"},
         {"gen dense 0; lu on cpu", "no rows"},
         {"gen poisson2d 30; lu step", "up to 512"},
-        {"load tests/golden/nan.mtx; lu step", "nan in row 1, column 1 (counted from 0); `force` steps anyway"},
+        {"load tests/golden/nan.mtx; lu step",
+         "nan in row 1, column 1 (counted from 0); add `force` to the command to eliminate it anyway"},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);
@@ -373,7 +374,7 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* Steps belong to one matrix: dropping that matrix, or starting with another matrix, discards the steps. */
+/* Steps belong to one matrix: dropping the matrix, or starting with another matrix, discards the steps. */
 static void test_command_steps(void **state)
 {
     (void)state;

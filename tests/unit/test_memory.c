@@ -1,6 +1,7 @@
-/* Memory that fails: ten scripts run again and again, each time with another allocation failing. The first line that
-   fails says that memory was the cause, nothing crashes, and the session can be used afterwards. */
+/* Allocations that fail: ten scripts run again and again, each time with a different allocation failing. The message of
+   the first failing line names memory as the cause, nothing crashes, and the session can be used afterwards. */
 #include "base/mem.h"
+#include "base/memfile.h"
 #include "base/shared.h"
 #include "kits/talk.h"
 #include "machine/device.h"
@@ -13,7 +14,7 @@ enum { LINES_MOST = 16, RUNS_MOST = 100 };
 
 static const struct script {
     const char *name;
-    bool opens; /* devices are closed afterwards, so that opening them can fail too; their ceilings are lost */
+    bool opens; /* close the devices after the script, so that opening them can fail too; their ceilings are lost */
     const char *line[LINES_MOST];
 } scripts[] = {
     {"look",
@@ -98,7 +99,8 @@ static int64_t play(const struct script *p, enum out_mode mode, int64_t nth)
     return made;
 }
 
-/* All of the first allocations fail in turn, then some of the later ones. */
+/* If a script makes few allocations, each allocation fails in turn; if there are many, evenly spaced allocations
+   fail. */
 static void a_script_survives(void **state)
 {
     const struct script *p = *state;
@@ -108,7 +110,7 @@ static void a_script_survives(void **state)
     }
 }
 
-/* A library that cannot be opened, here because it is a text, is not called one that is not installed. */
+/* If a library cannot be opened, here because the file is a text, the message does not say that it is not installed. */
 static void a_library_that_does_not_open(void **state)
 {
     static const char *const names[] = {"libwarpspy-not-there.so.9", "./libodd.so"};
@@ -123,13 +125,35 @@ static void a_library_that_does_not_open(void **state)
     assert_non_null(strstr(e.text, "./libodd.so is installed but cannot be opened"));
 }
 
+static void a_stream_in_memory(void **state)
+{
+    static const char line[] = "0123456789";
+    struct memfile m;
+    struct err e = {0};
+    (void)state;
+    assert_true(memfile_open(&m, &e));
+    assert_string_equal(m.text, "");
+    for (int i = 0; i < 9999; i++) fputs(line, m.file);
+    assert_true(memfile_sync(&m, &e));
+    assert_int_equal(m.n, 9999 * strlen(line));
+    assert_string_equal(m.text + m.n - 4, "6789");
+    mem_fail_at(1);
+    for (int i = 0; i < 99999; i++) fputs(line, m.file);
+    assert_false(memfile_close(&m, true, &e));
+    mem_fail_at(0);
+    assert_int_equal(e.code, E_MEMORY);
+    assert_int_equal(strlen(m.text), m.n);
+    memfile_free(&m);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 1] = {cmocka_unit_test(a_library_that_does_not_open)};
+    struct CMUnitTest tests[COUNT(scripts) + 2] = {cmocka_unit_test(a_library_that_does_not_open),
+                                                   cmocka_unit_test(a_stream_in_memory)};
     char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     for (int i = 0; i < COUNT(scripts); i++)
-        tests[i + 1] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
+        tests[i + 2] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
     int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) perror(command);

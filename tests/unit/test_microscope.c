@@ -1,4 +1,4 @@
-/* The microscope: counts compared with counts by hand and by other code, and invariants of all kernels. */
+/* The microscope: counts compared with counts made by hand and by other code, and invariants of all kernels. */
 #include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
 #include "kits/shapes.h"
@@ -73,7 +73,7 @@ struct by_hand {
 
 /* thesis4: rows of 2, 2, 3 and 2 entries in columns 0 1 | 1 2 | 0 2 3 | 1 3. */
 static const struct by_hand of_thesis4[] = {
-    /* Two requests for ptr, each by 4 lanes. The steps read entries 0 2 4 7, then 1 3 5 8, then 6. */
+    /* The kernel makes two requests for ptr, each by 4 lanes. The steps read entries 0 2 4 7, then 1 3 5 8, then 6. */
     {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 9, 6, 0},
     {"csr-scalar", "col", ACCESS_LOAD, T_F64, 3, 9, 4, 0},
@@ -82,7 +82,7 @@ static const struct by_hand of_thesis4[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
     {"csr-scalar", "col", ACCESS_LOAD, T_F32, 3, 9, 4, 0},
     {"csr-scalar", "y", ACCESS_STORE, T_F32, 1, 4, 1, 0},
-    /* One row per warp, and all its lanes read ptr; entries 7 and 8 lie in two sectors. */
+    /* A warp takes one row, and all its lanes read ptr; entries 7 and 8 lie in two sectors. */
     {"csr-vector", "ptr", ACCESS_LOAD, T_F64, 8, 256, 8, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
     {"csr-vector", "col", ACCESS_LOAD, T_F64, 4, 9, 5, 0},
@@ -221,7 +221,7 @@ static void look(void *user, const struct scope *sc, int64_t block, int warp, co
 static void check_coverage(const struct coverage *v, const struct kernel *k, const char *name)
 {
     const struct stored *S = &v->s->S;
-    bool by_host = !strcmp(k->name, "sc-csr-host-order"); /* the host restores the order of y */
+    bool by_host = !strcmp(k->name, "sc-csr-host-order"); /* in this kernel the host restores the order of y */
     for (int64_t i = 0; i < S->rows && !by_host; i++)
         if (!v->row[i]) fail_msg("%s of %s: row %lld was not written", k->name, name, (long long)i);
     for (int a = 0; a < S->narrays; a++)
@@ -230,7 +230,7 @@ static void check_coverage(const struct coverage *v, const struct kernel *k, con
                 fail_msg("%s of %s: %s[%lld] was not read", k->name, name, S->a[a].name, (long long)i);
 }
 
-/* `order`: how often a sector was refetched depends on the order of the blocks. */
+/* How often a sector was refetched depends on the order of the blocks. */
 static void same_counts(const struct counts *a, const struct counts *b, const char *kernel, const char *what)
 {
     if (a->scope.nsites != b->scope.nsites || a->scope.nlaunches != b->scope.nlaunches)
@@ -320,7 +320,7 @@ static void test_threads(void **state)
 
 /* ---- long rows and divergence ---- */
 
-/* Sectors of the accesses of up to 32 lanes, counted independently: all of them in a list. */
+/* The sectors of the accesses of up to 32 lanes, counted in a different way: by a list of all sectors. */
 static int64_t sectors_at(int n, const int64_t *at, int size)
 {
     int64_t list[LANES];
@@ -413,8 +413,8 @@ static void test_nested_loops(void **state)
     subject_free(&s);
 }
 
-/* Three consecutive loops, in a function defined above its caller: jumping there does not start a new round of a loop.
-   Lanes with different numbers of rounds are together in each of the loops. */
+/* Three consecutive loops, in a function defined above its caller: jumping to that function does not start a new round
+   of a loop. Lanes with different numbers of rounds are together in each of the loops. */
 static void test_function_above_its_caller(void **state)
 {
     (void)state;
@@ -488,7 +488,7 @@ static void test_findings(void **state)
     subject_free(&s);
 }
 
-/* Rows and columns are found by the roles of arrays, not by their names. */
+/* The microscope finds rows and columns by the roles of arrays, not by their names. */
 static void test_roles(void **state)
 {
     (void)state;

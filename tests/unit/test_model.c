@@ -1,5 +1,5 @@
-/* The cost model: counts checked by hand, the direction of its changes, the causes it finds when they are planted, and
-   the commands that explain and advise. */
+/* The cost model: counts checked by hand, the direction in which its times change, planted causes that it must find,
+   and the commands that explain and advise. */
 #include "kits/talk.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
@@ -94,7 +94,7 @@ static void test_monotone(void **state)
     mem_free(k);
 }
 
-/* Entries far from existing diagonals add diagonals: more padding, and never less time. */
+/* Entries far from existing diagonals add diagonals, so the padding grows, and the time never becomes shorter. */
 static void test_padding_is_not_faster(void **state)
 {
     struct modeled *few = model_of("gen band 20000 2", "dia", T_F64);
@@ -117,7 +117,7 @@ static void test_single_is_not_slower(void **state)
     mem_free(f32);
 }
 
-/* The longest row is found although no sample contains its block. */
+/* The model finds the longest row although no sample contains its block. */
 static void test_longest_row_is_found(void **state)
 {
     struct modeled *k = model_of("gen circuit 200000 2", "csr-scalar", T_F64);
@@ -236,7 +236,7 @@ static void test_commands(void **state)
     talk_says(&t, "gen poisson2d 30 as P; whatif format ell", "Nothing was kept.");
     talk_says(&t, "whatif format bsr 4 f32 reorder rcm", "rcm");
     talk_says(&t, "whatif reorder rcm", "csr-vector");
-    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* no packed matrix was kept */
+    assert_null(session_matrix(&t.s, NULL, NULL)->products); /* the commands keep no packed matrix */
 }
 
 static void test_json(void **state)
@@ -270,14 +270,14 @@ static void test_conversion_cost(void **state)
     assert_true(zero > 3);
 }
 
-/* A refusal names its kernel once, and shows `force` only as part of a command that accepts `force`. */
+/* A refusal names the kernel once, and shows `force` only as part of a command that accepts `force`. */
 static void test_reasons(void **state)
 {
     (void)state;
     talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
     talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it anyway");
-    assert_null(strstr(t.out, "`force` converts"));
+    assert_null(strstr(t.out, "add `force`"));
     talk_refuses(&t, "explain ell f32", "`convert ell f32 force` first");
     talk_refuses(&t, "trace ell", "`convert ell force` first");
     talk_refuses(&t, "count ell", "`convert ell force` first");
@@ -328,7 +328,7 @@ static void test_why_not(void **state)
     talk_says(&t, "gen poisson2d 500; why not coo", "Main extra cost over ");
     assert_null(strstr(t.out, "is launches"));
     talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
-    assert_null(strstr(t.out, "`force` converts"));
+    assert_null(strstr(t.out, "add `force`"));
 }
 
 static const struct {

@@ -1,5 +1,5 @@
-/* The rules of the Matrix Market reader: what it accepts, warns about and refuses, each as a text and its result, equal
-   for every number of threads and block size. */
+/* The rules of the Matrix Market reader: what it accepts, warns about and refuses. Each case is a text and its result,
+   which must be equal for every number of threads and block size. */
 #include <stdio.h>
 
 #include "kits/mtx_kit.h"
@@ -25,7 +25,7 @@
 struct text {
     const char *name, *text;
     size_t n;
-    const char *result; /* the full text of show_load */
+    const char *result; /* the full text that show_load writes */
 };
 
 static const struct text taken[] = {
@@ -167,7 +167,7 @@ static const struct text warned[] = {
      "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
 };
 
-/* A refusal: the text contains the part of result, "CODE LINE: ...", after the first colon. */
+/* Refused texts: the code and the line of the error, and a part of its message. */
 static const struct {
     const char *name, *text;
     size_t n;
@@ -398,7 +398,7 @@ static void compare_with_slow(const char *name, const char *path)
 
 enum { SHOWN = 4096 };
 
-/* The result must be one of `ways`. */
+/* Load in one of the `ways`, and compare the result with `expected`. */
 static void load_a_way(int way, const char *name, const char *path, const char *expected)
 {
     char out[SHOWN];
@@ -419,7 +419,8 @@ static void load_all_ways(const char *name, const char *path, char *out, size_t 
     compare_with_slow(name, path);
 }
 
-/* Test all texts in one way before the next way, because starting 64 threads takes longer than testing the texts. */
+/* Test all texts with one number of threads and block size before the next, because starting 64 threads takes longer
+   than testing the texts. */
 static void check_texts(const struct text *t, int n)
 {
     for (int way = 0; way < COUNT(ways); way++)
@@ -498,7 +499,7 @@ static void long_lines_cost_little(void **state)
     mtx_hooks(0, 0);
 }
 
-/* 20,000 entries; the entries with two given numbers are damaged (0: none). */
+/* 20,000 entries, of which the entries with two given numbers are damaged (0: no entry). */
 static const char *write_many(int first, int second, const char *eol)
 {
     enum { LINES = 20000, ROOM = LINES * 25 };
@@ -602,7 +603,7 @@ static void line_ends_may_lie_across_a_page(void **state)
         const char *end = ends[i / 5 % COUNT(ends)];
         snprintf(tail, sizeof tail, "%s1 1 1%s%%%s1 x 2%s", end, end, end, end);
         const char *path = write_long(head, 'c', (size_t)(page - before) - (sizeof head - 1), tail);
-        bool two = !strcmp(end, "\r\r\n") || !strcmp(end, "\n\r"); /* a blank line after each */
+        bool two = !strcmp(end, "\r\r\n") || !strcmp(end, "\n\r"); /* a blank line follows each line */
         snprintf(result, sizeof result, "2 %d: ", two ? 8 : 5);
         for (int threads = 1; threads < 3; threads++) {
             mtx_hooks(page > 4096 ? page : 0, threads);
@@ -628,7 +629,7 @@ static void entries_are_counted(void **state)
     csr_free(&A);
 }
 
-/* Each of 3000 lines deviates in several tolerated ways; each way is reported once. */
+/* Each of 3000 lines deviates in several tolerated ways; each kind of deviation is reported once. */
 static void many_deviations_make_few_warnings(void **state)
 {
     enum { LINES = 3000, ROOM = LINES * 40 };

@@ -79,8 +79,9 @@ static void an_archive_yields_its_only_matrix(void **state)
     (void)state;
     assert_loads(pack_file("one.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 2), small_shown);
     assert_loads(pack_file("bus.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), small_shown);
-    assert_refused(pack_file("other.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), E_INPUT,
-                   "holds 3 .mtx or .rb files, none named like the archive: bus/bus_b.mtx, bus/bus.mtx, bus/bus_x.mtx");
+    assert_refused(
+        pack_file("other.tar.gz", ARCHIVE_FILTER_GZIP, true, named, 3), E_INPUT,
+        "holds 3 .mtx or .rb files, and none has the archive's name: bus/bus_b.mtx, bus/bus.mtx, bus/bus_x.mtx");
     assert_refused(pack_file("none.tar.gz", ARCHIVE_FILTER_GZIP, true, one, 1), E_INPUT, "holds no .mtx or .rb file");
 }
 
@@ -95,7 +96,7 @@ static void double_compression_is_refused(void **state)
     mem_free(data);
 }
 
-/* 3,000 entries, so that their gzip file is large enough to damage. */
+/* 3,000 entries make a gzip file that is large enough to damage. */
 static struct member many_entries(void)
 {
     enum { LINES = 3000, ROOM = LINES * 40 };
@@ -175,8 +176,8 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
-/* Text before the damage is read, so an error in it is found first: in line 3, if the text is much longer than one
-   unpacked chunk. An archive whose first name is a matrix is not read to its end. */
+/* Text before the damage is read, so an error in that text is found first: in line 3, if the text is much longer than
+   one unpacked chunk. An archive whose first name is a matrix is not read to its end. */
 static void text_before_damage_is_read(void **state)
 {
     static const struct {
@@ -240,8 +241,8 @@ static void damage_of_archives_is_found(void **state)
     for (int i = 0; i < COUNT(table); i++)
         assert_guarded(table[i].name, pack_file("good", table[i].filter, table[i].tar, &alone, 1), table[i].sums);
     assert_loads("tests/fuzz/corpus/plain.mtx.zst", small_shown);
-    assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst",
-                   true); /* written by zstd, which adds a checksum */
+    /* The program zstd writes a checksum. */
+    assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst", true);
 }
 
 /* A tar with entries of any type; links have no data. */
@@ -502,7 +503,7 @@ static void a_declared_size_allocates_nothing(void **state)
     csr_free(&A);
 }
 
-/* If the file's size does not reveal its number of entries, a wrong count is found at the end of the file, and no
+/* If the size of the file does not reveal the number of entries, a wrong count is found at the end of the file, and no
    memory is allocated for the missing entries. */
 static void a_count_in_a_compressed_file_is_not_trusted(void **state)
 {
@@ -559,7 +560,7 @@ static int peak(void)
     return (int)(kb >> 10);
 }
 
-/* 256 MiB that occupy 1 MiB on the disk. */
+/* A file of 256 MiB that occupies 1 MiB on the disk. */
 static void a_compression_bomb_allocates_little(void **state)
 {
     static const struct {
@@ -593,7 +594,7 @@ static void a_compression_bomb_allocates_little(void **state)
 struct shrinking {
     const char *path;
     int64_t to;
-    int calls; /* calls until the cancellation */
+    int calls; /* the number of calls until the file is truncated */
 };
 
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
@@ -604,7 +605,7 @@ static bool shrink(struct watch *w, const char *what, int64_t done, int64_t tota
     return true;
 }
 
-/* However much was read before the cancellation, an incomplete matrix is refused; a matrix that had been read
+/* However much was read before the file was truncated, an incomplete matrix is refused; a matrix that had been read
    completely is loaded. */
 static void a_file_may_shrink_while_it_is_read(void **state)
 {
@@ -688,7 +689,7 @@ static void saved_matrices_round_trip(void **state)
     }
 }
 
-/* One gzip stream, whose text is that of the file that is not packed, whatever the number of threads. */
+/* The file is a single gzip stream and unpacks to the text of the uncompressed file, whatever the number of threads. */
 static void a_packed_save_is_one_stream(void **state)
 {
     struct csr A;
@@ -720,7 +721,7 @@ static void a_packed_save_is_one_stream(void **state)
     csr_free(&A);
 }
 
-/* Whichever allocation fails, and whenever the user cancels: a message, and no file. */
+/* Whichever allocation fails, and whenever the user cancels, there is a message and no file. */
 static void a_packed_save_can_fail_anywhere(void **state)
 {
     struct csr A;
@@ -776,7 +777,7 @@ static void a_failed_save_leaves_the_old_file(void **state)
 static void vectors_have_two_forms(void **state)
 {
     static const struct {
-        const char *text, *where, *says; /* says NULL: the vector is 1, 0, -2.5 */
+        const char *text, *where, *says; /* says: text of the error; NULL: the vector is 1, 0, -2.5 */
     } table[] = {
         {"1\n0\n-2.5\n", NULL, NULL},
         {"# three\n\n1 0 -2.5d0", NULL, NULL},

@@ -41,8 +41,8 @@ struct given {
     char *at, text[(ENTRIES + 1) * LINE];
 };
 
-/* A band sorted by rows, with or without duplicates, or sorted by columns; or random entries, mostly in a few long
-   rows, with duplicates. */
+/* The position of entry i. The entries are a band sorted by rows, with or without duplicates, or sorted by columns; or
+   random entries, mostly in a few long rows, with duplicates. */
 static void place_at(enum order order, int64_t i, uint64_t *seed, int *row, int *col)
 {
     int a = (int)(i / 9) % SIDE, b = a + (int)(i % 9) / (order == REPEATED ? 2 : 1) * 7 - 50;
@@ -144,7 +144,7 @@ static void rows_are_those_of_sorted_triplets(void **state)
     }
 }
 
-/* A compressed file's length does not confirm its size line, so memory grows with the entries. */
+/* The length of a compressed file does not confirm the size line, so the memory grows with the entries. */
 static void memory_grows_with_the_entries_of_compressed_files(void **state)
 {
     struct csr A;
@@ -159,8 +159,8 @@ static void memory_grows_with_the_entries_of_compressed_files(void **state)
     }
 }
 
-/* The file declares the largest possible number of entries and contains one; its compressed length does not rule that
-   out. */
+/* The file declares the largest possible number of entries but contains one entry; the compressed length does not rule
+   out the declared number. */
 static void a_compressed_size_line_allocates_nothing(void **state)
 {
     static const char *const texts[] = {

@@ -1,4 +1,5 @@
-/* Files that are replaced: their modes and links stay, a failure or a signal leaves the old file and nothing else. */
+/* Files that are replaced: their modes and links stay, and a failure or a signal leaves the old file and nothing
+   else. */
 #include "kits/mtx_kit.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -102,7 +103,7 @@ static void force_is_needed(void **state)
     const char *path = write_file("there", "old", 3);
     (void)state;
     assert_false(newfile_allowed(path, false, &e));
-    assert_non_null(strstr(e.text, "file exists; add `force` to overwrite"));
+    assert_non_null(strstr(e.text, "file exists; add `force` to the command to overwrite it"));
     assert_true(newfile_allowed(path, true, NULL));
     assert_true(newfile_allowed(scratch_path("none"), false, NULL));
     assert_false(newfile_allowed(scratch_path("no/such/place"), true, NULL));
@@ -157,7 +158,7 @@ static void ignored(int sig)
     _exit(3);
 }
 
-/* The program's own handler runs after the file is removed; an ignored signal stays ignored, and removes nothing. */
+/* The program's own handler runs after the new file is removed; an ignored signal stays ignored and removes nothing. */
 static void keep_handlers(const char *path)
 {
     struct newfile f;
@@ -211,7 +212,7 @@ static void a_limit_of_file_sizes_is_an_error(void **state)
     assert_int_equal(WEXITSTATUS(status), 3);
     assert_int_equal(scratch_files(), 1);
     assert_holds(path, "old");
-    /* The same holds if only the content of the file is replaced. */
+    /* A failure or a signal also leaves the old file if only the content of the file is replaced. */
     assert_int_equal(link(path, scratch_path("again")), 0);
     status = status_of(exceed_limit, path);
     assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 3);

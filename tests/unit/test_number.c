@@ -228,7 +228,7 @@ static void other_numbers_are_left_to_the_careful_reader(void **state)
     assert_null(plain("1", 0, &v));
 }
 
-/* The same text with D instead of e. */
+/* Check that the careful reader gives the same number for the text with D instead of e. */
 static void fortran_agrees(char *text)
 {
     double want = strtod(text, NULL), v;
@@ -250,8 +250,8 @@ static void fortran_exponents_are_rounded_correctly(void **state)
         if (!strpbrk(text, "eE")) strcat(text, "e+0");
         fortran_agrees(text);
     }
-    for (int i = 0; i < 2000;
-         i++) { /* halfway between doubles, then zeros, then possibly a digit; with leading zeros */
+    /* The digits of a number halfway between doubles, then zeros, and sometimes a digit; with leading zeros. */
+    for (int i = 0; i < 2000; i++) {
         char digit = (char)('0' + i % 2), *to = text;
         uint64_t odd = 1ULL << 53 | (next() >> 11) | 1;
         int before = (int)(next() % LONG), zeros = (int)(next() % LONG);

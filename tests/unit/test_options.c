@@ -163,7 +163,7 @@ static void an_unreadable_file_is_one_warning(void **state)
     talk_close(&t);
     rmdir(file);
     assert_int_equal(mkfifo(file, 0600), 0);
-    assert_non_null(strstr(begin(&t), "not a regular file")); /* and the program does not block on a pipe */
+    assert_non_null(strstr(begin(&t), "not a regular file")); /* the program does not block on a pipe either */
     talk_close(&t);
 }
 

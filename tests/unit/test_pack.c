@@ -102,7 +102,7 @@ static void test_allocations(void **state)
 
 static struct fake fake;
 
-/* Each call to the device fails in turn: it is reported, and all memory on the device is released. */
+/* Each call to the device fails in turn: the failure is reported, and all memory on the device is released. */
 static void test_failing_calls(void **state)
 {
     struct csr A = sym_made("random", 60, 4);
@@ -129,7 +129,7 @@ static void test_failing_calls(void **state)
     csr_free(&A);
 }
 
-/* A conversion that does not fit the device is refused with its size. */
+/* A conversion that does not fit on the device is refused, and the message states the size of the conversion. */
 static void test_memory(void **state)
 {
     struct csr A = sym_made("random", 3000, 12);
@@ -151,7 +151,7 @@ static void test_memory(void **state)
 
 /* ---- the session and the command ---- */
 
-/* A matrix packed on emu is found later, however the command names it. */
+/* A matrix packed on emu is found again, however a later command names it. */
 static void test_session(void **state)
 {
     struct talk t;
@@ -177,7 +177,8 @@ static void test_session(void **state)
     talk_close(&t);
 }
 
-/* If the device is too small for the conversion, the host packs, and then reports what does not fit. */
+/* If the device is too small for the conversion, the host packs the matrix, and then reports what does not fit on the
+   device. */
 static void test_host_instead(void **state)
 {
     struct talk t;

@@ -34,7 +34,7 @@ static const struct palette {
     const char *name;
     enum colours colours;
     const uint32_t *sixteen;
-    double step; /* least increase of lightness between two densities */
+    double step; /* minimum increase of lightness between two densities */
 } palettes[] = {
     {"24 bit", COLOURS_24BIT, NULL, 3},        {"256", COLOURS_256, NULL, 1},
     {"16, xterm", COLOURS_16, xterm16, -0.01}, {"16, console", COLOURS_16, linux16, -0.01},
@@ -53,7 +53,7 @@ static uint32_t cube(int i)
     return level[i / 36] << 16 | level[i / 6 % 6] << 8 | level[i % 6];
 }
 
-/* Parsed from the bytes sent to a terminal whose default colour is light grey. */
+/* The colour, parsed from the bytes sent to a terminal whose default colour is light grey. */
 static uint32_t sent(enum style st, const struct palette *p, bool *bold)
 {
     char text[80];

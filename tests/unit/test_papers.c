@@ -52,7 +52,7 @@ static struct csr diag6(void)
 }
 
 /* 8 x 8, with the properties of the paper's matrix B (section 4): 18 entries on 4 diagonals; segments of two rows have
-   4, 3, 2 and 1 diagonals, segments of four rows 4 and 2. */
+   4, 3, 2 and 1 diagonals, and segments of four rows have 4 and 2 diagonals. */
 static struct csr drm8(void)
 {
     static const int row[] = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5, 6, 7};
@@ -94,7 +94,7 @@ static struct csr wide(void)
     return striped(6, 8, 2, (struct stripe[]){{-2, 1}, {4, 1}});
 }
 
-/* Rows of four lengths, long rows first: 5 of 32, 7 of 16, 16 of 8, 64 of 1. */
+/* Rows of four lengths, long rows first: 5 rows of 32 entries, 7 of 16, 16 of 8, and 64 of 1. */
 static struct csr segments92(void)
 {
     static const struct {
@@ -106,7 +106,7 @@ static struct csr segments92(void)
     return ragged(n, length);
 }
 
-/* 66 pieces of VAB: two of row 0, one of each other row. */
+/* 66 pieces of VAB: two pieces of row 0, and one piece of every other row. */
 static struct csr pieces65(void)
 {
     int length[65];
@@ -317,8 +317,8 @@ static void test_measures_of_others(void **state)
     csr_free(&A);
 }
 
-/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and the first two have equal
-   balance. */
+/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and HDIA and BRCSD-II have
+   equal balance. */
 static void test_blocks_of_one_size(void **state)
 {
     (void)state;
@@ -361,8 +361,8 @@ static double padding(const struct csr *A, const char *format)
     return (double)p.padding;
 }
 
-/* Section 5.2: 3767 diagonals; padding is 940.30 times the entries in DIA and 8.30 times in DRM, a ratio of 112.80, and
-   none in HDC. The paper truncates after the first decimal. */
+/* Section 5.2: 3767 diagonals; padding is 940.30 times the entries in DIA and 8.30 times in DRM, which is a ratio of
+   112.80; HDC has no padding. The paper truncates after the first decimal. */
 static void test_add32(void **state)
 {
     (void)state;
@@ -477,13 +477,14 @@ static struct csr full(void)
     return tridiagonal130();
 }
 
-/* Offsets of half the matrix's size: a third of a DIA is padding, and one cut in the middle removes all of it. */
+/* Offsets of half the size of the matrix: a third of a DIA is padding, and one cut in the middle removes all
+   padding. */
 static struct csr long_offsets(void)
 {
     return striped(400, 400, 3, (struct stripe[]){{-200, 1}, {0, 1}, {200, 1}});
 }
 
-/* Scattered diagonals of a few entries each, which cuts do not shorten. */
+/* Scattered diagonals of a few entries each; cuts do not shorten these diagonals. */
 static struct csr scattered(void)
 {
     return striped(400, 400, 5, (struct stripe[]){{-31, 90}, {-7, 120}, {0, 1}, {11, 70}, {50, 150}});
@@ -572,7 +573,7 @@ static void test_explosion(void **state)
         struct err e = {0};
         assert_false(format_pack(&A, format_find(refused[k].format), refused[k].param, T_F64, false, &S, &e));
         assert_int_equal(e.code, E_LIMIT);
-        assert_non_null(strstr(e.text, "`force` converts it anyway"));
+        assert_non_null(strstr(e.text, "add `force` to the command to convert it anyway"));
     }
     S = packed(&A, "hdc", NULL);
     assert_int_equal(stored_slots(&S), A.nnz);

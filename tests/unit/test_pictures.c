@@ -54,8 +54,8 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* ---- counts ---- */
 
-/* Compare with a division for each entry: widths that are and that are not powers of two, more entries in one row of
-   cells than a thread takes at once, columns up to the largest possible number. */
+/* Compare with a division for each entry, for widths that are powers of two and widths that are not, for more entries
+   in one row of cells than a thread takes at once, and for columns up to the largest possible number. */
 static void counts_agree_with_divisions(void **state)
 {
     (void)state;
@@ -89,7 +89,7 @@ static void counts_agree_with_divisions(void **state)
 
 /* ---- sums ---- */
 
-/* If the sums fit the number of cells, the picture from the sums equals the picture counted without them. */
+/* If the sums suit the number of cells, the picture made from the sums equals the picture counted without sums. */
 static void check_sums(const struct csr *A)
 {
     struct sums s;
@@ -133,7 +133,7 @@ static void sums_agree_with_counts(void **state)
     }
 }
 
-/* Count in slices, each of them short. */
+/* Counting takes many slices, and each slice is short. */
 static void counting_goes_in_slices(void **state)
 {
     (void)state;
@@ -242,7 +242,7 @@ static const struct grid *grid_of(const struct shown *x)
     return &((const struct spy_state *)x->st->own)->grid;
 }
 
-/* Work like the main loop while no key is pressed. */
+/* Do the work that the main loop does while no key is pressed. */
 static int work_all(struct shown *x)
 {
     int slices = 0;
@@ -273,7 +273,8 @@ static bool says(const struct shown *x, const char *text)
     return found;
 }
 
-/* A sample first, then exact counts; after that, moving around counts nothing again if the sums suffice. */
+/* spy shows a sample first, then exact counts. When the user then moves around, nothing is counted again if the sums
+   suffice. */
 static void spy_samples_then_counts(void **state)
 {
     (void)state;
@@ -298,7 +299,58 @@ static void spy_samples_then_counts(void **state)
     end(&x);
 }
 
-/* A key between any two slices finds a view that can be drawn. */
+static void counts_are_kept_while_other_panes_show(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    work_all(&x);
+    open_view(&x, "rows");
+    open_view(&x, "spy");
+    assert_counted(&x);
+    press(&x, '+');
+    assert_counted(&x); /* the sums were kept, too */
+    end(&x);
+}
+
+/* The picture as text, as the command spy prints it. */
+static struct cell *printed(struct shown *x)
+{
+    size_t size = sizeof(struct cell) * (size_t)(x->c.w * x->c.h);
+    struct cell *copy = malloc(size);
+    x->st->full = false;
+    draw_again(x);
+    assert_non_null(copy);
+    memcpy(copy, x->c.cell, size);
+    return copy;
+}
+
+static void printed_spy_ignores_the_screen(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    struct cell *first = printed(&x), *sampled, *counted;
+    open_view(&x, "spy");
+    sampled = printed(&x);
+    open_view(&x, "spy");
+    work_all(&x);
+    counted = printed(&x);
+    for (int i = 0; i < x.c.w * x.c.h; i++) {
+        assert_true(first[i].glyph == sampled[i].glyph && first[i].style == sampled[i].style);
+        assert_true(first[i].glyph == counted[i].glyph && first[i].style == counted[i].style);
+    }
+    free(first);
+    free(sampled);
+    free(counted);
+    end(&x);
+}
+
+/* After a key between any two slices, the view can be drawn. */
 static void keys_are_handled_between_slices(void **state)
 {
     (void)state;
@@ -325,7 +377,7 @@ static void spy_without_memory(void **state)
     make(&A, "random", 150000, 10, 0);
     begin(&x, &A, 80, 24);
     assert_true(grid_of(&x)->guessed);
-    mem_fail_at(1); /* the allocation of the sums fails; then the picture is counted directly */
+    mem_fail_at(1); /* the allocation of the sums fails, so the picture is counted directly */
     while (x.v->work(&x.s, x.st) == WORK_ON) mem_fail_at(0);
     draw_again(&x);
     work_all(&x);
@@ -348,7 +400,7 @@ static void assert_even(const struct shown *x)
     assert_true(seen > 200);
 }
 
-/* A full matrix of any size has one shade: sampled, counted, and in part. */
+/* A full matrix of any size has one shade, whether it is sampled, counted, or shown in part. */
 static void a_dense_matrix_has_one_shade(void **state)
 {
     (void)state;
@@ -387,7 +439,7 @@ static void symmetric_stays_symmetric(void **state)
     }
 }
 
-/* A single entry far from a million others has a dot once all entries are counted. */
+/* A single entry far from a million other entries has a dot as soon as all entries are counted. */
 static void a_single_entry_is_seen(void **state)
 {
     (void)state;
@@ -413,7 +465,7 @@ static void a_single_entry_is_seen(void **state)
     int marks = 0;
     for (int i = 0; i < x.c.w * (x.c.h - 4); i++)
         marks += i / x.c.w > 2 && x.c.cell[i].glyph > 0x2800 && x.c.cell[i].glyph <= 0x28ff;
-    assert_int_equal(marks, 2); /* the block's dot and the entry's */
+    assert_int_equal(marks, 2); /* one dot of the block and one dot of the entry */
     end(&x);
 }
 
@@ -571,6 +623,8 @@ int main(void)
         cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
         cmocka_unit_test(a_sample_is_close),
         cmocka_unit_test(spy_samples_then_counts),
+        cmocka_unit_test(counts_are_kept_while_other_panes_show),
+        cmocka_unit_test(printed_spy_ignores_the_screen),
         cmocka_unit_test(keys_are_handled_between_slices),
         cmocka_unit_test(spy_without_memory),
         cmocka_unit_test(a_dense_matrix_has_one_shade),

@@ -1,5 +1,6 @@
-/* The preconditioners: M^-1 r compared with dense computations from their definitions, on cpu and emu; refusals; levels
-   and launches; failing allocations and devices; fewer iterations of every preconditioned solver. */
+/* The preconditioners: M^-1 r of each preconditioner compared with a dense computation from its definition, on cpu and
+   emu; refusals; levels and launches; failing allocations and devices; fewer iterations of every preconditioned
+   solver. */
 #include "kits/collection.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
@@ -106,7 +107,7 @@ static const struct refusal {
     {.precond = "ilu0", .problem = DENSE(2, 1, 1, 1, 1), .error = "ilu0: zero pivot in row 1 (counted from 0)"},
     {.precond = "ilu0",
      .problem = DENSE(3, 1, 1, 0, 1, 0, 2, 0, 1, 0),
-     .error = "needs an entry on the diagonal of every row, but row 1 (counted from 0) has none; 2 such rows"},
+     .error = "needs an entry on the diagonal of every row, but row 1 (counted from 0) has none (2 such rows)"},
     {.precond = "ilu0", .problem = DENSE(2, 1, 2, 3, NAN), .error = "the pivot of row 1 (counted from 0) is nan"},
     {.precond = "ilu0", .problem = DENSE(2, 1, NAN, 3, 4), .error = "the pivot of row 1 (counted from 0) is nan"},
     {.precond = "ilu0", .problem = DENSE(1, INFINITY), .error = "the pivot of row 0 (counted from 0) is inf"},

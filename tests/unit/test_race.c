@@ -77,7 +77,7 @@ static struct race *begun(struct talk *t, const char *const *names, int n, const
 
 /* ---- turns ---- */
 
-/* The racer with the least time runs next, so that no racer is ahead by more than the longest slice. */
+/* The racer with the least time runs next, so no racer is ahead by more than the longest slice. */
 static void all_racers_get_equal_time(void **state)
 {
     static const char *const names[] = {"jacobi", "bicgstab", "gmres"};
@@ -158,7 +158,7 @@ static void converged_racers_rank_first(void **state)
     talk_close(&t);
 }
 
-/* A racer's result equals that of the same solve alone. */
+/* The result of a racer equals the result of the same solve alone. */
 static void a_race_solves_as_solve_does(void **state)
 {
     static const char *const lines[] = {"race gmres 7 cg on cpu b random seed 5",

@@ -169,7 +169,7 @@ static void test_barriers_order(void **state)
     assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
 }
 
-/* A read by another warp is remembered through many accesses by the writer's own warp. */
+/* A read by another warp stays in the table during many accesses by the writer's own warp. */
 static void test_reads_of_other_warps_are_remembered(void **state)
 {
     (void)state;
@@ -186,8 +186,8 @@ static void test_warps_meet(void **state)
     (void)state;
     races_block(64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
-    races_meet(0, 0x3u,
-               true); /* lanes 0 and 1 synchronize, then 1 and 2: lane 2 is ordered after lane 0 through lane 1 */
+    /* Lanes 0 and 1 synchronize, then lanes 1 and 2, so lane 2 is ordered after lane 0. */
+    races_meet(0, 0x3u, true);
     races_meet(0, 0x6u, true);
     assert_int_equal(by(2, RACE_READ), RACE_NONE);
     assert_int_equal(by(3, RACE_READ), RACE_FOUND);
@@ -197,7 +197,7 @@ static void test_warps_meet(void **state)
     assert_int_equal(by(1, RACE_READ), RACE_FOUND);
     races_block(64);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
-    races_meet(0, 0xffffffffu, false); /* a shuffle does order earlier reads */
+    races_meet(0, 0xffffffffu, false); /* but a shuffle orders earlier reads */
     assert_int_equal(by(1, RACE_WRITE), RACE_NONE);
     assert_int_equal(by(32, RACE_READ), RACE_FOUND); /* this warp did not take part in the shuffle */
 }
@@ -214,7 +214,7 @@ static void test_atomics(void **state)
     assert_int_equal(by(10, RACE_ATOMIC), RACE_FOUND);
 }
 
-/* Many elements: the table grows and keeps all of them. */
+/* With many elements, the table grows and keeps all elements. */
 static void test_many_elements(void **state)
 {
     (void)state;

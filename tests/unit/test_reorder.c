@@ -154,7 +154,7 @@ static struct csr reordered(const struct csr *A, const char *ordering)
     return B;
 }
 
-/* Entries at most `half` from the diagonal, in two separate parts of different lengths. */
+/* A matrix with entries at most `half` from the diagonal, in two separate parts of different lengths. */
 static struct csr two_bands(int n, int half)
 {
     struct csr A;
@@ -187,7 +187,7 @@ static void test_band(void **state)
     }
 }
 
-/* Entries of L for A + A', by elimination on a full matrix of flags. */
+/* The number of entries of L for A + A', by elimination on a full matrix of flags. */
 static int64_t fill(const struct csr *A)
 {
     int64_t n = A->rows, count = 0;
@@ -205,7 +205,7 @@ static int64_t fill(const struct csr *A)
     return count + n;
 }
 
-/* Using the inverse of the right permutation also moves rows, but causes fill. */
+/* The inverse of the right permutation would also move rows, but would cause fill. */
 static void test_fill(void **state)
 {
     static const char *const names[] = {"amd", "metis"};
@@ -264,8 +264,8 @@ static int by_degree(const void *a, const void *b)
     return di != dj ? (di > dj) - (di < dj) : (i > j) - (i < j);
 }
 
-/* Cuthill and McKee's rule, read backwards: after each row come its unnumbered neighbours, those of lowest degree
-   first, then by number. The roots are not checked. */
+/* Cuthill and McKee's rule, read backwards: after each row come its unnumbered neighbours, in order of degree, and
+   neighbours of equal degree in order of number. The roots are not checked. */
 static void check_rule(const char *name, const struct csr *A, const int *perm)
 {
     struct graph g;
@@ -306,8 +306,8 @@ static void test_rule(void **state)
     csr_free(&A);
 }
 
-/* A path 1 - 2 - .. - 99 with row 0 attached to its middle, whose degree equals that of the path's ends: the search for
-   a root must move away from row 0. */
+/* A path 1 - 2 - .. - 99, with row 0 attached to the middle of the path. The degree of row 0 equals that of the ends of
+   the path, so the search for a root must move away from row 0. */
 static void test_end(void **state)
 {
     int row[99], col[99], perm[100];
@@ -565,7 +565,8 @@ static void test_scaled_symmetric(void **state)
     csr_free(&T);
 }
 
-/* Values from the smallest to the largest doubles; a row of zeros and a row with inf and NaN are unchanged. */
+/* The values range from the smallest to the largest doubles; a row of zeros and a row with inf and NaN stay
+   unchanged. */
 static void test_scaled_extremes(void **state)
 {
     const int row[] = {0, 0, 1, 1, 2, 3, 3, 3, 4}, col[] = {0, 1, 1, 2, 3, 0, 3, 4, 4};
@@ -824,7 +825,7 @@ static void test_diff_allocations(void **state)
         if (ok) break;
         failed++;
         if (!strstr(t.err, "memory")) fail_msg("allocation %d: %s", n, t.err);
-        /* If only the report's allocation failed, the matrix exists. */
+        /* If only the allocation for the report failed, the matrix exists. */
         if (session_matrix(&t.s, "D", NULL)) session_drop(&t.s, session_matrix(&t.s, "D", NULL));
     }
     assert_true(failed >= 5);

@@ -24,7 +24,7 @@ static void assert_near(double found, double expected, double relative)
 
 enum { ROWS = 300 };
 
-/* cg on diag(lambda) with a right-hand side of ones: its coefficients and their number. */
+/* Run cg on diag(lambda) with a right-hand side of ones. Stores the coefficients and returns their number. */
 static int64_t run_cg(int n, const double *lambda, int64_t most, double *alpha, double *beta)
 {
     double r[ROWS], p[ROWS], rr = n;
@@ -104,7 +104,7 @@ static void test_growing(void **state)
     }
 }
 
-/* The budget is respected: at most that many rows are examined, plus the new rows. */
+/* The budget is respected: one call examines at most as many rows as the budget allows, plus the new rows. */
 static void test_budget(void **state)
 {
     (void)state;
@@ -125,7 +125,7 @@ static void test_budget(void **state)
     free(beta);
 }
 
-/* A solve that went back, or another solve, has other coefficients. */
+/* A solve that went back has new coefficients, and so has another solve. */
 static void test_coefficients_restart(void **state)
 {
     (void)state;
@@ -196,7 +196,7 @@ static void assert_values(struct hessenberg *h, double tolerance)
     }
 }
 
-/* Roots of x^k = 1: on this circle plain shifts make no progress. */
+/* Roots of x^k = 1: plain shifts make no progress for eigenvalues on this circle. */
 static void test_companion(void **state)
 {
     (void)state;
@@ -282,7 +282,7 @@ static void test_not_finite(void **state)
     (void)state;
     struct err e = {0};
     double H[] = {1, NAN}, re, im, c;
-    assert_true(ritz_hessenberg(H, 2, 1, &re, &im, &e)); /* the entry below the square part is ignored */
+    assert_true(ritz_hessenberg(H, 2, 1, &re, &im, &e)); /* the entry below the square part of H is ignored */
     assert_true(re == 1 && im == 0);
     assert_false(ritz_condition(H, 2, 1, &c, &e));
     assert_int_equal(e.code, E_NUMERIC);
@@ -306,7 +306,7 @@ static void test_condition(void **state)
     *entry(&h, 0, 0) = 2, *entry(&h, 1, 1) = -8, *entry(&h, 2, 2) = 0.5;
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 16, 1e-4);
-    *entry(&h, 3, 2) = 1.2; /* the entry below, 0.5, becomes 1.3 */
+    *entry(&h, 3, 2) = 1.2; /* with the entry below the square part, 0.5 becomes 1.3 */
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 8 / 1.3, 1e-4);
     *entry(&h, 3, 2) = 0, *entry(&h, 1, 1) = 0;
@@ -373,7 +373,7 @@ static void test_other_solvers_have_none(void **state)
     }
 }
 
-/* Steepest descent, x += alpha r: valid for symmetric matrices only, but its alpha gives no Ritz values. */
+/* Steepest descent, x += alpha r: this solver needs a symmetric matrix, like cg, but its alpha gives no Ritz values. */
 enum { TOY_R = VEC_OWN, TOY_Q };
 
 static bool toy_residual(struct solve *v, struct err *e)

@@ -94,7 +94,7 @@ static const char *turn(struct on *on, const char *t)
         if (n == 1 && *t == '1') on->bold = true;
         if (n == 1 && *t == '7') on->reverse = true;
         if (n < 2) continue;
-        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* this parameter is the last one */
+        if (!strncmp(t, "38;", 3)) n = strcspn(t, "m"); /* this parameter is the last parameter */
         snprintf(on->colour, sizeof on->colour, "%.*s", (int)n, t);
         if (t[2] == ';') t += n - strcspn(t, ";m");
     }
@@ -150,7 +150,7 @@ static char *glyphs_of(const struct canvas *c)
     return text;
 }
 
-/* The same picture with a letter for each style; a blank has no style unless it is the cursor. */
+/* The picture with a letter for each style instead of each character; a blank has no style unless it is the cursor. */
 static char *styles_of(const struct canvas *c)
 {
     struct canvas s;
@@ -228,8 +228,8 @@ static int put_unlike(FILE *f, const char *text, const char *like)
     return n;
 }
 
-/* Print each layer once, with the names of its screens. If a layer is similar to the first layer of its charset, print
-   only the lines that differ, with their numbers. */
+/* Print each different layer once, with the names of its screens. If a layer is similar to the first layer of its
+   charset, print only the lines that differ, with their numbers. */
 static void put_layers(FILE *f, const char *what, char *const layer[SCREENS])
 {
     for (int i = 0; i < SCREENS; i++) {

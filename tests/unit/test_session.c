@@ -24,7 +24,7 @@ static void add_empty(struct session *s, const char *name, const char *file)
     snprintf(info.file, sizeof info.file, "%s", file);
     assert_true(csr_new(&A, 1, 1, 0, false, &e));
     assert_true(session_add(s, name, &A, &info, &e));
-    assert_null(A.rowptr); /* the session owns the matrix now */
+    assert_null(A.rowptr); /* now the session owns the matrix */
 }
 
 static void names_come_from_files(void **state)
@@ -234,7 +234,7 @@ static void unused_copies_are_evicted(void **state)
     struct product *p = session_product(&t.s, t.s.current, format_find("csr"), NULL, T_F64, false, &e);
     struct product *q = session_product(&t.s, t.s.current, format_find("ell"), NULL, T_F64, false, &e);
     assert_non_null(session_mat(&t.s, p, &f->d, &e));
-    assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* the device is full with one matrix */
+    assert_non_null(session_mat(&t.s, q, &f->d, &e)); /* one matrix fills the device */
     assert_int_equal(p->nmats, 0);
     assert_int_equal(q->nmats, 1);
     f->room = 10;
@@ -289,7 +289,7 @@ static void a_lost_device_is_reset_or_left(void **state)
     talk_close(&t);
 }
 
-/* A command that finds the device lost reports that, and the next command runs. */
+/* A command that finds the device lost reports the loss, and the next command runs. */
 static void losing_a_device_in_a_command_is_survived(void **state)
 {
     struct talk t;
@@ -402,7 +402,7 @@ static void every_allocation_may_fail(void **state)
             live(modes[m], i, &all);
             failed += !all;
         }
-        assert_true(failed > n / 2); /* some failures only cause a missing completion or remark, and no error */
+        assert_true(failed > n / 2); /* some failures cause no error, but only a missing completion or remark */
     }
     unlink("/tmp/warpspy-life.mtx");
 }
@@ -448,7 +448,7 @@ static void complex_matrices_report_moduli(void **state)
     talk_close(&t);
 }
 
-/* Cancels at the start of a later kernel. */
+/* Cancels at the start of a kernel, after `left` kernels. */
 struct few {
     int left;
     char last[64];
@@ -507,7 +507,7 @@ static void bench_accepts_a_format_and_top(void **state)
 
 int main(void)
 {
-    omp_set_num_threads(1); /* thousands of tiny SpMVs follow */
+    omp_set_num_threads(1); /* one thread, because thousands of tiny SpMVs follow */
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(names_come_from_files),
         cmocka_unit_test(a_taken_name_is_refused),

@@ -132,7 +132,8 @@ static void test_failing_allocations(void **state)
     }
 }
 
-/* The nth call of a kind fails on the device: it is reported, device memory is released, and the session can continue.
+/* The nth call of a kind fails on the device: the failure is reported, device memory is released, and the session can
+   continue.
  */
 static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call call, int64_t nth, struct err *e)
 {
@@ -178,7 +179,7 @@ static void test_failing_device(void **state)
     }
 }
 
-/* A solver's reported bytes equal those in its documentation. */
+/* The bytes that a solver reports equal the bytes in its documentation. */
 static void test_bytes(void **state)
 {
     (void)state;
@@ -191,8 +192,8 @@ static void test_bytes(void **state)
     assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
-/* In f32 the estimate of gmres becomes smaller than the residual of its x: each estimate is checked and rejected, and
-   the solve ends. */
+/* In f32 the residual that gmres estimates becomes smaller than the true residual. Each estimate is checked and
+   rejected, and the solve ends. */
 static void test_estimates_of_gmres_are_checked(void **state)
 {
     (void)state;
@@ -350,7 +351,7 @@ static void test_save(void **state)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s", file);
     say(&bed, line, false);
-    assert_non_null(strstr(printed, "file exists; add `force` to overwrite"));
+    assert_non_null(strstr(printed, "file exists; add `force` to the command to overwrite it"));
     snprintf(line, sizeof line, "solve cg on cpu tol 1e-12 save %s force", file);
     say(&bed, line, true);
     assert_non_null(strstr(printed, "x was written to /tmp/warpspy-x-"));

@@ -1,5 +1,5 @@
 /* The reported costs of a solve: bytes per iteration counted by hand, memory compared with the device's allocations,
-   times of the method that runs; and messages about paused work. */
+   and times of the method that runs; also messages about paused work. */
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
@@ -14,8 +14,8 @@
 /* ---- bytes ---- */
 
 /* A grid of 4 x 3: 12 rows, 12 + 2 (3 * 3 + 4 * 2) = 46 nonzeros. A as CSR takes 46 * 12 + 12 * 4 = 600 bytes, and a
-   vector takes 96 bytes. An application of jacobi reads the diagonal and r and writes z: 288 bytes; bjacobi with blocks
-   of 4 rows reads 4 values per row: 576 bytes. */
+   vector takes 96 bytes. Applying jacobi reads the diagonal and r and writes z, 288 bytes in all. bjacobi with blocks
+   of 4 rows reads 4 values per row: 576 bytes in all. */
 static const struct tally {
     const char *solver, *precond;
     double bytes;
@@ -28,7 +28,7 @@ static const struct tally {
     {"bicgstab", "bjacobi", 2 * 600 + 19 * 96 + 2 * 576},
     {"qmrcgstab", "jacobi", 2 * 600 + 25 * 96 + 2 * 288},
     {"qmrcgstab", "bjacobi", 2 * 600 + 25 * 96 + 2 * 576},
-    /* per cycle of 5 iterations: 6 products with A, 6 with M^-1, and 2 * 5 + 13 + 13 / 5 vectors */
+    /* a cycle of 5 iterations takes 6 products with A, 6 products with M^-1, and 2 * 5 + 13 + 13 / 5 vectors */
     {"gmres", "jacobi", 720 + 25.6 * 96 + 1.2 * 288},
     {"gmres", "bjacobi", 720 + 25.6 * 96 + 1.2 * 576},
     {"jacobi", "none", 600 + 3 * 96},
@@ -60,11 +60,11 @@ static void test_bytes(void **state)
     talk_close(&t);
 }
 
-/* A grid of 60 x 50: 3000 rows, 3000 + 2 * 5890 = 14780 nonzeros, 5890 in each triangle. An application of ilu0 reads
-   the entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the positions of
-   the second triangle's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). It writes and
-   reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples of 256
-   bytes. */
+/* A grid of 60 x 50: 3000 rows, 3000 + 2 * 5890 = 14780 nonzeros, 5890 in each triangle. Applying ilu0 reads the
+   entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the positions of the
+   second triangle's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). Applying ilu0 also
+   writes and reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples
+   of 256 bytes. */
 static void test_bytes_of_triangles(void **state)
 {
     (void)state;
@@ -111,7 +111,7 @@ static void check_memory(struct fake *f, const struct solver *s, const struct pr
                               .pre = pre,
                               .b = b};
     if (!session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e)) fail_msg("%s: %s", s->name, e.text);
-    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* host memory that the fake device counts as its own */
+    int64_t live = LIVE_SIZE * (int64_t)sizeof(double); /* host memory that the fake device counts as device memory */
     if (solve_memory(bed.s.solve) != f->used - live)
         fail_msg("%s with %s: holds %lld bytes, says %lld", s->name, pre ? pre->name : "none",
                  (long long)(f->used - live), (long long)solve_memory(bed.s.solve));

@@ -54,7 +54,7 @@ static double size_at(const struct csr *A, int64_t k)
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* All statistics over entries, computed one entry at a time. */
+/* Compute all statistics over entries, one entry at a time. */
 static struct stats counted(const struct csr *A)
 {
     struct stats s = {.value_min = INFINITY, .value_max = -INFINITY};

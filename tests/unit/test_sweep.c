@@ -243,7 +243,7 @@ static void test_changed_omega(void **state)
     check_changed_omega("emu");
 }
 
-/* Launches: a run of narrow levels is one launch, a wide level has its own. */
+/* Launches: a run of narrow levels is one launch, and a wide level is a launch of its own. */
 static void test_runs(void **state)
 {
     (void)state;
@@ -266,7 +266,7 @@ static void test_runs(void **state)
     order_free(&o);
 }
 
-/* Each call of a device fails in turn: it is reported, and everything is released. */
+/* Each call of a device fails in turn: the failure is reported, and everything is released. */
 static bool solve_on_fake(struct fake *f, enum fake_call call, int64_t nth, struct err *e)
 {
     struct bed bed;
@@ -298,7 +298,7 @@ static void test_failing_device(void **state)
         }
 }
 
-/* On a grid Gauss-Seidel takes about half of Jacobi's iterations, and SOR with a good omega far fewer. */
+/* On a grid Gauss-Seidel takes about half of Jacobi's iterations, and SOR with a good omega takes far fewer. */
 static void test_fewer_iterations(void **state)
 {
     (void)state;

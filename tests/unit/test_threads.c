@@ -12,7 +12,7 @@
 
 enum { TEAM = 4, REFUSED = 0, ALONE = 1, TOGETHER = 2 };
 
-/* The number of threads of this process. It includes the threads of earlier teams, which libgomp keeps. */
+/* The number of threads of this process. The number includes the threads of earlier teams, which libgomp keeps. */
 static int threads_now(void)
 {
     char line[128];

@@ -66,7 +66,7 @@ static const struct exact {
       "load val f 1 0 32 0 | 4(0,1) 5(1,2) 6(2,2) 7(3,3)", "load x f 1 1 24 0 | 1(0,1) 2(1,2) 2(2,2) 3(3,3)",
       "load col f 1 0 16 12 | 8* 9* 10(2,3) 11*", "load val 4 1 0 8 0 | 10(2,3)", "load x 4 1 1 8 0 | 3(2,3)",
       "store y f 1 0 32 0 | 0(0,-) 1(1,-) 2(2,-) 3(3,-)"}},
-    {"trace csr-vector warp 2", /* row 2: three lanes have an entry, all lanes add */
+    {"trace csr-vector warp 2", /* in row 2 three lanes have an entry, and all lanes add */
      {"load ptr ffffffff 1 0 4 0 | 3(2,-) 3(2,-) 3(2,-) 3(2,-)",
       "load ptr ffffffff 1 1 4 0 | 2(2,-) 2(2,-) 2(2,-) 2(2,-)", "load val 7 1 0 24 0 | 4(2,0) 5(2,2) 6(2,3)",
       "load col 7 1 0 12 0 | 4(2,0) 5(2,2) 6(2,3)", "load x 7 1 0 24 0 | 0(2,0) 2(2,2) 3(2,3)",
@@ -85,13 +85,13 @@ static const struct exact {
       "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
       "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
       "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,-) 0(0,-) 1(1,-) 3(3,-)"}},
-    {"trace coo-atomic", /* row 2 has three entries: its atomics are serialized */
+    {"trace coo-atomic", /* row 2 has three entries, so the atomics for this row are serialized */
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
 };
 
-/* csc: the lane of column 3 reads its end pointer. */
+/* In csc, the lane of column 3 reads the end pointer of the column. */
 static void column_pointers(void **state)
 {
     struct talk t;
@@ -127,7 +127,8 @@ static void steps_by_hand(void **state)
     }
 }
 
-/* csr-scalar: 12 requests of 4 lanes each, except three in which lanes wait for row 2; totals as in the table above. */
+/* csr-scalar makes 12 requests of 4 lanes each, except for three requests during which lanes wait for row 2. The totals
+   follow from the table above. */
 static void totals_by_hand(void **state)
 {
     struct talk t;
@@ -177,7 +178,7 @@ static void add_request(struct tally *t, const struct trace_sums *s)
     t->lanes += s->lanes;
 }
 
-/* Totals belong to the current step, whatever follows: compare with totals computed from the facts. */
+/* The totals of a step cover the steps up to this step: compare with totals computed from the facts. */
 static void check_sums(const struct tracing *v)
 {
     int64_t counted = 0, padding = 0, lanes = 0;
@@ -334,7 +335,7 @@ static void keys_move(void **state)
     check_at(&x, "2d", 10);
     check_says(&x, "d", "no later step with divergent lanes");
     check_at(&x, "D", 9);
-    check_at(&x, "gu", 2); /* the first step with 32 bytes in two sectors */
+    check_at(&x, "gu", 2); /* the first step whose 32 bytes lie in two sectors */
     check_at(&x, "u", 5);
     check_at(&x, "u", 6);
     check_says(&x, "u", "no later");
@@ -383,7 +384,8 @@ static void opens_at_the_launch_with_most_work(void **state)
     assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
     assert_true(x.t.s.trace->t.nsteps > 1);
     x.t.s.trace->lane = 31;
-    assert_true(talk_line(&x.t, "trace csr-scalar")); /* all lanes have rows: no divergence, the step does not change */
+    /* All lanes have rows, so nothing diverges, and the step does not change. */
+    assert_true(talk_line(&x.t, "trace csr-scalar"));
     assert_int_equal(x.t.s.trace->lane, 31);
     assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
     assert_int_equal(x.t.s.trace->lane, 2);
@@ -433,7 +435,7 @@ static void titles(void **state)
     screen_close(&x);
 }
 
-/* A step looks the same from either direction. */
+/* A step looks the same whether it is reached forwards or backwards. */
 static void backward_equals_forward(void **state)
 {
     static const char *const lines[] = {"load samples/thesis4.mtx; trace sell 2", "gen rmat 7 seed 3; trace csr-merge",
@@ -514,7 +516,8 @@ static void elements_are_highlighted(void **state)
     press(&x, "g");
     assert_int_equal(traced_elements(s, s->current, lit), 0); /* pointers are not elements */
     assert_true(traced_slot(s, S, CSR_PTR, 4) && !traced_slot(s, S, CSR_PTR, 0));
-    assert_true(x.v->go(s, x.st, 2, 3)); /* the first step that reads this element, and its lane */
+    /* The view goes to the first step that reads this element, and to the lane that reads it. */
+    assert_true(x.v->go(s, x.st, 2, 3));
     assert_true(s->trace->at == 8 && s->trace->lane == 2);
     assert_true(x.v->at(s, x.st, &row, &col) && row == 2 && col == 3);
     assert_false(x.v->go(s, x.st, 0, 3));
@@ -543,7 +546,7 @@ static void refusals(void **state)
     talk_refuses(&t, "trace csr-scalar step 1000", "`step 1000` is outside 0 .. ");
     talk_refuses(&t, "trace csr-scalar step 5 to 4", "`to 4` is outside");
     talk_refuses(&t, "trace csr-scalar view", "no screen");
-    assert_int_equal(t.s.trace->t.nsteps, 2 + 5 * 3 + 1); /* ptr twice, col, val and x of five entries, y */
+    assert_int_equal(t.s.trace->t.nsteps, 2 + 5 * 3 + 1); /* ptr twice; col, val and x of five entries; y */
     FILE *f = fopen("/tmp/test_trace_none.mtx", "w");
     assert_non_null(f);
     fputs("%%MatrixMarket matrix coordinate real general\n0 0 0\n", f);
@@ -611,7 +614,7 @@ static void numbers(void **state)
     talk_says(&t, "load samples/thesis4.mtx; trace ell step 6", "load");
     int lines = 0;
     for (const char *p = strstr(t.out, "matrix,kernel"); p && *p; p++) lines += *p == '\n';
-    assert_int_equal(lines, 1 + 4); /* a header, four lanes */
+    assert_int_equal(lines, 1 + 4); /* a line of headings and four lanes */
     talk_close(&t);
 }
 

@@ -1,4 +1,4 @@
-/* Transfers: pieces that cover the matrix, refusals, detected errors; with host copies, on cpu and emu. */
+/* Transfers on cpu and emu, with copies on the host: pieces that cover the matrix, refusals, and detected errors. */
 #include "kits/talk.h"
 #include "kits/transfer_kit.h"
 #include "machine/device.h"
@@ -89,7 +89,7 @@ static void corrupted_copies_are_detected(void **state)
         transfer_kit.corrupt_in = copies;
         const struct transfer_way *w = &transfer_ways[way];
         int each = (w->whole || w->all_back ? 1 : p.pieces) * (w->in + w->back + w->all_back);
-        copies += 4 * each; /* one check, two warm-ups, one timed run */
+        copies += 4 * each; /* one check, two warm-up runs and one timed run */
         if (!each) continue;
         assert_false(transfer_measure(&p, &t, &e));
         assert_int_equal(e.code, E_NUMERIC);

@@ -106,7 +106,7 @@ static void no_two_share_a_state(void **state)
     stop(&s, f);
 }
 
-/* A view's position is reset with its matrix, but options that suit any matrix are kept. */
+/* The position of a view is reset when the matrix changes, but options that suit any matrix are kept. */
 static void another_matrix_resets_all_views(void **state)
 {
     (void)state;
@@ -180,7 +180,7 @@ static void a_state_is_released(void **state)
     view_state_copy(&copy, &st);
     assert_int_equal(other->chosen, 5);
     assert_null(other->computed);
-    view_reset(&st, &a); /* the same matrix: only computed results are discarded */
+    view_reset(&st, &a); /* the matrix is the same, so only computed results are discarded */
     assert_int_equal(freed, 1);
     assert_int_equal(toy->chosen, 5);
     compute(&st);
@@ -194,6 +194,26 @@ static void a_state_is_released(void **state)
     view_state_free(&st);
     view_state_free(&copy);
     assert_int_equal(freed, 3);
+}
+
+static void lasting_results_go_with_their_matrix(void **state)
+{
+    (void)state;
+    struct view lasting = toy_view;
+    struct view_state st;
+    struct matrix a = {.csr = {.rows = 3, .cols = 3}, .number = 1};
+    lasting.lasts = true;
+    freed = 0;
+    assert_true(view_state_new(&st, &lasting, NULL));
+    view_reset(&st, &a);
+    compute(&st);
+    view_reset(&st, &a);
+    assert_int_equal(freed, 0);
+    assert_non_null(((struct toy *)st.own)->computed);
+    a.number = 2; /* another matrix at the same address */
+    view_reset(&st, &a);
+    assert_int_equal(freed, 1);
+    view_state_free(&st);
 }
 
 static void no_memory_for_a_state(void **state)
@@ -224,6 +244,7 @@ int main(void)
         cmocka_unit_test(keys_stay_in_their_view),
         cmocka_unit_test(another_matrix_resets_all_views),
         cmocka_unit_test(a_state_is_released),
+        cmocka_unit_test(lasting_results_go_with_their_matrix),
         cmocka_unit_test(no_memory_for_a_state),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

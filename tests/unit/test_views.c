@@ -36,7 +36,8 @@ static void stop(struct session *s)
     session_free(s);
 }
 
-/* A rows x cols matrix with an entry where (i * cols + j) is a multiple of `every`; 0 = none. */
+/* A rows x cols matrix with an entry (i, j) if i * cols + j is a multiple of `every`; if `every` is 0, there is no
+   entry. */
 static void add_matrix(struct session *s, int rows, int cols, int every)
 {
     struct err e = {0};
@@ -151,7 +152,7 @@ static void remaining_iterations(void **state)
     double hist[201];
     struct solve v = {.history.residual = hist, .iterations = 100, .set.tol = 1e-10};
     for (int i = 0; i <= 200; i++)
-        hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* 1e-5 at iteration 100, oscillating */
+        hist[i] = pow(10, -i / 20.0) * (1 + (i % 3) / 2.0); /* the residual is 1e-5 at iteration 100 and oscillates */
     assert_true(fabs(solve_left(&v) - 100) <= 3);
     v.iterations = 3;
     assert_true(isnan(solve_left(&v)));
@@ -204,7 +205,7 @@ static void every_nonzero_is_drawn(void **state)
     fclose(f);
 }
 
-/* A full matrix has one colour at any ratio of sizes. */
+/* The picture of a full matrix has one colour, whatever the ratio of the sizes of matrix and picture. */
 static void uniform_looks_uniform(void **state)
 {
     (void)state;

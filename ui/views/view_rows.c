@@ -19,10 +19,11 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct rows_state *rows = st->own;
     const struct csr *A = &s->current->csr;
+    if (rows->ready) return true;
     row_lengths_free(&rows->lengths);
     if (!row_lengths_of(A, &rows->lengths, e) || !stats_rows(A, &rows->stats, e)) return false;
     warps_of(A, &rows->warps);
-    return true;
+    return rows->ready = true;
 }
 
 static bool prepares_soon(struct session *s, const struct view_state *st)
@@ -238,6 +239,7 @@ static void state_free(void *own)
 {
     struct rows_state *rows = own;
     row_lengths_free(&rows->lengths);
+    rows->ready = false;
 }
 
 static void state_copy(void *to, const void *from)
@@ -257,6 +259,7 @@ const struct view view_rows = {
             "Home/End first or last bin",
     .state_size = sizeof(struct rows_state),
     .state_free = state_free,
+    .lasts = true,
     .state_copy = state_copy,
     .is_list = true,
     .prepare = prepare,

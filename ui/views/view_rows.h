@@ -18,9 +18,10 @@ enum rows_mode { HISTOGRAM, CUMULATIVE, SORTED, WARPS, MODES };
 
 struct rows_state {
     enum rows_mode mode;
-    int bins;                   /* number of bins requested when the view was last drawn */
-    int64_t rank;               /* rank of the cursor's row by length */
-    struct row_lengths lengths; /* computed by prepare, as are stats and warps */
+    int bins;     /* number of bins requested when the view was last drawn */
+    int64_t rank; /* rank of the cursor's row by length */
+    bool ready;   /* lengths, stats and warps were computed by prepare */
+    struct row_lengths lengths;
     struct stats stats;
     struct warps warps;
 };

@@ -205,6 +205,7 @@ const struct view view_spy = {
             "or down  Home whole matrix  End last element",
     .state_size = sizeof(struct spy_state),
     .state_free = state_free,
+    .lasts = true,
     .zooms = true,
     .draw = draw,
     .key = key,

@@ -94,10 +94,12 @@ enum work spy_work(struct session *s, struct view_state *st)
     return WORK_ON;
 }
 
-/* Sums are worth their memory if the matrix is large and the picture can move. */
+/* Sums are worth their memory if the matrix is large and the picture can move. A printed picture does not depend on
+   what the screen showed before. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full)
 {
-    if (g->sums.A == A || g->sums.down < 0) return;
+    if (!full && (g->sums.A || g->guessed)) spy_grid_free(g);
+    if (!full || g->sums.A == A || g->sums.down < 0) return;
     sums_free(&g->sums);
-    if (full && A->nnz > QUICK) sums_begin(&g->sums, A);
+    if (A->nnz > QUICK) sums_begin(&g->sums, A);
 }

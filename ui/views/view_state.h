@@ -16,6 +16,7 @@ struct view_state {
     void *own;               /* view->state_size bytes, zero at first; NULL: the view has no state of its own */
     const struct matrix *of; /* the matrix of this state, and its size */
     int64_t frees;           /* session_frees() when the pane was prepared; -1: it was not */
+    int64_t number;          /* of that matrix, counted over the session: the next matrix may have the same address */
     int64_t rows, cols;
     struct window win;          /* the visible part of the matrix */
     int64_t row, col;           /* cursor */
