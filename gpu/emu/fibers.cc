@@ -100,7 +100,8 @@ void give_way()
 }
 
 /* Suspend the running lane, which the scheduler resumes first, so that the scheduler can check for cancellation: that
-   check needs a larger stack than a lane has. The cpu device uses the same arrays without a lane; nothing waits there.
+   check needs a larger stack than a lane has. The device cpu uses the same arrays but has no lanes, so this function
+   then does nothing.
  */
 void rest()
 {

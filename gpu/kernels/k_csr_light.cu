@@ -29,7 +29,7 @@ __global__ void light_vector(int rows, GPTR(int) counter, GPTR(const int) ptr, G
     }
 }
 
-/* 32/V rows at a time per warp, one for each of its vectors; one atomic addition takes all of them. */
+/* 32/V rows at a time per warp, one for each of its vectors; one atomic addition takes all these rows. */
 template <typename T, int V>
 __global__ void light_warp(int rows, GPTR(int) counter, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                            T alpha, GPTR(const T) x, T beta, GPTR(T) y)

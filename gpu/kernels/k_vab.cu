@@ -104,7 +104,7 @@ KERNEL_ENTRY(vab_texture) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "Like vab in the first pass. In the second pass a thread adds the partial sums of its row, which\n"
+    .lesson = "The first pass works like vab. In the second pass a thread adds the partial sums of its row, which\n"
               "it fetches through the texture units, as in the paper:\n"
               "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds the sums of row t\n"
               "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"

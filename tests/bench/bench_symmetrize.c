@@ -83,7 +83,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     return ok;
 }
 
-/* The time of cuSPARSE; or 0, and a line is printed that gives the reason. */
+/* Returns the time of cuSPARSE. If cuSPARSE fails, prints a line with the reason and returns 0. */
 static double bench_peer(const struct csr *A, struct device *d, const struct csr *want)
 {
     const struct sym_peer_ops *ops = sym_peer_of(d);

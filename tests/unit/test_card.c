@@ -183,7 +183,7 @@ static void test_found(void **state)
     check_text(&c, "dominance", "NaN or inf");
     check_text(&c, "signs", "NaN or inf");
     card_free(&c);
-    A.val[1] = INFINITY; /* symmetric, so that Cholesky would succeed */
+    A.val[1] = INFINITY; /* the matrix is symmetric, so Cholesky could succeed */
     card_of(&c, &A);
     check_text(&c, "definite", "NaN or inf");
     check_text(&c, "condition", "NaN or inf");
@@ -409,7 +409,7 @@ static void test_stopped(void **state)
     int64_t p[PARAMS_MAX] = {90, 90};
     int stopped = 0;
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
-    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* after this change, diagonal dominance no longer proves definiteness */
+    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* with this value, diagonal dominance does not prove definiteness */
     for (int i = 0; i < COUNT(at); i++) {
         struct stopper s = {{.tick = stop_at}, at[i]};
         struct card c;

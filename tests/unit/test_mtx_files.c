@@ -360,7 +360,7 @@ static void pipes_are_read(void **state)
     unlink(pipe);
 }
 
-/* Ctrl-C ends the waiting for a writer, and for what a writer does not write. */
+/* Ctrl-C ends a load that waits for a pipe to be opened for writing, or for text that is never written to the pipe. */
 static void waiting_for_a_pipe_can_be_cancelled(void **state)
 {
     static const char *const starts[] = {"", HEAD, HEAD "2 2 2\n1 1 1\n"};
