@@ -17,11 +17,11 @@ void check_exact(struct device *d, int64_t slots);
 /* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (which
    may be NULL) changes something that must not affect the result. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
-/* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros; skipped if the variable is
-   not set. */
+/* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros. The check is skipped if the
+   variable is not set. */
 void check_files(struct device *d, int64_t most, int64_t slots);
 
-struct device *open_or_fail(const char *name); /* fails the test, with the reason, if the device cannot be opened */
+struct device *open_or_fail(const char *name); /* if the device cannot be opened, the test fails with the reason */
 int close_devices(void **state);               /* the teardown of a group of tests */
 
 #endif

@@ -52,7 +52,7 @@ static struct names *names_of(const struct kind *k, const struct session *s, con
 /* What may follow `command`, a single command without `;`. */
 static struct expected *expected_after(struct session *s, const struct command *c, const char *command)
 {
-    static struct expected x; /* too large for the stack */
+    static struct expected x; /* static, because the array is too large for the stack */
     x.n = 0;
     if (words_split(&x.w, &command, NULL)) args_expected(&x.a, s, c, &x.w, x.w.n, note_choice, &x);
     return &x;
@@ -143,7 +143,7 @@ static const char *any_of(uint64_t *random, const char *const *list, int n)
     return list[below(random, n)];
 }
 
-/* Hostile text of arbitrary bytes, except those that could run a shell or leave the folder. */
+/* Hostile text of arbitrary bytes, except bytes with which a command could run a shell or leave the folder. */
 static const char *any_bytes(uint64_t *random)
 {
     static char text[600];

@@ -1,5 +1,5 @@
-/* Check dense LU against its definition: P A = L U element by element, exact factors, named singular columns, known
-   determinants. */
+/* Check dense LU against its definition: P A = L U element by element, exact factors, messages that name singular
+   columns, known determinants. */
 #include <stdio.h>
 
 #include "lu_kit.h"

@@ -1,4 +1,4 @@
-/* Compare conversions on a device with the host's conversions; memory is not zeroed. */
+/* Compare conversions on a device with the host's conversions, in memory that is not zeroed. */
 #include <stdio.h>
 
 #include "pack_kit.h"

@@ -289,7 +289,7 @@ static void make_comb(int n, int reach, struct csr *A)
         row[count] = col[count] = i;
         val[count++] = i ? 4 : 4 + n;
         for (int k = 0; k <= reach; k++) {
-            int j = k == reach ? 0 : i - 1 - 3 * k; /* the last dependency is row 0 */
+            int j = k == reach ? 0 : i - 1 - 3 * k; /* the last dependency of the row is row 0 */
             if (j < 0 || (k == reach && i <= 3 * reach)) continue;
             row[count] = col[count + 1] = i;
             col[count] = row[count + 1] = j;

@@ -746,7 +746,8 @@ void check_formats(const char *device, enum type real)
     bed_free(&bed);
 }
 
-/* The number of iterations for which two devices agree: in solvers that divide by sums, rounding errors grow faster. */
+/* The number of iterations for which two devices agree: the number is smaller for solvers that divide by sums, because
+   rounding errors grow faster. */
 static int64_t agreeing(const struct solver *s)
 {
     static const struct {

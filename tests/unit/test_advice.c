@@ -1,4 +1,4 @@
-/* Messages: singular and plural, results that are no longer valid, and and advice after a refusal. */
+/* Messages: singular and plural, results that are no longer valid, and advice after a refusal. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "session/matrix.h"

@@ -16,7 +16,7 @@
 
 static const int64_t MB = 1000000;
 
-/* Write `text` to a file below the folder that stands for /, with the folders above it. */
+/* Write `text` to a file below the folder that stands for /, and make the folders that contain the file. */
 static void put(const char *root, const char *name, const char *text)
 {
     char path[512];

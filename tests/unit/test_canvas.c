@@ -112,7 +112,7 @@ static void colours_from_environment(void **state)
         {"", "", "", true, COLOURS_NONE},
         {"xterm-direct", "", "", true, COLOURS_24BIT},
         {"linux", "truecolor", "", true, COLOURS_8},
-        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM describes the terminal around screen */
+        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM is that of the outer terminal */
         {"tmux-256color", "truecolor", "", true, COLOURS_24BIT},
     };
     unsetenv("TMUX");

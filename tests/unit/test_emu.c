@@ -139,7 +139,7 @@ static void test_first_finding_stays(void **state)
     assert_int_equal(y[0], 0);
 }
 
-/* A launch leaves nothing behind that host code would meet. */
+/* A launch leaves no state behind that affects later code on the host. */
 static void test_host_after_launch(void **state)
 {
     (void)state;

@@ -178,7 +178,7 @@ static void unfilter(struct image *m)
     }
 }
 
-/* 8 bits each of red, green and blue: cairo's format for pictures without transparency. */
+/* 8 bits each for red, green and blue: cairo's format for pictures without transparency. */
 static struct image decoded(const uint8_t *p, size_t n)
 {
     struct image m = {0};

@@ -1,4 +1,4 @@
-/* Every generator: its sizes, symmetry and dominance, the same bits for the same seed everywhere, its refusals. */
+/* Every generator: its sizes, symmetry and dominance, equal bits for equal seeds on every machine, and its refusals. */
 #include "kits/shapes.h"
 #include "base/err.h"
 #include "matrix/gen.h"

@@ -289,7 +289,7 @@ static int key_of(char letter)
     return letter;
 }
 
-/* Send keys to the explorer; at its command line they are bytes. */
+/* Send keys to the explorer. On the command line of the explorer, keys are bytes. */
 static void explore_full(struct session *s, const struct screen_case *k, const struct view *v, struct canvas *c)
 {
     struct explorer *x = screen_explorer(s);

@@ -142,7 +142,7 @@ static void a_script_is_undone_step_by_step(void **state)
     unlink("/tmp/warpspy-test-undo.wsp");
 }
 
-/* Kept matrices are released with a message; a change that needs no kept matrix can still be undone. */
+/* Releasing a kept matrix prints a message; a change that needs no kept matrix can still be undone. */
 static void kept_memory_is_released(void **state)
 {
     struct talk t;
@@ -179,8 +179,8 @@ static void count_call(void *user)
     ++*(int *)user;
 }
 
-/* Up to half of the available memory may be kept; beyond that the oldest matrix is released at the next check of
-   memory. */
+/* Dropped matrices may take up to half of the available memory. If they take more, the oldest matrix is released at the
+   next check of memory. */
 static void low_memory_frees_kept_matrices(void **state)
 {
     int calls = 0;

@@ -1,5 +1,5 @@
 /* Ctrl-C ends every command of the registry: each line of kits/cancel_kit.c runs in a batch and is interrupted once.
-   The batch must end within 5 s and not with status 0. bench_cancel measures how soon. */
+   The batch must end within 5 s and not with status 0. bench_cancel measures how soon the batch ends. */
 #include "base/clock.h"
 #include "kits/cancel_kit.h"
 #include "matrix/random.h"
@@ -29,7 +29,7 @@ struct batch {
     char out[KEPT + 1];
 };
 
-/* The line runs between two that show how far the batch is; the last one would run for hours. */
+/* The line runs between two lines that show how far the batch is; the last line would run for hours. */
 static void start(struct batch *b, const char *matrix, const struct cancel_line *l)
 {
     int ends[2], nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -50,7 +50,7 @@ static void start(struct batch *b, const char *matrix, const struct cancel_line 
     b->fd = ends[0];
 }
 
-/* Read for up to `ms` or until `what` is output. Returns false if neither came before the batch ended. */
+/* Read for up to `ms` or until `what` is output. Returns false if the batch ended before that. */
 static bool read_until(struct batch *b, const char *what, double ms)
 {
     double end = now_us() + 1e3 * ms;
@@ -67,7 +67,8 @@ static bool read_until(struct batch *b, const char *what, double ms)
     return true;
 }
 
-/* Run the line and interrupt it after wait_us. Returns false, with a message, if that did not end the batch. */
+/* Run the line and interrupt it after wait_us. Returns false and prints a message if the interrupt did not end the
+   batch. */
 static bool one(const char *matrix, const struct cancel_line *l, double wait_us)
 {
     static struct batch b;

@@ -110,7 +110,8 @@ static void a_script_survives(void **state)
     }
 }
 
-/* If a library cannot be opened, here because the file is a text, the message does not say that it is not installed. */
+/* If a library cannot be opened, here because the file is a text file, the message does not say that the library is not
+   installed. */
 static void a_library_that_does_not_open(void **state)
 {
     static const char *const names[] = {"libwarpspy-not-there.so.9", "./libodd.so"};

@@ -593,7 +593,7 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
-/* Whichever allocation fails, one line reports it, and the next count works. */
+/* Whichever allocation fails, one line reports the failure, and the next count works. */
 static void test_command_without_memory(void **state)
 {
     (void)state;

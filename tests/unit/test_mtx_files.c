@@ -316,7 +316,7 @@ static bool stop_at_any(struct watch *w, const char *what, int64_t done, int64_t
     return --*(int *)w->user > 0;
 }
 
-/* Write the bytes to a named pipe in another process, with a pause after the first. */
+/* Write the bytes to a named pipe in another process, with a pause after the first byte. */
 static pid_t pour(const char *pipe, const char *data, size_t n)
 {
     pid_t child = fork();
@@ -438,7 +438,7 @@ static void loading_can_be_cancelled(void **state)
     mem_free((char *)m.data);
 }
 
-/* Rows without entries take time too: whatever makes them checks for Ctrl-C. */
+/* Rows without entries take time too: the code that makes them checks for Ctrl-C. */
 static void empty_rows_can_be_cancelled(void **state)
 {
     static const char *const texts[] = {

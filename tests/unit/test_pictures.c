@@ -273,8 +273,8 @@ static bool says(const struct shown *x, const char *text)
     return found;
 }
 
-/* spy shows a sample first, then exact counts. When the user then moves around, nothing is counted again if the sums
-   suffice. */
+/* spy shows a sample first, then exact counts. If the user then moves around and the sums suffice, nothing is counted
+   again. */
 static void spy_samples_then_counts(void **state)
 {
     (void)state;
@@ -287,7 +287,7 @@ static void spy_samples_then_counts(void **state)
     assert_counted(&x);
     assert_false(says(&x, "sampled"));
     press(&x, '+');
-    assert_counted(&x); /* immediately, from the sums */
+    assert_counted(&x); /* the counts come from the sums, immediately */
     for (int i = 0; i < 20; i++) {
         static const int keys[] = {UI_DOWN, UI_RIGHT, UI_PGDN, '+', UI_RIGHT};
         press(&x, keys[i % COUNT(keys)]);
@@ -311,7 +311,7 @@ static void counts_are_kept_while_other_panes_show(void **state)
     open_view(&x, "spy");
     assert_counted(&x);
     press(&x, '+');
-    assert_counted(&x); /* the sums were kept, too */
+    assert_counted(&x); /* the sums were also kept */
     end(&x);
 }
 

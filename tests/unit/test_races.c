@@ -1,4 +1,4 @@
-/* Data races: no kernel has one, with any shape, and planted races are found. */
+/* Data races: no kernel has a race with any shape, and planted races are found. */
 #include "kits/kernel_loops.h"
 #include "kits/talk.h"
 #include "gpu/emu/emu.h"

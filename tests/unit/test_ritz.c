@@ -125,7 +125,7 @@ static void test_budget(void **state)
     free(beta);
 }
 
-/* A solve that went back has new coefficients, and so has another solve. */
+/* A solve that went back has new coefficients, and a different solve also has new coefficients. */
 static void test_coefficients_restart(void **state)
 {
     (void)state;
@@ -442,7 +442,8 @@ static void test_symmetric_is_not_lanczos(void **state)
     bed_free(&bed);
 }
 
-/* After 80 iterations of gmres the extreme eigenvalues have converged, and all Ritz values are real and between them.
+/* After 80 iterations of gmres the extreme eigenvalues have converged, and all Ritz values are real and between the
+   extreme eigenvalues.
  */
 static void check_gmres(const char *device)
 {

@@ -212,8 +212,8 @@ static int lines_of(const char *text)
     return n;
 }
 
-/* Print the lines of text that differ from the same lines of `like`, which has the same number; if f is NULL, only
-   count them. */
+/* Print the lines of text that differ from the corresponding lines of `like`, which has as many lines; if f is NULL,
+   only count these lines. */
 static int put_unlike(FILE *f, const char *text, const char *like)
 {
     int n = 0;

@@ -1,4 +1,5 @@
-/* Colourings of rows; Gauss-Seidel and SOR compared with plain loops in the row order of their device. */
+/* Colourings of rows; Gauss-Seidel and SOR compared with plain loops that process the rows in the order of the
+   device. */
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"

@@ -127,8 +127,8 @@ static void steps_by_hand(void **state)
     }
 }
 
-/* csr-scalar makes 12 requests of 4 lanes each, except for three requests during which lanes wait for row 2. The totals
-   follow from the table above. */
+/* csr-scalar makes 12 requests: nine by 4 lanes each, and three by one lane, for whose row 2 the other lanes wait. The
+   totals follow from the table above. */
 static void totals_by_hand(void **state)
 {
     struct talk t;
