@@ -241,8 +241,8 @@ static void test_claims(void **state)
     check_text(&c, "dominance", "strict in 1 row, weak in 1: Jacobi if irreducible");
     card_free(&c);
     csr_free(&A);
-    for (int strict = 0; strict < 2;
-         strict++) { /* ILU(0) of a diagonally dominant matrix does not break down for any signs */
+    /* ILU(0) of a diagonally dominant matrix does not break down, whatever the signs of its elements. */
+    for (int strict = 0; strict < 2; strict++) {
         make(&A, 2, 2, 4, (struct entry[]){{0, 0, -2 - strict}, {0, 1, 2}, {1, 0, 1}, {1, 1, 2}});
         card_of(&c, &A);
         check_text(&c, "signs", strict ? "1 diagonal entries not positive: no M-matrix" : ", ILU(0) may fail");
