@@ -203,7 +203,7 @@ check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run.py $(BUILD) --gpu
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
-# The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said.
+# The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said, or SCREEN='keys [PANE]' for keys only.
 bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench/bench_screen)
 	@$(BUILD)/tests/bench/bench_screen $(SCREEN)
 # Loading, beside fast_matrix_market if PYTHON has it; LOAD='MB ROUNDS'.
