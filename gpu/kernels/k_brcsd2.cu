@@ -58,7 +58,7 @@ KERNEL_ENTRY(brcsd2) = {
               "Thread t takes row t, and a warp takes one block. Per step the lanes read one common offset, 32\n"
               "neighbouring values and 32 neighbouring elements of x: 8 sectors each in fp64. The list of offsets\n"
               "is often in the cache, because the neighbouring warp has read it.\n"
-              "Padding and balance are those of hdia; the lists are shorter, but finding a list takes one more\n"
+              "Padding and balance equal those of hdia; the lists are shorter, but finding a list takes one more\n"
               "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm. DRM\n"
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .deterministic = true,
@@ -98,5 +98,5 @@ template void host_brcsd2<double>(const struct launch *, int);
 HOST_ENTRIES(brcsd2, "brcsd2", host_brcsd2, "the serial host loop along the diagonals, one block at a time", "[ours]",
              "several blocks of rows at a time",
              "The loop runs along the diagonals of one block of rows after another: short streams of neighbouring\n"
-             "values and x, no column indices. A thread that is free takes the next blocks.\n");
+             "values and x, without column indices. A thread that is free takes the next blocks.\n");
 #endif

@@ -131,8 +131,8 @@ KERNEL_ENTRY(bsr_block) = {
               "    0  2 | 8  0     lane    0 1 2 3   4 5 6 7     lanes 8 to 31: the next six blocks\n"
               "All lanes read one stretch of val. A block has one column index, so 4 x 4 blocks need 1/16 of the\n"
               "indices of CSR; x is read in runs of b. Shuffles first add the b lanes of a row, then the blocks.\n"
-              "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as matrices\n"
-              "of finite elements with several unknowns per node do), most of the work is on zeros. Blocks of more\n"
+              "Zeros inside blocks are stored and multiplied: unless the matrix has small dense blocks (as in\n"
+              "finite elements with several unknowns per node), most of the work is on zeros. Blocks of more\n"
               "than 32 rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3.\n"
               "bsr-column leaves fewer lanes idle: 2 with b = 3.\n",
     .deterministic = true,

@@ -97,7 +97,7 @@ template <typename T> static void csc_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
-             "Goes down the columns: x is read once and in order, y is scattered and is read and written for every\n"
+             "Goes down the columns: x is read once and in order; y is scattered and is read and written for every\n"
              "entry. With several threads, each thread searches all columns for the rows of its share: there are\n"
              "no atomics and the bits are identical, but more threads spend more time searching.\n");
 #endif

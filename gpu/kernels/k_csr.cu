@@ -125,7 +125,7 @@ KERNEL_ENTRY(csr_vector) = {
     .lesson = "A warp takes a row; lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
               "    row 0   1  7          row 2   5  3  9\n"
               "    lane    0  1          lane    0  1  2     and 29 lanes have nothing to do\n"
-              "The lanes read neighbouring elements, so a full step reads 8 sectors of fp64 values, 4 of columns.\n"
+              "The lanes read neighbouring elements: a full step reads 8 sectors of fp64 values and 4 of columns.\n"
               "Then five shuffle steps add the 32 sums, and lane 0 writes y: 4 or 8 bytes of a 32-byte sector.\n"
               "Rows of 100 entries and more keep the lanes busy. Rows of 5 entries leave 27 of 32 lanes idle and\n"
               "still need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it\n"

@@ -1,5 +1,5 @@
 /* SpMV kernels (matrix-vector products) for DIA-Adaptive, which stores the matrix as DIA, BRCSD-I or BRCSD-II: each
-   kernel runs the kernel of the chosen format. */
+   kernel here calls the kernel of the chosen format. */
 #include "diagonal_rows.h"
 #include "formats/fmt_dia_adaptive.h"
 

@@ -59,8 +59,8 @@ KERNEL_ENTRY(ell) = {
               "    1  2  5  6      7  8  3  4      *  *  9  *\n"
               "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
               "In each step a warp reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, none of\n"
-              "them wasted. x is gathered. No shuffles, no shared memory, coalesced writes of y: ideal for rows of\n"
-              "equal length.\n"
+              "them wasted. x is gathered. There are no shuffles, and y is written coalesced: ideal for rows of equal\n"
+              "length.\n"
               "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row,\n"
               "and the arrays have rows * (longest row) slots. A single long row makes the arrays so large that the\n"
               "program refuses the conversion. Uneven rows: in sell only the longest of 32 rows matters; hyb stores\n"
@@ -103,7 +103,7 @@ HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a w
              "1024 rows at a time",
              "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
              "column of slots apart, so each element is in a different cache line. The next rows use the same\n"
-             "lines while they are still in the cache. A good layout for a GPU is a bad one for a CPU: see\n"
+             "lines while they are still in the cache. A layout that is good for a GPU is bad for a CPU: see\n"
              "csr-serial.\n",
              .skips_padding = true);
 #endif

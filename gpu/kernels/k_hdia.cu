@@ -82,5 +82,5 @@ static void hdia_host(const struct launch *L, int threads)
 HOST_ENTRIES(hdia, "hdia", hdia_host, "the serial host loop along the diagonals, one hack at a time", "[ours]",
              "several hacks at a time",
              "The loop runs along the diagonals of one hack after another: short streams of neighbouring values\n"
-             "and x, no column indices. With hacks of 32 rows the loops are short for a CPU; dia has longer loops.\n");
+             "and x, without column indices. With hacks of 32 rows the loops are short for a CPU, unlike in dia.\n");
 #endif

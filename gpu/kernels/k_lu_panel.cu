@@ -99,8 +99,8 @@ __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots,
     }
 }
 
-/* Each column of L was written in its own step: apply the swaps of the steps that followed. `swap`: rows of the panel.
-   2w threads per column; all elements are read before any is written. */
+/* Each column of L was written in its own step: apply the swaps of the steps that followed. `swap` holds rows of the
+   panel. 2w threads per column; all elements are read before any is written. */
 template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
 {
     int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
@@ -116,8 +116,8 @@ template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, 
 }
 
 /* Factor columns j .. j+w-1, from row j on, with one block. A column costs two barriers: one after each warp has stored
-   its best candidate, one after the two rows to exchange are stored. Each barrier also protects the shared memory of
-   the previous step: all threads have read it before any thread reaches the next step. */
+   its best candidate, and one after the two rows to exchange are stored. Each barrier also protects the shared memory
+   of the previous step: all threads have read it before any thread reaches the next step. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
