@@ -1,4 +1,4 @@
-/* Errors: what went wrong and where, in one line. */
+/* Errors: one line that states what went wrong and where. */
 #ifndef ERR_H
 #define ERR_H
 
@@ -31,7 +31,7 @@ struct err {
     int advice;      /* offset in text at which the advice added by err_advise begins; 0: no advice */
 };
 
-/* Record the first failure in e (later ones are ignored; e may be NULL) and return false. */
+/* Record the first failure in e (later failures are ignored; e may be NULL) and return false. */
 bool fail(struct err *e, enum code code, const char *fmt, ...) PRINTF(3, 4);
 bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...) PRINTF(4, 5);
 void err_clear(struct err *e);

@@ -12,7 +12,8 @@ enum { RAW = -15, LEVEL_OF_MEMORY = 8, SLICE = 1 << 15, FLUSH_ROOM = 16 };
 
 struct gzip {
     z_stream z;
-    int64_t room, n, done; /* bytes of `packed`, of the piece, and of its part that is compressed */
+    /* size of `packed`; size of the piece; size of the part of the piece that is already compressed */
+    int64_t room, n, done;
     const unsigned char *data;
     unsigned char *packed;
     uint32_t crc; /* of the piece */

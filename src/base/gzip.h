@@ -1,4 +1,5 @@
-/* Write gzip on several threads: one stream of pieces, each of which any thread compresses by itself. */
+/* Write gzip on several threads: one stream of pieces. Any thread can compress a piece independently of all other
+   pieces. */
 #ifndef GZIP_H
 #define GZIP_H
 

@@ -1,4 +1,4 @@
-/* A stream into memory: stdio calls keep, which lengthens the text. */
+/* A stream that writes to memory. stdio calls `keep`, which appends to the text. */
 #include "memfile.h"
 #include "err.h"
 #include "mem.h"
@@ -26,7 +26,7 @@ static bool grow(struct memfile *m, size_t n)
     return true;
 }
 
-/* Returns 0 on failure, as fopencookie wants it. */
+/* Returns 0 on failure, as fopencookie requires. */
 static ssize_t keep(void *user, const char *bytes, size_t n)
 {
     struct memfile *m = user;

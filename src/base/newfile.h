@@ -21,9 +21,9 @@ struct newfile {
    process may write (RLIMIT_FSIZE), newfile_write fails. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
-/* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove it. */
+/* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove the temporary file. */
 bool newfile_close(struct newfile *f, bool ok, struct err *e);
-/* Can a file be created at path? Check this before long work whose result is to be written to path. */
+/* Can a file be created at path? Call this before long work whose result will be written to path. */
 bool newfile_possible(const char *path, struct err *e);
 /* Like newfile_possible, but refuses a file that exists, unless `force` is set. */
 bool newfile_allowed(const char *path, bool force, struct err *e);

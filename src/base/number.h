@@ -29,7 +29,7 @@ const char *number_plain(const char *at, double *value);
 size_t number_print(double value, char *out);
 
 /* bytes holds eight characters minus '0'. Set the top bit of each byte that is not a digit. Only the first set bit is
-   reliable: the addition may carry out of the byte after it. */
+   reliable, because the addition may carry out of the byte after that bit. */
 static inline uint64_t digits_end(uint64_t bytes)
 {
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;
@@ -46,7 +46,7 @@ static inline uint64_t digits_join(uint64_t bytes)
 }
 
 /* Read the digits at `at`, eight at a time. Returns how many digits there are. *value receives their number if there
-   are at most 19. For little-endian machines only. Reads up to 8 bytes beyond the last digit. */
+   are at most 19. Works on little-endian machines only. Reads up to 8 bytes beyond the last digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

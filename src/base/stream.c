@@ -22,7 +22,8 @@ enum packing { PLAIN, GZIP, XZ, ZSTD, BZIP2, TAR };
 struct stream {
     const char *path;
     int fd;
-    int64_t size, done; /* bytes of the file, 0 if it is a pipe; bytes read so far, atomic */
+    /* size of the file in bytes, 0 for a pipe; number of bytes read so far, read and written atomically */
+    int64_t size, done;
     struct loop loop;   /* ends at Ctrl-C */
     bool pipe, keeping; /* a pipe cannot be read again: its bytes are kept until the packing is known */
     char *kept;         /* bytes [at, nkept) are delivered next */
@@ -126,7 +127,8 @@ static bool refuse_kind(const char *where, mode_t mode, struct err *e)
     return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
-/* Open the file without blocking: opening a pipe would wait for its writer, and Ctrl-C would not end that. */
+/* Open the file without blocking. Otherwise opening a pipe would wait for its writer, and Ctrl-C would not end that
+   wait. */
 static bool file_open(struct stream *s, const char *where, struct err *e)
 {
     struct stat st;
@@ -224,8 +226,10 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    int found, best, index; /* matrices found so far; index of the chosen entry, or -1; index of the current entry */
-    bool sure;              /* the name of `best` matches the archive */
+    /* number of matrices found so far; index of the chosen entry, or -1 if none is chosen; index of the current
+       entry */
+    int found, best, index;
+    bool sure; /* the name of `best` matches the archive */
     char list[320];
 };
 

@@ -7,10 +7,10 @@
 
 struct err;
 
-/* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive it reads the only
-   .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is detected from the content,
-   never from the name. The file may be a pipe. Only one thread at a time may use a stream. If that thread has a watch
-   (see loop.h), Ctrl-C ends the waiting for a pipe and the reading with E_CANCELLED. */
+/* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive, a stream reads
+   the only .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is detected from the
+   content, never from the name. The file may be a pipe. Only one thread at a time may use a stream. If that thread has
+   a watch (see loop.h), Ctrl-C ends both waiting for a pipe and reading, with E_CANCELLED. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */
@@ -19,7 +19,7 @@ void stream_close(struct stream *s); /* s may be NULL */
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
 int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed or a pipe */
 bool stream_is_pipe(const struct stream *s);
-void stream_stop(struct stream *s); /* end the reading in another thread, with E_CANCELLED */
+void stream_stop(struct stream *s); /* make a read in another thread end with E_CANCELLED */
 void stream_progress(const struct stream *s, int64_t *done,
                      int64_t *total);        /* in packed bytes, from any thread; total is 0 for a pipe */
 bool stream_garbage(const struct stream *s); /* do bytes that are not gzip follow the gzip stream? */

@@ -40,7 +40,8 @@ static int distance(const char *a, const char *b)
 
 struct suggest suggest_for(const char *word)
 {
-    int most = (int)strlen(word) / 3; /* accept one wrong letter in three, but at least one and at most three */
+    /* accept one wrong letter per three letters, but at least one and at most three wrong letters */
+    int most = (int)strlen(word) / 3;
     most = most < 1 ? 1 : most > 3 ? 3 : most;
     return (struct suggest){.word = word, .distance = most + 1};
 }

@@ -26,7 +26,7 @@ struct words {
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. */
 bool words_split(struct words *w, const char **line, struct err *e);
 /* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
-   `size` means that all of it was written. */
+   `size` means that the whole command was written. */
 size_t words_join(const struct words *w, char *out, size_t size);
 
 #endif

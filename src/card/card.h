@@ -21,10 +21,10 @@ struct card_key {
     enum card_type type;
 };
 enum card_state {
-    CARD_LEFT,    /* costly and not requested, or cancelled before it ran */
+    CARD_LEFT,    /* the line was costly and not requested, or it was cancelled before it ran */
     CARD_FOUND,   /* finding and advice hold the result */
     CARD_UNFIT,   /* the line does not apply, because the matrix is not square */
-    CARD_STOPPED, /* cancelled while it ran */
+    CARD_STOPPED, /* the line was cancelled while it ran */
     CARD_FAILED   /* finding holds the reason: not enough memory, or no library */
 };
 struct card_line;
@@ -107,7 +107,7 @@ struct card {
     bool singular;       /* a line proved A singular: by an empty row or column, the structural rank, or LU */
     bool stopped;        /* the user pressed Ctrl-C */
     int n;
-    struct card_row *row; /* [n], one per line; owned */
+    struct card_row *row; /* [n], one item per line of the card; owned */
 };
 
 /* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every cheap line, and also the costly
@@ -160,8 +160,9 @@ const struct card_fill *card_fill(struct card *c, struct err *e);
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_cholmod.c: CHOLMOD, loaded at its first use. */
-extern double card_flops_most; /* a Cholesky factorisation with more operations is not started; tests lower the limit */
-extern const char *card_cholmod_name; /* file name of the library; tests set one that does not exist */
+/* a Cholesky factorisation that needs more operations is not started; tests lower this limit */
+extern double card_flops_most;
+extern const char *card_cholmod_name; /* file name of the library; tests set the name of a file that does not exist */
 struct card_cholesky {
     bool positive;  /* A is positive definite: L exists */
     int64_t failed; /* if not positive: the column of A, counted from 0, whose pivot was not positive */

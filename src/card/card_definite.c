@@ -107,7 +107,7 @@ static bool by_cholesky(struct card *c, struct card_row *r, struct err *e)
     return proved(c, r, l.positive ? CARD_POSITIVE : CARD_INDEFINITE, "cholesky");
 }
 
-/* For a matrix that is too large to factor: a search direction p of cg with p'Ap <= 0 disproves definiteness. */
+/* If the matrix is too large to factor, run cg: a search direction p with p'Ap <= 0 disproves definiteness. */
 static bool by_ritz(struct card *c, struct card_row *r, struct err *e)
 {
     struct card_lanczos l;

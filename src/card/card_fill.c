@@ -15,7 +15,7 @@ struct fill_job {
     bool ok;
 };
 
-/* B = A + A', without values. Release it with cs_di_spfree. */
+/* B = A + A', without values. The caller releases the result with cs_di_spfree. */
 static cs_di *with_mirror(const cs_di *A)
 {
     cs_di *T = cs_di_transpose(A, 0);
@@ -24,7 +24,7 @@ static cs_di *with_mirror(const cs_di *A)
     return B;
 }
 
-/* The upper triangle of B, permuted by P. Release it with cs_di_spfree. */
+/* The upper triangle of B, permuted by P. The caller releases the result with cs_di_spfree. */
 static cs_di *permuted(const cs_di *B, const int *P)
 {
     int *inverse = cs_di_pinv(P, B->n);
@@ -33,7 +33,8 @@ static cs_di *permuted(const cs_di *B, const int *P)
     return S;
 }
 
-/* Entries per column of L, from the elimination tree (Gilbert, Ng and Peyton 1994). Release them with cs_di_free. */
+/* Entries per column of L, from the elimination tree (Gilbert, Ng and Peyton 1994). The caller releases the result with
+   cs_di_free. */
 static int *counts_of(const cs_di *S)
 {
     int *parent = cs_di_etree(S, 0);
@@ -116,9 +117,8 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 const struct card_line card_line_fill = {
     .name = "fill",
     .real = true,
-    .about =
-        "entries of the Cholesky factor L of A + A' in AMD's order, and the operations to compute it; L and U of a "
-        "matrix that needs no pivoting have twice as many",
+    .about = "entries of the Cholesky factor L of A + A' in AMD's order, and the operations to compute L; L and U of a "
+             "matrix that needs no pivoting have twice as many",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},
     .costly = true,
     .square = true,

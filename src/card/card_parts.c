@@ -182,7 +182,7 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- weakly connected components: rows and columns joined by entries, whatever their direction ---- */
+/* ---- weakly connected components: rows and columns that entries join, in either direction ---- */
 
 static int root_of(int *parent, int v)
 {
@@ -286,7 +286,7 @@ const struct card_line card_line_strong = {
 };
 const struct card_line card_line_weak = {
     .name = "weak",
-    .about = "weakly connected components: those of the same graph with undirected edges",
+    .about = "weakly connected components: the components of the same graph if its edges have no direction",
     .keys = {{"weak_components", CARD_INT}, {"weak_largest", CARD_INT}},
     .costly = true,
     .run = run_weak,

@@ -228,8 +228,8 @@ static void limit_memory(void)
     if (ok) setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Return v if it is sparse; if v is a structure, return the field that `name` ends in, or NULL if there is no such
-   field. */
+/* Return v if it is sparse; if v is a structure, return the field whose name is the last part of `name`, or NULL if
+   there is no such field. */
 static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *name)
 {
     if (v->class_type == MAT_C_SPARSE) return v;

@@ -114,8 +114,8 @@ static bool next_integer(struct rb *r, const struct fields *f, const char *neede
     return !read_integer(text, n, v) || rb_bad(r, e, needed, text, text + n);
 }
 
-/* Read a value as Fortran does: if the value has no decimal point, its last `digits` digits are the fraction; if it has
-   no exponent, the scale applies. */
+/* Read a value by Fortran's rules: if the value has no decimal point, its last `digits` digits are the fraction; if it
+   has no exponent, the scale applies. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
     char text[WIDTH_MOST + 32];

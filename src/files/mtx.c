@@ -1,4 +1,4 @@
-/* Load a Matrix Market file, given its path, as a matrix with notes. */
+/* Load the Matrix Market file at a path; the result is a matrix and notes. */
 #include <stdio.h>
 
 #include "mtx.h"

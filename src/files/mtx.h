@@ -120,7 +120,7 @@ struct lines {
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
-/* put n bytes back; they are delivered next */
+/* take back n bytes, which will be delivered next */
 /* Tests: bytes of unpacked text without an entry that are accepted; 0: the default. */
 void lines_quiet(int64_t most);
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
@@ -146,13 +146,14 @@ struct head {
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
 /* The kind of the file if its first bytes show that it is not Matrix Market; otherwise NULL. */
 const char *foreign_kind(const char *s, int64_t n);
-/* For array files: the number of values before column c; the row of the first value in column c. */
+/* For array files. column_start: the number of values before column c. column_top: the row of the first value in column
+   c. */
 int64_t column_start(const struct head *h, int64_t c);
 int64_t column_top(const struct head *h, int64_t c);
 
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
-/* `lines` lines without an entry precede entry `at`. This is needed to compute the line number of an entry. */
+/* `lines` lines without an entry precede entry `at`. The gaps are needed to compute the line number of an entry. */
 struct gap {
     int64_t at, lines;
 };
@@ -166,9 +167,9 @@ bool entries_new(struct entries *t, const struct head *h, int64_t room, struct e
 void entries_free(struct entries *t);
 struct block {
     struct block *next;
-    int64_t seq, lines, n; /* number of the block; number of lines and of entries in the block */
+    int64_t seq, lines, n; /* number of the block; number of lines in the block; number of entries in the block */
     int64_t streamed;      /* bytes that had come from the stream after it */
-    int64_t line0, entry0; /* number of lines and of entries of the file before the block */
+    int64_t line0, entry0; /* number of lines of the file before the block; number of entries before it */
     int64_t upper, lower;  /* number of entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;

@@ -62,7 +62,7 @@ static bool rows_ascend(const int *row, int64_t n)
 }
 
 /* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
-   mtx_build.c finds the entries of a band side by side. For small blocks this is not worthwhile. */
+   mtx_build.c finds the entries of a band side by side. This is not worthwhile for small blocks. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
@@ -213,7 +213,7 @@ static int64_t next_turn(struct body *b)
 }
 
 /* Make room for a total of n entries. If the length of the file cannot confirm the size line, the arrays grow as
-   entries arrive. Only the thread whose turn it is calls this function; that thread waits for the threads that are
+   entries arrive. Only the thread that delivers the next block calls this function. It waits for the threads that are
    still copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {

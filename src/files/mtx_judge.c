@@ -2,6 +2,7 @@
    hold only one triangle? */
 #include "base/mem.h"
 #include "mtx.h"
+#include "base/text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -157,8 +158,8 @@ static bool judge_count(const struct body *b, int64_t entries, int64_t lines, st
                        "file is truncated or the count is wrong",
                        (long long)h->entries, (long long)lines, (long long)entries);
     return fail_at(e, E_INPUT, place_of(b->path, line_of(b, h->entries), where),
-                   "this is one entry too many: the size line (line %lld) declares only %lld", (long long)h->lines,
-                   (long long)h->entries);
+                   "this is one entry too many: the size line (line %lld) declares only %s", (long long)h->lines,
+                   how_many(h->entries, "entry").text);
 }
 
 bool body_judge(struct body *b, struct notes *t, struct err *e)

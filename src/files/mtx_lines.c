@@ -35,7 +35,8 @@ static bool grow(char **s, int64_t *room, int64_t n, struct err *e)
     return true;
 }
 
-/* Deliver up to n bytes, kept bytes first. Returns their number: 0 at the end, -1 on failure. */
+/* Deliver up to n bytes: first the kept bytes, then bytes of the stream. Returns their number: 0 at the end, -1 on
+   failure. */
 static int64_t feed(struct lines *l, char *to, int64_t n, struct err *e)
 {
     int64_t kept = l->n - l->at, got = kept < n ? kept : n;

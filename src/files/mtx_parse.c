@@ -7,7 +7,7 @@
 
 #include <math.h>
 
-/* The work of one thread on one block. */
+/* The state of one thread that parses one block. */
 struct parser {
     const struct head *h;
     struct block *k;

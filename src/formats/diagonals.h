@@ -37,8 +37,9 @@ struct block {
     int64_t at;          /* position among the blocks */
     int64_t first, last; /* rows first .. last-1 */
     int64_t n;           /* diagonals that have an entry in these rows */
-    int *offset;         /* [n], in the order in which they were found; block_put sorts them */
-    int *table, bits;    /* hash table of 2^bits places: 1 + the index of an offset, 0 = free */
+    /* [n] the offsets of these diagonals, in the order in which they were found; block_put sorts them */
+    int *offset;
+    int *table, bits; /* hash table of 2^bits places: 1 + the index of an offset, 0 = free */
 };
 /* Call visit once for each block, from several threads. Each call must write only to the parts of `to` that belong to
    its block. */

@@ -105,7 +105,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_hdc = {
     .name = "hdc",
-    .about = "DIA for diagonals that are full enough, compressed rows for the rest",
+    .about = "DIA for diagonals that are full enough, compressed rows for all other entries",
     .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
     .params = {{"fill", 50, 1, 100, "a diagonal must fill at least this % of its slots to be stored in the DIA part"}},
     .zeros_fade = true,

@@ -16,7 +16,7 @@ struct stored;
 extern const struct format format_sccsr;
 
 enum { SCCSR_LENGTH, SCCSR_ROW_INDEX, SCCSR_VAL, SCCSR_COL_IND, SCCSR_ROW_PTR, SCCSR_SEGMENT }; /* param 0: nw */
-enum { SCCSR_SEGMENTS = 4 }; /* as in the paper; segment g folds 32 >> g rows into one */
+enum { SCCSR_SEGMENTS = 4 }; /* as in the paper; in segment g, an SC-row consists of 32 >> g rows */
 
 struct sccsr_segment {
     int64_t c;     /* rows folded into one SC-row */

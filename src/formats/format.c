@@ -98,11 +98,11 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
     return true;
 }
 
-/* Write, for example, "ell of 88784 x 88784 needs 8.30 GB, 99.6% of it padding". */
+/* Write, for example, "ell of 88784 x 88784 needs 8.30 GB, of which 99.6% is padding". */
 static void describe(const struct plan *p, char *out, size_t size)
 {
     char need[32];
-    snprintf(out, size, "%s of %lld x %lld needs %s, %.1f%% of it padding", p->shape.format->name,
+    snprintf(out, size, "%s of %lld x %lld needs %s, of which %.1f%% is padding", p->shape.format->name,
              (long long)p->shape.rows, (long long)p->shape.cols, show_bytes((double)p->bytes, need, sizeof need),
              p->slots ? 100.0 * (double)p->padding / (double)p->slots : 0.0);
 }

@@ -61,8 +61,8 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
 /* Compute the sizes of A in format f, without allocating arrays. param: PARAMS_MAX values, or NULL for the defaults. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
-/* Fails with E_LIMIT if the plan exceeds `memory` bytes, or, unless `force` is set, if it has more than 20 slots of
-   padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
+/* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
+   slots of padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
 /* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. Fails for complex
    matrices. */

@@ -35,7 +35,7 @@ struct lu {
     const struct lu_ops *ops;
     void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
     const struct csr *of;
-    struct watch *watch; /* watch_tick is called with it after each column or panel; may be NULL */
+    struct watch *watch; /* the watch that is ticked after each column or panel; may be NULL */
     bool sampling;       /* if true, wait for the device after each part, and add the part's time to part_us */
     double part_us[LU_PARTS];
     double part_from;
@@ -100,7 +100,7 @@ bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
 /* Factor once and time each part, in v->part_us; the waits for the device make this slower than lu_factor. */
 bool lu_sample(struct lu *v, struct err *e);
 /* x = A^-1 b by forward and back substitution on v->dev; b, x: n doubles on the host, which may be the same array. Call
-   it after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
+   lu_solve after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
 /* Fill in sign, log10_det, growth, backward, error, solve_us. */
 bool lu_measure(struct lu *v, struct err *e);

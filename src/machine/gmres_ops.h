@@ -37,7 +37,7 @@ struct gmres_ops {
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q);
     int (*blocks)(const struct device *d, int64_t n);
-    /* q -= V row for the same columns; s[S_PQ] = q.q */
+    /* q -= V row for columns from .. to-1; s[S_PQ] = q.q */
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
     /* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was

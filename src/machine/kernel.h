@@ -46,7 +46,7 @@ struct kernel {
     bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
-    bool together;      /* its blocks depend on one another or on an earlier launch: all of them must be emulated */
+    bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that the kernel must read; NULL: all arrays */

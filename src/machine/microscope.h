@@ -32,7 +32,7 @@ enum access_kind {
     ACCESS_SHARED_ATOMIC,
     ACCESS_COLLECTIVE, /* shuffles, votes, __syncwarp */
     ACCESS_BARRIER,
-    ACCESS_RECONVERGE, /* a mark in the source where a warp reconverges; never part of a request */
+    ACCESS_RECONVERGE, /* a mark in the source where a warp reconverges; a request never contains this kind */
     ACCESS_KINDS
 };
 extern const char *const access_names[ACCESS_KINDS]; /* "load", "store", ... */
@@ -54,7 +54,7 @@ struct scope_array {
     bool integral; /* elements are integers, so a compiler combines a warp's atomic additions to one address */
     int64_t n;     /* elements of `size` bytes each */
     int size;
-    uint64_t base; /* address of element 0; an offset if in shared memory */
+    uint64_t base; /* address of element 0; for shared memory, its offset */
 };
 
 /* Unroll factors that are not numbers: all iterations, or the compiler's choice. */
@@ -129,7 +129,7 @@ struct trace {
     int warp, warps;
     int64_t nsteps;
     struct request *step;
-    bool cut; /* the warp had more than TRACE_MOST steps; the rest is missing */
+    bool cut; /* the warp had more than TRACE_MOST steps, and the later steps are missing */
 };
 enum { TRACE_MOST = 1 << 16 };
 
@@ -190,7 +190,7 @@ void tally_add(struct tally *to, const struct tally *t, double scale);
    or -1 for all arrays. launch: one launch, or -1 for all launches. */
 struct tally counts_of(const struct counts *c, enum access_kind kind, int array, int launch);
 /* Half the width of the 95 % confidence interval of the scaled number of global sectors, as a fraction of that number.
-   0: all blocks were watched; NaN: only one of several blocks was watched. */
+   0: all blocks were watched; NaN: there are several blocks, but only one was watched. */
 double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */

@@ -24,15 +24,15 @@ struct tools;
 struct packer {
     const struct format *format;
     const char *about; /* how the work is distributed over threads */
-    /* Compute on the device the counts on which the array sizes depend, read them back, and list the arrays of p->S
-       with the format's NAME_sizes. Data left in the work buffers stays available for f32 and f64. */
+    /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
+       p->S with the format's NAME_sizes. Data left in the work buffers stays available for f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
     /* Queue the launches that write p->out. They must write every slot, because p->out is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
 };
 
-/* Work buffers on the device, by purpose. They are kept from one run to the next. */
+/* Work buffers on the device, by purpose. The buffers are kept from one run to the next. */
 enum room {
     ROOM_CUT,  /* int: where tiles begin (gpu/kernels/tiles.h) */
     ROOM_AT,   /* int64: counts, then their exclusive prefix sums */

@@ -112,7 +112,7 @@ bool sym_transpose(struct csr *out, const struct csr *A, struct device *d, doubl
 
 /* ---- the kernels (gpu/kernels/k_sym.cu) ---- */
 
-/* These launches work on the arrays of v. They are asynchronous on cuda. */
+/* These launches work on the arrays of v. The launches are asynchronous on cuda. */
 struct sym_ops {
     /* cut the rows of A into tiles; if `both` is set, cut the rows of A and of its transpose */
     void (*cut)(struct sym *v, bool both);

@@ -291,7 +291,7 @@ static bool go(struct job *j, const struct transfer_way *w, struct err *e)
 
 /* ---- checks ---- */
 
-/* Overwrite the memory that a way writes to, so that data from an earlier run cannot pass the check. */
+/* Overwrite the memory to which a way writes, so that data from an earlier run cannot pass the check. */
 static bool spoil(struct job *j, const struct transfer_way *w, struct err *e)
 {
     const struct device_ops *ops = j->plan->dev->ops;

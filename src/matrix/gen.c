@@ -1,4 +1,5 @@
-/* The registry of generators, and their random numbers: splitmix64, the same on every machine. */
+/* The registry of generators, and their random numbers, which splitmix64 produces. They are the same on every
+   machine. */
 #include "gen.h"
 #include "base/err.h"
 #include "random.h"

@@ -56,8 +56,8 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
 
 /* ---- brokendiag: the main diagonal is full; every other diagonal is cut into pieces, about half of them present ----
 
-       * . *          Every diagonal has PIECES pieces per height of the matrix. They begin at
-         *   .        a random row of their own, and a random bit decides whether a piece is
+       * . *          Every diagonal has PIECES pieces per height of the matrix. Its first piece begins at
+         *   .        a random row. A random bit decides whether a piece is
        .   *   *      present.
          *   *                                                                                        */
 

@@ -231,7 +231,7 @@ static const struct ordering ordering_rcm = {
     .order = order_rcm,
 };
 
-/* ---- libraries: they cannot be cancelled, so they run on a worker thread ---- */
+/* ---- libraries, which cannot be cancelled and therefore run on a worker thread ---- */
 
 struct library_job {
     struct graph g;

@@ -1,4 +1,4 @@
-/* Sort rows into levels, copy them to a device in that order, and plan the launches. */
+/* Sort rows into levels, copy the rows to a device in the order of the levels, and plan the launches. */
 #include "level_schedule.h"
 #include "machine/device.h"
 #include "base/loop.h"
@@ -135,7 +135,7 @@ static int runs_of(const struct layout *l, struct level_run *run)
     return n;
 }
 
-/* ---- the two pieces of memory: one of integers, one of reals ---- */
+/* ---- the two pieces of memory: one holds integers, the other reals ---- */
 
 static int64_t aligned(int64_t n)
 {

@@ -20,7 +20,7 @@ struct ritz_edge {
     struct ritz_probe outer, next;
 };
 
-/* The extreme eigenvalues of the tridiagonal T of conjugate gradients, which grows by one row per iteration:
+/* The extreme eigenvalues of the tridiagonal matrix T of conjugate gradients. T grows by one row per iteration:
        T_jj = 1 / alpha_j + beta_j-1 / alpha_j-1,  T_j,j+1 = sqrt(beta_j) / alpha_j   (Saad 2003, 6.7.3).
    The eigenvalues of T lie within the spectrum of A (or of M^-1 A) and approach its ends from inside. Start with a
    zeroed struct. */

@@ -90,8 +90,8 @@ const struct solver solver_gs = {
               "positive definite; if A is symmetric positive definite, cg is faster",
     .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
             "copy of A's rows",
-    .when = "if jacobi converges: gs takes about half as many iterations. On cpu it updates the rows in order; on a "
-            "GPU it updates all rows of a colour at once, so a matrix that needs many colours is slow there",
+    .when = "if jacobi converges: gs takes about half as many iterations. On cpu, gs updates the rows in order. On a "
+            "GPU, it updates all rows of a colour at once, so it is slow for a matrix that needs many colours",
     .vectors = 1,
     .window = 1000,
     .diff = true,

@@ -77,7 +77,7 @@ struct phase {
 struct solve_settings {
     double tol;   /* limit for ||r|| / ||b|| */
     double eps;   /* limit for max |x' - x|; 0: no limit */
-    double omega; /* relaxation factor, for solvers that have one */
+    double omega; /* relaxation factor, for solvers that use a relaxation factor */
     int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
     int64_t window; /* the solve has stagnated after this many iterations without a gain of 1% */
@@ -119,7 +119,7 @@ struct solve_schedule {
     bool ahead;  /* launches may still be running on the device */
     void *graph; /* recorded launches of graph_n iterations; NULL: none */
     int64_t graph_n;
-    bool no_graph; /* launches cannot be recorded, or recording them does not pay off */
+    bool no_graph; /* launches cannot be recorded, or recording them saves no time */
 };
 
 struct solve_time {

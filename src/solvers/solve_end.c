@@ -20,8 +20,9 @@ static const double drift = 2;
 static const struct {
     const char *name, *text;
 } reasons[] = {
-    [RUNNING] = {"running",
-                 "not finished: `step [N]` runs N iterations, `continue` runs the rest, `stop` ends the solve"},
+    [RUNNING] =
+        {"running",
+         "not finished: `step [N]` runs N iterations, `continue` runs all remaining iterations, `stop` ends the solve"},
     [CONVERGED] = {"converged", "converged"},
     [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; give a larger maxit or a larger tol"},
     [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first residual"},

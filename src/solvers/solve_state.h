@@ -58,7 +58,7 @@ void live_free(struct solve *v);
 
 /* ---- solve_checkpoint.c ---- */
 
-/* Make a checkpoint if one is due. */
+/* Make a checkpoint if enough time has passed since the last checkpoint. */
 bool checkpoint_maybe(struct solve *v, struct err *e);
 /* Copy the vectors and scalars of a checkpoint back to the device. */
 bool checkpoint_restore(struct solve *v, const struct checkpoint *c, struct err *e);

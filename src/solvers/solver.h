@@ -14,10 +14,11 @@ struct solve; /* solve.h */
 
 struct solver {
     const char *name, *about, *source;
-    const char *needs;       /* "a square matrix with no zero on the diagonal" */
-    const char *advice;      /* what to do if the solver diverges or stagnates */
-    const char *cost, *when; /* for `help`: the work per iteration and the number of vectors; when to choose it */
-    int vectors;             /* number of vectors on the device in addition to x and b */
+    const char *needs;  /* "a square matrix with no zero on the diagonal" */
+    const char *advice; /* what to do if the solver diverges or stagnates */
+    /* for `help`: the work per iteration and the number of vectors; when to choose this solver */
+    const char *cost, *when;
+    int vectors; /* number of vectors on the device in addition to x and b */
     /* A solve has stagnated after this many iterations without a gain of 1%: rows * window_per_row, at least `window`
        and at most window_most. */
     int window, window_per_row, window_most;

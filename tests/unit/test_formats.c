@@ -501,14 +501,16 @@ static const struct {
     const char *text; /* NULL: allowed */
 } limits[] = {
     {10000000000, false,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding; add `force` to the command to convert it anyway"},
+     "ell of 20000 x 20000 needs 4.80 GB, of which 100.0% is padding; add `force` to the command to convert it anyway"},
     {10000000000, true, NULL},
     {4800000000, true, NULL},
     {4799999999, true,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 4.80 GB of memory is free; choose another "
+     "ell of 20000 x 20000 needs 4.80 GB, of which 100.0% is padding, but only 4.80 GB of memory is free; choose "
+     "another "
      "format"},
     {1000000, false,
-     "ell of 20000 x 20000 needs 4.80 GB, 100.0% of it padding, but only 1.00 MB of memory is free; choose another "
+     "ell of 20000 x 20000 needs 4.80 GB, of which 100.0% is padding, but only 1.00 MB of memory is free; choose "
+     "another "
      "format"},
 };
 

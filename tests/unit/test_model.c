@@ -232,7 +232,7 @@ static void test_commands(void **state)
     talk_says(&t, "advise top 2", "conversion us");
     talk_says(&t, "advise for 100 products top 3", "total us");
     talk_says(&t, "why not coo", "times as long as");
-    talk_says(&t, "gen random 40000 4 as R; why not dia", "of it padding");
+    talk_says(&t, "gen random 40000 4 as R; why not dia", "is padding");
     talk_says(&t, "gen poisson2d 30 as P; whatif format ell", "Nothing was kept.");
     talk_says(&t, "whatif format bsr 4 f32 reorder rcm", "rcm");
     talk_says(&t, "whatif reorder rcm", "csr-vector");
