@@ -184,6 +184,8 @@ static bool archive_fail(struct stream *s, struct err *e)
     char text[256];
     if (s->below.code) return fail(e, s->below.code, "%s", s->below.text);
     why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
+    if (archive_errno(s->archive) == ENOMEM)
+        return fail(e, E_MEMORY, "out of memory for the compressed file (%s)", why);
     return fail(e, E_INPUT, "the compressed file is damaged (%s): it is truncated or corrupt; download it again", why);
 }
 

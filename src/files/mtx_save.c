@@ -214,7 +214,7 @@ static bool write_head(struct writer *w, const char *comment, struct err *e)
     gzip_head(head);
     bool ok = piece_new(&p, w->packs, e) && (!w->packs || newfile_write(&w->file, head, sizeof head, e));
     if (ok && !put_head(&p, w->A, comment))
-        ok = fail_at(e, E_IO, w->file.where, "mmio could not write the banner or the size line");
+        ok = fail_at(e, E_MEMORY, w->file.where, "out of memory for the banner and the size line");
     ok = ok && (piece_pack(w, &p, 0) || fine(w, e)) && piece_write(w, &p, e);
     piece_free(&p);
     return ok;

@@ -9,6 +9,7 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <errno.h>
 #include <math.h>
 #include <string.h>
 
@@ -31,6 +32,8 @@ static bool zip_fail(struct reader *r, struct err *e)
     const char *why = archive_error_string(r->archive);
     char text[256];
     why = why ? print_safe(why, strlen(why), 200, text, sizeof text) : "no details";
+    if (archive_errno(r->archive) == ENOMEM)
+        return fail_at(e, E_MEMORY, r->s->where, "out of memory for the .npz file (%s)", why);
     return file_bad(r->s, e, "the .npz file is damaged (%s): it is truncated or corrupt", why);
 }
 

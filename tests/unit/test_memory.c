@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-enum { LINES_MOST = 16, RUNS_MOST = 100 };
+enum { LINES_MOST = 16, RUNS_MOST = 40 };
 
 static const struct script {
     const char *name;
