@@ -85,8 +85,8 @@ static int64_t group_leaves(const struct version *v, const char *folder)
     return left > 0 ? left : 0;
 }
 
-/* The number of bytes that a control group and all its parent groups still allow. A folder may be missing, for example
-   in a container; it then sets no limit. */
+/* The number of bytes that a control group and all its parent groups still allow. A missing folder sets no limit;
+   folders may be missing in a container. */
 static int64_t groups_leave(const struct version *v, const char *root, const char *path)
 {
     char folder[PATH_MAX];

@@ -13,8 +13,8 @@ double now_us(void);
 /* For tests: take the time from the function `clock`, so that screens do not depend on the real time. If `clock` is
    NULL, the monotonic clock is used again. */
 void now_replace(double (*clock)(void));
-/* The same clock, but never replaced: for progress and for the pauses between two looks at it. How often these read the
-   clock would otherwise change the times in a test. */
+/* Microseconds on the monotonic clock, even if a test has replaced `clock`. Progress reports use steady_us, because the
+   number of their readings varies and must not change the times in a test. */
 double steady_us(void);
 /* The median of n >= 1 times. Sorts us[] in place. *spread receives half the interquartile range; spread may be
    NULL. */

@@ -1,5 +1,5 @@
-/* Write gzip on several threads. A piece is raw deflate data that refers to no earlier piece. It ends with an empty
-   stored block (a sync flush), hence at a byte boundary. So the pieces of all threads, joined in order, form one
+/* Write gzip on several threads. A piece is raw deflate data that refers to no earlier piece. A piece ends with an
+   empty stored block (a sync flush), hence at a byte boundary. So the pieces of all threads, joined in order, form one
    stream. */
 #include "gzip.h"
 #include "err.h"

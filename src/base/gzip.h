@@ -8,7 +8,7 @@
 
 struct err;
 
-/* Compresses pieces one after another. Each thread has its own. */
+/* Compresses pieces one after another. Each thread has its own struct gzip. */
 struct gzip;
 struct gzip *gzip_new(int64_t most, struct err *e); /* most: the largest number of bytes in a piece */
 void gzip_free(struct gzip *g);                     /* g may be NULL */

@@ -23,8 +23,8 @@ void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *
 char *mem_str(const char *text, struct err *e); /* a copy of text */
 void mem_free(void *p);
 int64_t mem_available(void); /* estimate of the bytes that this process can still allocate, see available.h */
-/* Register a reserve of `bytes` bytes. give(user) must free the whole reserve. Any thread may call `give`, when memory
-   runs short. */
+/* Register a reserve of `bytes` bytes. give(user) must free the whole reserve. When memory runs short, any thread may
+   call `give`. */
 void mem_spare(int64_t bytes, void (*give)(void *user), void *user);
 bool mem_take_spare(void);     /* free the reserve; returns false if there was no reserve */
 void mem_fail_at(int64_t nth); /* tests: make the nth allocation from now fail; 0: none */

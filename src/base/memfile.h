@@ -1,4 +1,4 @@
-/* A stream whose bytes are kept in memory. Unlike those of open_memstream, its failures are always reported. */
+/* A stream that writes to memory. Unlike open_memstream, it always reports failures. */
 #ifndef MEMFILE_H
 #define MEMFILE_H
 
@@ -9,15 +9,16 @@ struct err;
 
 struct memfile {
     FILE *file;     /* to write to; NULL: not open */
-    char *text;     /* the bytes that memfile_sync or memfile_close brought here, and a NUL after them */
+    char *text;     /* the bytes that were written before the last memfile_sync or memfile_close, followed by a NUL */
     size_t n, room; /* bytes in text; bytes allocated */
-    bool lost;      /* some bytes are not in text, since memory was short */
+    bool lost;      /* some bytes are missing in `text`, because memory was short */
 };
-/* The struct must not move while the file is open. Release it with memfile_free, also after a failure. */
+/* The struct must not move while the file is open. Call memfile_free in the end, also after a failure. */
 bool memfile_open(struct memfile *m, struct err *e);
-/* Bring text and n up to date. Returns false, with E_MEMORY, if bytes were lost. */
+/* Write all buffered bytes to `text`, and update n. Returns false, with E_MEMORY, if bytes were lost. */
 bool memfile_sync(struct memfile *m, struct err *e);
-/* Close the file and keep the text. Returns whether all was written, or false without an error if not ok. */
+/* Close the file and keep the text. Returns true if all bytes were written. If ok is false, returns false without an
+   error. */
 bool memfile_close(struct memfile *m, bool ok, struct err *e);
 void memfile_free(struct memfile *m);
 

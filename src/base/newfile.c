@@ -26,8 +26,8 @@ static struct {
 static int npending;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns. By then its previous
-   action has been restored. */
+/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns. By then the signal's
+   previous action has been restored. */
 static void on_death(int sig)
 {
     int keep = errno;

@@ -24,9 +24,10 @@ struct stream {
     int fd;
     /* size of the file in bytes, 0 for a pipe; number of bytes read so far, read and written atomically */
     int64_t size, done;
-    struct loop loop;   /* ends at Ctrl-C */
-    bool pipe, keeping; /* a pipe cannot be read again: its bytes are kept until the packing is known */
-    char *kept;         /* bytes [at, nkept) are delivered next */
+    struct loop loop; /* ends at Ctrl-C */
+    /* `keeping`: keep the bytes of a pipe, which cannot be read again, until the packing is known */
+    bool pipe, keeping;
+    char *kept; /* bytes [at, nkept) are delivered next */
     int64_t at, nkept, room;
     enum packing packing;    /* how the outermost layer is packed */
     struct gunzip *gunzip;   /* unpacks gzip; NULL if the file is not gzip */

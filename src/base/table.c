@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* LEAST: the smallest width to which text is cut. LEAST_KEPT: the same for the main column */
+/* LEAST: the smallest width to which text is cut. LEAST_KEPT: the smallest width to which text in the main column is
+   cut */
 enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 };
 
 struct column {

@@ -24,8 +24,8 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
-/* The data in the pipe begin with this header. Unless it reports an error, int32 pointers, int32 indices and double
-   values follow. */
+/* The data in the pipe begin with this header. If the header reports no error, int32 pointers, int32 indices and double
+   values follow it. */
 struct message {
     int32_t code; /* E_NONE, or an error whose message is in text */
     int32_t complex_values, logical;

@@ -168,8 +168,8 @@ void entries_free(struct entries *t);
 struct block {
     struct block *next;
     int64_t seq, lines, n; /* number of the block; number of lines in the block; number of entries in the block */
-    int64_t streamed;      /* bytes that had come from the stream after it */
-    int64_t line0, entry0; /* number of lines of the file before the block; number of entries before it */
+    int64_t streamed;      /* number of bytes that the stream had delivered after the block */
+    int64_t line0, entry0; /* number of lines of the file before the block; number of entries before the block */
     int64_t upper, lower;  /* number of entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
@@ -201,7 +201,7 @@ struct body {
     int64_t delivered;  /* entries delivered so far */
     int delivering;     /* number of threads that are still copying entries */
     bool stop;
-    pthread_mutex_t reader; /* held by the thread that reads */
+    pthread_mutex_t reader; /* the thread that reads holds this lock */
 };
 /* Parse all blocks. A fault is recorded in b->fault. */
 void body_parse(struct body *b);

@@ -1,7 +1,7 @@
 /* Parse the entries of a Matrix Market file on all cores. Only one thread at a time cuts a block of whole lines from
    the text; this suffices, because copying text is many times as fast as parsing it. Each thread parses its blocks into
-   its own arrays, which it reuses, so that they stay in its cache. It then copies the entries, in the order of the
-   file, to the arrays of the whole file. */
+   its own arrays, which it reuses, so that they stay in its cache. The thread then copies the entries, in the order of
+   the file, to the arrays of the whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -213,8 +213,8 @@ static int64_t next_turn(struct body *b)
 }
 
 /* Make room for a total of n entries. If the length of the file cannot confirm the size line, the arrays grow as
-   entries arrive. Only the thread that delivers the next block calls this function. It waits for the threads that are
-   still copying. */
+   entries arrive. Only the thread that delivers the next block calls this function. That thread waits for the threads
+   that are still copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
     struct entries more;
@@ -268,7 +268,7 @@ static void deliver(struct body *b, struct block *k, const struct entries *from)
     b->delivering--;
 }
 
-/* Only the first thread checks for Ctrl-C: it does so also while another thread reads, or waits for a pipe. */
+/* Only the first thread checks for Ctrl-C, even while another thread reads or waits for a pipe. */
 static bool lock_reader(struct body *b)
 {
     if (omp_get_thread_num() != 0) return pthread_mutex_lock(&b->reader) == 0;

@@ -64,13 +64,14 @@ struct rows {
     int64_t first, end;
 };
 
-/* The rows that begin at entry i: those after the row of entry i - 1, up to the row of entry i. */
+/* Returns the range of the rows that begin at entry i: the rows after the row of entry i - 1, up to the row of entry
+   i. */
 static struct rows rows_at(const struct csr *A, const int *row, int64_t i)
 {
     return (struct rows){(i > 0 ? row[i - 1] : -1) + (int64_t)1, (i < A->nnz ? row[i] : A->rows) + 1};
 }
 
-/* Set the row pointers. A long run of empty rows is set on all threads. */
+/* Set the row pointers. If very many rows begin at the same entry, all threads set their row pointers. */
 static bool mark_rows(struct csr *A, const int *row, struct err *e)
 {
     struct loop l = loop_of("making rows", A->nnz);

@@ -12,9 +12,9 @@ struct watch;
 
 enum { FIND_PLACES = 12, FIND_TWICE = 3 };
 
-/* An entry of the matrix (row and column, counted from 0) and its line in the file (counted from 1). This is the first
-   line that holds the wanted value. If only the sum of duplicates has the wanted value, the line is the first line that
-   holds the entry. */
+/* An entry of the matrix (row and column, counted from 0) and its line in the file (counted from 1). The line is the
+   first line that holds the wanted value. If only the sum of duplicates has the wanted value, the line is the first
+   line that holds the entry. */
 struct find_place {
     int64_t row, col;
     bool zero; /* true: look for a stored zero; false: look for NaN or inf */

@@ -135,7 +135,7 @@ static bool names_from_mmio(struct head *h, const char *where, struct err *e)
     char line[128], format[16];
     const char *words = NULL;
     MM_typecode code;
-    /* mmio does not support vectors. It supports hermitian only for complex matrices. */
+    /* mmio does not support vectors. mmio supports hermitian only for complex matrices. */
     int n = snprintf(line, sizeof line, "%s matrix %s %s %s\n", MatrixMarketBanner, layouts[h->array], fields[h->field],
                      symmetries[h->symmetry]);
     FILE *f = fmemopen(line, (size_t)n, "r");
@@ -230,7 +230,7 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
 }
 
 /* Check that the file is long enough for the declared size, before memory is allocated for it. If at most SHORT bytes
-   are left, they only have to suffice for that many lines of any length. If such a line lacks a number, a later error
+   are left, these bytes only have to hold that many lines of any length. If such a line lacks a number, a later error
    can then name the line. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {

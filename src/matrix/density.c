@@ -306,7 +306,7 @@ void sums_free(struct sums *s)
 }
 
 /* Replace each count by the sum of all cells above and to the left of it, including itself. All threads of a team call
-   this function. They first divide the rows among themselves, then the columns. */
+   this function. The threads first divide the rows among themselves, then the columns. */
 static void sum_above_and_left(const struct sums *s, int64_t from, int64_t to)
 {
     int64_t pitch = s->w + 1, stretch = 1024;
@@ -361,7 +361,8 @@ static int64_t corner(int64_t from, const struct scale *a, int64_t k, int shift,
     return at < last ? at : last;
 }
 
-/* Set one row of cells. `top` is the line of sums at its upper edge, `low` the line of sums at its lower edge. */
+/* Set one row of cells. `top` is the line of sums at the upper edge of that row of cells, and `low` is the line of sums
+   at its lower edge. */
 static void row_of_cells(const struct sums *s, const struct picture *p, const uint32_t *top, const uint32_t *low,
                          uint32_t *cells)
 {

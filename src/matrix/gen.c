@@ -1,4 +1,4 @@
-/* The registry of generators, and their random numbers, which splitmix64 produces. They are the same on every
+/* The registry of generators, and their random numbers, which splitmix64 produces. These numbers are the same on every
    machine. */
 #include "gen.h"
 #include "base/err.h"

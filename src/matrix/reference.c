@@ -95,8 +95,8 @@ static bool same_kind(double y, double ref)
     return isnan(ref) ? isnan(y) : y == ref;
 }
 
-/* |y - ref| / bound. It is 0 if y equals ref. If they differ, it is infinite if y or ref is not finite or the bound is
-   0. */
+/* |y - ref| / bound. The result is 0 if y equals ref. If they differ, the result is infinite if y or ref is not finite
+   or the bound is 0. */
 static double excess(double y, double ref, double bound)
 {
     if (same_kind(y, ref)) return 0;

@@ -94,7 +94,8 @@ struct part {
     double value_min, value_max;
 };
 
-/* Set bit `at`, which stands for one diagonal. Most bits are set already, so read before the atomic write. */
+/* Set bit `at`, which stands for one diagonal. Most bits are already set, so read the bit first and do the atomic write
+   only if needed. */
 static void mark_diagonal(uint64_t *bits, int64_t at)
 {
     uint64_t bit = 1ull << (at & 63), *word = bits + (at >> 6);

@@ -31,7 +31,7 @@ bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool do
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e);
 void order_free(struct order *o);
 
-/* A part of each row of a matrix. For row i, it consists of the entries begin[i] + skip .. end[i] - 1. */
+/* A part of each row of a matrix. The part of row i consists of the entries begin[i] + skip .. end[i] - 1. */
 struct entries {
     const int *begin, *end;
     int skip;

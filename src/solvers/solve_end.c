@@ -181,7 +181,7 @@ bool solve_end(struct solve *v, struct err *e)
 {
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
-    struct watch *w = loop_enter(NULL); /* x is kept, also after Ctrl-C */
+    struct watch *w = loop_enter(NULL); /* x is kept, even after Ctrl-C */
     ok = ok && fetch_x(v, e);
     loop_enter(w);
     ok = ok && measure(v, e);

@@ -129,15 +129,15 @@ static const struct text warned[] = {
      "1x1: 1 1 -inf | line 3: 1 Fortran exponent (1.5D+03, 1.5+103) read as e"
      " | line 3: 1 value beyond the largest double became inf"},
     {"fractions", T(COO("integer general") "1 3 3\n1 1 2\n1 2 2.0\n1 3 2.5\n"),
-     "1x3: 1 1 2; 1 2 2; 1 3 2.5 | line 5: 1 fraction in an integer file kept"
+     "1x3: 1 1 2; 1 2 2; 1 3 2.5 | line 5: 1 fraction kept in an integer file"
      " | line 4: 1 integer written as a real number (3.0) in an integer file"},
     {"integers as reals", T(COO("integer general") "1 5 5\n1 1 3.0\n1 2 -1e3\n1 3 4.\n1 4 +5\n1 5 inf\n"),
      "1x5: 1 1 3; 1 2 -1000; 1 3 4; 1 4 5; 1 5 inf | line 7: 1 value is inf or nan"
      " | line 3: 3 integers written as real numbers (3.0) in an integer file"},
     {"real hermitian", T(COO("real hermitian") "2 2 1\n2 1 5\n"),
-     "2x2: 1 2 5; 2 1 5 | line 1: hermitian without imaginary parts read as symmetric"},
+     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts read as symmetric"},
     {"integer hermitian", T(COO("integer hermitian") "2 2 1\n2 1 5\n"),
-     "2x2: 1 2 5; 2 1 5 | line 1: hermitian without imaginary parts read as symmetric"},
+     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts read as symmetric"},
     {"duplicates", T(COO("real general") "2 2 4\n1 1 1\n2 2 5\n1 1 -1\n2 2 1\n"),
      "2x2: 1 1 0; 2 2 6 | 2 duplicate entries summed"},
     {"symmetric duplicates", T(COO("real symmetric") "2 2 4\n2 1 1\n1 1 5\n2 1 2\n1 1 5\n"),
@@ -155,7 +155,7 @@ static const struct text warned[] = {
     {"some of each triangle", T(COO("real symmetric") "3 3 2\n3 1 1\n1 2 2\n"),
      "3x3: 1 2 2; 1 3 1; 2 1 2; 3 1 1 | line 4: 1 entry above the diagonal mirrored"},
     {"skew zero", T(COO("real skew-symmetric") "2 2 2\n1 1 0\n2 1 5\n"),
-     "2x2: 1 1 0; 1 2 -5; 2 1 5 | line 3: 1 zero on a skew-symmetric diagonal kept"},
+     "2x2: 1 1 0; 1 2 -5; 2 1 5 | line 3: 1 zero kept on a skew-symmetric diagonal"},
     {"crowded", T(COO("real general") "1 1 2\n1 1 1\n1 1 2\n"),
      "1x1: 1 1 3 | line 2: more entries declared than the matrix has positions, so some are duplicates | 1 duplicate "
      "entry summed"},
@@ -642,7 +642,7 @@ static void many_deviations_make_few_warnings(void **state)
                              " | line 2: more entries declared than the matrix has positions, so some are duplicates"
                              " | line 3: 6000 comments after the size line skipped"
                              " | line 3: 3000 Fortran exponents (1.5D+03, 1.5+103) read as e"
-                             " | line 3: 3000 fractions in an integer file kept"
+                             " | line 3: 3000 fractions kept in an integer file"
                              " | line 3: 3000 entries above the diagonal mirrored | 2999 duplicate entries summed");
     mem_free(text);
 }
