@@ -132,11 +132,13 @@ double card_size(const struct csr *A, int64_t k)
 
 static void scan_slice(const struct csr *A, int64_t from, int64_t to, size_t size, char *part, card_visit *visit)
 {
+    struct loop l = loop_of("rows", A->rows);
 #pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > THREADS_FROM)
     {
         char *thread_part = part + size * (size_t)omp_get_thread_num();
 #pragma omp for schedule(static)
-        for (int64_t r = from; r < to; r++) visit(A, r, thread_part);
+        for (int64_t r = from; r < to; r++)
+            if (loop_goes(&l, r)) visit(A, r, thread_part);
     }
 }
 
@@ -152,7 +154,7 @@ bool card_scan(struct card *c, const char *what, size_t size, void *sum, card_vi
     for (int64_t from = 0, to; ok && from < A->rows; from = to) {
         to = stats_slice(A, from, A->rows);
         scan_slice(A, from, to, stride, part, visit);
-        ok = watch_tick(c->watch, what, A->rowptr[to], A->nnz, e);
+        ok = watch_tick(c->watch, what, A->rowptr[to], A->nnz, e) && loop_tick(what, A->rowptr[to], A->nnz, e);
     }
     for (int t = 0; ok && t < threads; t++) merge(sum, part + stride * (size_t)t);
     mem_free(part);
@@ -217,7 +219,7 @@ static void run_line_of(struct card *c, struct card_row *r)
     if (v && v->bad)
         card_say(r, "not known: the matrix has NaN or inf");
     else if (ok)
-        ok = r->line->run(c, r, &e);
+        ok = r->line->run(c, r, &e) && loop_tick(r->line->name, 0, 0, &e);
     r->us = now_us() - from;
     r->state = ok ? CARD_FOUND : e.code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
     if (!ok) {

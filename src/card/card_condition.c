@@ -1,6 +1,7 @@
 /* Report card: two lower estimates of the condition number. The condition number bounds the number of digits that a
    solve loses. */
 #include "card.h"
+#include "base/loop.h"
 #include "card_graph.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
@@ -135,7 +136,8 @@ static bool hager(struct card *c, double *condition, struct err *e)
     }
     if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
     double norm = 0;
-    for (int64_t j = 0; j < c->A->cols; j++) norm = fmax(norm, col->sum[j]);
+    struct loop l = loop_of("columns", c->A->cols);
+    for (int64_t j = 0; j < c->A->cols && loop_goes(&l, j); j++) norm = fmax(norm, col->sum[j]);
     *condition = job->singular || !isfinite(job->inverse) ? INFINITY : norm * job->inverse;
     bool memory = job->memory;
     hager_done(job);

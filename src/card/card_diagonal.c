@@ -1,5 +1,6 @@
 /* Report card: the diagonal compared with the rest of each row and column, and the signs of the entries. */
 #include "card.h"
+#include "base/loop.h"
 #include "matrix/csr.h"
 #include "base/text.h"
 
@@ -90,7 +91,8 @@ static void merge_dominance(void *sum, const void *part)
 
 static void count_columns(const struct csr *A, const struct card_columns *col, int64_t *count)
 {
-    for (int64_t j = 0; j < A->cols; j++) {
+    struct loop l = loop_of("columns", A->cols);
+    for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) {
         int64_t k = csr_find(A, j, j);
         double diagonal = k < 0 ? 0 : card_size(A, k);
         count[diagonal == 0 ? 0 : dominance_of(diagonal, col->sum[j] - diagonal)]++;

@@ -1,6 +1,7 @@
 /* Report card: the outermost eigenvalues of a symmetric matrix, estimated by conjugate gradients (Saad 2003, 6.7.3). */
 #include "card_lanczos.h"
 #include "card.h"
+#include "base/loop.h"
 #include "matrix/csr.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -25,8 +26,10 @@ static double multiply(struct cg *v)
 {
     const struct csr *A = v->A;
     double sum = 0;
+    struct loop l = loop_of("Lanczos", A->rows);
 #pragma omp parallel for schedule(static) reduction(+ : sum) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
+        if (!loop_goes(&l, i)) continue;
         double y = 0;
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y += A->val[k] * v->p[A->col[k]];
         v->q[i] = y;
@@ -39,8 +42,10 @@ static double multiply(struct cg *v)
 static double update_residual(struct cg *v, double alpha)
 {
     double sum = 0;
+    struct loop l = loop_of("Lanczos", v->A->rows);
 #pragma omp parallel for schedule(static) reduction(+ : sum) if (v->A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < v->A->rows; i++) {
+        if (!loop_goes(&l, i)) continue;
         v->r[i] -= alpha * v->q[i];
         sum += v->r[i] * v->r[i];
     }
@@ -50,14 +55,17 @@ static double update_residual(struct cg *v, double alpha)
 /* p = r + beta p. */
 static void update_direction(struct cg *v, double beta)
 {
+    struct loop l = loop_of("Lanczos", v->A->rows);
 #pragma omp parallel for schedule(static) if (v->A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < v->A->rows; i++) v->p[i] = v->r[i] + beta * v->p[i];
+    for (int64_t i = 0; i < v->A->rows; i++)
+        if (loop_goes(&l, i)) v->p[i] = v->r[i] + beta * v->p[i];
 }
 
 static void start(struct cg *v)
 {
     uint64_t seed = 1;
-    for (int64_t i = 0; i < v->A->rows; i++) {
+    struct loop l = loop_of("Lanczos", v->A->rows);
+    for (int64_t i = 0; i < v->A->rows && loop_goes(&l, i); i++) {
         v->r[i] = v->p[i] = random_unit(&seed);
         v->rr += v->r[i] * v->r[i];
     }

@@ -1,5 +1,6 @@
 /* Report card: norms, the range of the values, and Gershgorin discs. */
 #include "card.h"
+#include "base/loop.h"
 #include "matrix/csr.h"
 
 #include <float.h>
@@ -58,7 +59,8 @@ static bool run_norms(struct card *c, struct card_row *r, struct err *e)
     const struct card_columns *col = card_columns(c, e);
     if (!col || !sizes_of(c, &s, e)) return false;
     double one = 0, frobenius = s.unit * sqrt(s.squares);
-    for (int64_t j = 0; j < c->A->cols; j++)
+    struct loop l = loop_of("norms", c->A->cols);
+    for (int64_t j = 0; j < c->A->cols && loop_goes(&l, j); j++)
         if (col->sum[j] > one || isnan(col->sum[j])) one = col->sum[j];
     card_set(r, "norm_1", one);
     card_set(r, "norm_inf", s.inf);
@@ -142,7 +144,8 @@ static void merge_discs(void *sum, const void *part)
 static struct discs column_discs(const struct csr *A, const struct card_columns *col)
 {
     struct discs c = no_discs;
-    for (int64_t j = 0; j < A->cols; j++) {
+    struct loop l = loop_of("columns", A->cols);
+    for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) {
         int64_t k = csr_find(A, j, j);
         widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)), col->length[j] + 1);
     }

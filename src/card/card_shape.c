@@ -1,6 +1,7 @@
 /* Report card: the positions of the entries: bandwidth, profile, row and column lengths, small dense blocks. */
 #include "card.h"
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -37,7 +38,8 @@ static void merge_band(void *sum, const void *part)
 static int64_t profile_above(const struct csr *A, const struct card_columns *col)
 {
     int64_t sum = 0;
-    for (int64_t j = 0; j < A->cols; j++)
+    struct loop l = loop_of("the profile", A->cols);
+    for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++)
         if (col->first[j] >= 0 && j > col->first[j]) sum += j - col->first[j];
     return sum;
 }
@@ -84,7 +86,12 @@ static bool quantiles(const int *length, int64_t n, int most, const double *p, i
 {
     int64_t *count = mem_zero((int64_t)most + 1, sizeof *count, "lengths", e);
     if (!count) return false;
-    for (int64_t i = 0; i < n; i++) count[length[i]]++;
+    struct loop l = loop_of("lengths", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) count[length[i]]++;
+    if (!loop_end(&l, e)) {
+        mem_free(count);
+        return false;
+    }
     for (int i = 0; i < np; i++) {
         int64_t need = (int64_t)ceil(p[i] * (double)n), have = 0;
         q[i] = -1;
@@ -103,7 +110,9 @@ static bool lengths(struct card_row *r, const int *length, int64_t n, const char
                     struct err *e)
 {
     int most = 0;
-    for (int64_t i = 0; i < n; i++) most = length[i] > most ? length[i] : most;
+    struct loop l = loop_of("lengths", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) most = length[i] > most ? length[i] : most;
+    if (!loop_end(&l, e)) return false;
     if (n == 0) {
         card_say(r, "none");
         return true;
@@ -121,8 +130,9 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     int64_t q[COUNT(shares)];
     int *length = mem_new(A->rows, sizeof *length, "row lengths", e);
     if (!length) return false;
-    for (int64_t i = 0; i < A->rows; i++) length[i] = (int)csr_row_length(A, i);
-    bool ok = lengths(r, length, A->rows, row_keys, q, e);
+    struct loop l = loop_of("row lengths", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) length[i] = (int)csr_row_length(A, i);
+    bool ok = loop_end(&l, e) && lengths(r, length, A->rows, row_keys, q, e);
     mem_free(length);
     if (!ok || !A->rows) return ok;
     double mean = (double)A->nnz / (double)A->rows;
@@ -145,7 +155,8 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
     if (!col || !lengths(r, col->length, c->A->cols, col_keys, q, e)) return false;
     if (!c->A->cols) return true;
     int64_t empty = 0;
-    for (int64_t j = 0; j < c->A->cols; j++) empty += col->length[j] == 0;
+    struct loop l = loop_of("columns", c->A->cols);
+    for (int64_t j = 0; j < c->A->cols && loop_goes(&l, j); j++) empty += col->length[j] == 0;
     double mean = (double)c->A->nnz / (double)c->A->cols;
     bool tail = (double)q[4] > 32 * (mean + 1);
     card_set(r, "empty_cols", (double)empty);

@@ -1,6 +1,7 @@
 /* Submatrices, pruned matrices and scaled matrices. */
 #include "extract.h"
 #include "csr.h"
+#include "base/loop.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/watch.h"
@@ -46,7 +47,9 @@ bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct
     int64_t nnz = 0, from, rows = win.row1 - win.row0;
     if (!within("row", win.row0, win.row1, A->rows, e) || !within("column", win.col0, win.col1, A->cols, e))
         return false;
-    for (int64_t i = 0; i < rows; i++) nnz += part_of_row(A, win.row0 + i, win, &from);
+    struct loop l = loop_of("extract", rows);
+    for (int64_t i = 0; i < rows && loop_goes(&l, i); i++) nnz += part_of_row(A, win.row0 + i, win, &from);
+    if (!loop_end(&l, e)) return false;
     if (!csr_new(out, rows, win.col1 - win.col0, nnz, A->imag != NULL, e)) return false;
     for (int64_t i = 0; i < rows; i++) {
         int64_t n = part_of_row(A, win.row0 + i, win, &from);
@@ -69,7 +72,8 @@ static double size_of(const struct csr *A, int64_t k)
 struct range range_of(const struct csr *A)
 {
     struct range r = {NAN, NAN};
-    for (int64_t k = 0; k < A->nnz; k++) {
+    struct loop l = loop_of("the range of values", A->nnz);
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
         double a = size_of(A, k);
         if (!isfinite(a) || a == 0) continue;
         if (!(r.low <= a)) r.low = a;
@@ -112,15 +116,17 @@ static bool stays(const struct csr *A, int64_t k, double below)
 static int64_t count_staying(const struct csr *A, double below)
 {
     int64_t n = 0;
+    struct loop l = loop_of("prune", A->nnz);
 #pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
-    for (int64_t k = 0; k < A->nnz; k++) n += stays(A, k, below);
+    for (int64_t k = 0; k < A->nnz; k++) n += loop_goes(&l, k) && stays(A, k, below);
     return n;
 }
 
 bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e)
 {
-    int64_t n = 0;
-    if (!csr_new(out, A->rows, A->cols, count_staying(A, below), A->imag != NULL, e)) return false;
+    int64_t n = 0, staying = count_staying(A, below);
+    if (!loop_tick("prune", 0, A->rows, e) || !csr_new(out, A->rows, A->cols, staying, A->imag != NULL, e))
+        return false;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             if (!stays(A, k, below)) continue;

@@ -108,7 +108,8 @@ static double excess(double y, double ref, double bound)
 static double largest(int64_t n, const double *y, const double *ref)
 {
     double most = 0;
-    for (int64_t i = 0; i < n; i++) {
+    struct loop l = loop_of("the error", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         double v = y ? y[i] - ref[i] : ref[i];
         if (isfinite(v) && fabs(v) > most) most = fabs(v);
     }
@@ -130,7 +131,8 @@ static double norm(int64_t n, const double *y, const double *ref)
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound)
 {
     struct verdict v = {.row = -1};
-    for (int64_t i = 0; i < n; i++) {
+    struct loop l = loop_of("the error", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         double w = excess(y[i], ref[i], bound ? bound[i] : 0);
         if (w > v.worst || (v.row < 0 && w > 0)) {
             v.worst = w;

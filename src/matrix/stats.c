@@ -12,7 +12,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { TICK_ENTRIES = 1 << 22, TICK_ROWS = 1 << 22 };
+enum { TICK_ENTRIES = 1 << 19, TICK_ROWS = 1 << 19 };
 
 int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry)
 {
@@ -60,20 +60,26 @@ static int64_t nth_length(const int *count, int64_t nth)
 bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
 {
     *s = (struct stats){0};
-    for (int64_t r = 0; r < A->rows; r++) note_length(A, r, s);
+    struct loop l = loop_of("row lengths", A->rows);
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) note_length(A, r, s);
+    if (!loop_end(&l, e)) return false;
     if (A->rows == 0) return true;
     s->row_max = csr_row_length(A, s->longest[0]);
     int *count = mem_zero(s->row_max + 1, sizeof *count, "row lengths", e);
     if (!count) return false;
-    for (int64_t r = 0; r < A->rows; r++) count[csr_row_length(A, r)]++;
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) count[csr_row_length(A, r)]++;
+    if (!loop_end(&l, e)) {
+        mem_free(count);
+        return false;
+    }
     s->empty_rows = count[0];
     s->row_min = nth_length(count, 0);
     s->row_mean = (double)A->nnz / (double)A->rows;
     s->row_median = (double)(nth_length(count, (A->rows - 1) / 2) + nth_length(count, A->rows / 2)) / 2;
     double sum = 0;
-    for (int64_t l = 0; l <= s->row_max; l++) {
-        double off = (double)l - s->row_mean;
-        sum += count[l] * off * off;
+    for (int64_t k = 0; k <= s->row_max; k++) {
+        double off = (double)k - s->row_mean;
+        sum += count[k] * off * off;
     }
     s->row_std = sqrt(sum / (double)A->rows);
     mem_free(count);
