@@ -84,7 +84,7 @@ enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE };
 struct card_fill {
     double nnz;      /* entries of the Cholesky factor L of A + A' in AMD's order, diagonal included */
     double flops;    /* operations of that factorisation */
-    int64_t longest; /* most entries in a column of L */
+    int64_t longest; /* largest number of entries in a column of L */
 };
 /* The Dulmage-Mendelsohn decomposition: A permuted to block triangular form with a wide, a square and a tall part. */
 struct card_dm {

@@ -32,8 +32,8 @@ static bool load_symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* Returns true if the library has all functions and its version matches the structs that this file was compiled
-   with. */
+/* Returns true if the library has all functions and its version matches the structs with which this file was
+   compiled. */
 static bool is_compatible(void)
 {
     int version[3] = {0};

@@ -15,7 +15,7 @@ enum { STEPS = 300 };
 
 struct cg {
     const struct csr *A;
-    double *r, *p, *q;                /* [n] each, in one allocation at r */
+    double *r, *p, *q;                /* [n] items each, in one allocation, which begins at r */
     double rr, rr_start;              /* r'r now and before the first step */
     double alpha[STEPS], beta[STEPS]; /* coefficients of each step */
     int64_t steps;

@@ -173,7 +173,7 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
         card_advise(r, "no permutation makes it block triangular");
     } else if (largest == 1) {
         card_say(r, "%s of 1 row each", card_count(n).text);
-        card_advise(r, "triangular when permuted, no iteration needed");
+        card_advise(r, "triangular when permuted; no iteration is needed");
     } else {
         card_say(r, "%s components, largest %s", card_count(n).text, card_count(largest).text);
         card_advise(r, "reducible");

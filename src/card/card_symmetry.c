@@ -159,7 +159,7 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
         card_say(r, "%s", c->A->imag ? "hermitian" : "symmetric");
-        card_advise(r, "cg if it is also definite; half of it is enough to store");
+        card_advise(r, "cg if also definite; storing one half is enough");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");
     } else {

@@ -74,8 +74,8 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
 
-/* fmt_NAME.h declares NAME_sizes, the last step of planning. Host and device share it. It resolves the remaining
-   parameters and lists the arrays. It fails if the format cannot hold the matrix. */
+/* fmt_NAME.h declares NAME_sizes, the last step of planning. Host and device share this function. NAME_sizes resolves
+   the remaining parameters and lists the arrays. It fails if the format cannot hold the matrix. */
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);

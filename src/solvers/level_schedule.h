@@ -46,7 +46,7 @@ int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 struct level_source {
     struct entries entries;
     const int *position; /* col holds position[column]; NULL: the column */
-    const int *at;       /* [n]; [n]; as in struct level_schedule; NULL: the row's own number */
+    const int *at;       /* [n]; as in struct level_schedule; NULL: the row's own number */
     const double *dinv;  /* [n]; NULL: all 1 */
 };
 /* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] receive the schedule's allocations

@@ -19,7 +19,7 @@
 
 enum { GROWTH = 8 }; /* the batch of a slice is at most GROWTH times the batch of the previous slice */
 
-static const double most_growth = 1e5; /* if the residual grows by more than this factor, the solve has diverged */
+static const double most_growth = 1e5; /* the solve has diverged if the residual grows by more than this factor */
 
 double csr_bytes(const struct csr *A, size_t real)
 {
