@@ -1,6 +1,7 @@
 /* bench: time every kernel that fits a matrix, in a table. */
 #include "session/args.h"
 #include "machine/bench.h"
+#include "base/busy.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -123,10 +124,12 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     if (!w.dev) return false;
     if (w.matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
+    struct busy from = busy_now("");
     bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
     if (ok || r.nruns) { /* show what was measured before a cancellation */
         bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
         if (kept) out_results(s, &w, &r, (int)top);
+        if (kept && w.dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
     if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong, see above; its time is not shown");
@@ -140,9 +143,10 @@ const struct command command_bench = {
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
-            "read bandwidth. Below the table are the load balance of diagonal formats; kernels that prepare data on\n"
-            "the device, with the total time of the preparation and one SpMV; and the formats that do not fit, with\n"
-            "the reason. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
+            "read bandwidth, or >100 if the matrix stays in the cache. Below the table are the load balance of\n"
+            "diagonal formats; kernels that prepare data on the device, with the total time of the preparation and\n"
+            "one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept the\n"
+            "machine. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
             "Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,

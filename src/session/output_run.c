@@ -8,8 +8,13 @@
 #include "matrix.h"
 #include "formats/measures.h"
 #include "output.h"
+#include "base/busy.h"
 
 #include <math.h>
+#include <unistd.h>
+
+/* The machine is called busy from this many processors that other programs use. */
+static const double BUSY_FROM = 0.25;
 
 /* ---- measures ---- */
 
@@ -83,6 +88,15 @@ static void put_time(struct out *o, const char *key, const char *record, const c
         out_num(o, key, column, us, "%.2f");
 }
 
+/* A percentage above 100 of the memory's bandwidth tells nothing: ">100" in text, null in JSON and CSV. */
+static void out_ceiling(struct out *o, double share)
+{
+    if (share > 1 && out_mode(o) == OUT_TEXT)
+        out_num(o, NULL, "ceiling %", 100, ">%.0f");
+    else
+        out_num(o, "ceiling_percent", "ceiling %", share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
+}
+
 static void out_times(struct out *o, const struct run *r, bool long_form)
 {
     put_time(o, "time_us", "time", "us", r->us, long_form);
@@ -95,7 +109,7 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
     out_bytes(o, "bytes", "bytes", r->bytes);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
-    out_num(o, "ceiling_percent", "ceiling %", r->share > 0 ? 100 * r->share : NAN, "%.0f");
+    out_ceiling(o, r->share);
     out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
 }
 
@@ -134,9 +148,10 @@ void out_fitting(struct out *o, const char *why_not)
 
 void out_remarks(struct out *o, const struct run *r, int n)
 {
-    bool cached = false, wild = false, there = false;
+    bool cached = false, wild = false, there = false, once = false;
     for (int i = 0; i < n; i++) {
         cached |= r[i].share > 1;
+        once |= r[i].reps == 1 && r[i].dev->kind != DEV_EMU;
         wild |= isnan(r[i].error.relative);
         there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
     }
@@ -148,7 +163,21 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(
             o,
             "The product contains NaN or inf, so there is no relative error; every NaN and inf is in the right place.");
+    if (once) out_text(o, "One repetition: there is no spread.");
     if (cached)
-        out_text(o, "Above 100 %%: the matrix stays in the cache; the ceiling is the bandwidth of the memory, not of "
-                    "the cache.");
+        out_text(o,
+                 "Above 100 %%: the matrix stays in the cache, whose bandwidth is higher than the ceiling, that of the "
+                 "memory.");
+}
+
+void out_busy(struct out *o, const struct busy *from)
+{
+    struct busy now = busy_now("");
+    double others = busy_others(from, &now);
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    if (others > BUSY_FROM)
+        out_text(o,
+                 "The machine is busy: other programs used %.1f of %ld processors meanwhile, so the times are too long "
+                 "and the ceiling is too low.",
+                 others, processors);
 }

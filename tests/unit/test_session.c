@@ -1,6 +1,7 @@
 /* The session: names, stored matrices, devices that are full or lost, and every allocation failing in turn. */
 #include "kits/talk.h"
 #include "session/command.h"
+#include "base/busy.h"
 #include "base/registry.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -12,6 +13,7 @@
 #include <math.h>
 #include <omp.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---- names ---- */
@@ -421,6 +423,77 @@ static void one_repetition_has_no_spread(void **state)
     talk_close(&t);
 }
 
+static void one_repetition_is_called_so(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5"));
+    talk_says(&t, "spmv on cpu reps 1", "One repetition: there is no spread.");
+    assert_true(talk_line(&t, "spmv on cpu reps 3"));
+    assert_null(strstr(t.out, "One repetition"));
+    talk_close(&t);
+}
+
+/* The ceiling of this memory is 1 kB/s, so that every matrix is above it. */
+static void no_percentage_is_above_100(void **state)
+{
+    struct talk t;
+    struct device *cpu = device_open("cpu", NULL);
+    struct ceilings old = cpu->ceilings;
+    (void)state;
+    cpu->ceilings = (struct ceilings){.measured = true, .read_gbs = 1e-6};
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5"));
+    talk_says(&t, "bench using csr on cpu reps 2", " >100 ");
+    assert_non_null(strstr(t.out, "Above 100 %: the matrix stays in the cache"));
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 5"));
+    talk_says(&t, "bench using csr on cpu reps 2", "\"ceiling_percent\":null");
+    talk_close(&t);
+    cpu->ceilings = old;
+}
+
+static void write_stat(const char *folder, const char *text)
+{
+    char path[100];
+    snprintf(path, sizeof path, "%s/proc/stat", folder);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void the_load_of_other_programs_is_counted(void **state)
+{
+    char root[] = "/tmp/warpspy-busy-XXXXXX", path[100];
+    struct busy from, to;
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    assert_true(isnan(busy_now(root).all_us));
+    snprintf(path, sizeof path, "%s/proc", root);
+    assert_int_equal(mkdir(path, 0700), 0);
+    write_stat(root, "cpu  100 0 50 900 7 0 0 0 0 0\ncpu0 1 2 3\n");
+    from = busy_now(root);
+    write_stat(root, "cpu  200 0 50 999 9 0 0 100 0 0\ncpu0 1 2 3\n");
+    to = busy_now(root);
+    double tick_us = 1e6 / (double)sysconf(_SC_CLK_TCK);
+    assert_true(to.all_us - from.all_us == 200 * tick_us); /* neither idle nor waiting for a disk */
+    to.wall_us = from.wall_us + 100 * tick_us;
+    to.own_us = from.own_us + 50 * tick_us;
+    assert_true(fabs(busy_others(&from, &to) - 1.5) < 1e-9);
+    to.own_us = from.own_us + 500 * tick_us;
+    assert_true(busy_others(&from, &to) == 0);
+    to.all_us = NAN;
+    assert_true(isnan(busy_others(&from, &to)));
+    snprintf(path, sizeof path, "%s/proc/stat", root);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/proc", root);
+    rmdir(path);
+    rmdir(root);
+}
+
 static void nan_and_inf_have_no_relative_error(void **state)
 {
     struct talk t;
@@ -523,6 +596,9 @@ int main(void)
         cmocka_unit_test(control_bytes_are_escaped),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(one_repetition_has_no_spread),
+        cmocka_unit_test(one_repetition_is_called_so),
+        cmocka_unit_test(no_percentage_is_above_100),
+        cmocka_unit_test(the_load_of_other_programs_is_counted),
         cmocka_unit_test(nan_and_inf_have_no_relative_error),
         cmocka_unit_test(complex_matrices_report_moduli),
         cmocka_unit_test(a_cancelled_bench_shows_what_it_measured),

@@ -50,9 +50,12 @@ static void draw_run(struct canvas *c, const struct run *r, double fastest, int 
     canvas_text(c, 1, y, name, "%.*s", NAME - 1, r->kernel->name);
     if (bar > 0) draw_bar(c, NAME + 1, y, bar, fastest / r->us, ST_BAR);
     column(c, 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
-    figure(c, 14, y, ST_DIM, "%.0f%%", 100 * r->spread_us / r->us);
+    figure(c, 14, y, ST_DIM, "%.0f%%", r->reps == 1 ? NAN : 100 * r->spread_us / r->us);
     figure(c, 22, y, ST_PLAIN, "%.1f", r->gbs);
-    figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
+    if (r->share > 1)
+        column(c, 30, y, ST_PLAIN, ">100%");
+    else
+        figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
     figure(c, 38, y, ST_PLAIN, "%.2f", r->gflops);
     column(c, 44, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
 }
