@@ -356,7 +356,7 @@ static int64_t take_piece(struct stream *s, char *to, int64_t n)
 int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e)
 {
     int64_t got = 0;
-    if (!goes_on(s, e)) return -1;
+    if (!loop_end(&s->loop, e)) return -1;
     if (!s->archive) return below_read(s, to, n, e);
     do got += take_piece(s, to + got, n - got);
     while (got < n && next_piece(s));

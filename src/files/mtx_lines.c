@@ -1,4 +1,5 @@
 /* Cut a stream into blocks of whole lines; LF, CRLF or a lone CR ends a line. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"
@@ -96,12 +97,21 @@ static bool hold_back(struct text *t, struct err *e)
            fail(e, E_LIMIT, "the line is longer than 64 MiB; this is probably not a Matrix Market file");
 }
 
+static bool long_line_goes_on(const struct lines *l, struct err *e)
+{
+    int64_t done, total;
+    stream_progress(l->stream, &done, &total);
+    struct loop check = loop_of("reading", total);
+    return loop_check(&check, done) || loop_end(&check, e);
+}
+
 bool lines_next(struct lines *l, struct text *t, struct err *e)
 {
     int64_t cut = 0, got = 1;
     t->n = 0;
     while (!cut && got) {
         if (!grow(&t->s, &t->room, t->n + l->block, e)) return false;
+        if (t->n && !long_line_goes_on(l, e)) return false;
         got = feed(l, t->s + t->n, l->block, e);
         if (got < 0 || !says_something(l, e)) return false;
         int64_t from = t->n ? t->n - 1 : 0;
