@@ -243,15 +243,30 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
+/* The number of entries before this one if columns are stored one after another. */
+static int64_t rank_by_columns(const struct csr *A, int64_t entry)
+{
+    int col = A->col[entry];
+    int64_t n = 0;
+#pragma omp simd reduction(+ : n)
+    for (int64_t i = 0; i < entry; i++) n += A->col[i] <= col;
+#pragma omp simd reduction(+ : n)
+    for (int64_t i = entry + 1; i < A->nnz; i++) n += A->col[i] < col;
+    return n;
+}
+
 /* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
-   order of entries, `likely` is the number of that slot. */
-static bool find_slot(struct view_state *st, const struct stored *S, int k, int64_t likely, int64_t row, int64_t col)
+   order of the entries the slot's number is that of the entry, in formats that store columns its rank by columns. */
+static bool find_slot(struct view_state *st, const struct stored *S, int k, const struct csr *A, int64_t entry,
+                      int64_t row, int64_t col)
 {
     struct layout_state *own = st->own;
-    int64_t i = likely;
-    if (i >= S->a[k].n || !is_entry(S, k, i, row, col))
-        for (i = 0; i < S->a[k].n && !is_entry(S, k, i, row, col);) i++;
-    if (i == S->a[k].n) return false;
+    int64_t n = S->a[k].n, i = entry;
+    bool found = i < n && is_entry(S, k, i, row, col);
+    if (!found && n >= A->nnz) i = rank_by_columns(A, entry), found = is_entry(S, k, i, row, A->col[entry]);
+    if (!found)
+        for (i = 0; i < n && !is_entry(S, k, i, row, col);) i++;
+    if (i == n) return false;
     own->array = k;
     st->item = i;
     return true;
@@ -262,10 +277,10 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
     const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     const struct csr *A = &s->current->csr;
-    int64_t likely = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
-    if (likely < 0) return false;
+    int64_t entry = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
+    if (entry < 0) return false;
     for (int k = 0; S && k < S->narrays; k++)
-        if (find_slot(st, S, (own->array + k) % S->narrays, likely, row, col)) return true;
+        if (find_slot(st, S, (own->array + k) % S->narrays, A, entry, row, col)) return true;
     return false;
 }
 
