@@ -8,7 +8,6 @@
 #include "base/loop.h"
 #include "base/threads.h"
 
-#include <string.h>
 
 #define FORMAT(id) extern const struct format format_##id;
 #include "formats.def"
@@ -57,7 +56,7 @@ void put_reals(struct array *a, const double *v)
 
 void put_ints(struct array *a, const int *v)
 {
-    memcpy(a->data, v, (size_t)a->n * sizeof *v);
+    loop_copy(a->data, v, a->n * (int64_t)sizeof *v, a->name, NULL);
 }
 
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
