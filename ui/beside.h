@@ -21,9 +21,9 @@ enum beside beside_served(void);
 bool beside_queue(char *line);
 char *beside_next_line(void);
 int beside_lines(void);
-void beside_drop_lines(void); /* after Ctrl-C, which drops what was typed ahead, as in a shell; the open line, too */
+void beside_drop_lines(void); /* after Ctrl-C: drop the lines typed ahead and the unfinished line, like a shell */
 
-/* Keys for the running work itself, which the main thread handles between two of its steps; -1: none. */
+/* Keys for the running work itself. The main thread handles them between two steps of the work. -1: no key. */
 void beside_post(int key);
 int beside_next_key(void);
 /* Called by the main thread: let the screen thread work for up to 20 ms, or until a signal or a posted key arrives. */

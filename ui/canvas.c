@@ -1,5 +1,5 @@
-/* The canvas: cells with a glyph and a style. It is printed as plain text or with ANSI colours. Views draw on nothing
-   else. */
+/* The canvas: cells with a glyph and a style. A canvas is printed as plain text or with ANSI colours. Views draw only
+   on canvases. */
 #include "canvas.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -16,8 +16,8 @@ struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
     uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */
     bool bold, reverse;
-    uint8_t eight; /* SGR number of one of 8 colours; 0: the number in `ansi`, less bright */
-    uint8_t index; /* number of one of 256 colours; 0: the nearest to rgb */
+    uint8_t eight; /* SGR number of one of 8 colours; 0: that of the less bright variant of `ansi` */
+    uint8_t index; /* number of one of 256 colours; 0: the number nearest to rgb */
 };
 static const struct look looks[ST_COUNT] = {
     [ST_PLAIN] = {0},
@@ -95,7 +95,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st)
     c->cell[y * c->w + x].style = (uint8_t)st;
 }
 
-/* The columns that a glyph takes; 1 if the locale does not know the glyph. */
+/* The number of columns that a glyph takes; 1 if the locale does not know the glyph. */
 static int glyph_width(uint32_t g)
 {
     int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);
@@ -143,7 +143,7 @@ static int index_of_sgr(int sgr)
     return sgr >= 90 ? sgr - 82 : sgr - 30;
 }
 
-/* The index of one of 8 colours; -1 for grey, which would be shown as black. */
+/* The index of one of 8 colours; -1 for grey, which these terminals would show as black. */
 static int eight_of(const struct look *k)
 {
     int sgr = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
@@ -216,8 +216,9 @@ static bool is_heavy(const struct ink *k)
     return k->bold || k->colour[0] == '9';
 }
 
-/* Write the shortest escape sequence that changes the style from `was` (NULL: unknown) to `now`. Returns its length, 0
-   if none is needed. Old terminals cannot turn off a single attribute, and turning all off is as short. */
+/* Write the shortest escape sequence that changes the style from `was` (NULL: unknown) to `now`. Returns the length of
+   the sequence, or 0 if no sequence is needed. Single attributes are not turned off, because old terminals cannot do
+   this, and turning all attributes off takes no more bytes. */
 static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
     static const struct ink plain;
@@ -226,7 +227,7 @@ static int ink_change(const struct ink *was, const struct ink *now, char out[INK
     bool off = unknown || (is_heavy(was) && !is_heavy(now)) || (was->bold && !now->bold) ||
                (was->reverse && !now->reverse) || (*was->colour && !*now->colour);
     bool dye = *now->colour && (off || strcmp(was->colour, now->colour) != 0);
-    char *at = out + 1; /* the first ; is replaced by the [ */
+    char *at = out + 1; /* replace the first ; by [ */
     if (off) at = add_parameter(at, "0");
     if (now->bold && (off || !was->bold)) at = add_parameter(at, "1");
     if (now->reverse && (off || !was->reverse)) at = add_parameter(at, "7");

@@ -1,5 +1,5 @@
-/* The canvas: styled cells that every view draws on. They are printed as plain text or with ANSI colours, or shown on a
-   terminal. */
+/* The canvas: styled cells that every view draws on. A canvas is printed as plain text or with ANSI colours, or shown
+   on a terminal. */
 #ifndef CANVAS_H
 #define CANVAS_H
 
@@ -37,12 +37,12 @@ enum colours { COLOURS_NONE, COLOURS_8, COLOURS_16, COLOURS_256, COLOURS_24BIT }
 struct cell {
     uint32_t glyph;
     uint8_t style;
-}; /* glyph 0: the right half of a wide glyph */
+}; /* glyph 0 is the right half of a wide glyph */
 struct canvas {
     int w, h;
     bool ascii; /* canvas_put replaces each glyph by an ASCII character */
     struct cell *cell;
-    enum colours colours; /* how styles will be shown: without colours, views use words */
+    enum colours colours; /* the colours in which styles will be shown; without colours, views use words instead */
 };
 
 bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e);
@@ -50,7 +50,7 @@ void canvas_free(struct canvas *c);
 void canvas_clear(struct canvas *c);
 void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph); /* outside: ignored */
 int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, ...)
-    PRINTF(5, 6);                                                 /* returns the x after the text */
+    PRINTF(5, 6);                                                 /* returns the column after the text */
 void canvas_style(struct canvas *c, int x, int y, enum style st); /* keep the glyph */
 /* Print as text, without trailing blanks and without empty lines at the end, with ANSI colours if `colours` has any. */
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
@@ -59,8 +59,8 @@ void canvas_print_ansi(const struct canvas *c, FILE *f,
 /* The escape sequence that turns a style on after any other style. */
 void style_escape(enum style st, enum colours colours, char *out, size_t size);
 
-/* How a terminal shows a style: bold, reverse, and a colour: an index into 8, 16 or 256 colours, 0xrrggbb for
-   COLOURS_24BIT, or -1 for the terminal's own colour. */
+/* How a terminal shows a style: bold, reverse, and a colour. The colour is an index into 8, 16 or 256 colours, 0xrrggbb
+   for COLOURS_24BIT, or -1 for the terminal's own colour. */
 bool style_bold(enum style st);
 bool style_reverse(enum style st);
 int style_colour(enum style st, enum colours colours);

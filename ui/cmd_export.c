@@ -1,4 +1,4 @@
-/* export: write any view to a file, as text, as a picture, or as its numbers. */
+/* export: writes any view to a file, as text, as a picture, or as numbers. */
 #include "cmd_view.h"
 #include "export.h"
 #include "screen.h"
@@ -159,7 +159,7 @@ static void add_word(struct words *w, const char *text)
 
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e)
 {
-    static struct words w; /* static: too large for the stack together with the arguments */
+    static struct words w; /* static, because the stack is too small for this and the arguments */
     static struct args a;
     w = (struct words){0};
     add_word(&w, c->name);
@@ -265,11 +265,11 @@ const struct command command_export = {
     .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
-            "show the part of the view that was shown last; the size is in characters, 120x40 by default. In the\n"
-            "picture of spy, each pixel is coloured by density. `light` draws on white. JSON files hold an array of\n"
-            "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
-            "the last runs, solve the iterations, race the table, lu the factors. `force` replaces an existing file.\n"
-            "PNG needs cairo (libcairo2); SVG needs no library.\n"
+            "show the part of the view that was shown last; the size is in characters, 120x40 by default. In a\n"
+            "picture of spy, the colour of each pixel shows the density. `light` draws on a white background. JSON\n"
+            "files hold an array of objects, as with --json. The views spy, rows and layout write what their commands\n"
+            "print; bench writes the last runs, solve writes the iterations, race writes its table, and lu writes the\n"
+            "factors. `force` replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
             "    export spy a.png\n"
             "    export rows rows.csv\n"
             "    export solve residual.svg size 100x30 light",

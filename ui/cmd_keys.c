@@ -1,4 +1,4 @@
-/* keys: run the explorer without a terminal; its keys are the words of the command. */
+/* keys: runs the explorer without a terminal; the words of the command are the keys to press. */
 #include "explorer.h"
 #include "export.h"
 #include "screen.h"
@@ -31,7 +31,7 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
                 print_safe(colours, strlen(colours), 30, safe, sizeof safe));
 }
 
-/* Start in the named pane, or in the one that was shown last. */
+/* Start in the named pane, or in the pane that was shown last. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
     const struct view *pane = screen_explorer(s)->pane;
@@ -63,15 +63,14 @@ const struct command command_keys = {
     .name = "keys",
     .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii] [allow PERMISSION]",
     .about = "press keys in the full screen without a terminal, for scripts",
-    .help =
-        "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It handles\n"
-        "the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up Down Left\n"
-        "Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y WheelUp:X,Y\n"
-        "WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), and Wait, which delays the next\n"
-        "key until no solve or race runs. Any other word is typed; put it in '...' if it contains blanks. Each key\n"
-        "waits for background work to end. Lines typed here are not saved in the history, and :!COMMAND is\n"
-        "refused without `allow shell` (see `help allow`).\n"
-        "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
-        "    keys t t size 120x40 view rows; screendump rows.svg",
+    .help = "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It\n"
+            "handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up\n"
+            "Down Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y\n"
+            "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
+            "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
+            "in '...' if it contains blanks. Each key waits for background work to end. Lines typed here are not\n"
+            "saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
+            "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
+            "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,
 };

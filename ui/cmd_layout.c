@@ -18,7 +18,8 @@
 
 enum { SLOTS_MOST = 100000 };
 
-/* JSON: one array with its values, and the row of each slot; -1 for padding and for slots that belong to no row. */
+/* In JSON, print one array with its values, and the row of each slot, which is -1 for padding and for slots that belong
+   to no row. */
 static void say_array(struct out *o, const struct stored *S, int k, double *value, double *row)
 {
     const struct array *x = &S->a[k];
@@ -40,7 +41,7 @@ static void say_array(struct out *o, const struct stored *S, int k, double *valu
     out_nums(o, "rows", n, row);
 }
 
-/* CSV: one line per slot. */
+/* In CSV, print one line per slot. */
 static void say_slots(struct out *o, const struct stored *S, int k)
 {
     static const char *const kind[] = {[SLOT_ENTRY] = "entry", [SLOT_PADDING] = "padding", [SLOT_POINTER] = "pointer"};
@@ -96,11 +97,10 @@ const struct command command_layout = {
     .name = "layout",
     .grammar = "[FORMAT] [PARAMS] [of MATRIX] [f32|f64] [view]",
     .about = "draw the arrays of a storage format slot by slot",
-    .help =
-        "Slots that belong to one row have one colour; * is padding. With `view`, the layout is shown full screen:\n"
-        "arrows choose a slot, f shows the next format.\n"
-        "    layout ell\n"
-        "    layout bsr block 2",
+    .help = "All slots of a row have the same colour; * is padding. With `view`, the layout is shown full screen: the\n"
+            "arrows choose a slot, and f shows the next format.\n"
+            "    layout ell\n"
+            "    layout bsr block 2",
     .run = run_layout,
     .rows_only_in_json = true,
 };

@@ -1,5 +1,4 @@
-/* report: one HTML page of a matrix, which needs no other file: facts, plots, tables, and the commands that made
-   them. */
+/* report: writes one self-contained HTML page about a matrix: facts, plots, tables, and the commands that made them. */
 #include "export.h"
 #include "paint.h"
 #include "view.h"
@@ -89,9 +88,10 @@ static bool put_facts(struct session *s, FILE *f, struct out *o, const struct ma
 static bool put_pattern(struct session *s, FILE *f, struct err *e)
 {
     fputs("<h2>Pattern</h2>\n", f);
-    if (!put_view(s, f, &view_spy, 100, 50, "Where the nonzeros are; colour shows density.", e)) return false;
+    if (!put_view(s, f, &view_spy, 100, 50, "The positions of the nonzeros; the colour shows the density.", e))
+        return false;
     fputs("<h2>Rows</h2>\n", f);
-    return put_view(s, f, &view_rows, 100, 30, "How many rows have how many entries.", e);
+    return put_view(s, f, &view_rows, 100, 30, "The number of rows of each length.", e);
 }
 
 /* Write the last measurements of this matrix. */
@@ -131,8 +131,11 @@ static bool put_race(struct session *s, FILE *f, struct out *o, const struct mat
 
 static void put_commands(struct session *s, FILE *f)
 {
-    fprintf(f, "<h2>Commands</h2>\n<p>Commands run in this session (failed ones omitted%s).</p>\n<ol>\n",
-            s->log.cut ? "; the first are not kept" : "");
+    fprintf(f,
+            "<h2>Commands</h2>\n"
+            "<p>Commands run in this session (failed commands are omitted%s).</p>\n"
+            "<ol>\n",
+            s->log.cut ? "; the earliest were not kept" : "");
     for (const char *p = s->log.text ? s->log.text : ""; *p;) {
         static char line[2 * LINE_LIMIT];
         size_t n = strcspn(p, "\n");
@@ -182,12 +185,12 @@ static bool run_report(struct session *s, const struct args *a, struct err *e)
 const struct command command_report = {
     .name = "report",
     .grammar = "FILE [MATRIX] [force]",
-    .about = "write one HTML page of a matrix: facts, plots, tables, and the commands so far",
-    .help =
-        "The page needs no other file and no network. It holds the output of stats and check, and pictures of spy\n"
-        "and rows. If the last bench, solve or race was of this matrix, its picture and table follow. The page also\n"
-        "names the version, device and date, and lists the commands that were run. `force` replaces an existing file.\n"
-        "    report thesis4.html\n"
-        "    bench; solve cg; report A.html A",
+    .about = "write one HTML page about a matrix: facts, plots, tables, and the commands so far",
+    .help = "The page needs no other file and no network. It holds the output of stats and check, and pictures of spy\n"
+            "and rows. If the last bench, solve or race used this matrix, its picture and table follow. The page also\n"
+            "names the version, device and date, and lists the commands that were run. `force` replaces an existing\n"
+            "file.\n"
+            "    report thesis4.html\n"
+            "    bench; solve cg; report A.html A",
     .run = run_report,
 };

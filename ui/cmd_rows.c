@@ -23,8 +23,8 @@ static void say_quantiles(struct out *o, const struct row_lengths *l)
     }
 }
 
-/* Warp cost in a kernel with one thread per row: 32 times the longest of 32 rows, divided by the number of their
-   entries. */
+/* The cost of a warp in a kernel with one thread per row: 32 times the length of the longest of its 32 rows, divided by
+   the number of entries of these rows. */
 static void say_warps(struct out *o, const struct csr *A)
 {
     struct warps w;
@@ -84,10 +84,10 @@ const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
     .about = "draw the lengths of the rows",
-    .help = "A histogram of row lengths, their quantiles, the longest rows by number, and the cost of a warp: 32\n"
-            "neighbouring rows with one thread each, relative to the same entries spread evenly over the threads.\n"
-            "`view rows` lists the rows of each length; its key t switches to the cumulative histogram, the rows\n"
-            "sorted by length, and the warps.\n"
+    .help = "Draws a histogram of the row lengths, with their quantiles, the numbers of the longest rows, and the\n"
+            "cost of a warp that computes 32 neighbouring rows with one thread each, relative to the same entries\n"
+            "spread evenly over the threads. `view rows` lists the rows of each length; its key t switches to the\n"
+            "cumulative histogram, the rows sorted by length, and the warps.\n"
             "    rows",
     .run = run_rows,
     .rows_only_in_json = true,

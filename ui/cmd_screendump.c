@@ -1,4 +1,4 @@
-/* screendump: write the screen to a file. last: draw the last view again, at another size. */
+/* screendump: writes the screen to a file. last: draws the last view again, at another size. */
 #include "export.h"
 #include "screen.h"
 #include "paint.h"
@@ -81,7 +81,7 @@ static void say_dump(struct session *s, const struct canvas *c, const struct dum
     out_int(s->out, "rows", NULL, c->h);
 }
 
-/* Without a file, print the screen; in colour on a terminal. */
+/* If no file is named, print the screen, in colour on a terminal. */
 static bool print_dump(struct session *s, const struct canvas *c, struct err *e)
 {
     if (out_mode(s->out) != OUT_TEXT)
@@ -98,7 +98,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
     const struct dump *d = file ? dump_of(file, e) : NULL;
     if (file && (!d || !newfile_allowed(file, arg_flag(a, "force"), e))) return false;
     const struct canvas *c = s->front ? screen_canvas(s) : NULL;
-    if (!c) return fail(e, E_USAGE, "nothing was drawn yet; run spy, rows, layout, view or keys");
+    if (!c) return fail(e, E_USAGE, "nothing has been drawn yet; run spy, rows, layout, view or keys");
     if (!file) return print_dump(s, c, e);
     if (!dump_file(c, d, a, e)) return false;
     say_dump(s, c, d, file);
@@ -109,13 +109,12 @@ const struct command command_screendump = {
     .name = "screendump",
     .grammar = "[FILE] [light] [force]",
     .about = "write the screen to a file",
-    .help =
-        "Writes the screen of the explorer, or, without it, the last picture, cell by cell in its size and colours.\n"
-        "The file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png; without a file, the screen\n"
-        "is printed. `light` draws pictures on white, `force` replaces an existing file. `export` writes a view in\n"
-        "another size, or its numbers.\n"
-        "    spy; screendump spy.ansi\n"
-        "    keys \"Tab ?\"; screendump help.png",
+    .help = "Writes the screen of the explorer, or, if the explorer was not used, the last picture, with the same\n"
+            "size and colours. The file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png;\n"
+            "without a file, the screen is printed. `light` draws pictures on a white background, and `force`\n"
+            "replaces an existing file. `export` writes a view in another size, or its numbers.\n"
+            "    spy; screendump spy.ansi\n"
+            "    keys \"Tab ?\"; screendump help.png",
     .run = run_screendump,
 };
 

@@ -11,7 +11,7 @@
 #include "session/session.h"
 #include "base/text.h"
 
-/* The smallest picture has room for the longest row number. As JSON or CSV, there may be any number of cells. */
+/* The smallest picture has room for the longest row number. In JSON and CSV, the number of cells is not limited. */
 enum { WIDTH_LEAST = 25, HEIGHT_LEAST = 7, SIDE_MOST = 4096 };
 
 static bool size_arg(const struct args *a, const char *key, const char *unit, int least, int *v, struct err *e)
@@ -34,7 +34,7 @@ static int64_t first_of(int64_t all, int cells, int k)
     return (k * all + cells - 1) / cells;
 }
 
-/* JSON: one line per row of cells. */
+/* In JSON, print one line per row of cells. */
 static bool say_lines(struct out *o, const struct cells *c, struct err *e)
 {
     double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
@@ -51,7 +51,7 @@ static bool say_lines(struct out *o, const struct cells *c, struct err *e)
     return line;
 }
 
-/* CSV: one line per cell that has a nonzero. */
+/* In CSV, print one line per cell that contains a nonzero. */
 static bool say_cells(struct out *o, const struct cells *c, struct err *e)
 {
     (void)e;
@@ -76,7 +76,8 @@ static void say_density(struct out *o, const struct csr *A)
              how_many(A->nnz, "nonzero").text, all > 0 ? 100 * (double)A->nnz / all : 0);
 }
 
-/* Count the nonzeros in h x w cells and print the counts. A smaller matrix has one cell per element. */
+/* Count the nonzeros in h x w cells and print the counts. If the matrix is smaller than h x w, each element has its own
+   cell. */
 static bool spy_data(struct session *s, const struct csr *A, int h, int w,
                      bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {
@@ -111,10 +112,10 @@ const struct command command_spy = {
     .name = "spy",
     .grammar = "[MATRIX] [width N] [height N]",
     .about = "draw the positions of the nonzeros",
-    .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density.\n"
-            "`view spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
-            "matrix, it first shows a sample, and counts all entries while no key is pressed. The views rows and\n"
-            "layout share its cursor.\n"
+    .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density. `view\n"
+            "spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
+            "matrix, the view first shows a sample, and counts all entries while no key is pressed. The views rows\n"
+            "and layout share the cursor of this view.\n"
             "    spy\n"
             "    spy A width 120 height 40",
     .run = run_spy,

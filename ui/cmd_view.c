@@ -1,4 +1,4 @@
-/* view: show a view full screen. Also show_view_of, which all commands that draw use. */
+/* view: shows a view full screen. This file also has show_view_of, which all commands that draw use. */
 #include "cmd_view.h"
 #include "explorer.h"
 #include "screen.h"
@@ -13,7 +13,7 @@
 static bool show(struct session *s, const char *view, bool full, struct err *e)
 {
     if (!s->front || !s->front->show)
-        return fail(e, E_UNSUPPORTED, "there is no screen to draw `%s` on; use --json for its data", view);
+        return fail(e, E_UNSUPPORTED, "there is no screen to draw `%s` on; use --json to get its data", view);
     return s->front->show(s, view, full, e);
 }
 
@@ -42,8 +42,8 @@ const struct command command_view = {
     .grammar = "[VIEW] [MATRIX]",
     .about = "show a view full screen, with keys",
     .help = "Tab or a digit shows another view, ? lists the keys, : begins a command, q leaves. Click to move the\n"
-            "cursor, turn the wheel to zoom or scroll; m switches the mouse off. race and lu appear once those "
-            "commands ran.\n"
+            "cursor, and turn the wheel to zoom or scroll; m switches the mouse off. The panes race and lu appear\n"
+            "once the commands of these names have run.\n"
             "    view spy",
     .run = run_view,
 };

@@ -8,12 +8,13 @@ struct err;
 struct matrix;
 struct session;
 
-/* Show a view of m, or of the current matrix if m is NULL; if `full` is set, on the whole screen. Panes of the explorer
-   all show the current matrix, so m becomes the current matrix there; otherwise the current matrix is unchanged. */
+/* Show a view of m, or of the current matrix if m is NULL; if `full` is set, on the whole screen. All panes of the
+   explorer show the current matrix, so in the explorer, m becomes the current matrix; outside the explorer, the current
+   matrix is unchanged. */
 bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;
-/* Run a command with these words after its name; defined in cmd_export.c. */
+/* Run a command with these words after its name. Defined in cmd_export.c. */
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e);
 
 #endif

@@ -20,6 +20,6 @@ void draw_bar(struct canvas *c, int x, int y, int width, double share,
 void draw_right(struct canvas *c, int x, int y, enum style st, const char *text); /* the text ends before column x */
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st,
                   const char *text);                       /* breaks lines between words */
-char *show_safe(const char *text, char *out, size_t size); /* print_safe of a name */
+char *show_safe(const char *text, char *out, size_t size); /* a name, made safe to print by print_safe */
 
 #endif

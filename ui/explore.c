@@ -57,7 +57,7 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e)
     struct explorer *x = screen_explorer(s);
     const struct view *pane = x->pane;
     if (!refresh_beside(s, v, e)) return false;
-    if (x->pane == pane) x->pane = v; /* otherwise the user has turned to another pane meanwhile */
+    if (x->pane == pane) x->pane = v; /* if the user turned to another pane meanwhile, that pane stays */
     cursor_follow(s, x->pane);
     return true;
 }
@@ -82,21 +82,21 @@ void explore_revalidate(struct session *s, const struct view *v)
     st->frees = session_frees();
 }
 
-/* Can the pane be prepared while a command runs? */
+/* Can this pane be prepared while a command runs? */
 static bool is_ready(struct session *s, const struct view *v)
 {
     if (!v->prepare || (!v->any && !s->current)) return true;
     return v->prepares_soon && v->prepares_soon(s, screen_view_state(s, v));
 }
 
-/* While a command runs: show a pane that needs no preparation, and remember any other for later. */
+/* Called while a command runs. Show the pane if it needs no preparation; otherwise remember the pane for later. */
 static void turn_beside(struct session *s, const struct view *v)
 {
     struct explorer *x = screen_explorer(s);
     x->wanted = NULL;
     if (!is_valid(s, v) && !is_ready(s, v)) {
         char text[120];
-        snprintf(text, sizeof text, "%s is shown when %s has ended", v->name, x->running);
+        snprintf(text, sizeof text, "%s will be shown when %s has ended", v->name, x->running);
         say(x, false, text);
         x->wanted = v;
         return;
@@ -138,8 +138,8 @@ static void turn_to_nth(struct session *s, int nth)
 
 /* ---- commands ---- */
 
-/* Run the line, or drive a view's work if line is NULL. *text receives the output, which the caller releases with
-   mem_free. Returns false if the command failed. */
+/* Run the line, or continue the work of a view if line is NULL. *text receives the output, which the caller releases
+   with mem_free. Returns false if the command failed. */
 static bool run_quietly(struct session *s, const char *line, const struct view *driven, char **text)
 {
     struct explorer *x = screen_explorer(s);
@@ -197,7 +197,7 @@ static bool leaves(int key)
     return key == 'q' || key == UI_ESC || key == UI_INTERRUPT;
 }
 
-/* Run a command, or drive a view's work if line is NULL, and show the output under this title. */
+/* Run a command, or continue the work of a view if line is NULL, and show the output under this title. */
 static void run(struct session *s, const char *line, const struct view *driven, const char *title)
 {
     struct explorer *x = screen_explorer(s);
@@ -250,7 +250,7 @@ static bool is_paused(const struct session *s, const struct view *v)
 }
 
 /* The view whose unfinished work continues now; NULL: none. On a real terminal, work that is not paused continues
-   whatever is shown. On a simulated one, the pane's work runs until a key interrupts it. */
+   whatever pane is shown. On a simulated terminal, the pane's work runs until a key interrupts it. */
 static const struct view *driven_view(const struct session *s, const struct explorer *x)
 {
     if (stage_now()) return x->pane->drive && x->pane->is_running(s) && !x->typing && !x->output ? x->pane : NULL;
@@ -280,7 +280,7 @@ bool explore_drive(struct session *s)
     return true;
 }
 
-/* Go to the row that a line such as "200" or "200 220" names, like / in a pane. */
+/* Go to the row and column that a line such as "200" or "200 220" names, like the key / in a pane. */
 static bool is_place(const char *line)
 {
     size_t n = strspn(line, " ");
@@ -299,13 +299,13 @@ static void go_to(struct session *s, const char *line)
     view_key(s, x->pane, UI_ENTER);
 }
 
-/* A line typed while a command runs. */
+/* Handle a line that was typed while a command runs. */
 static void queue(struct explorer *x, char *line)
 {
     char text[160];
     snprintf(text, sizeof text, "%d waiting for %s to end; Ctrl-C stops it", beside_lines() + 1, x->running);
     bool queued = line && beside_queue(line);
-    say(x, !queued, queued ? text : "too many lines wait already; this one was dropped");
+    say(x, !queued, queued ? text : "too many lines wait already; this line was dropped");
 }
 
 static void type(struct session *s, int key)
@@ -409,7 +409,7 @@ static void switch_mouse(struct explorer *x)
     say(x, false, x->mouse_off ? "the mouse is off" : "the mouse is on");
 }
 
-/* Does the key act on what commands use, rather than on what the pane shows? */
+/* Does the key change data that commands use, and not only the picture in the pane? */
 static bool acts(struct session *s, int key)
 {
     const struct view *v = screen_explorer(s)->pane;
@@ -418,7 +418,7 @@ static bool acts(struct session *s, int key)
     return st->typing ? st->question[0] && key == UI_ENTER : v->changes(s, key);
 }
 
-/* A key for the pane while a command runs. */
+/* Handle a key of the pane while a command runs. */
 static void pane_key_beside(struct session *s, int key)
 {
     struct explorer *x = screen_explorer(s);
@@ -436,7 +436,7 @@ static void pane_key_beside(struct session *s, int key)
     }
     if (view_key(s, v, key)) return;
     if (work) {
-        x->pending = key; /* the solve or the race is paused, then the key leaves the explorer */
+        x->pending = key; /* first the solve or the race is paused, then this key leaves the explorer */
         return;
     }
     snprintf(text, sizeof text, "%s runs; Ctrl-C stops it, then this key leaves", x->running);
@@ -451,7 +451,7 @@ bool explore_key(struct session *s, int key)
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) mem_free(x->output), x->output = NULL;
-    if (!x->pending) x->status[0] = 0; /* otherwise the status describes the work that the key interrupted */
+    if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
     if (key == ':' && !st->typing) return x->typing = line_open(s), true;
     if (x->output) return output_key(x, key), true;

@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* A pane whose work was never started is not listed, unless it is shown now. */
+/* A pane whose work was never started is listed only while it is shown. */
 static bool is_there(const struct session *s, const struct view *v)
 {
     return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
@@ -87,7 +87,7 @@ static const char *next_line(const char *text, int w, int *length)
     int n = (int)strcspn(text, "\n"), fits;
     if (!*text) return NULL;
     *length = n;
-    if (text_width(text) > w) { /* this line can be too wide only if all remaining text is */
+    if (text_width(text) > w) { /* this line can be too wide only if the whole remaining text is too wide */
         int most = (int)text_fit(text, w, &fits);
         if (most < 1) most = 1;
         if (n > most) {
@@ -168,7 +168,7 @@ static void draw_line(struct canvas *c)
     canvas_style(c, x, c->h - 1, ST_CURSOR);
 }
 
-/* What runs and how far it is, on the last line. */
+/* Draw on the last line what is running and its progress. */
 static void draw_running(struct canvas *c, struct session *s)
 {
     const struct explorer *x = screen_explorer(s);

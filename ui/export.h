@@ -19,7 +19,7 @@ struct export
     enum export_kind kind;
     int w, h; /* in characters */
     bool light;
-    bool place; /* zoomed and scrolled as on the screen; otherwise from the start */
+    bool place; /* with the zoom and scroll position of the screen; otherwise from the start */
 };
 /* Read a size such as "120x40" and check its limits; NULL leaves w and h unchanged. */
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
@@ -28,7 +28,7 @@ bool export_view(struct session *s, const struct export *x, FILE *f, struct err 
 /* Run a command with these words after its name, and write its rows to o. */
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);
-/* Write the whole file, or leave it as it was. */
+/* Write the whole file, or leave the existing file unchanged. */
 bool export_write(const char *path, const char *data, size_t n, struct err *e);
 
 #endif

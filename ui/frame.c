@@ -1,4 +1,4 @@
-/* Draw one frame on the terminal, and read one key: the view does its background work while no key comes. */
+/* Draws one frame on the terminal and reads one key. The view does its background work while no key comes. */
 #include "screen.h"
 #include "screen_private.h"
 #include "stage.h"
@@ -31,7 +31,7 @@ void screen_redraw(struct session *s)
     screen_draw(s, screen_explorer(s)->pane, NULL);
 }
 
-/* Wait for a key and do background work until it comes. Returns -1 if the view must be redrawn. */
+/* Wait for a key, and do background work until a key comes. Returns -1 if the view must be redrawn. */
 static int key_or_work(struct session *s, const struct view *v)
 {
     enum work done = WORK_ON;

@@ -1,4 +1,4 @@
-/* The full screen, drawn by ncurses: it compares cells and sends only changes, and decodes keys and the mouse. */
+/* The full screen, drawn by ncurses, which compares cells, sends only changes, and decodes keys and the mouse. */
 #include "full_screen.h"
 #include "stage.h"
 #include "term.h"
@@ -22,7 +22,8 @@ enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64
 #define FRAME_END "\033[?2026l"
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
-/* All events that ncurses can report. After an event that is masked out, ncurses would wait for the next event. */
+/* All events that ncurses can report. All events are requested because, after an event that was not requested, ncurses
+   would wait for the next event. */
 static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRESSED | BUTTON2_RELEASED |
                                BUTTON3_PRESSED | BUTTON3_RELEASED | BUTTON4_PRESSED | BUTTON4_RELEASED |
                                BUTTON5_PRESSED | BUTTON5_RELEASED;
@@ -30,12 +31,12 @@ static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRES
 static struct {
     bool known;         /* the terminfo entry was read */
     bool has_mouse;     /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
-    bool mouse, active; /* the user has the mouse on; ncurses reports it */
+    bool mouse, active; /* the user has the mouse on; ncurses reports mouse events */
     bool open;
-    char enter[64];     /* the bytes that enter the full screen the second time */
+    char enter[64];     /* the bytes that enter the full screen again after the first time */
     SCREEN *screen;     /* NULL: not opened yet */
-    TERMINAL *terminal; /* terminal of the screen; readline has its own */
-    WINDOW *keys;       /* a pad: reading keys from it draws nothing */
+    TERMINAL *terminal; /* terminal of the screen; readline uses another TERMINAL */
+    WINDOW *keys;       /* a pad, because reading keys from a pad draws nothing */
 } full = {.mouse = true};
 
 /* ---- the terminfo entry ---- */
@@ -89,7 +90,7 @@ static bool is_direct(void)
 }
 
 /* Find the terminfo entry of the same terminal with direct colours, such as xterm-direct for xterm-256color. Returns
-   false if there is none. */
+   false if there is no such entry. */
 static bool find_direct(char *name, size_t size)
 {
     const char *term = getenv("TERM"), *tail = strstr(term, "-256color");
@@ -115,11 +116,11 @@ enum colours full_screen_colours(enum colours wanted)
 /* ---- drawing ---- */
 
 static struct {
-    struct cell
-        *cell; /* what the screen shows: w * h cells with canonical styles, then one spare line; owned; NULL: unknown */
+    /* What the screen shows: w * h cells with canonical styles, then one spare line; owned. NULL: unknown. */
+    struct cell *cell;
     int w, h;
     enum colours colours;
-    cchar_t look[ST_COUNT];      /* a blank of each style */
+    cchar_t look[ST_COUNT];      /* a blank cell of each style */
     uint8_t canonical[ST_COUNT]; /* the first style that looks the same */
 } shown;
 
@@ -158,7 +159,7 @@ static void make_looks(enum colours wanted)
     }
 }
 
-/* Fit the screen to the canvas. Returns false if memory runs out. */
+/* Give the screen the size of the canvas. Returns false if there is not enough memory. */
 static bool fit(const struct canvas *c)
 {
     bool resized = shown.w != c->w || shown.h != c->h;
@@ -190,8 +191,8 @@ static struct cell to_show(const struct canvas *c, int x, int y)
     return (struct cell){k->glyph, shown.canonical[k->style]};
 }
 
-/* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first: turning it off
-   takes more bytes. */
+/* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first glyph, because
+   turning the style off takes more bytes. */
 static void make_line(const struct canvas *c, int y, struct cell *line)
 {
     enum style on = ST_PLAIN;
@@ -229,7 +230,7 @@ static void put_line(const struct cell *line, int w, int y)
 }
 
 /* Write directly, not through the buffer of ncurses, which is empty before and after doupdate. If this write fails, all
-   others fail too, so the error is ignored. */
+   other writes fail too, so the error is ignored. */
 static void send(const char *bytes)
 {
     if (write(STDOUT_FILENO, bytes, strlen(bytes)) < 0) return;
@@ -265,7 +266,7 @@ static struct {
 
 static const struct {
     int code, key;
-    const char *also[5]; /* sequences that emulators send whatever their terminfo entry says */
+    const char *also[5]; /* sequences that terminal emulators send even if their terminfo entry differs */
 } keys[] = {
     {KEY_UP, UI_UP, {"\033[A", "\033OA"}},
     {KEY_DOWN, UI_DOWN, {"\033[B", "\033OB"}},
@@ -332,7 +333,7 @@ static void add_plain(int byte)
 
 static void take(int code, bool bytes);
 
-/* After Escape: the rest of a sequence that is unknown to ncurses follows immediately; skip all of it. */
+/* Called after Escape. If the rest of a sequence that ncurses does not know follows immediately, skip all of it. */
 static void take_escape(bool bytes)
 {
     int next = wgetch(full.keys);
@@ -380,7 +381,7 @@ bool full_screen_has_bytes(void)
     return waiting.next < waiting.n;
 }
 
-/* mouseinterval(0): report a press at once, without waiting to see whether its release makes it a click. Events that
+/* mouseinterval(0) reports a press immediately, without waiting for a release that would make it a click. Events that
    arrive after the mouse was turned off are skipped like unknown keys. */
 static void switch_mouse(bool on)
 {
@@ -416,11 +417,11 @@ static bool start(const struct termios *modes, struct err *e)
     nonl();
     tcsetattr(STDIN_FILENO, TCSANOW, modes);
     def_prog_mode();
-    typeahead(-1); /* finish every frame, even if keys are waiting */
+    typeahead(-1); /* complete every frame, even if keys are waiting */
     leaveok(stdscr, TRUE);
     idcok(stdscr, FALSE);
     curs_set(0);
-    if (!(full.keys = newpad(1, 1))) return fail(e, E_MEMORY, "out of memory for the screen");
+    if (!(full.keys = newpad(1, 1))) return fail(e, E_MEMORY, "not enough memory for the screen");
     keypad(full.keys, TRUE);
     nodelay(full.keys, TRUE);
     define_keys();
@@ -441,7 +442,7 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
-    werase(stdscr); /* otherwise ncurses would send the old content again */
+    werase(stdscr); /* clear this buffer, or ncurses would send the old content again */
     clearok(curscr, TRUE);
     wnoutrefresh(stdscr);
     doupdate();

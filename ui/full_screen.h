@@ -18,13 +18,13 @@ bool full_screen_learn(char *leave, size_t size, struct err *e);
 bool full_screen_open(const struct termios *modes, struct err *e);
 /* Stop using the terminal. The caller sends the bytes that leave the full screen and restores the modes. */
 void full_screen_close(void);
-/* Show the canvas; only changes are sent, and nothing if there are none. */
+/* Show the canvas. Only changes are sent to the terminal. */
 void full_screen_draw(const struct canvas *c);
 enum colours full_screen_colours(enum colours wanted); /* `wanted`, reduced to what the terminal supports */
-/* Read a key without waiting, with the cell of a click or of the wheel; false: no key has come. bytes: return the bytes
-   of each key one by one, for readline. Escape alone is UI_ESC. */
+/* Read a key without waiting, with the cell of a click or of the wheel. Returns false if no key has come. If `bytes` is
+   set, the bytes of each key are returned one by one, for readline. Escape alone is UI_ESC. */
 bool full_screen_key(bool bytes, struct press *p);
-bool full_screen_has_bytes(void); /* is a key partly read? */
+bool full_screen_has_bytes(void); /* has a part of a key been read? */
 void full_screen_mouse(bool on);
 
 #endif

@@ -1,4 +1,4 @@
-/* The guardian: a small process that restores the terminal if the program is killed and cannot do so itself. */
+/* The guardian: a small process that restores the terminal if the program is killed and cannot restore it itself. */
 #include "term.h"
 
 #include <fcntl.h>
@@ -65,8 +65,8 @@ void guard_start(const char *reset, const struct termios *before, const struct t
         close(ends[1]);
 }
 
-/* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed; that must not end this
-   process by SIGPIPE. */
+/* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed. The failure must not end
+   this process by SIGPIPE. */
 void guard(bool on)
 {
     if (to_guard < 0) return;

@@ -1,4 +1,4 @@
-/* Show running work: a solve as a line of progress or in its view, and other work in its view. */
+/* Shows running work: a solve by a line of progress or in its view, other work in its view. */
 #include "screen.h"
 #include "screen_private.h"
 #include "term.h"
@@ -86,7 +86,7 @@ static enum turn live_screen(struct session *s, const struct view *v)
         if (stop) return TURN_STOP;
         if (!live_key(s, v, key)) {
             leave_screen(s);
-            s->solve->paused = true; /* so that the prompt appears at once */
+            s->solve->paused = true; /* clear the mark, so that the prompt appears immediately */
             s->solve->steps_left = 0;
             return TURN_LEAVE;
         }
@@ -96,7 +96,7 @@ static enum turn live_screen(struct session *s, const struct view *v)
     return TURN_ON;
 }
 
-/* Leave the work, paused, for the prompt. */
+/* Pause the work and return to the prompt. */
 static enum turn leave_work(struct session *s, const struct view *v)
 {
     leave_screen(s);
@@ -109,7 +109,7 @@ static bool waits(const struct session *s, const struct view *v)
     return v->is_paused && v->is_paused(s) && v->is_running(s);
 }
 
-/* The screen thread draws and handles keys; handle those that act on the work. */
+/* The screen thread draws and handles most keys; handle the keys that act on the work. */
 static enum turn live_beside(struct session *s, const struct view *v)
 {
     const struct explorer *x = screen_explorer(s);
@@ -140,7 +140,7 @@ static enum turn live_solve(struct session *s, const struct view *v)
     return TURN_STOP;
 }
 
-/* Other work: open the screen once the work has taken QUIET_US, draw it and handle keys. */
+/* For work other than a solve, open the screen once the work has taken QUIET_US, then draw the work and handle keys. */
 static enum turn live_other(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
@@ -174,7 +174,7 @@ void live_calm(struct session *s)
     struct screen *sc = screen_of(s);
     const struct view *v = sc->running_view;
     if (!v) return;
-    if (!sc->explorer.on) beside_serve(s, BESIDE_NOTHING); /* the keys below are for this thread */
+    if (!sc->explorer.on) beside_serve(s, BESIDE_NOTHING); /* from here on, this thread handles the keys */
     if (v->has_ended && v->has_ended(s) && !sc->explorer.on)
         while (screen_draw(s, v, NULL) && view_key(s, v, term_key(-1))) continue;
     leave_screen(s);

@@ -30,7 +30,8 @@ static bool explore_keys(struct session *s, struct err *e)
         if (!screen_draw(s, x->pane, e)) return false;
         if (!x->pending && explore_catch_up(s)) continue;
         if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
-        int key = x->pending ? x->pending : beside_next_key(); /* meant for work that has ended meanwhile */
+        int key = x->pending ? x->pending
+                             : beside_next_key(); /* drop keys that were meant for work that has ended meanwhile */
         if (key < 0) key = screen_key(s, -1);
         if (!explore_key(s, key)) return explore_leave(s, key), true;
     }
@@ -48,7 +49,8 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     if (!term_open(e)) return beside_serve(s, before), false;
     s->front->covered = x->on = s->interactive = true;
     s->batch = false;
-    if (!stage_now()) s->lines = (struct lines){0}; /* the user at the terminal types the lines after `:` */
+    if (!stage_now())
+        s->lines = (struct lines){0}; /* the user at the terminal types the command lines that follow `:` */
     bool ok = explore_keys(s, e);
     s->lines = lines;
     s->front->covered = x->on = false;
@@ -67,7 +69,7 @@ bool explore(struct session *s, const char *view, struct err *e)
     return view_has_matrix(v, s, e) && run_full(s, v, e);
 }
 
-/* Print the view for a listener (a lesson or a test): the same text whatever the size of the terminal. */
+/* Print the view for a listener (a lesson or a test). The text does not depend on the size of the terminal. */
 static bool tell_listener(struct session *s, const struct view *v, struct view_state *st, struct err *e)
 {
     FILE *f = out_listener(s->out);
@@ -81,8 +83,8 @@ static bool tell_listener(struct session *s, const struct view *v, struct view_s
     return true;
 }
 
-/* Print the view as text, in the size and colours of the terminal; without a terminal, in the size that struct front
-   has. */
+/* Print the view as text, in the size and colours of the terminal, or, without a terminal, in the size stated in struct
+   front. */
 static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
     FILE *f = out_file(s->out);
@@ -121,7 +123,8 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
 
 /* ---- what was drawn last ---- */
 
-/* If the explorer is open, draw its pane again without the command line: the command may have changed what it shows. */
+/* If the explorer is open, draw its pane again without the command line, because the command may have changed what the
+   pane shows. */
 static bool draw_pane_alone(struct session *s, struct err *e)
 {
     struct explorer *x = screen_explorer(s);
@@ -149,7 +152,7 @@ static bool again(struct session *s, const struct view *v, struct view_state *st
 bool screen_draw_again(struct session *s, int w, int h, struct err *e)
 {
     const struct view *v = screen_of(s)->drawn_view;
-    if (!v) return fail(e, E_USAGE, "nothing was drawn yet; run spy, rows, layout or view");
+    if (!v) return fail(e, E_USAGE, "nothing has been drawn yet; run spy, rows, layout or view");
     struct view_state *st = screen_view_state(s, v);
     struct matrix *current = s->current, *m = v->any ? current : (struct matrix *)st->of;
     if (!v->any && !matrix_is_loaded(s, m))
@@ -185,7 +188,7 @@ static void echo(struct session *s, bool on)
     while (term_wait(-1) == H_RESIZE) continue;
     tcflush(STDIN_FILENO, TCIFLUSH);
     term_quiet(old_quiet);
-    if (!term_open(NULL)) s->quit = true; /* the terminal is gone */
+    if (!term_open(NULL)) s->quit = true; /* the terminal was closed */
     beside_serve(s, before);
 }
 
@@ -214,7 +217,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.restyle = screen_restyle;
     screen_restyle(s);
     if (s->interactive) term_signals();
-    if (s->interactive) term_quiet(true); /* until the prompt echoes typed characters itself */
+    if (s->interactive) term_quiet(true); /* turn echo off until the prompt echoes typed characters itself */
     return true;
 }
 
@@ -247,7 +250,8 @@ static void greet(struct session *s)
     canvas_free(&c);
 }
 
-/* Run a line. A Ctrl-C pressed while the command runs was meant for it, so the flag is cleared afterwards. */
+/* Run a line. A Ctrl-C that is pressed while the command runs is meant for the command, so the flag is cleared
+   afterwards. */
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);

@@ -20,7 +20,7 @@ static const struct flag {
     {"-f", "SCRIPT", "run the commands of a file and exit", FILES, NULL},
     {"-v", "FILE", "explore a file full screen and exit; -v VIEW FILE begins with a view such as rows", VIEWS, NULL},
     {"--json", NULL, "one JSON object per line", NOTHING, NULL},
-    {"--csv", NULL, "tables as CSV, each with a header", NOTHING, NULL},
+    {"--csv", NULL, "print tables as CSV, each with a header", NOTHING, NULL},
     {"--plain", NULL, "no colours, ASCII only", NOTHING, NULL},
     {"--device", "D", "use cpu, emu or cuda:N", WORDS, "cpu emu cuda:0"},
     {"--man", NULL, "print the manual page, for `man -l -`", NOTHING, NULL},
@@ -72,7 +72,7 @@ static void roff_line(FILE *f, const char *text)
     fputc('\n', f);
 }
 
-/* Write prose. Lines that begin with blanks are kept as they are. */
+/* Write prose. Lines that begin with blanks are not changed. */
 static void roff_prose(FILE *f, const char *text)
 {
     bool as_is = false;
@@ -106,10 +106,10 @@ static void page_commands(FILE *f)
 {
     const char *group = "";
     fputs(".SH COMMANDS\n", f);
-    roff_prose(
-        f, "A word in UPPER CASE is a value to fill in, [...] may be left out, and | separates alternatives. Commands\n"
-           "are separated by `;`, # begins a comment, and !COMMAND goes to the shell (see\n"
-           "allow).");
+    roff_prose(f,
+               "A word in UPPER CASE stands for a value to fill in, a part in [...] may be left out, and | separates\n"
+               "alternatives. Commands are separated by `;`, # begins a comment, and !COMMAND goes to the shell (see\n"
+               "allow).");
     for (int i = 0; commands[i]; i++) {
         const struct command *c = commands[i];
         if (strcmp(group, command_group(c))) fprintf(f, ".SS \"%s\"\n", group = command_group(c));
@@ -146,11 +146,12 @@ static void page_options(FILE *f)
 static const struct {
     const char *section, *name, *about;
 } notes[] = {
-    {"ENVIRONMENT", "NO_COLOR", "If not empty, there are no colours, unless `set colours` selected some."},
+    {"ENVIRONMENT", "NO_COLOR", "If not empty, there are no colours, unless `set colours` selected colours."},
     {NULL, "TERM, COLORTERM", "The type of the terminal; COLORTERM=truecolor means that it shows all colours."},
     {NULL, "LC_ALL, LC_CTYPE, LANG", "Braille and boxes need a UTF-8 locale."},
     {NULL, "INPUTRC",
-     "The file of key bindings for the prompt, as in every program that uses readline; the application is warpspy."},
+     "The file of key bindings for the prompt, like in every program that uses readline; the application name is "
+     "warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "How threads wait for one another. Without them they sleep soon, which suits a busy machine; `active` suits "

@@ -1,4 +1,4 @@
-/* Pictures in files: what a canvas or a matrix looks like as coloured rectangles and text, written as SVG or PNG. */
+/* Pictures in files: a canvas or a matrix is drawn as coloured rectangles and text, in SVG or PNG. */
 #ifndef PAINT_H
 #define PAINT_H
 
@@ -17,14 +17,14 @@ struct painter {
     int cw, ch;
     void (*fill)(struct painter *p, uint32_t rgb); /* sets the colour of the following rectangles */
     void (*rect)(struct painter *p, int x, int y, int w, int h);
-    void (*done)(struct painter *p); /* after the last rectangle of a colour */
+    void (*done)(struct painter *p); /* ends the rectangles of one colour */
     /* Draw one line of UTF-8 that is `cells` cells wide; (x, y) is its top left corner. */
     void (*text)(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells);
 };
 
 /* ---- picture.c ---- */
 
-/* The colours on a dark background, as in terminals, or on a light background, as on paper. */
+/* The colours on a dark background, like in terminals, or on a light background, like on paper. */
 uint32_t paint_ground(bool light);
 uint32_t paint_colour(enum style st, bool light);
 /* Braille and block glyphs are drawn as rectangles, so that plots need no font. */
@@ -37,27 +37,27 @@ bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int
 /* ---- svg.c: no library needed ---- */
 
 struct svg {
-    struct painter p; /* first member, because its functions receive a pointer to it */
+    struct painter p; /* must be the first member, because the painter's functions receive a pointer to it */
     FILE *f;
     bool open; /* a path is open */
 };
-/* w x h cells. title: describes the picture for readers who cannot see it. */
+/* Begin a picture of w x h cells. title describes the picture for readers who cannot see it. */
 void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *title);
 void svg_end(struct svg *s);
-/* Write text for SVG or HTML: markup characters and quotes become entities, control bytes are shown as by
-   print_safe. */
+/* Write text for SVG or HTML: markup characters and quotes become entities, and control bytes are shown in the same way
+   as by print_safe. */
 void put_escaped(FILE *f, const char *text);
 
 /* ---- png.c: cairo, opened at its first use ---- */
 
-extern const char *png_cairo_name; /* file name of the library; tests set one that does not exist */
+extern const char *png_cairo_name; /* file name of the library; tests set a name that does not exist */
 struct png {
     struct painter p;
     void *surface, *context;
 };
 /* Begin a picture of w x h cells. Call png_end even if this fails. */
 bool png_begin(struct png *g, int w, int h, bool light, struct err *e);
-/* Write the picture to f if ok, and release it. */
+/* If ok is true, write the picture to f. Release the picture in any case. */
 bool png_end(struct png *g, FILE *f, bool ok, struct err *e);
 
 #endif

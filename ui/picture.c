@@ -1,4 +1,4 @@
-/* Draw a canvas, or the pattern of a matrix, with a painter: as rectangles and text. */
+/* Draws a canvas, or the pattern of a matrix, with a painter, as rectangles and text. */
 #include "draw.h"
 #include "paint.h"
 #include "base/err.h"
@@ -12,7 +12,7 @@
 
 /* ---- colours ---- */
 
-/* The colours on paper: the same hues, dark enough to be read; density goes from green to dark violet. */
+/* The colours on paper: the same hues, but dark enough to be read. Colours of density go from green to dark violet. */
 static const uint32_t on_paper[ST_COUNT] = {
     [ST_PLAIN] = 0x1a1a1a,    [ST_DIM] = 0x6a6a6a,      [ST_BOLD] = 0x000000,     [ST_TITLE] = 0x005f87,
     [ST_GOOD] = 0x00734f,     [ST_WARN] = 0x8f5f00,     [ST_BAD] = 0xc00000,      [ST_PAD] = 0x8a8a8a,
@@ -210,7 +210,7 @@ void paint_canvas(struct painter *p, const struct canvas *c, bool light)
 
 struct pixels {
     struct window win;
-    int w, h, scale; /* cells, and pixels per cell */
+    int w, h, scale; /* size in cells, and pixels per cell */
     uint32_t *n;
     double least, most; /* lowest and highest density of the cells that are not empty */
 };
@@ -236,7 +236,7 @@ static int step_of(const struct pixels *x, double share)
     return k < 0 ? 0 : k < RAMP_STEPS ? k : RAMP_STEPS - 1;
 }
 
-/* Choose square pixels; a side too thin to be visible is drawn thicker. */
+/* Make cells square; if one side of the picture would be too thin to see, draw it thicker. */
 static void fit_pixels(struct pixels *x, int w, int h)
 {
     enum { THINNEST = 8 };
@@ -303,7 +303,7 @@ static void put_line(struct painter *p, int row, enum style st, bool light, cons
     if (cells > 0) p->text(p, p->cw, row, paint_colour(st, light), st == ST_TITLE, line, cells);
 }
 
-/* "filled 0.1% [........] 100%" at pixel y. */
+/* Draw the legend, "filled 0.1% [........] 100%", at pixel y. */
 static void paint_legend(struct painter *p, const struct pixels *x, int y, bool light)
 {
     char low[64], high[32];

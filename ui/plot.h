@@ -20,7 +20,7 @@ struct plot {
 struct plot plot_new(const struct canvas *c, int y, int h, double least, double most);
 /* Can the residual be shown on a log scale? */
 bool can_plot(double residual);
-/* The dot of a residual, counted from the top of `dots`. */
+/* The dot row of a residual, counted from the top of `dots` rows. */
 int plot_level(const struct plot *p, double residual, int dots);
 /* Draw the scale and both axes, and a line at the tolerance if it is above 0. */
 void plot_scale(struct canvas *c, const struct plot *p, double tol);

@@ -1,5 +1,5 @@
-/* A painter that writes PNG with cairo, which brings the fonts. The library is opened at its first use, so that the
-   program starts without it. */
+/* A painter that writes PNG with cairo, which also provides the fonts. The library is opened at its first use, so that
+   the program starts without it. */
 #include "paint.h"
 #include "base/err.h"
 #include "base/shared.h"
@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* The functions of cairo that are used; they exist since cairo 1.2. */
+/* The functions of cairo that this file uses; cairo has had all of them since version 1.2. */
 enum {
     CAIRO_RGB24 = 1,
     CAIRO_NORMAL = 0,
@@ -113,7 +113,7 @@ static void png_done(struct painter *p)
     cairo.fill(((struct png *)p)->context);
 }
 
-/* Draw letter by letter, so that each letter is in its column. */
+/* Draw the text letter by letter, so that each letter is in its column. */
 static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
     void *cr = ((struct png *)p)->context;
@@ -155,7 +155,7 @@ bool png_begin(struct png *g, int w, int h, bool light, struct err *e)
     g->surface = cairo.image_surface_create(CAIRO_RGB24, w, h);
     g->context = cairo.create(g->surface);
     if (cairo.surface_status(g->surface) || cairo.status(g->context))
-        return fail(e, E_MEMORY, "out of memory for a picture of %d x %d pixels", w, h);
+        return fail(e, E_MEMORY, "not enough memory for a picture of %d x %d pixels", w, h);
     cairo.set_antialias(g->context, CAIRO_NO_ANTIALIAS);
     colour(g->context, paint_ground(light));
     cairo.paint(g->context);
@@ -177,6 +177,7 @@ bool png_end(struct png *g, FILE *f, bool ok, struct err *e)
     if (g->surface) cairo.surface_destroy(g->surface);
     g->context = g->surface = NULL;
     if (!status) return ok;
-    if (status == CAIRO_NO_MEMORY || status == CAIRO_WRITE) return fail(e, E_MEMORY, "out of memory for the picture");
+    if (status == CAIRO_NO_MEMORY || status == CAIRO_WRITE)
+        return fail(e, E_MEMORY, "not enough memory for the picture");
     return fail(e, E_INTERNAL, "cairo could not make the picture (its status is %d)", status);
 }

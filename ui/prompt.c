@@ -97,7 +97,7 @@ static char **matches(const char *text, int start, int end)
     (void)end;
     rl_attempted_completion_over = 1;
     char **found = rl_completion_matches(text, next_word);
-    /* After a directory, completion continues with its files. */
+    /* After the name of a directory, completion continues with the files of the directory. */
     size_t n = found ? strlen(found[0]) : 0;
     if (n && found[0][n - 1] == '/') rl_completion_append_character = '\0';
     return found;
@@ -201,7 +201,7 @@ static int bytes_wait(void)
     return inner.next < inner.bytes || term_typed();
 }
 
-/* In the middle of a key sequence, wait for the rest. */
+/* In the middle of a key sequence, wait for the rest of the sequence. */
 static int next_byte(FILE *f)
 {
     (void)f;
@@ -315,14 +315,14 @@ struct line_shown line_shown(void)
                                inner.words};
 }
 
-/* ---- beside a command ---- */
+/* ---- the prompt while a command runs ---- */
 
-/* Until a command has run for QUIET_US, only typing shows the prompt. */
+/* Until a command has run for QUIET_US, the prompt is shown only if the user types. */
 static const double QUIET_US = 0.3e6;
 
 /* Static, because readline passes no user argument to callbacks. */
 static struct {
-    bool shown, changed; /* the line is on the terminal; it shows an older progress */
+    bool shown, changed; /* the line is on the terminal; the progress has changed since */
     bool ended;          /* Ctrl-D was pressed: the prompt ends after the command */
     char progress[100];
     char *typed; /* the unfinished line, for the prompt that follows; owned */
@@ -424,7 +424,7 @@ void prompt_beside(struct session *s)
     if (due || typed) beside_show();
 }
 
-/* The line that was typed while a command ran, after the prompt as if it were typed now. */
+/* Show the line that was typed while a command ran, after the prompt, as if the user typed the line now. */
 static char *line_waiting(const char *prompt)
 {
     char *line = beside_next_line();
@@ -459,7 +459,7 @@ static void give_up(void)
     done = true;
 }
 
-/* Read a line. Returns NULL at the end of input, and after Ctrl-C if `leaves`. */
+/* Read a line. Returns NULL at the end of input, and, if `leaves` is set, after Ctrl-C. */
 static char *read_line(const char *prompt, bool leaves)
 {
     done = false;

@@ -6,15 +6,15 @@
 
 struct session;
 
-void prompt_open(struct session *s); /* loads the history, sets up completion */
+void prompt_open(struct session *s); /* loads the history and sets up completion */
 void prompt_close(struct session *s);
 /* Read a line (release it with mem_free); NULL at the end of input. */
 char *prompt_line(struct session *s);
 /* Ask a question while a command runs; NULL at the end of input or after Ctrl-C. */
 char *prompt_ask(struct session *s, const char *prompt);
 
-/* The prompt while a command runs: what is typed is shown below the output, and lines wait until the command has ended.
-   beside.c calls these; prompt_beside handles keys and shows the progress. */
+/* The prompt while a command runs: the text that the user types is shown below the output, and lines wait until the
+   command has ended. beside.c calls these functions; prompt_beside handles keys and shows the progress. */
 void prompt_beside_open(struct session *s);
 void prompt_beside_close(void);
 void prompt_beside_drop(void); /* what is typed so far */
@@ -25,7 +25,7 @@ enum line { LINE_ON, LINE_DONE, LINE_LEFT };
 bool line_open(struct session *s);
 enum line line_key(int key);
 char *line_taken(void); /* after LINE_DONE; release with mem_free */
-/* The line as typed so far: the prompt that readline puts before it, the text, and its possible completions. */
+/* The line that the user has typed so far: readline's prompt, the text, and its possible completions. */
 struct line_shown {
     const char *before, *text;
     int point; /* bytes of text before the cursor */

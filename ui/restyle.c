@@ -24,7 +24,7 @@ bool colours_find(const char *name, enum colours *out)
     return false;
 }
 
-/* The fonts of these terminals have no braille, whatever the locale says. */
+/* The fonts of these terminals have no braille, even in a UTF-8 locale. */
 static bool few_letters(void)
 {
     const char *term = getenv("TERM");

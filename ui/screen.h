@@ -1,5 +1,5 @@
-/* The screen of a session as views and commands use it: the state of each view, the explorer, what was drawn last, and
-   the cursor that views share. */
+/* The screen of a session, for views and commands: the state of each view, the explorer, the last canvas drawn, and the
+   cursor that views share. */
 #ifndef SCREEN_H
 #define SCREEN_H
 

@@ -17,11 +17,11 @@
 struct screen {
     struct front front;
     struct view_state state[VIEWS_MAX];
-    struct canvas canvas; /* what was drawn last */
+    struct canvas canvas; /* the last canvas drawn */
     const struct view *drawn_view;
     double drawn_us;                 /* time of the last line or frame of running work, us */
     const struct view *running_view; /* shows running work on the full screen; NULL: none */
-    enum beside beside_before;       /* what the screen thread served before running_view was opened */
+    enum beside beside_before;       /* what the screen thread handled before running_view was opened */
     /* The shared cursor of the views. */
     const struct matrix *cursor_of; /* NULL: none yet */
     int64_t cursor_row, cursor_col; /* column -1: only the row is known */
@@ -39,7 +39,7 @@ static inline struct screen *screen_of(struct session *s)
 bool screen_draw(struct session *s, const struct view *v, struct err *e);
 /* Read a key; returns -1 if no key came within wait_ms (-1: no limit), or if the view must be redrawn. */
 int screen_key(struct session *s, int wait_ms);
-/* A key that has arrived, for the screen thread; -1: none. */
+/* For the screen thread: a key that has arrived, or -1 if no key has arrived. */
 int screen_key_now(struct session *s);
 
 /* ---- live.c: members of struct front ---- */

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct stage *stage; /* NULL: the terminal is a real one */
+static struct stage *stage; /* NULL: the terminal is real */
 
 void stage_begin(struct stage *g)
 {
@@ -39,7 +39,7 @@ int stage_key(int wait_ms, bool bytes)
     for (;;) {
         if (!g->held && !g->over) g->held = g->next(g->user, &g->press);
         if (!g->held && polls && !g->eager) return -1;
-        if (!g->held) return g->over = true, UI_ESC; /* Escape leaves what is open, one level at a time */
+        if (!g->held) return g->over = true, UI_ESC; /* Escape closes whatever is open, one level at a time */
         struct press p = g->press;
         if (p.key == UI_WAIT && polls) return -1;
         g->held = false;
@@ -92,7 +92,7 @@ static bool find_place(const char *word, struct press *p)
     return false;
 }
 
-/* C-a to C-y; C-z and the like are signals. */
+/* C-a to C-y; C-z and similar keys are signals. */
 static bool find_control(const char *word, struct press *p)
 {
     if (word[0] != 'C' || word[1] != '-' || word[2] < 'a' || word[2] > 'y' || word[3]) return false;

@@ -1,4 +1,5 @@
-/* A simulated terminal whose keys come from a list. While a stage is set, the functions of term.h act on it. */
+/* A simulated terminal whose keys come from a list. While a stage is set, the functions of term.h use it instead of the
+   terminal. */
 #ifndef STAGE_H
 #define STAGE_H
 
@@ -18,7 +19,7 @@ struct stage {
     bool eager;                                /* keys interrupt running work; otherwise they wait until it ends */
     bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;
-    bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape leaves everything */
+    bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape closes everything */
     bool held;       /* press holds a key that was not read yet */
     struct press press;
     int mouse_x, mouse_y;
@@ -26,18 +27,18 @@ struct stage {
 enum { STAGE_MOST = 1000 }; /* columns, and rows */
 void stage_begin(struct stage *g);
 void stage_end(void);
-struct stage *stage_now(void); /* NULL: the terminal is a real one */
+struct stage *stage_now(void); /* NULL: the terminal is real */
 bool stage_over(void);
 int stage_key(int wait_ms, bool bytes); /* as term_key */
 
-/* Keys as `help keys` names them: "j Tab ':spy' Enter Click:3,4". */
+/* Keys, with the names in `help keys`, for example "j Tab ':spy' Enter Click:3,4". */
 struct presses {
     struct press *press;
     int n, room, next;
 };
 bool presses_add(struct presses *all, const char *text, struct err *e);
 void presses_free(struct presses *all);
-bool presses_next(void *user, struct press *p);          /* for stage.next; stage.user is the struct presses */
+bool presses_next(void *user, struct press *p); /* function for stage.next; stage.user points to the struct presses */
 void press_name(struct press p, char *out, size_t size); /* writes a key in the form that presses_add reads */
 
 #endif

@@ -1,4 +1,5 @@
-/* A painter that writes SVG: one path for all rectangles of a colour, and text as text, so that it can be searched. */
+/* A painter that writes SVG. All rectangles of a colour are one path. Text is written as text, so that it can be
+   searched. */
 #include "paint.h"
 #include "base/text.h"
 
@@ -37,7 +38,7 @@ static void svg_rect(struct painter *p, int x, int y, int w, int h)
     fprintf(((struct svg *)p)->f, "M%d %dh%dv%dh%dz", x, y, w, h, -w);
 }
 
-/* textLength keeps columns aligned whatever the font. */
+/* textLength keeps columns aligned in any font. */
 static void svg_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
     FILE *f = ((struct svg *)p)->f;

@@ -38,7 +38,8 @@ static bool in_foreground(void)
     return tty.has_modes && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* For signal handlers: only async-signal-safe calls. Nothing is written while another job has the terminal. */
+/* For signal handlers, so only async-signal-safe functions are called. Nothing is written while another job has the
+   terminal. */
 static void give_back(void)
 {
     if (tty.has_modes && tty.open) guard(false);
@@ -118,7 +119,7 @@ void term_stop(void)
     sigaddset(&stop, SIGTSTP);
     if (full) term_close();
     term_catch_stop(false);
-    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the screen thread blocks it */
+    pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the screen thread has blocked this signal */
     raise(SIGTSTP);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     term_catch_stop(true);
@@ -171,7 +172,7 @@ void term_size(int *w, int *h)
     *h = known ? size.ws_row : 24;
 }
 
-/* Modes without line editing, echo and flow control (Ctrl-S and Ctrl-Q are keys). VMIN stays 1: if this process is
+/* Set modes without line editing, echo and flow control (Ctrl-S and Ctrl-Q are keys). VMIN stays 1: if this process is
    killed, a shell that reads before the guardian has restored the modes must not see the end of its input. */
 static struct termios key_modes(void)
 {

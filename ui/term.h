@@ -33,15 +33,17 @@ void term_close(void);         /* restores the terminal; does nothing when it is
 bool term_is_open(void);
 void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */
-int term_key(int wait_ms);              /* a key, or -1 if none came in time; wait_ms -1: no limit */
-void term_bytes(bool on);               /* on: term_key returns single bytes, for readline; Escape alone stays UI_ESC */
-bool term_typed(void);                  /* are there keys that were read but not returned? */
-int term_key_now(void);     /* a key that has arrived, or UI_RESIZE; -1: none. Leaves Ctrl-C to the working thread */
-int term_key_between(void); /* a key if one interrupts background work, or -1 */
+int term_key(int wait_ms);              /* a key, or -1 if no key came in time; wait_ms -1: no limit */
+void term_bytes(bool on); /* on: term_key returns single bytes, for readline; Escape alone is still UI_ESC */
+bool term_typed(void);    /* are there keys that were read but not returned? */
+int term_key_now(
+    void); /* a key that has arrived, UI_RESIZE, or -1 if there is no key; the working thread handles Ctrl-C */
+int term_key_between(void); /* a key that interrupts background work, or -1 */
 enum colours term_colours(void);
 void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */
 void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event */
-/* Install signal handlers. They set flags; after a crash they restore the terminal and let the crash continue. */
+/* Install signal handlers. Install the signal handlers. The handlers set flags; after a crash, they restore the
+   terminal and let the crash continue. */
 void term_signals(void);
 void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program at once (off) */
 bool term_quiet(bool on);      /* on: keys typed while a command runs are kept but not echoed; returns the old value */

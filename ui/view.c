@@ -114,7 +114,7 @@ static struct key_words key_words(const char *keys)
     return (struct key_words){keys, keys + nkey, keys + len + (end ? 2 : 0), nkey, len - nkey};
 }
 
-/* Draw the keys one after another when there is no room for a list. */
+/* Draw the keys one after another if there is no room for a list. */
 static void draw_help_flowing(struct canvas *c, const char *keys)
 {
     int x = 1, y = 0;
@@ -259,7 +259,7 @@ void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, cons
 {
     for (int i = 0; i < lines && *text; i++) {
         int room = c->w - x - 1, taken, n = line_length(text, room);
-        if (!n) n = (int)text_fit(text, room, &taken); /* a word longer than the line */
+        if (!n) n = (int)text_fit(text, room, &taken); /* the word is longer than the line */
         if (!n) return;
         canvas_text(c, x, y + i, st, "%.*s", n, text);
         text += n;

@@ -1,4 +1,4 @@
-/* A view is view_NAME.c, which ends in its struct view, and one line in views.def. */
+/* To add a view, write view_NAME.c, which ends in its struct view, and add one line to views.def. */
 #ifndef VIEW_H
 #define VIEW_H
 
@@ -12,18 +12,18 @@ struct painter;
 struct session;
 struct view_state;
 
-enum work { WORK_NONE, WORK_ON, WORK_DRAW }; /* no work left; more work; redraw */
+enum work { WORK_NONE, WORK_ON, WORK_DRAW }; /* no work is left; there is more work; the view must be redrawn */
 
-/* A view. Each comment says what a NULL function means. */
+/* A view. The comment of each function that may be NULL says what NULL means. */
 struct view {
     const char *name, *about, *keys;
     bool any;     /* needs no matrix */
-    bool zooms;   /* the wheel acts as + and -, otherwise as the arrows */
+    bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
     bool is_list; /* a click chooses the line under the mouse */
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
-    /* Release the results in the own state, which commands can make outdated; the state stays usable. NULL: nothing. */
+    /* Release the results in the own state, which commands can make outdated. The state stays usable. NULL: nothing. */
     void (*state_free)(void *own);
     bool lasts; /* the results depend on the matrix only: they are kept as long as the pane shows the same matrix */
     /* Reset the own state for another matrix. NULL: fill it with zeros. */
@@ -35,7 +35,8 @@ struct view {
     bool (*exists)(const struct session *s);
     /* The keys that have an effect now, for the line at the bottom. NULL: all of `keys`. */
     const char *(*keys_now)(const struct session *s);
-    /* Does the view need this key now (a digit, m), which the explorer would otherwise handle? NULL: no. */
+    /* Does the view itself handle this key now? It is a key (a digit or m) that the explorer would otherwise handle.
+       NULL: no. */
     bool (*claims)(const struct session *s, int key);
 
     /* Compute what draw needs (statistics, products). NULL: nothing. */
@@ -47,33 +48,36 @@ struct view {
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
     /* Handle a key, a character or one of enum keys; returns true if the view must be redrawn. */
     bool (*key)(struct session *s, struct view_state *st, int key);
-    /* Move the cursor to the element drawn at this cell of the canvas; false: no element is there. NULL: no cursor. */
+    /* Move the cursor to the element drawn at this cell of the canvas. Returns false if no element is there. NULL: no
+       cursor. */
     bool (*click)(struct session *s, struct view_state *st, int x, int y);
-    /* Does the key change what commands use: the solve, the formats of the matrix? While a command runs, such a key is
-       handled between two steps of it if the view shows its work, and otherwise refused. NULL: no key does. */
+    /* Does the key change data that commands use, such as the solve or the formats of the matrix? While a command runs,
+       such a key is handled between two steps of the command if the view shows the command's work; otherwise, the key
+       is refused. NULL: no key changes such data. */
     bool (*changes)(const struct session *s, int key);
     /* Use st->typed, the answer to st->question. NULL: the view asks no questions. */
     void (*answer)(struct session *s, struct view_state *st);
-    /* Do about a millisecond of background work; called until a key comes. NULL: none. */
+    /* Do about a millisecond of background work. Called until a key comes. NULL: none. */
     enum work (*work)(struct session *s, struct view_state *st);
 
-    /* The element at the cursor, column -1 for a whole row; false: none. Views with `at` and `go` share one cursor. */
+    /* The element at the cursor, with column -1 for a whole row. Returns false if there is no element. Views with `at`
+       and `go` share one cursor. */
     bool (*at)(struct session *s, const struct view_state *st, int64_t *row, int64_t *col);
-    /* Move to an existing row and column (-1: any column); false: nothing is stored there. NULL: the view has no
-       rows. */
+    /* Move to an existing row and column (-1: any column). Returns false if nothing is stored there. NULL: the view has
+       no rows. */
     bool (*go)(struct session *s, struct view_state *st, int64_t row, int64_t col);
 
-    /* For a view that drives work while it is shown. is_running: is there unfinished work? drive: continue it until it
-       ends or a key leaves the view. */
+    /* For a view that continues work while it is shown. is_running: is there unfinished work? drive: continue the work
+       until it ends or a key leaves the view. */
     bool (*is_running)(const struct session *s);
     bool (*drive)(struct session *s, struct err *e);
     /* Is the unfinished work paused? NULL: never. */
     bool (*is_paused)(const struct session *s);
-    /* Did the work end by itself? If so, its last picture is shown until a key is pressed. */
+    /* Did the work end by itself? If so, the last picture of the work is shown until a key is pressed. */
     bool (*has_ended)(const struct session *s);
 
-    /* If there is nothing to show yet, returns why and what to do; otherwise NULL. A NULL function: there is always
-       something to show. */
+    /* If there is nothing to show yet, returns the reason and what to do; otherwise, returns NULL. If the function
+       itself is NULL, there is always something to show. */
     const char *(*nothing)(const struct session *s);
     /* Write the view's numbers to s->out as JSON or CSV; called by view_numbers. st: its state on the screen, NULL
        without a screen; w, h: size in characters. NULL: the view has no numbers. */

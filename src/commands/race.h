@@ -30,9 +30,8 @@ struct racer {
     double omega;
     const struct kernel *kernel;
     struct solve *v; /* NULL: the solver was refused */
-    struct mat
-        *M; /* the matrix as stored for the kernel, while kernels race; NULL: the matrix does not fit the kernel */
-    struct run run; /* result of a kernel, complete after race_end */
+    struct mat *M;   /* the matrix as stored for the kernel, while kernels race; NULL: the format does not fit */
+    struct run run;  /* result of a kernel, complete after race_end */
     double best_us;
     struct mark *mark;
     int64_t nmarks, room;

@@ -591,8 +591,8 @@ static void test_failures(void **state)
     refuses(&t, "export spy %s/a.svg", "there is no matrix to show");
     refuses(&t, "report %s/a.html", "no matrix is loaded");
     assert_true(talk_line(&t, "gen poisson2d 5"));
-    refuses(&t, "export bench %s/a.svg", "nothing was measured yet");
-    refuses(&t, "export solve %s/a.csv", "nothing was solved yet");
+    refuses(&t, "export bench %s/a.svg", "nothing has been measured yet");
+    refuses(&t, "export solve %s/a.csv", "nothing has been solved yet");
     refuses(&t, "export race %s/a.txt", "no race yet");
     refuses(&t, "export nothing %s/a.txt", "is not a view");
     refuses(&t, "export spy %s/a", "end it in .txt, .svg, .png, .json or .csv");

@@ -115,7 +115,7 @@ static void screens_become_files(void **state)
     struct talk t;
     (void)state;
     talk_open_screen(&t);
-    talk_refuses(&t, "screendump", "nothing was drawn yet");
+    talk_refuses(&t, "screendump", "nothing has been drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
     talk_refuses(&t, "screendump a.pdf",
                  "the name `a.pdf` does not show the kind of file; end it in .txt, .ansi, .svg or .png");
@@ -151,7 +151,7 @@ static void a_view_is_drawn_again(void **state)
     struct talk t;
     (void)state;
     talk_open_screen(&t);
-    talk_refuses(&t, "last", "nothing was drawn yet");
+    talk_refuses(&t, "last", "nothing has been drawn yet");
     talk_line(&t, "load samples/thesis4.mtx as four; gen poisson2d 20; spy width 30 height 9; layout ell of four");
     talk_says(&t, "last size 100x30", "four  4 x 4");
     talk_refuses(&t, "last size 10x3", "40x10 to 400x400");

@@ -345,7 +345,7 @@ static void keys_move(void **state)
     check_at(&x, "gr20\n", 1);
     check_at(&x, "r21\n", 11);
     check_at(&x, "R17\n", 0);
-    check_says(&x, "r16\n", "no later step is at line 16");
+    check_says(&x, "r16\n", "no later step is on line 16");
     check_at(&x, "Kell\n", 0);
     assert_string_equal(x.t.s.trace->kernel->name, "ell");
     check_at(&x, "p", 6);
@@ -397,7 +397,7 @@ static void rows_go_to_their_warp(void **state)
     struct screen x;
     (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
-    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows as this one does");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows like this one");
     press(&x, "17w");
     press(&x, "/574\n");
     assert_string_equal(x.st->message, "");
@@ -538,7 +538,7 @@ static void refusals(void **state)
     assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_refuses(&t, "trace csr-nothing", "csr-nothing");
     talk_refuses(&t, "trace csr-serial",
-                 "does not run on the emulator, so it cannot be traced; kernels of csr that do: csr-scalar");
+                 "does not run on the emulator, so it cannot be traced; kernels of csr that run there: csr-scalar");
     talk_refuses(&t, "trace csr-scalar block 4", "block 4 is outside 0 .. 3 of csr-scalar");
     talk_refuses(&t, "trace csr-scalar warp 4", "warp 4 is outside 0 .. 3 of a block of csr-scalar");
     talk_refuses(&t, "trace csr-scalar launch 1", "launch 1 is outside 0 .. 0 of csr-scalar");

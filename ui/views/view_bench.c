@@ -14,7 +14,7 @@
 
 enum { TOP = 3, NAME = 22, RIGHT = 46, NOTE = 2 };
 
-/* The width of the columns at the right: all of them, the first three, or only the time. */
+/* The width of the columns at the right: of all columns, of the first three, or only of the time. */
 static int right_of(const struct canvas *c)
 {
     return c->w >= NAME + RIGHT + 4 ? RIGHT : c->w >= NAME + 24 ? 24 : 10;
@@ -25,7 +25,7 @@ static void column(struct canvas *c, int end, int y, enum style st, const char *
     if (end < right_of(c)) draw_right(c, c->w - right_of(c) + end, y, st, text);
 }
 
-/* A figure, or "-" if it was not measured. */
+/* Draw a figure, or "-" if it was not measured. */
 static void figure(struct canvas *c, int end, int y, enum style st, const char *fmt, double v)
 {
     char text[64] = "-";
@@ -80,7 +80,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_title(c, "bench", s->runs_of, "%s", about);
     if (!s->nruns) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN,
-                     "nothing was measured yet: `bench` times all kernels that fit, `spmv` times one");
+                     "nothing has been measured yet: `bench` times all kernels that fit, `spmv` times one kernel");
         return;
     }
     int room = c->h - TOP - (st->full ? 1 + NOTE : 0);
@@ -108,7 +108,7 @@ static bool key(struct session *s, struct view_state *st, int k)
 
 static const char *nothing(const struct session *s)
 {
-    return s->nruns ? NULL : "nothing was measured yet; run `bench`";
+    return s->nruns ? NULL : "nothing has been measured yet; run `bench`";
 }
 
 /* One row per measurement. */

@@ -16,7 +16,8 @@ void cursor_follow(struct session *s, const struct view *v)
     if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
     memcpy(before, st->message, sizeof before);
     if (!v->go(s, st, sc->cursor_row, sc->cursor_col) && sc->cursor_col >= 0) v->go(s, st, sc->cursor_row, -1);
-    memcpy(st->message, before, sizeof before); /* drop the message of `go`, because the user did not ask to go there */
+    memcpy(st->message, before,
+           sizeof before); /* drop the message of `go`, because the user did not request this move */
 }
 
 void cursor_publish(struct session *s, const struct view *v)

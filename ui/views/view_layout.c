@@ -1,4 +1,4 @@
-/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in the figures of
+/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, like in the figures of
    papers. */
 #include "view_layout.h"
 #include "ui/cmd_view.h"
@@ -33,7 +33,7 @@ static int64_t cursor_line(const struct page *g)
     return 0;
 }
 
-/* Scroll until the cursor's line and its neighbours are among the `room` visible lines. */
+/* Scroll until the cursor's line and the lines next to it are among the `room` visible lines. */
 static void follow(struct view_state *st, int64_t line, int64_t total, int room)
 {
     int margin = room > 8 ? 2 : 0;
@@ -176,7 +176,8 @@ static void next_format(struct session *s, struct view_state *st)
     own->format = was;
 }
 
-/* Move the cursor by `by` slots. After the end of an array, it enters the next array with slots, in the same column. */
+/* Move the cursor by `by` slots. After the end of an array, the cursor enters the next array with slots, in the same
+   column. */
 static void move(struct view_state *st, const struct stored *S, int64_t by)
 {
     struct layout_state *own = st->own;
@@ -230,7 +231,7 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
-/* Changing the format stores the matrix in it. */
+/* The key that changes the format also stores the matrix in that format. */
 static bool changes(const struct session *s, int k)
 {
     (void)s;
@@ -284,7 +285,7 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
     return false;
 }
 
-/* The element in the chosen slot; for padding and pointers only the row. */
+/* The element in the chosen slot; for padding and pointers, only the row. */
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
     const struct layout_state *own = st->own;
@@ -314,7 +315,7 @@ static void state_reset(void *own)
 static void state_free(void *own)
 {
     struct layout_state *layout = own;
-    layout->product = NULL; /* owned by the session; a command may have released it */
+    layout->product = NULL; /* the product is owned by the session, and a command may have released it */
     layout->blocks = 0;
 }
 

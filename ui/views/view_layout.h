@@ -31,7 +31,8 @@ struct layout_state {
     bool param_set;
     struct product *product; /* set by prepare; owned by the session */
     int array;               /* the array of the chosen slot */
-    /* The blocks of the product as far as they depend neither on the screen nor on the cursor; 0: not yet arranged. */
+    /* The properties of the product's blocks that depend neither on the screen nor on the cursor; nblocks 0: not yet
+       computed. */
     struct block block[ARRAYS_MAX];
     int blocks;
 };
@@ -53,7 +54,7 @@ struct page {
 
 /* What slot i of array k holds. */
 struct place layout_slot(const struct stored *S, int k, int64_t i);
-/* The text of slot i of array k, whose place is p. */
+/* The text of slot i of array k; p is the place of that slot. */
 char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p, char *out, size_t size);
 int64_t layout_chunk_lines(const struct block *b);
 int layout_label_width(const struct stored *S);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-/* Does a lane of the trace access this slot, whose place is p, or process its element? */
+/* Does a lane of the trace access this slot or process its element? p is the place of the slot. */
 static bool is_lit(const struct page *g, int k, int64_t i, struct place p)
 {
     for (int n = 0; n < g->nlit && p.kind == SLOT_ENTRY; n++)
@@ -92,7 +92,7 @@ static void draw_grid_line(struct canvas *c, const struct page *g, const struct 
     }
 }
 
-/* "col int32, val fp64: 9 slots" */
+/* Draw the heading, for example "col int32, val fp64: 9 slots". */
 static void draw_heading(struct canvas *c, const struct page *g, const struct block *b, int y)
 {
     int x = 1;

@@ -24,7 +24,7 @@ static int64_t samples(int64_t n)
     return n <= SAMPLE ? n : SAMPLE;
 }
 
-/* Is the array stored by columns, with one slot per matrix row, as in ELL, DIA and dense? */
+/* Is the array stored by columns, with one slot per matrix row, like in ELL, DIA and dense? */
 static bool is_grid(const struct stored *S, int k)
 {
     int64_t n = S->a[k].n, m = S->rows;
@@ -37,7 +37,7 @@ static bool is_grid(const struct stored *S, int k)
     return true;
 }
 
-/* Do the slots i of both arrays belong to the same entry, for every i? */
+/* Do slot i of one array and slot i of the other belong to the same entry, for every i? */
 static bool go_together(const struct stored *S, int k, int l)
 {
     if (S->a[k].n != S->a[l].n) return false;
@@ -79,7 +79,7 @@ static int slot_width(const struct stored *S, const struct block *b)
 
 int64_t layout_chunk_lines(const struct block *b)
 {
-    return b->count + 3; /* slot numbers, the arrays, rows, a blank line */
+    return b->count + 3; /* lines for slot numbers, the arrays and rows, and a blank line */
 }
 
 /* Choose the columns of a grid that fit, around the cursor. */
@@ -90,7 +90,7 @@ static void fit_grid(const struct page *g, struct block *b, int room)
     b->shown = b->per_line < fits ? b->per_line : fits;
     int64_t at = g->own->array >= b->first && g->own->array < b->first + b->count ? g->st->item / g->S->rows : 0;
     b->from = at < b->shown ? 0 : at - b->shown + 1;
-    b->lines = g->S->rows + 4; /* heading, names, column numbers, a blank line */
+    b->lines = g->S->rows + 4; /* lines for the heading, names and column numbers, and a blank line */
 }
 
 static void measure(const struct page *g, struct block *b, int w)
@@ -115,7 +115,7 @@ int layout_label_width(const struct stored *S)
     return w < LABEL_MOST ? w : LABEL_MOST;
 }
 
-/* Group the arrays into blocks, once per product: this looks at samples of all arrays. */
+/* Group the arrays into blocks, once per product, because it examines samples of all arrays. */
 static void arrange(struct layout_state *own, const struct stored *S)
 {
     own->blocks = 0;

@@ -16,7 +16,8 @@
 
 enum { TOP = 4, LABEL = 6, NUMBER = 9, FOOT = 3 };
 
-/* The layout on the canvas: a cell is a number or a shade, for one element or for `each` x `each` elements. */
+/* The layout on the canvas. A cell is a number or a shade; it stands for one element or for `each` x `each`
+   elements. */
 struct lu_plan {
     const struct lu_steps *v;
     int64_t each, cells;
@@ -46,7 +47,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     return p;
 }
 
-/* Is there a frame? Some columns are done, and some are not. */
+/* Is there a frame? There is one if some columns, but not all, are done. */
 static bool is_cut(const struct lu_plan *p)
 {
     return p->cut > 0 && p->cut < p->cells;
@@ -101,7 +102,7 @@ static void draw_cell(struct canvas *c, const struct lu_plan *p, int64_t y, int6
         draw_fill(c, x_of(p, x), y_of(p, y), p->width, st, glyph_of(p, y, x, c->ascii));
 }
 
-/* The row's number in A, and a mark if the last step exchanged it. */
+/* Draw the row's number in A, and a mark if the last step exchanged the row. */
 static void draw_label(struct canvas *c, const struct lu_plan *p, int64_t y)
 {
     const struct lu_steps *v = p->v;
@@ -212,7 +213,8 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     const struct lu_steps *v = s->lu;
     (void)st, (void)w, (void)h;
     if (!v)
-        return fail(e, E_USAGE, "nothing is factored yet; the view lu accepts real square matrices of up to 512 rows");
+        return fail(e, E_USAGE,
+                    "nothing has been factored yet; the view lu accepts real square matrices of up to 512 rows");
     double *line = mem_new(v->n, sizeof *line, "a row of the factors", e);
     for (int64_t i = 0; line && i < v->n; i++) {
         for (int64_t j = 0; j < v->n; j++) line[j] = v->a[j * v->n + i];

@@ -13,7 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns for a name and for the figures beside a bar; columns between letters on a curve; fewest lines of a plot. */
+/* Number of columns for a name and for the figures next to a bar; columns between letters on a curve; minimum number of
+   lines of a plot. */
 enum { NAME = 18, FIGURES = 34, LETTER_GAP = 18, LEAST_PLOT = 3 };
 
 struct race_state {
@@ -66,7 +67,7 @@ static struct reach plot_of(const struct canvas *c, const struct race *r, bool b
     return p;
 }
 
-/* The iteration that a curve has reached at dot column k of n; -1: it ended before. */
+/* The iteration that a curve has reached at dot column k of n; -1: the curve ended before. */
 static double iteration_of(const struct reach *p, const struct racer *x, int k, int n)
 {
     double at = p->far * k / (n - 1);

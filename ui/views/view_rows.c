@@ -55,7 +55,7 @@ static void draw_summary(struct canvas *c, const struct stats *t)
     }
 }
 
-/* Draw quantiles: in "5% 0  25% 1  75% 8  95% 31", 25% of the rows have at most 1 entry. */
+/* Draw quantiles: "5% 0 25% 1 75% 8 95% 31" means, for example, that 25% of the rows have at most 1 entry. */
 static int draw_quantiles(struct canvas *c, const struct row_lengths *l, int x)
 {
     static const int percent[] = {1, 5, 25, 75, 95, 99};
@@ -96,7 +96,7 @@ static void draw_longest(struct canvas *c, const struct csr *A, const struct sta
 
 /* ---- the view ---- */
 
-/* Describe the warps instead of the summary of lengths. */
+/* Draw a summary of the warps instead of the summary of lengths. */
 static void draw_warp_summary(struct canvas *c, const struct view_state *st)
 {
     const struct rows_state *rows = st->own;

@@ -46,7 +46,7 @@ struct bin_list {
 /* ---- view_rows_list.c ---- */
 
 void rows_fill_list(struct bin_list *t, const struct view_state *st, const struct histogram *g);
-/* Draw the bins that fit, among them the chosen one. Returns the line below them. */
+/* Draw the bins that fit, including the chosen bin. Returns the line below the bins. */
 int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view_state *st, int room);
 
 /* ---- view_rows_bin.c ---- */
@@ -56,7 +56,8 @@ void rows_bins(const struct view_state *st, struct histogram *g);
 /* Rows are listed one by one, warps by their first rows. */
 int64_t rows_stride(const struct view_state *st);
 bool rows_is_member(const struct view_state *st, const struct histogram *g, int64_t row);
-/* The first row of the bin at or after `row` (by = 1), or the last at or before `row` (by = -1); -1: none. */
+/* The first row of the bin at or after `row` (by = 1), or the last row at or before `row` (by = -1); -1: there is
+   none. */
 int64_t rows_member_from(const struct view_state *st, const struct histogram *g, int64_t row, int by);
 char *rows_member_name(const struct view_state *st, int64_t row, char *out, size_t size);
 void rows_draw_members(struct canvas *c, const struct view_state *st, const struct histogram *g, const char *bin,

@@ -30,7 +30,8 @@ bool rows_is_member(const struct view_state *st, const struct histogram *g, int6
     return st->item < g->n && v >= g->from[st->item] && v < g->from[st->item + 1];
 }
 
-/* The first row of the bin at or after `row` (by = 1), or the last at or before `row` (by = -1); -1: none. */
+/* The first row of the bin at or after `row` (by = 1), or the last row at or before `row` (by = -1); -1: there is
+   none. */
 int64_t rows_member_from(const struct view_state *st, const struct histogram *g, int64_t row, int by)
 {
     int64_t stride = rows_stride(st);
@@ -54,7 +55,7 @@ char *rows_member_name(const struct view_state *st, int64_t row, char *out, size
     return out;
 }
 
-/* Draw the row numbers of the chosen bin, from the cursor's row on, as many as fit. */
+/* Draw as many row numbers of the chosen bin as fit, beginning with the cursor's row. */
 void rows_draw_members(struct canvas *c, const struct view_state *st, const struct histogram *g, const char *bin, int y)
 {
     const struct rows_state *rows = st->own;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* "17", "32-63": the lengths of bin k. */
+/* The lengths of bin k as text, for example "17" or "32-63". */
 static char *bin_name(const struct histogram *g, int k, char *out, size_t size)
 {
     char low[32], high[32];
@@ -17,7 +17,7 @@ static char *bin_name(const struct histogram *g, int k, char *out, size_t size)
     return out;
 }
 
-/* Bars are on a log scale if the shortest one would be too short to see. */
+/* Bars have a log scale if the shortest bar would be too short to see. */
 static bool needs_log(const struct histogram *g)
 {
     int64_t least = g->most;
@@ -108,7 +108,7 @@ static struct columns columns_of(const struct canvas *c, const struct bin_list *
     return w;
 }
 
-/* Draw the bins that fit, among them the chosen one, and the number of hidden bins. Returns the line below them. */
+/* Draw the bins that fit, including the chosen bin, and the number of hidden bins. Returns the line below the bins. */
 int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view_state *st, int room)
 {
     struct columns w = columns_of(c, t);

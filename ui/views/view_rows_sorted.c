@@ -29,7 +29,7 @@ static void draw_curve(struct canvas *c, const struct row_lengths *l, const stru
         int64_t length = row_length_at(l, (int64_t)((double)last * x / (dots - 1) + 0.5));
         int y = (int)lround((1 - level(l, length, log_scale)) * (4 * p->h - 1));
         for (int at = was >= 0 && was > y ? was - 1 : y; at >= y; at--)
-            plot_dot(c, p, x, at, ST_PLOT_A, '*'); /* connect to the previous dot */
+            plot_dot(c, p, x, at, ST_PLOT_A, '*'); /* connect this dot to the previous dot */
         was = y;
     }
 }

@@ -17,11 +17,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Lines of the screen besides the plot and the figures: title and device above, axis, phases and state below; on a
-   small screen: title, axis and the first line of the state. */
+/* Number of screen lines other than the plot and the figures. Title and device are above; axis, phases and state are
+   below. A small screen has only the title, the axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
 
-/* One bar, divided by the share of each phase, with the names below it. */
+/* Draw one bar, divided by the share of each phase, with the names below the bar. */
 static void draw_phases(struct canvas *c, const struct solve *v, int y)
 {
     if (v->dev->kind == DEV_EMU) {
@@ -71,7 +71,7 @@ static void draw_about(struct canvas *c, const struct solve *v)
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 
-/* The matrix that the solve works on: the session drops both together. */
+/* The matrix that the solve works on, which the session drops together with the solve. */
 static const struct matrix *matrix_of(const struct session *s, const struct solve *v)
 {
     const struct matrix *m = s->matrices;
@@ -89,10 +89,10 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     struct solve *v = s->solve;
     draw_title(c, v ? v->solver->name : "solve", v ? matrix_of(s, v) : NULL, "%s", "");
     if (!has_history(v)) {
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing was solved yet: try `solve cg` or `solve jacobi`");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "nothing has been solved yet: try `solve cg` or `solve jacobi`");
         return;
     }
-    int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* drawn below the canvas, to count the lines */
+    int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* drawn below the canvas, only to count the lines */
     int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0);
     bool small = room - lines < AROUND + 3;
     if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;
@@ -121,10 +121,10 @@ static const char *keys_now(const struct session *s)
 
 static const char *nothing(const struct session *s)
 {
-    return has_history(s->solve) ? NULL : "nothing was solved yet; try `solve cg`";
+    return has_history(s->solve) ? NULL : "nothing has been solved yet; try `solve cg`";
 }
 
-/* A row for each iteration. */
+/* Print a row for each iteration. */
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct solve *v = s->solve;

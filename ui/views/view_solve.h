@@ -1,4 +1,4 @@
-/* What the files of the solve view share. */
+/* Declarations shared by the files of the solve view. */
 #ifndef VIEW_SOLVE_H
 #define VIEW_SOLVE_H
 
@@ -14,17 +14,17 @@ struct view_state;
 
 /* ---- view_solve_rate.c ---- */
 
-/* The mean factor per iteration of the residual over the last iterations; 0 if there are too few. */
+/* The mean factor per iteration of the residual over the last iterations; 0 if there are too few iterations. */
 double solve_rate(const struct solve *v);
 /* Whether the true residual has separated from the recursive one since the solve was last restarted. */
 bool residuals_separated(const struct solve *v);
 /* Iterations left until tol, predicted from the last quarter of the iterations; NaN: the residual does not fall. */
 double solve_left(const struct solve *v);
 
-/* What the Hessenberg matrix of gmres showed when it was last read: the Ritz values of least and of largest modulus. */
+/* The Ritz values of smallest and of largest modulus, from the latest copy of the Hessenberg matrix of gmres. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* residual at that iteration, which distinguishes solves */
+    double residual; /* residual at that iteration, by which solves are told apart */
     double at_us;
     double re[2], im[2], condition;
 };
@@ -42,13 +42,13 @@ struct solve_pen {
 
 /* ---- view_solve_plot.c ---- */
 
-/* Draw the plot in h lines from line y on; returns the line below it. */
+/* Draw the plot in h lines from line y on; returns the line below the plot. */
 int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h);
 
 /* ---- view_solve_figures.c ---- */
 
 void solve_view_item(struct canvas *c, struct solve_pen *at, const char *name, const char *value);
-/* Draw the figures; returns the line below them. small: only the most important ones. */
+/* Draw the figures; returns the line below the figures. If `small` is set, draw only the most important figures. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small);
 
 /* ---- view_solve_spectrum.c ---- */

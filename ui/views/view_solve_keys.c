@@ -13,7 +13,7 @@
 
 enum { COUNT_MOST = 100000000 };
 
-/* Digits typed before a key are its count. */
+/* Digits typed before a key form its count. */
 static bool take_count(struct view_state *st, int k)
 {
     if (k < '0' || k > '9' || st->count > COUNT_MOST / 10) return false;
@@ -41,7 +41,7 @@ static bool ask(struct view_state *st, int k, const char *question)
     return true;
 }
 
-/* Ask only for what the solver accepts. */
+/* Ask only for settings that the solver accepts. */
 static bool ask_if(struct view_state *st, bool has, int k, const char *question, const struct solve *v,
                    const char *what)
 {

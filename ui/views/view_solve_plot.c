@@ -26,7 +26,8 @@ static struct plot plot_of(const struct canvas *c, const struct solve *v, int y,
     return plot_new(c, y, h, least, most);
 }
 
-/* The range of residuals in dot column k of n, which covers several iterations if there are more than n. */
+/* The range of residuals in dot column k of n. A column covers several iterations if there are more than n
+   iterations. */
 static bool column_range(const struct solve *v, int k, int n, double *low, double *high)
 {
     int64_t all = v->iterations + 1;
@@ -66,7 +67,7 @@ static int column_of(const struct plot *p, const struct solve *v, int64_t i)
     return (int)(all < n ? i * (n - 1) / (all > 1 ? all - 1 : 1) : i * n / all) / 2;
 }
 
-/* Mark true residuals: all that are off the curve, some that are on it, and the last one. */
+/* Mark true residuals: all residuals that are not on the curve, some that are on the curve, and the last residual. */
 static void draw_truth(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     if (v->history.ntruth && can_plot(v->result.residual_true))
@@ -84,7 +85,7 @@ static void draw_truth(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
-/* The legend, beside the axis if it fits. */
+/* Draw the legend next to the axis, if it fits. */
 static void draw_legend(struct canvas *c, const struct plot *p, const struct solve *v, int room)
 {
     int x = p->x + 3, y = p->y + p->h + 1;

@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-/* Iterations that determine the rate; the fewest and most iterations used to predict the time left. */
+/* Number of iterations that determine the rate; minimum and maximum number of iterations used to predict the time
+   left. */
 enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
 
 double solve_rate(const struct solve *v)
@@ -27,7 +28,7 @@ static double least_of(const double *r, int64_t n)
     return least;
 }
 
-/* Compare the best residuals of two halves, since residuals may oscillate. */
+/* Compare the best residuals of the two halves, because residuals may oscillate. */
 double solve_left(const struct solve *v)
 {
     int64_t k = v->iterations, half = k / 8 < LEAST_PAST / 2 ? LEAST_PAST / 2 : k / 8;

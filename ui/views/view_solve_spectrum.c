@@ -1,4 +1,4 @@
-/* What a solve shows of the spectrum: Ritz values and condition. */
+/* What a solve reveals about the spectrum: Ritz values and condition. */
 #include <stdio.h>
 
 #include "view_solve.h"
@@ -36,8 +36,8 @@ static bool extremes(const double *H, int64_t ld, int64_t k, struct spectrum *to
     return true;
 }
 
-/* Read H from the device, once a second or at any time while paused, because reading waits for the device. Keep the
-   last values if reading fails or the cycle has only just begun. */
+/* Read H from the device, at most once per second unless the solve is paused, because reading waits for the device.
+   Keep the last values if reading fails or the cycle has only just begun. */
 static void look_at_hessenberg(struct solve *v, struct spectrum *seen)
 {
     bool same = seen->iterations == v->iterations && seen->residual == v->residual;

@@ -1,4 +1,5 @@
-/* The picture of a matrix: braille dots where nonzeros are, coloured by density; down to single elements by zooming. */
+/* The picture of a matrix: braille dots show where the nonzeros are, and their colour shows the density. Zooming in
+   shows single elements. */
 #include "view_spy.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
@@ -112,7 +113,7 @@ static void step(struct view_state *st, int k)
     }
 }
 
-/* Centre the visible range on `at`, as far as the edges of the matrix allow. */
+/* Centre the visible range on `at`, but keep it inside the matrix. */
 static void centre(int64_t *from, int64_t *to, int64_t at, int64_t all)
 {
     int64_t n = *to - *from;

@@ -13,8 +13,8 @@
 struct csr;
 
 /* The counts of the visible cells, kept so that moving the cursor needs no counting. On the full screen, counts of a
-   large matrix are first estimated from a sample, then computed while no key comes: in `counting`, or from `sums`,
-   which give the counts of any window. */
+   large matrix are first estimated from a sample, and then computed while no key comes. They are computed in
+   `counting`, or from `sums`, which give the counts of any window. */
 struct grid {
     struct window win;
     int h, w;
@@ -33,17 +33,17 @@ enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
 enum { QUICK = 1 << 19 }; /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
-   begins at element ceil(k * span / cells); span may pass n, so that every cell but the last is as long as the
-   others. */
+   begins at element ceil(k * span / cells); span may be larger than n, so that all cells but the last have the same
+   length. */
 struct axis {
     int64_t from, n, span,
-        each; /* each: elements per cell if all cells have the same number, otherwise 0; saves divisions */
+        each; /* each: elements per cell if all cells have the same number of elements, otherwise 0; saves divisions */
     int cells, repeat;
 };
 
 struct picture {
     struct axis down, across;
-    int dx, dy;  /* dots per character: 2 x 4 in braille, otherwise 1 x 1 */
+    int dx, dy;  /* number of dots per character: 2 x 4 in braille, otherwise 1 x 1 */
     bool values; /* elements are written as numbers, `value` characters wide */
     int value;
     bool exact;     /* no cell holds more than one element */
@@ -88,7 +88,8 @@ int spy_character_of(const struct axis *a, int dots, int64_t i);
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
 struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h, bool ascii,
                            int value);
-/* Widen a window of a part of a matrix until it fills the screen; if values fit, show as many as fit. */
+/* Widen a window of a part of a matrix until it fills the screen. If the elements can be shown as values, show as many
+   values as fit. */
 void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value);
 
 /* ---- view_spy_count.c ---- */
@@ -104,7 +105,7 @@ void spy_want_sums(struct grid *g, const struct csr *A, bool full);
 /* ---- view_spy_spots.c ---- */
 
 extern const char spy_sign[SIGNS + 1]; /* shows density without braille */
-/* Make the characters of the picture from the counts, unless they are made already. */
+/* Make the characters of the picture from the counts, unless the characters are made already. */
 bool spy_make_spots(struct spy_state *spy, const struct picture *p, struct err *e);
 void spy_spots_free(struct spots *o);
 /* The step of a density, 0 .. steps-1, on a log scale. */

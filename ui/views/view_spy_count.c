@@ -1,5 +1,5 @@
-/* The counts of the picture: computed at once if that is quick, otherwise sampled first and computed while no key
-   comes. */
+/* The counts of the picture. They are computed at once if that is quick; otherwise, they are first sampled, and then
+   computed while no key comes. */
 #include "view_spy.h"
 #include "view_state.h"
 #include "session/matrix.h"
@@ -41,8 +41,8 @@ static bool is_quick(const struct csr *A, struct window win)
     return A->rowptr[end] - A->rowptr[win.row0] <= QUICK;
 }
 
-/* Count the cells of the picture, at once if that is quick or the picture is printed as text. Otherwise estimate them
-   until sums or spy_work() have the exact counts. */
+/* Count the cells of the picture immediately if that is quick or if the picture is printed as text. Otherwise, estimate
+   the counts until the sums or spy_work() provide the exact counts. */
 bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
 {
     struct spy_state *spy = st->own;
@@ -63,7 +63,7 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     return first ? density_sample(A, win, g->h, g->w, g->n, e) : density_glance(A, win, g->h, g->w, g->n, e);
 }
 
-/* Continue to count a picture whose counts the sums do not give. */
+/* Continue to count a picture whose counts the sums do not provide. */
 static enum work count_on(const struct csr *A, struct grid *g)
 {
     if (!g->counting) {

@@ -39,7 +39,7 @@ static void draw_axes(struct canvas *c, const struct picture *p)
     if (p->across.n > 1) canvas_text(c, x > end + 1 ? x : end + 2, p->y - 2, ST_AXIS, "%s", text);
 }
 
-/* Draw entry k with as many digits as fit into `width` characters, one of them blank. */
+/* Draw entry k with as many digits as fit in `width` characters, including one blank. */
 static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width)
 {
     char text[64];
@@ -106,7 +106,8 @@ static void draw_shades(struct canvas *c, const struct picture *p, const struct 
     canvas_text(c, x, y, ST_DIM, " %s (log)", high);
 }
 
-/* The elements per cell: "15", "15-16" if cells differ in length, "1,500" if the difference is negligible. */
+/* The number of elements per cell, as text: "15", "15-16" if cells differ in length, or "1,500" if the difference is
+   negligible. */
 static char *show_length(const struct axis *a, char *out, size_t size)
 {
     int64_t n = a->span / a->cells;
@@ -117,7 +118,7 @@ static char *show_length(const struct axis *a, char *out, size_t size)
     return out;
 }
 
-/* "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)" */
+/* Draw the legend, for example "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)". */
 static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
 {
     char rows[48], cols[48];
@@ -154,8 +155,8 @@ static void draw_cursor(struct canvas *c, const struct picture *p, const struct 
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
-/* Mark the elements that the lanes of the traced warp process: at the place before the digits of a value, or, without
-   values, in the whole cell. */
+/* Mark the elements that the lanes of the traced warp process. The mark is in front of the digits of a value; if no
+   values are shown, it fills the whole cell. */
 static void draw_lit(struct canvas *c, const struct session *s, const struct picture *p)
 {
     struct place lit[LANES];

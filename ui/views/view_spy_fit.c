@@ -15,13 +15,13 @@ int spy_cell_of(const struct axis *a, int64_t i)
     return (int)((i - a->from) * a->cells / a->span);
 }
 
-/* Extend the last cell to the length of the others, as far as the matrix reaches, since whole cells are counted. */
+/* Extend the last cell to the length of the other cells, but not beyond the matrix, because whole cells are counted. */
 static void fill_last(struct axis *a, int64_t all)
 {
     if (a->n < a->span) a->n = a->from + a->span < all ? a->span : all - a->from;
 }
 
-/* Fit n of `all` elements to at most `most` dots of about `step` elements. Each dot gets a whole number of elements, or
+/* Map n of `all` elements to at most `most` dots of about `step` elements. Each dot gets a whole number of elements, or
    each element a whole number of dots, unless that would shrink the picture by more than a fifth. */
 static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, int most)
 {
@@ -63,7 +63,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     return a;
 }
 
-/* A side much shorter than the other is stretched, so that it stays visible. */
+/* If one side is much shorter than the other, it is stretched so that it stays visible. */
 static double visible_step(double step, int64_t n)
 {
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;
@@ -72,7 +72,7 @@ static double visible_step(double step, int64_t n)
 static void fit_dots(struct picture *p, const struct csr *A, const struct sums *sums, struct window win, int w, int h)
 {
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
-    /* A character is twice as high as wide: a braille dot is square, a whole character is two squares high. */
+    /* A character is twice as high as wide, so a braille dot is square, and a whole character is two squares high. */
     double tall = p->dy == 1 ? 2 : 1;
     double step = fmax((double)rows / (tall * h * p->dy), (double)cols / (w * p->dx));
     if (p->dy > 1 && step < 1) step = 1 / floor(1 / step);
@@ -110,7 +110,7 @@ struct picture spy_picture(const struct csr *A, const struct sums *sums, struct 
     return p;
 }
 
-/* Widen a visible range to `want` elements, as far as the matrix allows. */
+/* Widen a visible range to `want` elements, or to fewer if the matrix is smaller. */
 static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
 {
     int64_t n = want < all ? want : all;
@@ -119,7 +119,8 @@ static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
     *to = *from + n;
 }
 
-/* Widen a window of a part of the matrix until it fills the screen; if values fit, show as many as fit. */
+/* Widen a window of a part of the matrix until it fills the screen. If the elements can be shown as values, show as
+   many values as fit. */
 void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value)
 {
     int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;

@@ -6,7 +6,7 @@
 
 const char spy_sign[SIGNS + 1] = ".:-=+*#%@";
 
-/* The cell that a dot of an axis belongs to. Most pictures have one dot per cell; they need no division. */
+/* The cell that a dot of an axis belongs to. Most pictures have one dot per cell and need no division. */
 static int cell_of_dot(const struct axis *a, int dot)
 {
     return a->repeat == 1 ? dot : dot / a->repeat;
@@ -23,7 +23,8 @@ static double elements_of_dot(const struct axis *a, int dot)
     return cell < a->cells ? (double)elements_of(a, cell, cell + 1) / a->repeat : 0;
 }
 
-/* The elements that character (x, y) covers. Parts of repeated cells are summed dot by dot, as their nonzeros are. */
+/* The elements that character (x, y) covers. The elements of repeated cells are summed dot by dot, like their
+   nonzeros. */
 static double elements_at(const struct picture *p, int x, int y)
 {
     int x0 = x * p->dx, x1 = x0 + p->dx, y0 = y * p->dy, y1 = y0 + p->dy;

@@ -10,13 +10,13 @@
 struct err;
 struct view;
 
-/* A part common to all views, and the view's own part. */
+/* The state has a part common to all views, and the view's own part. */
 struct view_state {
     const struct view *view;
     void *own;               /* view->state_size bytes, zero at first; NULL: the view has no state of its own */
     const struct matrix *of; /* the matrix of this state, and its size */
-    int64_t frees;           /* session_frees() when the pane was prepared; -1: it was not */
-    int64_t number;          /* of that matrix, counted over the session: the next matrix may have the same address */
+    int64_t frees;           /* the value of session_frees() when the pane was prepared; -1: the pane is not prepared */
+    int64_t number;          /* serial number of that matrix, because the next matrix may have the same address */
     int64_t rows, cols;
     struct window win;          /* the visible part of the matrix */
     int64_t row, col;           /* cursor */
@@ -24,17 +24,17 @@ struct view_state {
     int64_t scroll, item;       /* in lists: the first visible item, and the chosen one */
     int64_t count;              /* digits typed before a key */
     int w, h;                   /* size of printed text, in characters; 0: the size in struct front */
-    bool full;                  /* full screen with keys; otherwise printed as text */
-    bool pane, listed;          /* a pane of the explorer; the line above lists the panes */
-    bool help;                  /* the keys are shown */
-    bool typing;      /* the user types a line: the answer to `question` or, if that is empty, the row to go to */
+    bool full;                  /* the view is shown full screen and handles keys; otherwise it is printed as text */
+    bool pane, listed;          /* the view is a pane of the explorer, and the line above it lists the panes */
+    bool help;                  /* the help on the keys is shown */
+    bool typing;      /* the user types a line: the answer to `question` or, if `question` is empty, the row to go to */
     int question_key; /* the key that asked the question */
     char question[96];
-    char typed[24]; /* what was typed so far */
+    char typed[24]; /* the text typed so far */
     char message[120];
 };
 
-/* Make the state of a view that was never shown. Call view_state_free even if this fails. */
+/* Create the state of a view that was never shown. Call view_state_free even if this fails. */
 bool view_state_new(struct view_state *st, const struct view *v, struct err *e);
 void view_state_free(struct view_state *st);
 /* Fit the state to the session's current matrix. The state of another matrix is reset. */

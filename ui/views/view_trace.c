@@ -1,5 +1,5 @@
-/* One warp under the microscope: what its lanes do over time, the source of the current step, the elements it works
-   on, and the sectors it requests, divided into useful bytes, padding and waste. */
+/* One warp under the microscope: what its lanes do over time, the source of the current step, the elements that the
+   warp works on, and the sectors that it requests, divided into useful bytes, padding and waste. */
 #include "view_trace.h"
 #include "ui/draw.h"
 #include "ui/view.h"
@@ -32,7 +32,7 @@ static void lines_of_small(struct frame *f, int room)
     if (f->grid < 0) f->grid = 0;
 }
 
-/* Give lines that the grid and the lanes beside it do not need to the source, then to the sectors. */
+/* Give the lines that the grid and the table of lanes do not need first to the source, then to the sectors. */
 static void lines_of_whole(struct frame *f, int room, int totals)
 {
     f->head = f->request = 1;
@@ -67,9 +67,10 @@ static struct frame frame_of(const struct tracing *v, int w, int room)
 
 /* ---- the view ---- */
 
-static const char nothing_text[] = "nothing was traced yet; `trace csr-scalar` does";
+static const char nothing_text[] = "nothing has been traced yet; `trace csr-scalar` does";
 
-/* "step 5 of 0..11  block 2 of 0..3  ...", counted from 0 as in the grid; short: "step 5 block 2 ...". */
+/* The title, for example "step 5 of 0..11 block 2 of 0..3 ...", counted from 0 like in the grid; if `brief` is set,
+   "step 5 block 2 ...". */
 static void say_where(const struct tracing *v, bool brief, char *out, size_t size)
 {
     const struct scope *s = &v->t.scope;
@@ -114,7 +115,7 @@ static void title(struct canvas *c, const struct tracing *v)
 
 static int room_of(int h, bool full)
 {
-    return h - 2 - full; /* the title, the chosen lane, and on a screen the keys */
+    return h - 2 - full; /* lines for the title, the chosen lane and, on a screen, the keys */
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
@@ -141,7 +142,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     trace_view_lane(c, v, st->full ? c->h - 2 : c->h - 1);
 }
 
-/* If nothing was traced yet, trace the simplest kernel on the current matrix; if that fails, `draw` shows why. */
+/* If nothing has been traced yet, trace the simplest kernel on the current matrix; if that fails, `draw` shows why. */
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct err why = {0};
@@ -185,7 +186,7 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
-/* Explain that the warp does not reach (row, col), and where the row is if all warps take rows as this one does. */
+/* Report that the warp does not reach (row, col), and which warp has the row if all warps take rows like this one. */
 static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
 {
     int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;
@@ -197,10 +198,9 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size,
-                 "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows as this one does", (long long)row,
-                 (long long)(there / v->t.warps), (long long)(there % v->t.warps), (long long)llabs(there - here),
-                 there > here ? 'w' : 'W');
+        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows like this one",
+                 (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
+                 (long long)llabs(there - here), there > here ? 'w' : 'W');
     else
         snprintf(st->message, size, "row %lld is not in this warp; t/T block, w/W warp", (long long)row);
 }

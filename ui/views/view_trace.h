@@ -1,4 +1,4 @@
-/* What the files of the trace view share. */
+/* Declarations shared by the files of the trace view. */
 #ifndef VIEW_TRACE_H
 #define VIEW_TRACE_H
 
@@ -12,22 +12,22 @@ struct session;
 struct trace_sums;
 struct view_state;
 
-/* Widths in columns: of a step's number with its mark, of the description of a step, of a lane in the table.
-   WHOLE_FROM: lines from which there is room for all parts. */
+/* Widths in columns: of a step's number with its mark, of the description of a step, and of a lane in the table.
+   WHOLE_FROM: the minimum number of lines that have room for all parts. */
 enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
 enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
 
-/* The size of the canvas as drawn last, for clicks. */
+/* The size of the canvas when it was last drawn, for clicks. */
 struct trace_state {
     int drawn_w, drawn_h;
 };
 
-/* How many lines each part has, and which columns. */
+/* The number of lines of each part, and the columns of the grid and of the lanes. */
 struct frame {
     const struct tracing *v;
     int w, head, grid, source, request, sectors, legend, totals;
     int label;    /* columns for the description of a step; 0: not shown */
-    int tables;   /* columns of lanes beside the grid */
+    int tables;   /* columns of the table of lanes next to the grid */
     int64_t from; /* the step in the first line of the grid */
 };
 
@@ -41,7 +41,7 @@ static inline int clamp(int v, int low, int high)
 extern const char *const trace_view_short[ACCESS_KINDS]; /* what a step does in a few letters */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS]);
 enum style trace_view_style(const struct access_site *p);
-/* Draw from line y on. These functions return the line below what they draw. */
+/* These functions draw from line y on, and return the line below what they draw. */
 int trace_view_grid(struct canvas *c, const struct frame *f, int y);
 
 /* ---- view_trace_code.c ---- */
@@ -56,7 +56,7 @@ int trace_view_sectors(struct canvas *c, const struct frame *f, const struct req
 /* ---- view_trace_totals.c ---- */
 
 int trace_view_legend(struct canvas *c, const struct frame *f, int y);
-/* Draw the running totals, item by item, in at most `lines` lines; returns the line below. */
+/* Draw the running totals, item by item, in at most `lines` lines; returns the line below the totals. */
 int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int lines);
 void trace_view_lane(struct canvas *c, const struct tracing *v, int y);
 

@@ -11,7 +11,8 @@ static bool in_name(char ch)
     return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' || (ch >= '0' && ch <= '9');
 }
 
-/* The column, from 0, of the occurrence of `name` that is followed by an index and nearest to `place`; -1: none. */
+/* The column, counted from 0, of the occurrence of `name` that is followed by an index and is nearest to `place`; -1:
+   there is none. */
 static int name_in(const char *text, int length, const char *name, int place)
 {
     int best = -1, n = (int)strlen(name);
@@ -23,8 +24,9 @@ static int name_in(const char *text, int length, const char *name, int place)
     return best;
 }
 
-/* The part of the line that is the access: its column, and its length in *n. This is the name of the array; or the end
-   of that name, which kernels of several formats use (col for ell_col); or the name before the column. */
+/* The part of the line that is the access: returns its column, and sets *n to its length. The part is the name of the
+   array; or the end of that name, which kernels of several formats use (col for ell_col); or the name before the
+   column. */
 static int access_in(const char *text, int length, const char *array, int column, int *n)
 {
     int place = column - 1 < length ? column - 1 : length - 1, at = name_in(text, length, array, place);
@@ -56,7 +58,7 @@ static void draw_source_line(struct canvas *c, const struct access_site *p, cons
         if (at + i >= shift) canvas_style(c, NUMBER + at + i - shift, y, ST_CURSOR);
 }
 
-/* "csr_scalar in k_csr.cu" at the right of the first line that has room. */
+/* Draw, for example, "csr_scalar in k_csr.cu" at the right of the first line that has room. */
 static void draw_origin(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;

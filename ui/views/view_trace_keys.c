@@ -53,7 +53,7 @@ static struct trace_request same_of(const struct tracing *v)
                                   v->t.launch, v->t.block, v->t.warp};
 }
 
-/* A large matrix may take a while: show a message meanwhile. */
+/* Tracing a large matrix may take a while, so show a message meanwhile. */
 static bool begin(struct session *s, struct view_state *st, const struct trace_request *w)
 {
     struct err e = {0};
@@ -68,15 +68,15 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_r
     return ok || (say(st, e.text), false);
 }
 
-/* Go to the n-th warp after this one (before, if n < 0), block after block. */
+/* Go to the n-th warp after this warp, or before it if n < 0, block after block. */
 static void go_warp(struct session *s, struct view_state *st, int64_t n, const char *what)
 {
     const struct tracing *v = s->trace;
     int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
     struct trace_request w = same_of(v);
     if (at < 0 || at >= all) {
-        snprintf(st->message, sizeof st->message, n < 0 ? "there is no %s before this one" : "there is no further %s",
-                 what);
+        snprintf(st->message, sizeof st->message,
+                 n < 0 ? "there is no %s before the current one" : "there is no further %s", what);
         return;
     }
     w.block = at / v->t.warps;
@@ -141,7 +141,7 @@ static void choose_lane(struct tracing *v, int64_t n)
     v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
 }
 
-/* Handle the keys that move by an amount; the functions below handle the other keys. */
+/* Handle the keys that move by a number of steps, warps or the like; the functions below handle the other keys. */
 enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
 static const struct {
     int key;
@@ -194,7 +194,7 @@ static void go_line(struct tracing *v, struct view_state *st, int by)
     if (at >= 0)
         tracing_go(v, at);
     else
-        snprintf(st->message, sizeof st->message, "no %s step is at line %.20s", by > 0 ? "later" : "earlier",
+        snprintf(st->message, sizeof st->message, "no %s step is on line %.20s", by > 0 ? "later" : "earlier",
                  st->typed);
 }
 

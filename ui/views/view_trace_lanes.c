@@ -1,4 +1,4 @@
-/* The grid of steps and lanes, and beside it what each lane does in the current step. */
+/* The grid of steps and lanes, and next to it a table of what each lane does in the current step. */
 #include "ui/draw.h"
 #include "view_trace.h"
 #include "microscope/tracing.h"
@@ -17,7 +17,7 @@ static bool is_letter(char ch)
     return lower(ch) >= 'a' && lower(ch) <= 'z';
 }
 
-/* Choose a letter for each array: the first of its name that no other array uses. */
+/* Choose a letter for each array: the first letter of its name that no other array uses. */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS])
 {
     bool taken[128] = {false};
@@ -108,7 +108,8 @@ static void draw_lane_head(struct canvas *c, const char *array, int x, int y)
     draw_right(c, x + 28, y, ST_DIM, *array ? head : "-");
 }
 
-/* Draw the lanes beside the grid, in columns of equal length; if not all fit, draw the lanes around the chosen lane. */
+/* Draw the table of lanes next to the grid, in columns of equal length. If not all lanes fit, draw the lanes around the
+   chosen lane. */
 static void draw_lanes(struct canvas *c, const struct frame *f, int y)
 {
     const struct tracing *v = f->v;

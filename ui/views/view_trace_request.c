@@ -4,7 +4,8 @@
 #include "base/text.h"
 #include "microscope/tracing.h"
 
-/* ", 3-way conflict: 3 lanes add to y[2]": the element that most lanes update, or the first such element. */
+/* Text such as ", 3-way conflict: 3 lanes add to y[2]". The element is the one that most lanes update, or the first of
+   several. */
 static int say_conflict(struct canvas *c, int x, int y, const struct tracing *v)
 {
     const struct request *r = &v->t.step[v->at];
@@ -43,7 +44,8 @@ static int say_shared(struct canvas *c, int x, int y, const struct request_facts
     return x;
 }
 
-/* "load val: 3 of 32 lanes (diverged); 24 B in 1 sector, mask 00000007"; narrow: "ld val 3/32: 24 B in 1 sector" */
+/* Draw, for example, "load val: 3 of 32 lanes (diverged); 24 B in 1 sector, mask 00000007", or, on a narrow screen, "ld
+   val 3/32: 24 B in 1 sector". */
 int trace_view_request(struct canvas *c, const struct tracing *v, const struct request_facts *f, int y)
 {
     const struct access_site *p = tracing_site(v, v->at);
@@ -148,7 +150,7 @@ static void draw_boxes(struct canvas *c, const struct tracing *v, const struct r
     if (shown < n) canvas_text(c, 1 + shown % x.per_line * x.width, y + shown / x.per_line, ST_DIM, "+ %d", n - shown);
 }
 
-/* Draw how many different words are requested from each bank, as a digit, or + for more than 9. */
+/* Draw the number of different words requested from each bank, as a digit, or + for more than 9. */
 static void draw_banks(struct canvas *c, const struct tracing *v, int y)
 {
     const struct request *r = &v->t.step[v->at];

@@ -1,4 +1,4 @@
-/* The legend, the totals up to the current step, and the chosen lane in words. */
+/* The legend, the totals up to the current step, and a description of the chosen lane. */
 #include "view_trace.h"
 #include "base/text.h"
 #include "microscope/tracing.h"
@@ -34,7 +34,7 @@ int trace_view_legend(struct canvas *c, const struct frame *f, int y)
 }
 
 struct pen {
-    int x, y, end; /* nothing is drawn from line `end` on */
+    int x, y, end; /* no totals are drawn on line `end` or below */
 };
 
 static void item(struct canvas *c, struct pen *at, const char *name, const char *value)
@@ -90,11 +90,11 @@ int trace_view_totals(struct canvas *c, const struct trace_sums *t, int y, int l
     return at.y + 1 < y + lines ? at.y + 1 : y + lines;
 }
 
-/* "lane 3: val[6], byte 48, row 2, column 3" */
+/* Draw, for example, "lane 3: val[6], byte 48, row 2, column 3". */
 void trace_view_lane(struct canvas *c, const struct tracing *v, int y)
 {
-    static const char *const states[] = {"is active", "is inactive: it has diverged from the other lanes", "is done",
-                                         "has nothing to do"};
+    static const char *const states[] = {"is active", "is inactive, because it has diverged from the other lanes",
+                                         "is done", "has nothing to do"};
     struct lane_at at = tracing_lane(v, v->at, v->lane);
     int x = canvas_text(c, 1, y, ST_BOLD, "lane %d: ", v->lane), array = tracing_site(v, v->at)->array;
     if (at.has_index)
