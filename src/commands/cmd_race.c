@@ -31,7 +31,7 @@ static bool add_racer(struct race *r, const char *word, struct err *e)
     const struct solver *solver = solver_find(word);
     const struct kernel *kernel = kernel_find(word);
     if (r->n == RACERS_MOST)
-        return fail(e, E_USAGE, "too many racers: `%s` exceeds the limit of %d", word, RACERS_MOST);
+        return fail(e, E_USAGE, "too many racers: at most %d can race, so `%s` cannot join", RACERS_MOST, word);
     if (r->n && r->kernels != (kernel != NULL))
         return fail(e, E_USAGE, "this race is between %s: the %s %s cannot join it", r->kernels ? "kernels" : "solvers",
                     kernel ? "kernel" : "solver", word);
