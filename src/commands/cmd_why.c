@@ -125,8 +125,8 @@ static void say_answer(struct out *o, const struct answer *w)
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
 
-/* Check that the format can be packed, before anything is emulated; otherwise `why` receives the reason. */ static bool
-can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
+/* Check that the format can be packed, before anything is emulated; otherwise `why` receives the reason. */
+static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
 {
     struct plan p;
     if (format_plan(A, f, NULL, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
