@@ -96,12 +96,12 @@ void packed_free(struct packed *p)
 }
 
 /* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. Packing is
-   not repeated if it takes long. */
+   not repeated if it takes long. On a busy machine even the time before the first packing may be long. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {
     double begin = now_us(), best = INFINITY;
-    for (int i = 0; i < PACKINGS && now_us() - begin < PACKING_US; i++) {
+    for (int i = 0; i < PACKINGS && (!i || now_us() - begin < PACKING_US); i++) {
         stored_free(&p->S);
         double start = now_us();
         if (!format_pack(A, f, param, real, false, &p->S, e)) return false;

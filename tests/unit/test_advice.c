@@ -1,4 +1,5 @@
 /* Messages: singular and plural, results that are no longer valid, and advice after a refusal. */
+#include "base/clock.h"
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "session/matrix.h"
@@ -204,6 +205,27 @@ static void without_device_memory_they_are_made_on_cpu(void **state)
     devices_close();
 }
 
+static double slow_us;
+static double slow_clock(void)
+{
+    return slow_us += 1e5;
+}
+
+/* The system may take the processor away for 100 ms at any moment. */
+static void a_format_is_packed_on_a_busy_machine(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 3 as A"));
+    now_replace(slow_clock);
+    talk_says(&t, "why not dia", "dia");
+    talk_says(&t, "advise top 2", "predicted");
+    now_replace(NULL);
+    talk_close(&t);
+    devices_close();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +239,7 @@ int main(void)
         cmocka_unit_test(files_of_other_kinds_are_named),
         cmocka_unit_test(new_matrices_are_made_on_the_current_device),
         cmocka_unit_test(without_device_memory_they_are_made_on_cpu),
+        cmocka_unit_test(a_format_is_packed_on_a_busy_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
