@@ -19,12 +19,12 @@
 #include <unistd.h>
 
 /* How long a waiting thread of OpenMP spins before it sleeps: 1000 turns, about as long as it takes to wake a thread.
-   The default of libgomp is a few ms; on a busy machine, threads that only wait then keep those that work from the
-   processors. */
+   By default, libgomp lets threads spin for a few ms. On a busy machine, spinning threads then occupy processors that
+   working threads need. */
 static const char spin[] = "GOMP_SPINCOUNT", spin_turns[] = "1000";
 static bool spin_is_ours;
 
-/* Called before libgomp reads its environment; what the user set there stays. */
+/* Called before libgomp reads the environment. Variables that the user has set stay unchanged. */
 __attribute__((constructor(101))) static void spin_briefly(void)
 {
     spin_is_ours = !getenv("OMP_WAIT_POLICY") && !getenv(spin) && !setenv(spin, spin_turns, 1);
@@ -104,8 +104,8 @@ static bool take_option(struct options *o, int c)
     }
 }
 
-/* Say what is wrong with an option; getopt's own message would repeat control bytes. c is what getopt returned, `word`
-   the word that it read. */
+/* Report what is wrong with an option, because getopt's own message would print its control bytes. c is the result of
+   getopt, and `word` is the word that getopt read. */
 static bool wrong_option(int c, const char *word)
 {
     char letter[] = {'-', (char)optopt, 0}, safe[256], why[320];
@@ -244,7 +244,7 @@ out:
 int main(int argc, char **argv)
 {
     static struct options o;
-    if (spin_is_ours) unsetenv(spin); /* other programs choose their own */
+    if (spin_is_ours) unsetenv(spin); /* the programs that this program starts choose their own value */
     keep_streams();
     setlocale(LC_CTYPE, ""); /* LC_NUMERIC stays "C" */
     if (!parse(argc, argv, &o)) return STATUS_USAGE;

@@ -166,7 +166,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     s->front->height = h;
     out_free(s->out);
     s->out = outer;
-    memfile_close(&m, true, NULL); /* the text may lack its end */
+    memfile_close(&m, true, NULL); /* the end of the text may be missing */
     *text = m.text;
     return ok;
 }

@@ -154,10 +154,10 @@ static const struct {
      "warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
-     "How threads wait for one another. Without them they sleep soon, which suits a busy machine; `active` suits "
-     "measurements of small matrices on an idle one."},
+     "How threads wait for one another. If neither is set, threads soon sleep, which is best on a busy machine; "
+     "`active` is best for measurements of small matrices on an idle machine."},
     {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs that the program can use."},
-    {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`, with # for comments."},
+    {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`; # begins a comment."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
     {"EXIT STATUS", "0", "All commands succeeded."},
     {NULL, "1", "A command failed, or its output could not be written."},

@@ -498,7 +498,7 @@ static char **no_matches(const char *text, int start, int end)
     return NULL;
 }
 
-/* An answer is not a command: no completion and no history. */
+/* An answer is not a command, so there is no completion and no history. */
 char *prompt_ask(struct session *s, const char *prompt)
 {
     prompt_open(s);

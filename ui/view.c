@@ -202,7 +202,7 @@ char *show_safe(const char *text, char *out, size_t size)
     return print_safe(text, strlen(text), 60, out, size);
 }
 
-/* The bytes of the whole words that fit on a line of `room` columns; 0: no word fits. */
+/* The number of bytes of the whole words that fit on a line of `room` columns; 0: no word fits. */
 static int line_length(const char *text, int room)
 {
     int n = (int)strlen(text), end = room;

@@ -1,4 +1,4 @@
-/* bench: time every kernel that fits a matrix, in a table. */
+/* bench: times every kernel that fits a matrix, and prints a table. */
 #include "session/args.h"
 #include "machine/bench.h"
 #include "base/busy.h"
@@ -61,7 +61,7 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
     return true;
 }
 
-/* Measure all kernels, or those of one format. */
+/* Measure all kernels, or all kernels of one format. */
 static bool bench_all(struct session *s, const struct spmv_request *w, const char *format, struct results *r,
                       struct err *e)
 {

@@ -1,4 +1,4 @@
-/* record: write the commands of a session to a file as they run. */
+/* record: writes the commands of a session to a file as they run. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"

@@ -18,7 +18,7 @@ struct session;
 
 /* The rows and text that one command or several consecutive commands printed. */
 struct capture {
-    struct memfile rows, text; /* JSON lines; text as on the screen; open until capture_free */
+    struct memfile rows, text; /* JSON lines; text like on the screen; open until capture_free */
     size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in

@@ -37,7 +37,7 @@ struct work {
     double steps;                     /* requests and warp collectives of all warps */
     double lines;                     /* 128-byte lines of all global requests, each looked up in L1 */
     double sectors;                   /* sectors requested by loads */
-    double l2_loads, l2_stores;       /* sectors that L2 delivers, and receives */
+    double l2_loads, l2_stores;       /* sectors that L2 delivers; sectors that L2 receives */
     double atomics, atomic_sectors;   /* atomics of lanes; sectors that L2 updates, one at a time */
     double deep;                      /* the most lanes at one address, summed over atomic requests */
     double hot;                       /* atomics in the sector with the most atomics */

@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* PILOT: blocks watched to estimate the accesses of a large matrix. SHARED_MOST: accesses above which a kernel that
-   balances its work dynamically is refused. */
+/* PILOT: blocks watched to estimate the accesses of a large matrix. SHARED_MOST: the number of accesses above which a
+   kernel that balances its work dynamically is refused. */
 enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */

@@ -62,8 +62,7 @@ const struct setting options[] = {
                        list_devices,
                        check_device,
                        use_device},
-    [OPTION_PRECISION] =
-        {"precision", "precision of values, if a command names none", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
+    [OPTION_PRECISION] = {"precision", "default precision of values", "f64", {"f64", "f32"}, NULL, NULL, use_precision},
     [OPTION_COLOURS] = {"colours",
                         "colours on a terminal; auto: from NO_COLOR, COLORTERM and TERM",
                         "auto",

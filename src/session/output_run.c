@@ -13,7 +13,7 @@
 #include <math.h>
 #include <unistd.h>
 
-/* The machine is called busy from this many processors that other programs use. */
+/* The machine counts as busy if other programs use at least this many processors. */
 static const double BUSY_FROM = 0.25;
 
 /* ---- measures ---- */
@@ -88,7 +88,8 @@ static void put_time(struct out *o, const char *key, const char *record, const c
         out_num(o, key, column, us, "%.2f");
 }
 
-/* A percentage above 100 of the memory's bandwidth tells nothing: ">100" in text, null in JSON and CSV. */
+/* A percentage above 100 says nothing about the use of the memory's bandwidth, so text shows ">100", and JSON and CSV
+   show null. */
 static void out_ceiling(struct out *o, double share)
 {
     if (share > 1 && out_mode(o) == OUT_TEXT)
@@ -165,9 +166,8 @@ void out_remarks(struct out *o, const struct run *r, int n)
             "The product contains NaN or inf, so there is no relative error; every NaN and inf is in the right place.");
     if (once) out_text(o, "One repetition: there is no spread.");
     if (cached)
-        out_text(o,
-                 "Above 100 %%: the matrix stays in the cache, whose bandwidth is higher than the ceiling, that of the "
-                 "memory.");
+        out_text(o, "Above 100 %%: the matrix stays in the cache, whose bandwidth is higher than that of the memory, "
+                    "which is the ceiling.");
 }
 
 void out_busy(struct out *o, const struct busy *from)

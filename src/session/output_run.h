@@ -30,7 +30,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
 void out_fitting(struct out *o, const char *why_not);
 /* Print remarks on n runs, in text only. */
 void out_remarks(struct out *o, const struct run *r, int n);
-/* If other programs have kept the machine busy since `from`, say so, in text only. */
+/* In text, print a warning if other programs have kept the machine busy since `from`. */
 void out_busy(struct out *o, const struct busy *from);
 
 #endif

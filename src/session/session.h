@@ -34,9 +34,9 @@ struct progress {
     char what[64];
     int64_t done, total;          /* total 0: unknown */
     int64_t done_before;          /* `done` when work on `what` began */
-    double command_us;            /* when the command began; this and the times below are of steady_us */
+    double command_us;            /* when the command began; all times here are from steady_us */
     double began_us, reported_us; /* when work on `what` began; when it was last reported */
-    double shown_us;              /* when it was last shown */
+    double shown_us;              /* when progress was last shown */
 };
 
 struct session {

@@ -55,7 +55,7 @@ static void cut(struct page *g, int room)
     }
 }
 
-/* Draw the blocks; returns the line below them. */
+/* Draw the blocks; returns the line below the blocks. */
 static int draw_lines(struct canvas *c, const struct page *g, int room)
 {
     int64_t at = 0, scroll = g->st->scroll;
@@ -257,7 +257,8 @@ static int64_t rank_by_columns(const struct csr *A, int64_t entry)
 }
 
 /* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
-   order of the entries the slot's number is that of the entry, in formats that store columns its rank by columns. */
+   order of the entries, the slot has the number of the entry. In formats that store columns, it has the entry's rank in
+   the order by columns. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, const struct csr *A, int64_t entry,
                       int64_t row, int64_t col)
 {

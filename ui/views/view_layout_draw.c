@@ -70,7 +70,8 @@ static void draw_strip_line(struct canvas *c, const struct page *g, const struct
     }
 }
 
-/* Draw a line of a grid: line 1 names its arrays, line 2 numbers their columns, each further line is a matrix row. */
+/* Draw a line of a grid. Line 1 has the names of its arrays, line 2 has the numbers of their columns, and each further
+   line is a matrix row. */
 static void draw_grid_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
 {
     int64_t row = line - 3, m = g->S->rows;

@@ -269,7 +269,7 @@ static bool changes(const struct session *s, int k)
 
 static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop all";
 
-/* x stops only a running race; a race of kernels has no plot to switch. */
+/* x is listed only while the race runs, and t only if there is a plot, which a race of kernels does not have. */
 static const char *keys_now(const struct session *s)
 {
     const struct race *r = s->race;

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { SOON_ROWS = 1 << 22 }; /* their lengths are counted in a few milliseconds */
+enum { SOON_ROWS = 1 << 22 }; /* the lengths of this many rows are counted in a few milliseconds */
 
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {

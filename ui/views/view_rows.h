@@ -26,8 +26,8 @@ struct rows_state {
     struct warps warps;
 };
 
-/* Above the bins: title, summary, quantiles and heading. Below them: the longest rows and, on the full screen, the rows
-   of the chosen bin. */
+/* Above the bins: title, summary, quantiles and heading. Below the bins: the longest rows and, on the full screen, the
+   rows of the chosen bin. */
 enum { ROWS_TOP = 4, FEWEST = 4, BINS_MOST = 64, LOG_FROM = 64 };
 static const char *const mode_name[MODES] = {"histogram", "cumulative", "sorted", "warps of 32 rows"};
 
