@@ -50,6 +50,34 @@ const struct kernel *kernel_find(const char *name)
     return registry_find(&kernel_registry, name);
 }
 
+/* The identifiers of the kernels that this build lacks: their names with _ for -. */
+#undef KERNEL
+#undef HOST_KERNEL
+#undef VENDOR_KERNEL
+#define KERNEL(id)
+#define HOST_KERNEL(id)
+#ifdef HAVE_CUDA
+#define VENDOR_KERNEL(id)
+#else
+#define VENDOR_KERNEL(id) #id,
+#endif
+static const char *const lacking[] = {
+#include "kernels.def"
+    NULL};
+
+static bool same_but_for_dashes(const char *id, const char *name)
+{
+    while (*id && (*name == '-' ? '_' : *name) == *id) id++, name++;
+    return !*id && !*name;
+}
+
+bool kernel_needs_cuda(const char *name)
+{
+    for (int i = 0; lacking[i]; i++)
+        if (same_but_for_dashes(lacking[i], name)) return true;
+    return false;
+}
+
 bool kernel_runs_on(const struct kernel *k, const struct device *d)
 {
     return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);

@@ -221,10 +221,10 @@ static const struct paper_times *times_of(struct session *s, struct papers *p, s
     return &t->times;
 }
 
-/* Report an unknown name. Library kernels exist only in builds with CUDA. */
+/* Report an unknown name. */
 static bool unknown(const char *name, struct err *e)
 {
-    if (!strncmp(name, "cusparse-", 9)) return fail(e, E_UNSUPPORTED, "%s needs a build with CUDA", name);
+    if (kernel_needs_cuda(name)) return fail(e, E_UNSUPPORTED, "%s needs a build with CUDA", name);
     return fail(e, E_INPUT, "`%s` is neither a kernel nor a format", name);
 }
 

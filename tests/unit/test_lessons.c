@@ -220,6 +220,15 @@ static const char timed[] = "> gen poisson2d 20 as P\n| matrix | of | what | GTX
                             "| P | drm | padded GFLOP/s | 8 |\n| P | drm | GFLOP/s | 7 |\n"
                             "| P | drm | packing ms | 0.1 |\n| P | cusparse-csr1 | us | 1 |\n";
 
+static void kernels_of_other_builds_are_known(void **state)
+{
+    (void)state;
+    assert_true(kernel_needs_cuda("cusparse-csr1-prep") != (kernel_find("cusparse-csr1-prep") != NULL));
+    assert_false(kernel_needs_cuda("cusparse-"));
+    assert_false(kernel_needs_cuda("csr-vector"));
+    assert_false(kernel_needs_cuda(""));
+}
+
 static void times_need_a_device_that_measures(void **state)
 {
     struct talk t;
@@ -798,6 +807,7 @@ int main(void)
         cmocka_unit_test(add32_pads_as_the_paper_says),
         cmocka_unit_test(prose_is_wrapped_and_indented_lines_are_kept),
         cmocka_unit_test(tables_are_filled),
+        cmocka_unit_test(kernels_of_other_builds_are_known),
         cmocka_unit_test(times_need_a_device_that_measures),
         cmocka_unit_test(paths_are_relative_to_the_lesson),
         cmocka_unit_test(matrices_stay_until_the_next_lesson),
