@@ -73,6 +73,9 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
+/* After Ctrl-C, the true residual of a matrix with more nonzeros would take too long. */
+enum { SOON_NNZ = 1 << 21 };
+
 /* Compute the true residual of x, and its error if the solution is known. Both are NaN if the user cancels
    meanwhile. */
 static bool measure(struct solve *v, struct err *e)
@@ -100,7 +103,6 @@ static bool measure(struct solve *v, struct err *e)
 /* If tol was the stop rule, check convergence by the true residual. A tol of 0 is not a stop rule if eps is set. */
 static void judge(struct solve *v)
 {
-    if (!loop_tick("the true residual", 0, 0, NULL)) return; /* the true residual was not computed */
     bool by_tol = v->b_norm > 0 && v->residual <= v->set.tol && (v->set.tol > 0 || v->set.eps == 0);
     if (v->reason == CONVERGED && by_tol && !(v->result.residual_true <= drift * v->set.tol)) v->reason = DRIFTED;
 }
@@ -183,10 +185,12 @@ bool solve_end(struct solve *v, struct err *e)
     if (v->reason == RUNNING) v->reason = STOPPED;
     struct watch *w = loop_enter(NULL); /* x is kept, even after Ctrl-C */
     ok = ok && fetch_x(v, e);
-    loop_enter(w);
+    if (v->matrix.csr->nnz > SOON_NNZ) loop_enter(w);
     ok = ok && measure(v, e);
+    bool measured = ok && loop_tick("the true residual", 0, 0, NULL);
+    loop_enter(w);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
-    if (ok) judge(v);
+    if (measured) judge(v);
     v->why_detail = explain(v, v->why, sizeof v->why);
     solve_release(v);
     return ok;
