@@ -8,6 +8,7 @@
 #include "machine/kernel.h"
 #include "session/output_run.h"
 #include "session/session.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -33,23 +34,13 @@ static void figure(struct canvas *c, int end, int y, enum style st, const char *
     column(c, end, y, st, text);
 }
 
-/* "3.21 us", "12.4 ms", "-" */
-static char *show_us(double us, char *out, size_t size)
-{
-    if (!isfinite(us)) return memcpy(out, "-", 2);
-    const char *unit = us < 1e3 ? "us" : us < 1e6 ? "ms" : "s";
-    double v = us < 1e3 ? us : us < 1e6 ? us / 1e3 : us / 1e6;
-    snprintf(out, size, v < 10 ? "%.2f %s" : v < 100 ? "%.1f %s" : "%.0f %s", v, unit);
-    return out;
-}
-
 static void draw_run(struct canvas *c, const struct run *r, double fastest, int y, enum style name)
 {
-    char us[32];
+    char us[32] = "-";
     int bar = c->w - NAME - right_of(c) - 2;
     canvas_text(c, 1, y, name, "%.*s", NAME - 1, r->kernel->name);
     if (bar > 0) draw_bar(c, NAME + 1, y, bar, fastest / r->us, ST_BAR);
-    column(c, 8, y, ST_BOLD, show_us(r->us, us, sizeof us));
+    column(c, 8, y, ST_BOLD, isfinite(r->us) ? show_us(r->us, us, sizeof us) : us);
     figure(c, 14, y, ST_DIM, "%.0f%%", r->reps == 1 ? NAN : 100 * r->spread_us / r->us);
     figure(c, 22, y, ST_PLAIN, "%.1f", r->gbs);
     if (r->share > 1)

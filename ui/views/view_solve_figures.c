@@ -8,18 +8,6 @@
 
 #include <math.h>
 
-static char *show_time(double us, char *out, size_t size)
-{
-    snprintf(out, size,
-             us < 1e3   ? "%.1f us"
-             : us < 1e6 ? "%.2f ms"
-                        : "%.2f s",
-             us < 1e3   ? us
-             : us < 1e6 ? us / 1e3
-                        : us / 1e6);
-    return out;
-}
-
 void solve_view_item(struct canvas *c, struct solve_pen *at, const char *name, const char *value)
 {
     if (at->x > 1 && at->x + text_width(name) + 1 + text_width(value) > c->w) *at = (struct solve_pen){1, at->y + 1};
@@ -30,7 +18,7 @@ void solve_view_item(struct canvas *c, struct solve_pen *at, const char *name, c
 static void item_time(struct canvas *c, struct solve_pen *at, const char *name, double us)
 {
     char text[64] = "-";
-    solve_view_item(c, at, name, isfinite(us) ? show_time(us, text, sizeof text) : text);
+    solve_view_item(c, at, name, isfinite(us) ? show_us(us, text, sizeof text) : text);
 }
 
 /* A predicted time, with few digits. */
@@ -110,7 +98,7 @@ static void item_precond(struct canvas *c, struct solve_pen *at, const struct so
     bool timed = v->dev->kind != DEV_EMU;
     snprintf(text, sizeof text, "%s%s%s%s%s", v->pre.method->name, isfinite(bytes) ? ", " : "",
              isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",
-             timed ? show_time(v->pre.us, made, sizeof made) : "");
+             timed ? show_us(v->pre.us, made, sizeof made) : "");
     solve_view_item(c, at, "preconditioner", text);
 }
 
