@@ -28,7 +28,7 @@ static bool host_put(struct device *d, void *to, const void *from, int64_t bytes
     return loop_copy(to, from, bytes, "copying", e);
 }
 
-/* Not cancelled by Ctrl-C: a result is kept. */
+/* Ctrl-C does not cancel this copy, so that a result is not lost. */
 static bool host_get(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
     (void)d, (void)e;

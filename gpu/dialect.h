@@ -224,7 +224,8 @@ template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-/* Wrap a host loop as a kernel's launch function: on_one runs it on one thread, on_all on all threads. */
+/* Wrap a host loop as a kernel's launch function: on_one runs the loop on one thread, and on_all runs it on all
+   threads. */
 template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *)
 {
     LOOP(L, 1);

@@ -278,7 +278,7 @@ static __device__ unsigned long long nanoseconds(void)
     return t;
 }
 
-/* Keeps the stream busy while the host queues the launches after it, so that two events measure the time of the device
+/* Keeps the stream busy while the host queues the following launches, so that two events measure the time of the device
    and not the time of the host. */
 static __global__ void hold(unsigned long long ns)
 {

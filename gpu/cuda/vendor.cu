@@ -54,8 +54,9 @@ static bool load(struct err *e)
     FUNCTIONS(F)
 #undef F
     if (!whole)
-        return fail(e, E_DEVICE,
-                    "this cuSPARSE lacks functions of version 12.6; add the folder of a newer one to LD_LIBRARY_PATH");
+        return fail(
+            e, E_DEVICE,
+            "this cuSPARSE lacks functions of version 12.6; add the folder of a newer version to LD_LIBRARY_PATH");
     sp.opened = library;
     return true;
 }

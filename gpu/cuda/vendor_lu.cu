@@ -65,7 +65,8 @@ static bool open_solver(struct err *e)
 #define F(name) whole = (solver.name = (decltype(solver.name))dlsym(library, #name)) && whole;
     SOLVER_FUNCTIONS(F)
 #undef F
-    if (!whole) return fail(e, E_DEVICE, "this cuSOLVER lacks getrf; add the folder of another one to LD_LIBRARY_PATH");
+    if (!whole)
+        return fail(e, E_DEVICE, "this cuSOLVER lacks getrf; add the folder of another version to LD_LIBRARY_PATH");
     return solver.there = true;
 }
 
