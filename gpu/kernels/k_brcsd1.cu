@@ -98,9 +98,8 @@ template void host_brcsd1<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-HOST_ENTRIES(
-    brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, one piece at a time", "[ours]",
-    "several pieces at a time",
-    "The loop runs along the diagonals of a piece of at most 64 rows. It reads neighbouring values and\n"
-    "elements of x, no column indices, and nothing outside the matrix. A thread that is free takes the next pieces.\n");
+HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, one piece at a time", "[ours]",
+             "several pieces at a time",
+             "The loop runs along the diagonals of a piece of at most 64 rows. It reads neighbouring values and\n"
+             "elements of x, no column indices, nothing outside the matrix. A free thread takes the next piece.\n");
 #endif
