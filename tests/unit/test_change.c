@@ -498,7 +498,7 @@ static const struct {
     {"change maxit 500", "`continue` resumes it", NULL},
     {"continue", "converged      yes", NULL},
     {"solve cg b zero on cpu", "b = 0", NULL},
-    {"change tol 1e-3", NULL, "no x to continue from"},
+    {"change tol 1e-3", NULL, "no x from which it could continue"},
     {"solve cg tol 1e-3 on cpu", "converged      yes", NULL},
     {"step", NULL, "`change` continues the solve that has ended"},
     {"change precond none tol 1e-9", "preconditioner  none", NULL},

@@ -531,7 +531,7 @@ static void hostile_npz_is_refused(void **state)
         {E_INPUT, "not type f8", {CSR, SHAPE, {"indices.npy", "<f8", "3,", values, 24}}},
         {E_INPUT, "twice", {CSR, SHAPE, DATA, DATA}},
         {E_INPUT, "as many row and column indices", {{"format.npy", "|S3", "", "coo", 3}, SHAPE, DATA}},
-        {E_INPUT, "three axes", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
+        {E_INPUT, "three-dimensional data", {{"format.npy", "|S3", "", "bsr", 3}, SHAPE, DATA}},
         {E_INPUT, "as many offsets", {{"format.npy", "|S3", "", "dia", 3}, SHAPE, DATA}},
     };
     (void)state;
@@ -583,7 +583,7 @@ static void lines_of_fortran_are_read(void **state)
         {RB("CHA", "2 2 1 0", "(3I2) (1I2) (2F5.2)", " 1 2 2\n 2\n 1.50 2.50\n"), "2x2: 1 2 1.5 -2.5; 2 1 1.5 2.5",
          NULL},
         {RB("RSA", "2 3 1 0", "(4I2) (1I2) (1F5.2)", " 1 2 2 2\n 2\n 1.50\n"), NULL, "must be square"},
-        {RB("RSA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "entries in both"},
+        {RB("RSA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "holds both"},
         {RB("PRA", "1 2 2 0", "(3I2) (2I2)", " 1 2 3\n 1 1\n"), "1x2: 1 1 1; 1 2 1", NULL},
         {RB("RUE", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "assembled"},
         {RB("RUA", "2 2 2 0", "(3I2) (2X2) (2F5.2)", " 1 2 3\n 2 1\n 1.50 1.50\n"), NULL, "the format of the indices"},
