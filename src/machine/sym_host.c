@@ -59,6 +59,7 @@ static void count_columns(const struct csr *A, int n, int *counts, struct csr *T
     }
 #pragma omp parallel for num_threads(n)
     for (int64_t c = 0; c < A->cols; c++) {
+        if (!loop_goes(&l, c)) continue;
         int sum = 0;
         for (int k = 0; k < n; k++) {
             int count = counts[k * A->cols + c];
@@ -67,7 +68,7 @@ static void count_columns(const struct csr *A, int n, int *counts, struct csr *T
         }
         T->rowptr[c + 1] = sum;
     }
-    for (int64_t c = 0; c < A->cols; c++) T->rowptr[c + 1] += T->rowptr[c];
+    for (int64_t c = 0; c < A->cols && loop_goes(&l, c); c++) T->rowptr[c + 1] += T->rowptr[c];
 }
 
 static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
@@ -134,7 +135,7 @@ static bool count_rows(const struct csr *A, const struct csr *T, int64_t *at, st
     at[0] = 0;
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
     for (int64_t i = 0; i < A->rows; i++) at[i + 1] = loop_goes(&l, i) ? merge_row(A, T, i, 0, NULL) : 0;
-    for (int64_t i = 0; i < A->rows; i++) at[i + 1] += at[i];
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) at[i + 1] += at[i];
     return loop_end(&l, e);
 }
 
@@ -145,8 +146,8 @@ static bool merge(struct sym *v, const struct csr *T, struct err *e)
     bool ok = at && sym_begin_step(v, SYM_COUNT, e) && count_rows(A, T, at, e) && sym_begin_step(v, SYM_FILL, e) &&
               csr_new(&v->result, A->rows, A->cols, at[A->rows], false, e);
     if (ok) {
-        for (int64_t i = 0; i <= A->rows; i++) v->result.rowptr[i] = (int)at[i];
         struct loop l = loop_of("merging rows", A->rows);
+        for (int64_t i = 0; i <= A->rows && loop_goes(&l, i); i++) v->result.rowptr[i] = (int)at[i];
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
         for (int64_t i = 0; i < A->rows; i++)
             if (loop_goes(&l, i)) merge_row(A, T, i, (int)v->o.mode, &v->result);
