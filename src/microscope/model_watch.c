@@ -262,6 +262,7 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
     }
     if (v && c) v->queue = mem_zero(sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
+    if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);
     if (ok) {
         struct scope_sink sink = {model_request, model_block_end, v};
         double start = now_us();
