@@ -16,7 +16,9 @@
 
 #include <archive.h>
 #include <archive_entry.h>
+#include <fcntl.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SAMPLES "tests/files/"
@@ -749,6 +751,27 @@ static void inf_and_nan_are_reported_for_every_kind(void **state)
     csr_free(&A);
 }
 
+/* A binary file is read in any order, which a pipe does not allow. */
+static void a_binary_file_needs_more_than_a_pipe(void **state)
+{
+    static const char *const names[] = {"csr.npz", "level5.mat"};
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) {
+        char from[256];
+        size_t n;
+        snprintf(from, sizeof from, SAMPLES "%s", names[i]);
+        char *data = read_whole(from, &n);
+        const char *pipe = scratch_path("binary.pipe");
+        assert_int_equal(mkfifo(pipe, 0600), 0);
+        int to = open(pipe, O_RDWR);
+        assert_int_equal(write(to, data, n < 1024 ? n : 1024), n < 1024 ? n : 1024);
+        assert_refused(pipe, E_INPUT, "cannot be read from a pipe; write it to a file first");
+        close(to);
+        unlink(pipe);
+        mem_free(data);
+    }
+}
+
 static void help_names_every_kind(void **state)
 {
     (void)state;
@@ -807,6 +830,7 @@ int main(void)
         cmocka_unit_test(a_file_may_shrink_while_it_is_read),
         cmocka_unit_test(the_ending_chooses_the_kind),
         cmocka_unit_test(inf_and_nan_are_reported_for_every_kind),
+        cmocka_unit_test(a_binary_file_needs_more_than_a_pipe),
         cmocka_unit_test(help_names_every_kind),
         cmocka_unit_test(commands_load_and_save_every_kind),
     };
