@@ -53,7 +53,7 @@ static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), vo
         ok = go(ctx, e);
         us[i] = now_us() - start;
     }
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
     return ok;
 }
 

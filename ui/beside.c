@@ -89,7 +89,7 @@ void beside_wait(void)
     until.tv_nsec %= 1000000000L;
     bool gave = screen_lock_give();
     sem_timedwait(&beside.posted, &until);
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
 }
 
 /* ---- the thread ---- */

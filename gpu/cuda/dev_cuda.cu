@@ -185,7 +185,7 @@ static cudaError_t wait_for_stream(const struct device *d)
 {
     bool gave = screen_lock_give();
     cudaError_t status = cudaStreamSynchronize(stream_of(d));
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
     return status;
 }
 

@@ -161,7 +161,7 @@ static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct e
 {
     bool gave = screen_lock_give();
     bool ok = go(L, e);
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
     return ok;
 }
 

@@ -46,6 +46,11 @@ bool screen_lock_give(void)
     return true;
 }
 
+void screen_lock_back(bool gave)
+{
+    if (gave) screen_lock_take();
+}
+
 /* The caller takes a new ticket, so a thread that already waits is served first. A thread that is counted in `waiting`
    but has no ticket yet may miss this turn; it gets the next turn. */
 void screen_lock_offer(void)

@@ -2,6 +2,7 @@
 #include "worker.h"
 #include "err.h"
 #include "mem.h"
+#include "screen_lock.h"
 #include "watch.h"
 
 #include <pthread.h>
@@ -58,7 +59,9 @@ bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, 
             mem_free(w);
             return true;
         }
+        bool gave = screen_lock_give();
         usleep(sleep);
+        screen_lock_back(gave);
         if (sleep < SLEEP_MOST_US) sleep *= 2;
     }
     if (atomic_exchange(&w->state, ABANDONED) == WORKING) return false;

@@ -1,6 +1,7 @@
 /* advise: ranks all kernels by predicted time, and shows what the conversion to their format costs and when it pays for
    itself. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -32,7 +33,10 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
                        const struct machine *g, struct packed *last, struct advice *out, struct err *e)
 {
     struct err why = {0};
-    if (modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why)) {
+    bool gave = screen_lock_give();
+    bool modeled = modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why);
+    screen_lock_back(gave);
+    if (modeled) {
         out->n++;
         return true;
     }

@@ -1,5 +1,6 @@
 /* bench: times every kernel that fits a matrix, and prints a table. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "base/busy.h"
 #include "session/command.h"
@@ -108,7 +109,11 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
 
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 {
-    return d->kind == DEV_EMU || d->ceilings.measured || device_ceilings(d, &s->watch, e);
+    if (d->kind == DEV_EMU || d->ceilings.measured) return true;
+    bool gave = screen_lock_give();
+    bool ok = device_ceilings(d, &s->watch, e);
+    screen_lock_back(gave);
+    return ok;
 }
 
 static bool run_bench(struct session *s, const struct args *a, struct err *e)

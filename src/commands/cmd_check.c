@@ -1,5 +1,6 @@
 /* check: the report card of a matrix. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "card/card.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -114,7 +115,9 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     const char *only = arg(a, "only");
     struct card c = {0};
+    bool gave = screen_lock_give();
     bool ok = m && card_make(&c, &m->csr, &m->info, arg_flag(a, "all"), only, &s->watch, e);
+    screen_lock_back(gave);
     if (ok && out_mode(s->out) == OUT_TEXT)
         out_lines(s->out, m, &c, only);
     else

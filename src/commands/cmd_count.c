@@ -1,5 +1,6 @@
 /* count: the memory traffic of whole kernels on the emulator: requests, sectors, active lanes, balance. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "session/command.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -81,8 +82,12 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     if (!p) refusal_without_force(e, f->name, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->emu, e);
-    if (!M || (sample < 0 && !choose_sample(k, M, &s->watch, c, &sample, e))) return false;
-    return count_kernel(k, M, sample, NULL, &s->watch, c, e);
+    if (!M) return false;
+    bool gave = screen_lock_give();
+    bool ok = (sample >= 0 || choose_sample(k, M, &s->watch, c, &sample, e)) &&
+              count_kernel(k, M, sample, NULL, &s->watch, c, e);
+    screen_lock_back(gave);
+    return ok;
 }
 
 /* ---- results from the counts ---- */

@@ -1,5 +1,6 @@
 /* scale, extract and prune: make new matrices from scaled or selected entries of another matrix. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "session/derived.h"
@@ -66,10 +67,13 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     int way = m ? read_way(a, e) : -1;
     double begin = now_us();
-    if (way < 0 || !csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e)) return false;
+    if (way < 0) return false;
+    bool gave = screen_lock_give();
+    bool scaled = csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e);
     v.us = now_us() - begin;
-    v.before = range_of(&m->csr);
-    v.after = range_of(&B);
+    if (scaled) v.before = range_of(&m->csr), v.after = range_of(&B);
+    screen_lock_back(gave);
+    if (!scaled) return false;
     bool ok = session_add_derived(s, a, m, "scaled", &B, v.us, e);
     csr_free(&B);
     if (ok) report_scale(s->out, s->current, m->name, way, &v);
@@ -116,7 +120,10 @@ static bool run_extract(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "the end of the column range is missing: COL1 after `%s`", arg(a, "n3"));
     struct window win = {arg_int(a, "n", 0), arg_int(a, "n2", 0), arg_int(a, "n3", 0), arg_int(a, "n4", m->csr.cols)};
     double begin = now_us();
-    if (!csr_extract(&B, &m->csr, win, &s->watch, e)) return false;
+    bool gave = screen_lock_give();
+    bool made = csr_extract(&B, &m->csr, win, &s->watch, e);
+    screen_lock_back(gave);
+    if (!made) return false;
     bool ok = session_add_derived(s, a, m, "part", &B, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_extract(s->out, s->current, m, win);
@@ -158,7 +165,10 @@ static bool run_prune(struct session *s, const struct args *a, struct err *e)
     if (!m) return false;
     if (!(below >= 0) || isinf(below))
         return fail(e, E_USAGE, "`below %g` is not a limit for |a|: give 0 or more", below);
-    if (!csr_prune(&B, &m->csr, below, &s->watch, e)) return false;
+    bool gave = screen_lock_give();
+    bool made = csr_prune(&B, &m->csr, below, &s->watch, e);
+    screen_lock_back(gave);
+    if (!made) return false;
     bool ok = session_add_derived(s, a, m, "pruned", &B, now_us() - begin, e);
     csr_free(&B);
     if (ok) report_prune(s->out, s->current, m, below);

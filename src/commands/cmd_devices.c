@@ -1,5 +1,6 @@
 /* devices, device and ceilings: list the devices, choose the device to use, and measure its memory bandwidth. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -80,7 +81,10 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
     struct device *d = session_device(s, arg(a, "on"), e);
     if (!d) return false;
     if (d->kind == DEV_EMU) return fail(e, E_UNSUPPORTED, "emu models accesses, not time; measure cpu or cuda:0");
-    if (!d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
+    bool gave = screen_lock_give();
+    bool measured = d->ceilings.measured || device_ceilings(d, &s->watch, e);
+    screen_lock_back(gave);
+    if (!measured) return false;
     out_ceilings(s->out, d);
     return true;
 }

@@ -1,5 +1,6 @@
 /* diff: compares the entries of two matrices, and makes their difference a new matrix on request. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "session/derived.h"
@@ -142,8 +143,10 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *A
     if (!csr_new(&D, larger(t->A->rows, t->B->rows), larger(t->A->cols, t->B->cols),
                  f->only_a + f->only_b + f->different, t->A->imag || t->B->imag, e))
         return false;
-    bool ok = walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e) &&
-              session_add_derived(s, a, A, "diff", &D, now_us() - begin, e);
+    bool gave = screen_lock_give();
+    bool ok = walk(t, fill, &to, &to.n, D.rowptr + 1, &s->watch, e);
+    screen_lock_back(gave);
+    ok = ok && session_add_derived(s, a, A, "diff", &D, now_us() - begin, e);
     csr_free(&D);
     return ok;
 }
@@ -203,7 +206,10 @@ static bool run_diff(struct session *s, const struct args *a, struct err *e)
     struct found f = {.row = -1, .col = -1};
     if (!A || !B) return false;
     struct pair t = {&A->csr, &B->csr};
-    if (!walk(&t, count, &f, NULL, NULL, &s->watch, e)) return false;
+    bool gave = screen_lock_give();
+    bool counted = walk(&t, count, &f, NULL, NULL, &s->watch, e);
+    screen_lock_back(gave);
+    if (!counted) return false;
     if (arg(a, "as") && !keep(s, a, A, &t, &f, e)) return false;
     report(s->out, A, B, &f);
     return true;

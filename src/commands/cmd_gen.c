@@ -1,5 +1,6 @@
 /* gen: generates a matrix; the same seed gives the same matrix. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "matrix/gen.h"
@@ -35,7 +36,11 @@ static bool run_gen(struct session *s, const struct args *a, struct err *e)
     int64_t param[PARAMS_MAX], seed = arg_int(a, "seed", 1);
     struct csr A = {0};
     double start = now_us();
-    if (!arg_params(a, g->params, param, e) || !g->make(param, (uint64_t)seed, &s->watch, &A, e)) return false;
+    if (!arg_params(a, g->params, param, e)) return false;
+    bool gave = screen_lock_give();
+    bool made = g->make(param, (uint64_t)seed, &s->watch, &A, e);
+    screen_lock_back(gave);
+    if (!made) return false;
     struct load_info info = info_of(g, &A, (now_us() - start) / 1000);
     bool ok = session_add(s, arg(a, "as"), &A, &info, e);
     csr_free(&A);

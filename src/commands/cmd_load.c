@@ -1,5 +1,6 @@
 /* load and save: read and write matrix files. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -50,8 +51,10 @@ static bool load_one(struct session *s, const char *file, const char *name, cons
     struct csr A = {0};
     struct load_info info = {0};
     char path[4096];
-    bool ok = session_path(s, file, path, sizeof path, e) && file_load(path, part, &s->watch, &A, &info, e) &&
-              session_add(s, name, &A, &info, e);
+    bool gave = screen_lock_give();
+    bool ok = session_path(s, file, path, sizeof path, e) && file_load(path, part, &s->watch, &A, &info, e);
+    screen_lock_back(gave);
+    ok = ok && session_add(s, name, &A, &info, e);
     csr_free(&A);
     if (!ok) return false;
     out_loaded(s->out, s->current);
@@ -79,7 +82,10 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
     double start = now_us();
-    if (!file_save(file, &m->csr, &m->info, comment, &s->watch, e)) return false;
+    bool gave = screen_lock_give();
+    bool saved = file_save(file, &m->csr, &m->info, comment, &s->watch, e);
+    screen_lock_back(gave);
+    if (!saved) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);
     out_str(s->out, "file", "file", file);

@@ -4,6 +4,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "base/screen_lock.h"
 #include "session/front.h"
 #include "session/holding.h"
 #include "lu/lu.h"
@@ -102,10 +103,15 @@ static bool run_one(const struct matrix *m, const struct lu_options *o, int reps
                     struct err *e)
 {
     struct lu *v = NULL;
-    if (!lu_begin(&v, &m->csr, o, e)) return false;
-    *t = (struct timed){.method = v->method, .dev = v->dev};
-    bool sampled = parts && v->dev->kind != DEV_EMU && v->method->has_parts;
-    bool ok = lu_time(v, reps, &t->us, &t->spread, e) && (!sampled || lu_sample(v, e)) && lu_measure(v, e);
+    *t = (struct timed){0};
+    bool gave = screen_lock_give();
+    bool begun = lu_begin(&v, &m->csr, o, e);
+    bool sampled = begun && parts && v->dev->kind != DEV_EMU && v->method->has_parts;
+    bool ok = begun && lu_time(v, reps, &t->us, &t->spread, e) && (!sampled || lu_sample(v, e)) && lu_measure(v, e);
+    screen_lock_back(gave);
+    if (!begun) return false;
+    t->method = v->method;
+    t->dev = v->dev;
     t->sum = *v;
     lu_free(v);
     return ok;

@@ -1,5 +1,6 @@
 /* reorder: makes a new matrix, P A P', from a square matrix by permuting its rows and columns. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "session/derived.h"
@@ -55,7 +56,11 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct moved moved;
     struct csr B;
-    if (!m || !move(&B, &m->csr, o, &moved, &s->watch, e)) return false;
+    if (!m) return false;
+    bool gave = screen_lock_give();
+    bool made = move(&B, &m->csr, o, &moved, &s->watch, e);
+    screen_lock_back(gave);
+    if (!made) return false;
     bool ok = session_add_derived(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
     csr_free(&B);
     if (ok) report(s->out, s->current, m->name, o, &moved);

@@ -1,5 +1,6 @@
 /* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
 #include "session/args.h"
+#include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -122,11 +123,13 @@ static bool make(struct session *s, const struct args *a, struct matrix *m, cons
     struct sym_times t = {NAN, NAN, NAN};
     char from[sizeof m->name];
     snprintf(from, sizeof from, "%s", m->name);
-    if (!sym_begin(&v, &m->csr, o, e)) return false;
-    bool ok = timed_run(v, &t, e);
+    bool gave = screen_lock_give();
+    bool begun = sym_begin(&v, &m->csr, o, e), ok = begun && timed_run(v, &t, e);
     double begin = now_us();
     ok = ok && sym_get(v, &A, e);
     t.get_us = now_us() - begin;
+    screen_lock_back(gave);
+    if (!begun) return false;
     if (ok) t.spmv_us = product_us(s, m, o->dev);
     ok = ok && session_add_derived(s, a, m, "sym", &A, t.run_us, e);
     if (ok) report(s, s->current, from, v->nnz, v, &t);
@@ -185,7 +188,10 @@ static bool transpose_on(struct session *s, const struct args *a, struct matrix 
 {
     struct csr T = {0};
     double us = NAN;
-    if (!sym_transpose(&T, &m->csr, d, &us, e)) return false;
+    bool gave = screen_lock_give();
+    bool made = sym_transpose(&T, &m->csr, d, &us, e);
+    screen_lock_back(gave);
+    if (!made) return false;
     bool ok = session_add_derived(s, a, m, "t", &T, us, e);
     csr_free(&T);
     if (!ok) return false;

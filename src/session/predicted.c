@@ -1,6 +1,7 @@
 /* Predictions for the matrices of the session: get the matrix, product and GPU from the session, then call the
    model. */
 #include "predicted.h"
+#include "base/screen_lock.h"
 #include "args.h"
 #include "machine/bench.h"
 #include "machine/kernel.h"
@@ -39,7 +40,11 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);
-    return M && modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
+    if (!M) return false;
+    bool gave = screen_lock_give();
+    bool ok = modeled_mat(&m->csr, M, k, p->prep_us, g, &s->watch, out, e);
+    screen_lock_back(gave);
+    return ok;
 }
 
 bool modeled_command(struct session *s, const struct args *a,

@@ -1,6 +1,7 @@
 /* The session owns the matrices, their stored forms, and the copies of the stored forms on devices. This file also
    handles the progress and Ctrl-C of long commands. */
 #include "session.h"
+#include "base/screen_lock.h"
 #include "base/clock.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -263,7 +264,13 @@ bool session_path(const struct session *s, const char *file, char *path, size_t 
 
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e)
 {
-    if (!m->has_stats && !stats_of(&m->csr, &s->watch, &m->stats, e)) return NULL;
+    if (m->has_stats) return &m->stats;
+    struct stats stats;
+    bool gave = screen_lock_give();
+    bool ok = stats_of(&m->csr, &s->watch, &stats, e);
+    screen_lock_back(gave);
+    if (!ok) return NULL;
+    m->stats = stats;
     m->has_stats = true;
     return &m->stats;
 }
@@ -304,16 +311,22 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (!format_plan(&m->csr, f, param, real, &plan, e)) return NULL;
+    bool gave = screen_lock_give();
+    bool ok = format_plan(&m->csr, f, param, real, &plan, e);
+    screen_lock_back(gave);
+    if (!ok) return NULL;
     if ((p = cached(m, &plan.shape))) return p;
     p = mem_zero(1, sizeof *p, "a stored matrix", e);
     if (!p) return NULL;
+    gave = screen_lock_give();
     double start = now_us();
-    if (!format_pack(&m->csr, f, param, real, force, &p->S, e)) {
+    ok = format_pack(&m->csr, f, param, real, force, &p->S, e);
+    p->prep_us = now_us() - start;
+    screen_lock_back(gave);
+    if (!ok) {
         mem_free(p);
         return NULL;
     }
-    p->prep_us = now_us() - start;
     memcpy(p->requested, request.param, sizeof p->requested);
     p->next = m->products;
     m->products = p;
@@ -442,9 +455,13 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
     if (!make_room(s, d, &p->S, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
+    bool gave = screen_lock_give();
     double start = now_us();
-    if (!mat_put(M, &p->S, d, e)) return NULL;
-    p->put_us[p->nmats++] = now_us() - start;
+    bool ok = mat_put(M, &p->S, d, e);
+    p->put_us[p->nmats] = now_us() - start;
+    screen_lock_back(gave);
+    if (!ok) return NULL;
+    p->nmats++;
     return M;
 }
 

@@ -1,5 +1,6 @@
 /* Begins a solve on a matrix of the session. */
 #include "session_solve.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
@@ -53,5 +54,11 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)
 {
     struct solve_matrix A;
-    return session_solve_matrix(s, m, o, &A, e) && solve_begin(v, &A, o, e);
+    struct solve *begun = NULL;
+    if (!session_solve_matrix(s, m, o, &A, e)) return false;
+    bool gave = screen_lock_give();
+    bool ok = solve_begin(&begun, &A, o, e);
+    screen_lock_back(gave);
+    if (ok) *v = begun;
+    return ok;
 }

@@ -1,6 +1,7 @@
 /* Runs one SpMV kernel on a matrix of the session: packs the matrix, copies it to the device, checks the result, and
    times the kernel. */
 #include "spmv.h"
+#include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -51,8 +52,10 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
+    bool gave = screen_lock_give();
     bool ok = w->dev->kind == DEV_EMU ? check_only(w, k, M, out, e)
                                       : bench_kernel(k, &w->matrix->csr, M, w->reps, &s->watch, out, e);
+    screen_lock_back(gave);
     out->ready_us = kernel_prepared_us(k, M);
     out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];

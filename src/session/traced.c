@@ -1,6 +1,7 @@
 /* The trace that the session keeps: gets the matrix and its product, traces a warp, and finds the elements and slots
    that views highlight. */
 #include "traced.h"
+#include "base/screen_lock.h"
 #include "base/err.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -37,7 +38,9 @@ static struct tracing *trace_of(struct session *s, const struct trace_request *w
     if (!p || (k->fits && !k->fits(&p->S, e))) return NULL;
     const struct mat *M = session_mat(s, p, emu, e);
     const struct warp_at at = {w->launch, w->block, w->warp};
+    bool gave = screen_lock_give();
     struct tracing *v = M ? tracing_new(k, &w->matrix->csr, M, &at, &s->watch, e) : NULL;
+    screen_lock_back(gave);
     if (v) v->matrix = w->matrix, v->product = p;
     return v;
 }

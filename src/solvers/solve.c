@@ -217,7 +217,7 @@ static bool step_beside_screen(struct solve *v, struct err *e)
 {
     bool gave = screen_lock_give();
     bool ok = v->solver->step(v, e);
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
     return ok;
 }
 

@@ -129,7 +129,7 @@ bool live_wait(struct solve *v, int64_t until)
     while ((int64_t)v->live.record[LIVE_KNOWN] - 1 < until && v->live.record[LIVE_DONE] == RUNNING &&
            !v->dev->ops->idle(v->dev))
         nanosleep(&nap, NULL);
-    if (gave) screen_lock_take();
+    screen_lock_back(gave);
     return v->live.record[LIVE_DONE] == RUNNING && !v->dev->ops->idle(v->dev);
 }
 

@@ -130,11 +130,11 @@ static double key_ms(const char *key, const char *brings)
 
 /* Send keys one after another. Between them wait until the output pauses, or wait for `pause` on a screen that is
    always redrawn. */
-static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int pause_ms)
+static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int times, int pause_ms)
 {
     double ms[KEYS], cpu = drive_cpu_us(&driven);
     int n = 0, lost = 0;
-    for (int i = 0; i < KEYS && lost < LOST_MOST; i++) {
+    for (int i = 0; i < times && lost < LOST_MOST; i++) {
         double took = key_ms(key[i % nkeys][0], key[i % nkeys][1]);
         if (took < 0) lost++;
         if (took >= 0) ms[n++] = took;
@@ -202,7 +202,7 @@ static void bench_panes(const char *which)
         drive_settle(&driven, 1000);
         drive_key(&driven, panes[i].before);
         drive_settle(&driven, 300);
-        bench_keys(panes[i].what, key, n, 0);
+        bench_keys(panes[i].what, key, n, KEYS, 0);
     }
 }
 
@@ -218,7 +218,48 @@ static void bench_keys_in_solve(const char *which)
     drive_key(&driven, ":solve cg tol 1e-100 maxit 10000000 on cpu\r");
     if (!drive_until(&driven, "iteration", PATIENCE_MS)) fprintf(report, "the solve is not shown\n");
     drive_until(&driven, "never", 1000);
-    bench_keys(what, help, COUNT(help), 37);
+    bench_keys(what, help, COUNT(help), KEYS, 37);
+}
+
+/* Keys in the spy pane while these commands run on 10^7 nonzeros. Help opens and closes, because its words are in no
+   other frame: a frame that only shows progress does not count. */
+static const char *const long_commands[] = {
+    "check all",
+    "solve bicgstab tol 1e-100 maxit 1000000 force on cpu",
+    "solve gmres tol 1e-100 force on cpu",
+    "bench on cpu",
+    "spmv kernel csr-vector on emu",
+    "race bicgstab gmres tol 1e-100 force",
+    "convert sell",
+    "convert bsr 4 force",
+    "symmetrize mode average",
+    "transpose",
+    "reorder rcm",
+    "advise",
+    "save /dev/shm/bench_screen.mtx force",
+};
+
+static void bench_keys_beside(const char *which)
+{
+    static const char *const help[][2] = {{"?", "any key to return"}, {"?", "dot"}};
+    if (!is_wanted("beside", which)) return;
+    drive_key(&driven, ":use m\r");
+    drive_settle(&driven, 1000);
+    for (int i = 0; i < COUNT(long_commands); i++) {
+        drive_key(&driven, "1:");
+        drive_key(&driven, long_commands[i]);
+        drive_key(&driven, "\r");
+        drive_until(&driven, "Ctrl-C stops", 300);
+        drive_until(&driven, "never", 200);
+        drive_key(&driven, "1");
+        drive_until(&driven, "never", 200);
+        bench_keys(long_commands[i], help, COUNT(help), KEYS / 3, 37);
+        drive_key(&driven, "\003");
+        drive_settle(&driven, 1000);
+        drive_key(&driven, ":use m\r");
+        drive_settle(&driven, 1000);
+    }
+    remove("/dev/shm/bench_screen.mtx");
 }
 
 /* Run the measurements whose names begin with `which`. */
@@ -231,6 +272,7 @@ static void bench_program(const char *which)
     if (!ok) fprintf(report, "the program did not come as far as its views\n");
     if (ok && !*which) bench_idle("idle in spy, 10^7 nonzeros");
     if (ok) bench_panes(which);
+    if (ok) bench_keys_beside(which);
     if (ok) bench_keys_in_solve(which);
     drive_end(&driven);
 }
