@@ -186,6 +186,7 @@ static void show_output(struct explorer *x, bool ok, const char *title, char *te
         text[strcspn(text, "\n")] = 0;
         say(x, !ok, text);
     } else if (text && *text) {
+        mem_free(x->output);
         x->output = text;
         return;
     }
@@ -203,9 +204,9 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     struct explorer *x = screen_explorer(s);
     char *text = NULL;
     print_safe(title, strlen(title), 40, x->running, sizeof x->running);
-    mem_free(x->output);
-    x->output = NULL;
     if (line) {
+        mem_free(x->output);
+        x->output = NULL;
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
         say(x, false, what);

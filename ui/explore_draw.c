@@ -188,6 +188,14 @@ static int cursor_line(const struct canvas *c)
     return -1;
 }
 
+/* The keys of help and of a question stay on the last line, and so do those of the pane that shows the work. */
+static bool shows_running(struct session *s)
+{
+    const struct view *v = screen_explorer(s)->pane;
+    const struct view_state *st = screen_view_state(s, v);
+    return beside_served() && screen_running(s) != v && !st->help && !st->typing;
+}
+
 void explore_draw(struct canvas *c, struct session *s)
 {
     struct explorer *x = screen_explorer(s);
@@ -211,7 +219,7 @@ void explore_draw(struct canvas *c, struct session *s)
     } else if (x->status[0]) {
         draw_fill(c, 0, c->h - 1, c->w, ST_PLAIN, ' ');
         canvas_text(c, 1, c->h - 1, x->status_bad ? ST_BAD : ST_PLAIN, "%s", x->status);
-    } else if (beside_served() && screen_running(s) != x->pane) {
+    } else if (shows_running(s)) {
         draw_running(c, s);
     }
 }

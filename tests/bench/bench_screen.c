@@ -128,6 +128,9 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
+/* The keys of the output of a command, drawn over the pane. */
+#define OUTPUT_KEYS "q close"
+
 /* Send keys one after another. Between them wait until the output pauses, or wait for `pause` on a screen that is
    always redrawn. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int times, int pause_ms)
@@ -142,6 +145,7 @@ static void bench_keys(const char *what, const char *const (*key)[2], int nkeys,
             drive_until(&driven, "never", pause_ms);
         else
             drive_settle(&driven, CALM_MS);
+        if (strstr(driven.seen, OUTPUT_KEYS)) break; /* the command has ended and shows its output */
     }
     cpu = (drive_cpu_us(&driven) - cpu) / 1e3 / (n + lost);
     put_line(what, "1 ms, 5 ms", "p50 %.2f ms, p99 %.2f ms of %d%s; processor %.2f ms", quantile(ms, n, 50),

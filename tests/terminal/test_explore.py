@@ -241,6 +241,63 @@ def test_race_in_panes():
     s.close()
 
 
+def runs_long(s):
+    """Run a command that takes many seconds on the emulator."""
+    s.keys(":gen poisson2d 1500\r")
+    s.wait("2,250,000")
+    s.keys("q", ":spmv kernel csr-vector on emu\r")
+    s.wait("Ctrl-C stops it")
+
+
+def test_panes_switch_while_a_command_runs():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    runs_long(s)
+    s.keys("\t")
+    s.wait("[2 rows]")
+    s.wait("Ctrl-C stops it")
+    s.keys("1", RIGHT, "?")
+    s.wait("press any key to return")
+    s.keys("?", "q")
+    s.wait("then this key leaves")
+    s.keys("\x03")
+    s.wait("cancelled")
+    leaves(s)
+
+
+def test_a_pane_that_must_be_computed_is_shown_after_the_command():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    runs_long(s)
+    s.keys("3")
+    s.wait_for(lambda: "[3 layout]" in s.text() or "layout is shown when" in s.text(), "layout")
+    s.keys("\x03")
+    s.wait("[3 layout]")
+    leaves(s)
+
+
+def test_lines_wait_for_the_command():
+    s = explorer("--device cpu -v samples/thesis4.mtx")
+    runs_long(s)
+    s.keys(":version\r")
+    s.wait("1 waiting for")
+    s.keys(":stats\r")
+    s.wait("2 waiting for")
+    s.keys("\x03")
+    s.wait("cancelled")
+    s.settle()
+    assert "built with" not in s.text(), s.text()
+    s.keys(":solve jacobi tol 0 maxit 100000000 force on cpu\r")
+    s.wait("log scale")
+    s.keys("\t")
+    s.wait("[1 spy]")
+    s.keys(":version\r")
+    s.wait("built with")
+    s.keys("q", "5")
+    s.wait("running")
+    s.keys("x")
+    s.wait("stopped by the user")
+    leaves(s)
+
+
 def test_drop_in_panes():
     s = at_prompt("samples/thesis4.mtx")
     s.line("gen poisson2d 5 as five; view spy thesis4")
