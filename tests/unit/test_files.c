@@ -763,10 +763,11 @@ static void a_binary_file_needs_more_than_a_pipe(void **state)
         char *data = read_whole(from, &n);
         const char *pipe = scratch_path("binary.pipe");
         assert_int_equal(mkfifo(pipe, 0600), 0);
-        int to = open(pipe, O_RDWR);
+        int keeper = open(pipe, O_RDONLY | O_NONBLOCK), to = open(pipe, O_WRONLY);
         assert_int_equal(write(to, data, n < 1024 ? n : 1024), n < 1024 ? n : 1024);
-        assert_refused(pipe, E_INPUT, "cannot be read from a pipe; write it to a file first");
         close(to);
+        assert_refused(pipe, E_INPUT, "cannot be read from a pipe; write it to a file first");
+        close(keeper);
         unlink(pipe);
         mem_free(data);
     }
