@@ -1,4 +1,4 @@
-/* The prompt: readline by its callback interface, with history in the user's state directory and completion. */
+/* The prompt: readline with its callback interface, completion, and a history file in the user's state directory. */
 #include "prompt.h"
 #include "beside.h"
 #include "draw.h"

@@ -27,7 +27,7 @@ struct cost {
     bool there;         /* the device packs the format itself; otherwise the host packs it */
     double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
     double copy_us;     /* time to copy the host's result to the device */
-    double csr_us, own_us;          /* time of one SpMV with csr, and with the format */
+    double csr_us, own_us;          /* time of one SpMV: with csr; with the format */
     const struct kernel *csr, *own; /* default kernels of csr and of the format on the device */
 };
 

@@ -241,7 +241,7 @@ static bool same_line(const struct access_site *a, const struct access_site *b)
            (a->what == b->what || (a->what && b->what && !strcmp(a->what, b->what)));
 }
 
-/* Most sectors first, then most shared-memory wavefronts, then most requests. */
+/* Sort by sectors, then by shared-memory wavefronts, then by requests, the largest number first. */
 static int worse(const void *a, const void *b)
 {
     const struct tally *x = &((const struct line_counts *)a)->t, *y = &((const struct line_counts *)b)->t;

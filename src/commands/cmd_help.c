@@ -333,7 +333,7 @@ static bool help_permission(struct session *s, const char *name)
     const struct named *p = registry_find(&permission_registry, name);
     if (!p) return false;
     out_topic(s->out, "permission", "permission", p->name, p->about);
-    out_text(s->out, "`allow %s` gives permission for this session; `help allow` explains when they need permission.",
+    out_text(s->out, "`allow %s` gives permission for this session; `help allow` explains when permission is needed.",
              p->name);
     return true;
 }

@@ -328,20 +328,19 @@ const struct command command_race = {
                "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "race several solvers, or several kernels, in turns of equal time",
-    .help =
-        "Up to eight solvers, or eight kernels. A number after a solver is its m if it restarts, or its omega if it\n"
-        "has one. The racer with the least time so far runs next, for about 10 ms, so all stay level. The time of\n"
-        "a solver is that of its iterations, without set-up. On a terminal, a plot shows all residuals after\n"
-        "0.3 s: t switches between time and iterations, q returns to the prompt, where the race waits for\n"
-        "`continue` or `stop`, x or Ctrl-C stops all racers; `view race` shows the plot again.\n"
-        "All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as in\n"
-        "solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged first, by\n"
-        "time, then all other solvers by the residual they reached.\n"
-        "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
-        "interquartile range (+-) are those of single SpMVs. On the emulator, which models no time, solvers take\n"
-        "turns by iterations.\n"
-        "    race cg gmres 30 bicgstab on cpu\n"
-        "    race csr-serial csr-openmp sell-openmp on cpu f32",
+    .help = "Up to eight solvers, or eight kernels. A number after a solver is m if the solver restarts, or omega if\n"
+            "the solver uses omega. The racer with the least time so far runs next, for about 10 ms, so all stay\n"
+            "level. The time of a solver is the time of its iterations, without set-up. On a terminal, a plot shows\n"
+            "all residuals after 0.3 s. The key t switches between time and iterations, x or Ctrl-C stops all racers,\n"
+            "and q returns to the prompt, where the race waits for `continue` or `stop`; `view race` shows the plot\n"
+            "again. All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as\n"
+            "in solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged\n"
+            "first, by time, then all other solvers by the residual they reached.\n"
+            "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
+            "interquartile range (+-) are those of single SpMVs. On the emulator, which models no time, solvers take\n"
+            "turns by iterations.\n"
+            "    race cg gmres 30 bicgstab on cpu\n"
+            "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,
 };
 

@@ -39,7 +39,7 @@ struct work {
     double sectors;                   /* sectors requested by loads */
     double l2_loads, l2_stores;       /* sectors that L2 delivers; sectors that L2 receives */
     double atomics, atomic_sectors;   /* atomics of lanes; sectors that L2 updates, one at a time */
-    double deep;                      /* the most lanes at one address, summed over atomic requests */
+    double deep;                      /* the largest number of lanes at one address, summed over atomic requests */
     double hot;                       /* atomics in the sector with the most atomics */
     double gathered;                  /* sectors of x that L2 delivers */
     double wavefronts;                /* shared-memory wavefronts */

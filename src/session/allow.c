@@ -33,7 +33,7 @@ bool shell_allow(struct session *s, struct err *e)
     return true;
 }
 
-/* Lines that may not run shell commands cannot allow the lines that they run to do so. */
+/* Lines that may not run shell commands cannot give this permission to the lines that they run. */
 bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e)
 {
     bool allows = arg(a, "allow") != NULL;

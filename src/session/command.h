@@ -28,8 +28,8 @@ struct command {
 extern const struct command *const commands[]; /* ended by NULL */
 extern const struct registry command_registry;
 const struct command *command_find(const char *name);
-/* Run one line: commands separated by ';', # comments, quotes, !shell. Returns false if any command failed; its error
-   has been printed through out_error. */
+/* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
+   false if any command failed; its error has been printed through out_error. */
 bool run_line(struct session *s, const char *line);
 bool run_file(struct session *s, FILE *f, const char *name); /* run the lines of f up to the first failure */
 /* Call `give` with each completion of the word that ends at `line[pos]`. */

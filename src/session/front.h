@@ -27,7 +27,7 @@ struct front {
     /* Print the prompt and read a line from the terminal. Returns the line, which the caller releases with mem_free, or
        NULL after Ctrl-C or at the end of input. */
     char *(*ask)(struct session *s, const char *prompt);
-    /* Called after one of the options colours, ascii and mouse was set. */
+    /* Called after one of the options colours, ascii or mouse was set. */
     void (*restyle)(struct session *s);
     int width, height;            /* size of text output in characters; 80 x 24 if the output is not a terminal */
     bool ascii;                   /* do not use braille or box characters */

@@ -207,7 +207,7 @@ static bool key(struct session *s, struct view_state *st, int k)
     return true;
 }
 
-/* The partly factored matrix: L below the diagonal, U on it and above. */
+/* The partly factored matrix: L below the diagonal, U on and above the diagonal. */
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     const struct lu_steps *v = s->lu;

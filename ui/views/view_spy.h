@@ -28,7 +28,7 @@ struct grid {
 };
 
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
-/* The smallest picture with its frame and title; from 7 lines on there is a legend. */
+/* The smallest picture with its frame and title; pictures of 7 or more lines have a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
 enum { QUICK = 1 << 19 }; /* this many entries can be counted within one frame */
 
