@@ -14,6 +14,14 @@ enum { TICK_EVERY = 1 << 18 };
 
 /* ---- numbers of any type as double ---- */
 
+/* The bytes at an address of any alignment; GPUs and their hosts are little-endian, like the files. */
+static uint64_t bits_at(const void *at, size_t bytes)
+{
+    uint64_t bits = 0;
+    memcpy(&bits, at, bytes);
+    return bits;
+}
+
 static double number_f4(const void *at)
 {
     float v;
@@ -28,51 +36,39 @@ static double number_f8(const void *at)
 }
 static double number_i1(const void *at)
 {
-    return *(const int8_t *)at;
+    return (double)(int8_t)bits_at(at, 1);
 }
 static double number_i2(const void *at)
 {
-    int16_t v;
-    memcpy(&v, at, sizeof v);
-    return v;
+    return (double)(int16_t)bits_at(at, 2);
 }
 static double number_i4(const void *at)
 {
-    int32_t v;
-    memcpy(&v, at, sizeof v);
-    return v;
+    return (double)(int32_t)bits_at(at, 4);
 }
 static double number_i8(const void *at)
 {
-    int64_t v;
-    memcpy(&v, at, sizeof v);
-    return (double)v;
+    return (double)(int64_t)bits_at(at, 8);
 }
 static double number_u1(const void *at)
 {
-    return *(const uint8_t *)at;
+    return (double)bits_at(at, 1);
 }
 static double number_u2(const void *at)
 {
-    uint16_t v;
-    memcpy(&v, at, sizeof v);
-    return v;
+    return (double)bits_at(at, 2);
 }
 static double number_u4(const void *at)
 {
-    uint32_t v;
-    memcpy(&v, at, sizeof v);
-    return v;
+    return (double)bits_at(at, 4);
 }
 static double number_u8(const void *at)
 {
-    uint64_t v;
-    memcpy(&v, at, sizeof v);
-    return (double)v;
+    return (double)bits_at(at, 8);
 }
 static double number_b1(const void *at)
 {
-    return *(const uint8_t *)at != 0;
+    return bits_at(at, 1) != 0;
 }
 
 file_number *file_number_of(char kind, int bytes)
