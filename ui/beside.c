@@ -1,12 +1,7 @@
 /* The screen thread: it handles keys and draws while the main thread runs a command. */
 #include "beside.h"
-#include "explorer.h"
-#include "prompt.h"
-#include "screen.h"
-#include "screen_private.h"
 #include "stage.h"
-#include "term.h"
-#include "base/clock.h"
+#include "session/session.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 
@@ -23,7 +18,6 @@
 #include <unistd.h>
 
 enum { LINES_MOST = 32, KEYS_MOST = 64, LOOK_MS = 20 };
-static const double FRAME_US = 0.1e6; /* time between two frames if no key is pressed */
 
 /* Static, because a process has one terminal. */
 static struct {
@@ -35,7 +29,23 @@ static struct {
     int key[KEYS_MOST], keys;
     char *line[LINES_MOST];
     int lines;
+    struct beside_duty duty[BESIDE_PROMPT + 1];
 } beside = {.wake = -1};
+
+void beside_duty_is(enum beside what, const struct beside_duty *duty)
+{
+    beside.duty[what] = *duty;
+}
+
+enum beside beside_served(void)
+{
+    return (enum beside)atomic_load(&beside.serves);
+}
+
+static const struct beside_duty *duty_now(void)
+{
+    return &beside.duty[beside_served()];
+}
 
 /* ---- lines and keys that wait for the main thread ---- */
 
@@ -62,7 +72,8 @@ int beside_lines(void)
 void beside_drop_lines(void)
 {
     while (beside.lines) mem_free(beside_next_line());
-    if (beside_served() == BESIDE_PROMPT) prompt_beside_drop();
+    const struct beside_duty *duty = duty_now();
+    if (duty->drop) duty->drop();
 }
 
 void beside_post(int key)
@@ -94,37 +105,6 @@ void beside_wait(void)
 
 /* ---- the thread ---- */
 
-/* The view that shows the work without the explorer, for example in `solve cg view`. The work handles all keys of this
-   view. */
-static void take_key(struct session *s, int key)
-{
-    if (screen_explorer(s)->on)
-        explore_key(s, key);
-    else if (key != UI_RESIZE)
-        beside_post(key);
-}
-
-static void draw(struct session *s, const struct view *v)
-{
-    if (!v || !term_is_open()) return;
-    screen_draw(s, v, NULL);
-    screen_of(s)->drawn_us = now_us();
-}
-
-/* Returns true if the view has more background work to do. */
-static bool serve_screen(struct session *s)
-{
-    struct screen *sc = screen_of(s);
-    bool due = now_us() - sc->drawn_us > FRAME_US;
-    for (int key; !sc->explorer.pending && (key = screen_key_now(s)) >= 0; due = true) take_key(s, key);
-    const struct view *v = sc->explorer.on ? sc->explorer.pane : sc->running_view;
-    if (due) draw(s, v);
-    if (!v || !v->work || !s->current || !explorer_pane_is_valid(s)) return false;
-    enum work left = v->work(s, screen_view_state(s, v));
-    if (left == WORK_DRAW) draw(s, v);
-    return left != WORK_NONE;
-}
-
 /* Wait for input or for a change of `serves`, but at most LOOK_MS, because signals only set flags. If the view has more
    background work, do not wait. */
 static void wait_for_input(enum beside what, bool more)
@@ -146,8 +126,7 @@ static void *run_screen(void *unused)
         if (atomic_load(&beside.serves) == BESIDE_NOTHING) continue;
         screen_lock_take();
         int serves = atomic_load(&beside.serves); /* `serves` may have changed while this thread waited */
-        if (serves == BESIDE_SCREEN) more = serve_screen(beside.session);
-        if (serves == BESIDE_PROMPT) prompt_beside(beside.session);
+        if (serves != BESIDE_NOTHING) more = beside.duty[serves].serve(beside.session);
         screen_lock_give();
     }
     return NULL;
@@ -173,20 +152,15 @@ static bool start(void)
     return true;
 }
 
-enum beside beside_served(void)
-{
-    return (enum beside)atomic_load(&beside.serves);
-}
-
 enum beside beside_serve(struct session *s, enum beside what)
 {
     enum beside before = beside_served();
     uint64_t one = 1;
     if (what == before) return before;
     if (what != BESIDE_NOTHING && (stage_now() || !s->interactive || !start())) return before;
-    if (before == BESIDE_PROMPT) prompt_beside_close();
+    if (duty_now()->end) duty_now()->end();
     beside.session = s;
-    if (what == BESIDE_PROMPT) prompt_beside_open(s);
+    if (beside.duty[what].begin) beside.duty[what].begin(s);
     atomic_store(&beside.serves, what);
     while (write(beside.wake, &one, sizeof one) < 0 && errno == EINTR) continue;
     return before;

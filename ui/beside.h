@@ -10,6 +10,15 @@ struct session;
 /* What the screen thread handles: nothing, the full screen, or the prompt. */
 enum beside { BESIDE_NOTHING, BESIDE_SCREEN, BESIDE_PROMPT };
 
+/* How the screen thread serves one of them. All calls hold the screen lock. */
+struct beside_duty {
+    void (*begin)(struct session *s); /* on the main thread; NULL: nothing to do, also below */
+    void (*end)(void);                /* on the main thread */
+    void (*drop)(void);               /* forget what is typed so far */
+    bool (*serve)(struct session *s); /* handle keys and draw; returns true if it wants to be called again at once */
+};
+void beside_duty_is(enum beside what, const struct beside_duty *duty);
+
 /* Let the screen thread handle `what` from now on, if there is a real terminal. Returns what the thread handled before.
    Called by the main thread. */
 enum beside beside_serve(struct session *s, enum beside what);

@@ -5,6 +5,7 @@
 #include "prompt.h"
 #include "run.h"
 #include "screen_private.h"
+#include "serve.h"
 #include "stage.h"
 #include "term.h"
 #include "session/command.h"
@@ -215,6 +216,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.views = &view_registry;
     sc->front.about_view = about_view;
     sc->front.restyle = screen_restyle;
+    serve_attach();
     screen_restyle(s);
     if (s->interactive) term_signals();
     if (s->interactive) term_quiet(true); /* turn echo off until the prompt echoes typed characters itself */

@@ -410,7 +410,7 @@ static void suspend_beside(void)
     rl_prep_term_function(1);
 }
 
-void prompt_beside(struct session *s)
+bool prompt_beside(struct session *s)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     if (term_stop_pressed()) suspend_beside();
@@ -422,6 +422,7 @@ void prompt_beside(struct session *s)
     }
     bool due = now_us() - s->began_us > QUIET_US && (waiting.changed || !waiting.shown) && *waiting.progress;
     if (due || typed) beside_show();
+    return false;
 }
 
 /* Show the line that was typed while a command ran, after the prompt, as if the user typed the line now. */

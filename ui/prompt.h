@@ -18,7 +18,7 @@ char *prompt_ask(struct session *s, const char *prompt);
 void prompt_beside_open(struct session *s);
 void prompt_beside_close(void);
 void prompt_beside_drop(void); /* what is typed so far */
-void prompt_beside(struct session *s);
+bool prompt_beside(struct session *s);
 
 /* The explorer's command line: readline edits it and draws nothing. */
 enum line { LINE_ON, LINE_DONE, LINE_LEFT };

@@ -173,8 +173,7 @@ static bool say(const struct advising *v, struct advice *a, const struct machine
         sampled |= a->k[order[i]].work.sampled;
     }
     modeled_remarks(v->s->out, g, sampled);
-    out_text(v->s->out, "Conversions are timed on this machine's host, from csr. Library kernels (cuSPARSE) cannot be "
-                        "emulated; `bench` times them.");
+    out_text(v->s->out, "Conversions are timed on this host, from csr. The emulator cannot run cuSPARSE: use `bench`.");
     for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
     mem_free(order);
     return true;

@@ -449,13 +449,12 @@ static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(
         o,
-        table
-            ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
-              "% of the bytes fetched that were used, were padding, or had been fetched before; x/nz: sectors of x\n"
-              "per nonzero.\n"
-            : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
-              "of the bytes fetched that were used, were padding, or had been fetched before in this launch (and may\n"
-              "still be in a cache).\n");
+        table ? "lanes: active lanes per step, of 32; block: sectors of the largest block / mean; used/pad/refetched:\n"
+                "% of the bytes fetched that were used, were padding, or had been fetched before; x/nz: sectors of x\n"
+                "per nonzero.\n"
+              : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
+                "of the bytes fetched that were used, were padding, or had been fetched before in this launch\n"
+                "(and may still be in a cache).\n");
     if (sampled)
         out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `refetched` is a lower bound, and an\n"
                      "atypical block may be missed; `count KERNEL all` covers every block.\n");

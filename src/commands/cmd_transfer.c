@@ -64,8 +64,7 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
 {
     double execution = t->way[WAY_EXECUTION].us, transfer = t->transfer_us;
     double streamed = t->way[WAY_EXECUTION_STREAMS].us;
-    out_text(o,
-             "Without overlap, transfer + execution takes %.3f + %.3f = %.3f ms; the run piece by piece took %.3f ms.",
+    out_text(o, "Without overlap: transfer + execution = %.3f + %.3f = %.3f ms; piece by piece: %.3f ms.",
              transfer / 1000, execution / 1000, t->without_us / 1000, t->way[WAY_TURNS_PINNED].us / 1000);
     out_text(o, "With overlap, the rule execution + transfer / streams (Liang 2012) predicts %.3f ms.",
              (execution + transfer / p->streams) / 1000);
@@ -76,13 +75,10 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
     if (t->hidden == 1)
         out_text(o, "The total with overlap is %.3f ms: all of the shorter time is hidden.", overlapped);
     else if (t->hidden > 0)
-        out_text(o,
-                 "The total with overlap is %.3f ms: %.0f %% of the shorter time is hidden; %.3f ms would be the best "
-                 "possible.",
+        out_text(o, "With overlap: %.3f ms; %.0f %% of the shorter time is hidden; the best possible is %.3f ms.",
                  overlapped, 100 * t->hidden, least);
     else
-        out_text(o, "The total with overlap is %.3f ms: nothing is hidden; %.3f ms would be the best possible.",
-                 overlapped, least);
+        out_text(o, "With overlap: %.3f ms; nothing is hidden; the best possible is %.3f ms.", overlapped, least);
     out_text(o, "Page-locking the matrix's memory took %.3f ms (done once).", t->pin_us / 1000);
 }
 
@@ -101,8 +97,8 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
 static bool nothing_to_copy(struct out *o, const struct device *d)
 {
     out_text(o, "%s uses the host's own memory: there is nothing to copy.", d->name);
-    out_text(o, "On a GPU, `transfer` measures copies from pageable and page-locked memory, and how much of the "
-                "copying is hidden by streams.");
+    out_text(o, "On a GPU, `transfer` measures copies from pageable and page-locked memory,");
+    out_text(o, "and how much of the copying is hidden by streams.");
     if (out_mode(o) == OUT_TEXT) return true;
     out_row(o);
     out_str(o, "device", NULL, d->name);

@@ -160,14 +160,9 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
     if (there)
         out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
-    if (wild)
-        out_text(
-            o,
-            "The product contains NaN or inf, so there is no relative error; every NaN and inf is in the right place.");
+    if (wild) out_text(o, "The product has NaN or inf, so there is no relative error; each is in the right place.");
     if (once) out_text(o, "One repetition: there is no spread.");
-    if (cached)
-        out_text(o, "Above 100 %%: the matrix stays in the cache, whose bandwidth is higher than that of the memory, "
-                    "which is the ceiling.");
+    if (cached) out_text(o, "Above 100 %%: the matrix stays in the cache, which is faster than memory, the ceiling.");
 }
 
 void out_busy(struct out *o, const struct busy *from)
@@ -176,8 +171,6 @@ void out_busy(struct out *o, const struct busy *from)
     double others = busy_others(from, &now);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (others > BUSY_FROM)
-        out_text(o,
-                 "The machine is busy: other programs used %.1f of %ld processors meanwhile, so the times are too long "
-                 "and the ceiling is too low.",
+        out_text(o, "The machine is busy: others use %.1f of %ld processors. Times are too long, ceilings too low.",
                  others, processors);
 }

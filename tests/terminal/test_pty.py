@@ -413,7 +413,7 @@ def test_race_is_left_and_waits():
     assert "by all solvers: `continue`, `view race` or `stop`" in said, said
     s.line("view race")
     s.wait("paused")
-    s.wait("continue at the prompt resumes the race")
+    s.wait("continue at the prompt resumes")
     s.keys("q")
     s.line("continue")
     s.wait("x stop all")
@@ -430,7 +430,7 @@ def test_race_is_left_and_waits():
     s.line("race csr-serial csr-openmp reps 1000000")
     s.wait("SpMVs in equal time")
     said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
-    assert "kernels together: `continue`" in said, said
+    assert "by all kernels: `continue`" in said, said
     s.line("drop large")
     s.wait("the paused race on large ends")
     s.settle()

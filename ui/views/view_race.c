@@ -275,8 +275,8 @@ static const char *keys_now(const struct session *s)
     const struct race *r = s->race;
     bool plot = r && r->dev && !r->kernels;
     if (r && r->paused)
-        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes the race"
-                    : "? help  q leave  continue at the prompt resumes the race";
+        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes"
+                    : "? help  q leave  continue at the prompt resumes it";
     if (r && r->running) return all_keys;
     return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
 }

@@ -1,0 +1,52 @@
+/* What the screen thread does beside a command: it handles keys and draws, on the full screen or at the prompt. */
+#include "serve.h"
+#include "beside.h"
+#include "explorer.h"
+#include "prompt.h"
+#include "screen.h"
+#include "screen_private.h"
+#include "term.h"
+#include "base/clock.h"
+
+static const double FRAME_US = 0.1e6; /* between two frames without a key */
+
+/* The view that shows the work without the explorer, for example in `solve cg view`. The work handles all keys of this
+   view. */
+static void take_key(struct session *s, int key)
+{
+    if (screen_explorer(s)->on)
+        explore_key(s, key);
+    else if (key != UI_RESIZE)
+        beside_post(key);
+}
+
+static void draw(struct session *s, const struct view *v)
+{
+    if (!v || !term_is_open()) return;
+    screen_draw(s, v, NULL);
+    screen_of(s)->drawn_us = now_us();
+}
+
+/* Returns true if the view has more background work to do. */
+static bool serve_screen(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    bool due = now_us() - sc->drawn_us > FRAME_US;
+    for (int key; !sc->explorer.pending && (key = screen_key_now(s)) >= 0; due = true) take_key(s, key);
+    const struct view *v = sc->explorer.on ? sc->explorer.pane : sc->running_view;
+    if (due) draw(s, v);
+    if (!v || !v->work || !s->current || !explorer_pane_is_valid(s)) return false;
+    enum work left = v->work(s, screen_view_state(s, v));
+    if (left == WORK_DRAW) draw(s, v);
+    return left != WORK_NONE;
+}
+
+void serve_attach(void)
+{
+    static const struct beside_duty screen = {.serve = serve_screen}, prompt = {.begin = prompt_beside_open,
+                                                                                .end = prompt_beside_close,
+                                                                                .drop = prompt_beside_drop,
+                                                                                .serve = prompt_beside};
+    beside_duty_is(BESIDE_SCREEN, &screen);
+    beside_duty_is(BESIDE_PROMPT, &prompt);
+}

@@ -1,0 +1,7 @@
+/* What the screen thread does beside a command. */
+#ifndef SERVE_H
+#define SERVE_H
+
+void serve_attach(void); /* hand the duties of the screen thread to beside.c; called once */
+
+#endif
