@@ -92,7 +92,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     }
     if (!only) out_left(o, c);
     if (only || !A->imag) return;
-    out_text(o, "The matrix is complex: reorder, scale, cut, compare, save; no multiplication.");
+    out_text(o, "Complex: you can reorder, scale, cut, compare and save it, but not multiply.");
 }
 
 static void out_about(struct out *o)

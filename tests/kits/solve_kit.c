@@ -513,7 +513,7 @@ const struct known_end known_ends[] = {
      .solver = "cg",
      .error = "2 rows and 3 columns",
      .problem = {2, 3, .a = (const double[]){1, 2, 3, 4, 5, 6}}},
-    {.name = "eps for cg", .solver = "cg", .eps = 1e-3, .error = "give tol", GRID(3, 3)},
+    {.name = "eps for cg", .solver = "cg", .eps = 1e-3, .error = "use tol instead", GRID(3, 3)},
     {.name = "numbers whose squares are none", .solver = "cg", .error = "scale the system", DENSE(1, 1), B(1e200)},
     {0},
 };
