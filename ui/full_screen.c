@@ -33,7 +33,7 @@ static struct {
     bool has_mouse;     /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
     bool mouse, active; /* the user has the mouse on; ncurses reports mouse events */
     bool open;
-    char enter[64];     /* the bytes that enter the full screen again after the first time */
+    char enter[64];     /* the escape sequence that enters the full screen again, after the first time */
     SCREEN *screen;     /* NULL: not opened yet */
     TERMINAL *terminal; /* terminal of the screen; readline uses another TERMINAL */
     WINDOW *keys;       /* a pad, because reading keys from a pad draws nothing */

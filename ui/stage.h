@@ -8,8 +8,8 @@
 
 #include "canvas.h"
 
-/* A key, with the cell of a click or of the wheel, or the new size after UI_RESIZE. UI_WAIT is not a key: the next key
-   comes only when no work runs. */
+/* A key, with the cell of a click or of the wheel, or the new size after UI_RESIZE. UI_WAIT is not a key: it
+   holds back the next key until no work runs. */
 struct press {
     int key, x, y;
 };

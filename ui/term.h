@@ -42,7 +42,7 @@ int term_key_between(void); /* a key that interrupts background work, or -1 */
 enum colours term_colours(void);
 void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */
 void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event */
-/* Install signal handlers. Install the signal handlers. The handlers set flags; after a crash, they restore the
+/* Install the signal handlers. The handlers set flags; after a crash, they restore the
    terminal and let the crash continue. */
 void term_signals(void);
 void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program at once (off) */

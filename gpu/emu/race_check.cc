@@ -1,4 +1,4 @@
-/* Reports one race per block among the accesses that races.c finds unordered. */
+/* Reports one race per block among the accesses that races.c finds to be unordered. */
 #include "simt_runner.h"
 #include "races.h"
 

@@ -161,7 +161,8 @@ static int64_t row_start(const int *row, int64_t n, int64_t i)
     return i;
 }
 
-/* The nonzeros are divided into equal shares that begin with a row, so that no two threads add to the same y. */
+/* The nonzeros are divided into nearly equal shares that begin at the start of a row, so that no two threads add to the
+ * same y. */
 template <typename T> void host_coo(const struct launch *L, struct coo_part p, int threads)
 {
     const int *row = (const int *)L->A->ptr[p.row], *col = (const int *)L->A->ptr[p.col];

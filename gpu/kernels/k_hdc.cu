@@ -65,7 +65,7 @@ KERNEL_ENTRY(hdc) = {
               "are needed, because the second launch starts after the first has finished. All runs give the same\n"
               "bits. y is written, then read and written again, and ptr is read even for rows that are empty in the\n"
               "CSR part: without stray entries dia is better, and without full diagonals csr is better. If many\n"
-              "diagonals are half empty, most entries go to the CSR part: use drm or hdia.\n"
+              "diagonals are less than half full, most entries go to the CSR part: use drm or hdia.\n"
               "DRM paper, fp64: DRM was 1.94 times as fast as HDC on average, 3.01 times at best: few diagonals\n"
               "were full enough, and the reads for the other entries were scattered.\n",
     .deterministic = true,

@@ -505,8 +505,8 @@ static void out_refused(struct out *o, const struct count_request *w, const stru
     out_fitting(o, no->why);
 }
 
-/* Count the next kernel. If only this kernel fails, record the failure and return true. The result false ends the
-   command. */
+/* Count the next kernel. If only this kernel fails, record the failure and return true. If this function
+   returns false, the command ends. */
 static bool count_next(struct session *s, const struct count_request *w, const struct kernel *k, struct all_counts *all,
                        struct err *e)
 {

@@ -191,7 +191,7 @@ static const char *distance(double given, double value, char *out, size_t size)
     if (ratio > 0.5 && ratio < 2)
         snprintf(out, size, " You said %.6g, %.2g%% %s.", given, 100 * fabs(ratio - 1), ratio > 1 ? "more" : "less");
     else if (ratio >= 2)
-        snprintf(out, size, " You said %.6g, %.3g times that.", given, ratio);
+        snprintf(out, size, " You said %.6g, which is %.3g times the answer.", given, ratio);
     else
         snprintf(out, size, " You said %.6g; it is %.3g times as much.", given, 1 / ratio);
     return fabs(ratio - 1) <= 0.1 ? "Close" : ratio >= 0.5 && ratio <= 2 ? "Not quite" : "Far off";

@@ -86,7 +86,7 @@ static void diagonals_free(struct diagonals *d)
     mem_free(d->coins);
 }
 
-/* Choose distinct random offsets of at most n / 2, or of more if there are too many diagonals. Also choose the pieces
+/* Choose distinct random offsets of at most n / 2, or larger ones if that range has too few. Also choose the pieces
    of each diagonal. */
 static void diagonals_draw(struct diagonals *d, uint64_t seed)
 {

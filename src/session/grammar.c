@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Parse one VALUE, VALUE... or word at p[n]. */
+/* Parse one item, the n characters at p: `VALUE`, `VALUE...` or a word. */
 static bool item_of(const char *p, size_t n, struct item *it)
 {
     it->repeated = n > 3 && !strncmp(p + n - 3, "...", 3);

@@ -40,7 +40,7 @@ const char *reason_without_name(const char *name, const char *why);
    FORMAT force` instead. If `first` is set, advise to convert first, because the current command then uses the
    stored product. */
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
-/* Print, in text only, the GPU that was predicted for, the model's error, and whether blocks were sampled. */
+/* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. */
 void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
 
 /* Print the keys of a prediction, from kernel to measured_us. */

@@ -207,7 +207,7 @@ static size_t without(const char *name, size_t n, const char *ending)
     return n > k && !strncmp(name + n - k, ending, k) ? n - k : n;
 }
 
-/* Make a name from the name of a file: thesis4.mtx.gz -> thesis4, of at most `most` bytes. Characters other than
+/* Make a name of at most `most` bytes from the name of a file: thesis4.mtx.gz -> thesis4. Characters other than
    letters, digits and _+-. become _. */
 static void name_of_file(const char *file, char *out, size_t most)
 {

@@ -208,6 +208,15 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
 }
 
+/* Of the Krylov space, only the columns of the current cycle matter. A cycle ends with the restart, which makes the
+   first column of the next cycle. */
+static int64_t used_bytes(const struct solve *v, int i, int64_t queued)
+{
+    if (i != GMRES_BASIS) return v->vec_bytes[i];
+    int64_t bytes = (queued % v->set.m + 1) * v->n * (int64_t)type_size(v->real);
+    return bytes < v->vec_bytes[i] ? bytes : v->vec_bytes[i];
+}
+
 const struct solver solver_gmres = {
     .name = "gmres",
     .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m iterations",
@@ -223,6 +232,7 @@ const struct solver solver_gmres = {
     .window_per_row = 1,
     .window_most = GM_MOST,
     .restarts = true,
+    .used_bytes = used_bytes,
     .arnoldi = true,
     .products = 1,
     .bytes = bytes,

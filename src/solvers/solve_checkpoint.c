@@ -1,16 +1,22 @@
 /* Checkpoints: copies of a solve's vectors and scalars on the host, so that the solve can go back. */
 #include "base/clock.h"
+#include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/vec_ops.h"
 #include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
 
 #include <math.h>
 #include <string.h>
 
 /* time between two checkpoints in us; longer if making a checkpoint takes more than 1% of that time */
 static const double every_us = 1e6;
+
+enum { PIECE = 1 << 22 }; /* bytes copied between two checks for Ctrl-C */
 
 int64_t solve_vectors_bytes(const struct solve *v)
 {
@@ -19,23 +25,47 @@ int64_t solve_vectors_bytes(const struct solve *v)
     return bytes;
 }
 
-/* Copy all vectors and scalars that iterations change. If `save` is set, copy them from the device to one block of host
-   memory; otherwise copy them back to the device. */
-static bool copy_state(struct solve *v, char *data, bool save, struct err *e)
+static int64_t used_bytes(const struct solve *v, const struct checkpoint *c, int i)
+{
+    if (!v->solver->used_bytes) return v->vec_bytes[i];
+    return v->solver->used_bytes(v, i, c->queued - c->cycle_from);
+}
+
+/* Copy `bytes` between the host and the device, in pieces, so that Ctrl-C ends the copying. */
+static bool copy_piecewise(struct solve *v, char *host, char *device, int64_t bytes, bool save, struct err *e)
 {
     const struct device_ops *ops = v->dev->ops;
-    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
-    if (!(save ? ops->get(v->dev, data, v->scalars, bytes, e) : ops->put(v->dev, v->scalars, data, bytes, e)))
-        return false;
-    data += bytes;
-    for (int i = 0; i < SOLVE_VECTORS; i++) {
-        bytes = v->vec_bytes[i];
-        if (!bytes) continue;
-        if (!(save ? ops->get(v->dev, data, v->vec[i], bytes, e) : ops->put(v->dev, v->vec[i], data, bytes, e)))
-            return false;
-        data += bytes;
+    struct loop l = loop_of("copying the state", bytes);
+    bool ok = true;
+    for (int64_t at = 0; ok && at < bytes && loop_goes(&l, at); at += PIECE) {
+        int64_t n = bytes - at < PIECE ? bytes - at : PIECE;
+        ok = save ? ops->get(v->dev, host + at, device + at, n, e) : ops->put(v->dev, device + at, host + at, n, e);
     }
-    return ops->sync(v->dev, e);
+    return ok && loop_end(&l, e);
+}
+
+/* Copy the vectors and scalars that iterations change. If `save` is set, copy them from the device to one block of host
+   memory; otherwise copy them back to the device. */
+static bool copy_state(struct solve *v, const struct checkpoint *c, bool save, struct err *e)
+{
+    char *data = c->data;
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    bool gave = screen_lock_give(), ok = copy_piecewise(v, data, (char *)v->scalars, bytes, save, e);
+    for (int i = 0; ok && i < SOLVE_VECTORS; i++) {
+        data += bytes;
+        bytes = used_bytes(v, c, i);
+        ok = copy_piecewise(v, data, v->vec[i], bytes, save, e);
+    }
+    ok = ok && v->dev->ops->sync(v->dev, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
+static int64_t state_bytes(const struct solve *v, const struct checkpoint *c)
+{
+    int64_t bytes = VEC_WORK * (int64_t)sizeof *v->scalars;
+    for (int i = 0; i < SOLVE_VECTORS; i++) bytes += used_bytes(v, c, i);
+    return bytes;
 }
 
 static void drop_checkpoint(struct solve *v, int i)
@@ -66,10 +96,13 @@ static bool take_checkpoint(struct solve *v, struct err *e)
 {
     struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
     double start = now_us();
-    c.data = mem_new(solve_vectors_bytes(v), 1, "a checkpoint of a solve", e);
-    if (!c.data || !copy_state(v, c.data, true, e)) {
+    struct err why = {0};
+    c.data = mem_new(state_bytes(v, &c), 1, "a checkpoint of a solve", e);
+    if (!c.data) return false;
+    if (!copy_state(v, &c, true, &why)) {
         mem_free(c.data);
-        return false;
+        if (why.code == E_CANCELLED) return true; /* the solve stops anyway, without this checkpoint */
+        return fail_at(e, why.code, why.where, "%s", why.text);
     }
     if (v->checkpoints.n == CHECKPOINTS) thin_out(v);
     v->checkpoints.at[v->checkpoints.n++] = c;
@@ -89,7 +122,7 @@ bool checkpoint_maybe(struct solve *v, struct err *e)
 
 bool checkpoint_restore(struct solve *v, const struct checkpoint *c, struct err *e)
 {
-    return copy_state(v, c->data, false, e);
+    return copy_state(v, c, false, e);
 }
 
 void checkpoints_drop_after(struct solve *v, int64_t iteration)

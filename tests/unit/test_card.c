@@ -23,8 +23,8 @@ static const struct card_line *line_of(const char *key)
     return NULL;
 }
 
-/* Condition numbers are estimated from below, usually closely; other values agree up to the rounding of sums as large
-   as the norm. */
+/* Condition numbers are estimated from below, usually closely; other values agree to within the rounding error of a sum
+   as large as the norm. */
 static bool agrees(const char *key, double found, double expected, double norm)
 {
     if (!strcmp(key, "condition_1")) return found <= expected * 1.001 && found >= expected / 4;

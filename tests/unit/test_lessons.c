@@ -547,7 +547,7 @@ static void questions_are_asked(void **state)
     assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
     shut(&t);
     assert_true(answered(&t, asking, (const char *const[]){"1,000", "b", "", "2", NULL}));
-    assert_says(t.out, "Far off: it is 256. You said 1000, 3.91 times that.\n");
+    assert_says(t.out, "Far off: it is 256. You said 1000, which is 3.91 times the answer.\n");
     assert_says(t.out, "Far off: it is 29. You said 2; it is 14.5 times as much.\n");
     shut(&t);
 }

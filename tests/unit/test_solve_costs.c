@@ -183,7 +183,7 @@ static void test_drop(void **state)
     talk_close(&t);
 }
 
-/* A screen that is left after this many redraws. */
+/* The number of redraws after which the screen is left. */
 static int looks;
 
 static enum turn look(struct session *s, const char *name)
