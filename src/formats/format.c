@@ -8,7 +8,6 @@
 #include "base/loop.h"
 #include "base/threads.h"
 
-
 #define FORMAT(id) extern const struct format format_##id;
 #include "formats.def"
 #undef FORMAT

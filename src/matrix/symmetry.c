@@ -65,7 +65,8 @@ static bool walker_new(const struct csr *A, struct walker *w, int64_t row, int64
 static void walker_mark(const struct csr *A, struct walker *w, struct loop *l)
 {
     int64_t first = w->row;
-    for (int64_t r = first; r < A->rows && loop_goes(l, r); r++) w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
+    for (int64_t r = first; r < A->rows && loop_goes(l, r); r++)
+        w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
 }
 
 /* Move all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */

@@ -256,7 +256,8 @@ struct level_schedule *level_schedule_make(struct device *d, enum type real, con
     int64_t nnz = count(&f->entries, o->n);
     bool ok = pieces_new(&p, o, nnz, f, real, e);
     if (ok) fill(&p, o, f, real);
-    ok = ok && loop_tick("copying rows by level", o->n, o->n, e) && (S = describe(o, &p, nnz, real, e)) && put(d, S, &p, piece, e);
+    ok = ok && loop_tick("copying rows by level", o->n, o->n, e) && (S = describe(o, &p, nnz, real, e)) &&
+         put(d, S, &p, piece, e);
     if (ok) point(S, &p, piece, f->dinv != NULL, real);
     mem_free(p.ints);
     mem_free(p.reals);
