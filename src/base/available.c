@@ -73,15 +73,16 @@ static const struct version version1 = {
 static const struct version version2 = {
     "sys/fs/cgroup", {"memory.max", "memory.high"}, "memory.current", "inactive_file "};
 
-/* The word `max` in place of a limit means that there is no limit. */
+/* The word `max` in place of a limit means that there is no limit. Most groups have no limit; for these, the files of
+   the used memory are not read, because the system takes long to compute memory.stat. */
 static int64_t group_leaves(const struct version *v, const char *folder)
 {
-    int64_t limit, used, idle = 0, left = UNLIMITED;
-    if (!read_number(folder, v->used, "", &used)) return UNLIMITED;
-    read_number(folder, "memory.stat", v->idle, &idle);
+    int64_t limit = UNLIMITED, next, used, idle = 0;
     for (int i = 0; i < COUNT(v->limit); i++)
-        if (v->limit[i] && read_number(folder, v->limit[i], "", &limit) && limit < UNLIMITED)
-            left = least(left, limit - used + idle);
+        if (v->limit[i] && read_number(folder, v->limit[i], "", &next)) limit = least(limit, next);
+    if (limit == UNLIMITED || !read_number(folder, v->used, "", &used)) return UNLIMITED;
+    read_number(folder, "memory.stat", v->idle, &idle);
+    int64_t left = limit - used + idle;
     return left > 0 ? left : 0;
 }
 
