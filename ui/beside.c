@@ -69,11 +69,12 @@ int beside_lines(void)
     return beside.lines;
 }
 
-void beside_drop_lines(void)
+bool beside_interrupted(void)
 {
+    if (!session_take_interrupt()) return false;
     while (beside.lines) mem_free(beside_next_line());
-    const struct beside_duty *duty = duty_now();
-    if (duty->drop) duty->drop();
+    if (duty_now()->drop) duty_now()->drop();
+    return true;
 }
 
 void beside_post(int key)

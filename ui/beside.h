@@ -30,7 +30,8 @@ enum beside beside_served(void);
 bool beside_queue(char *line);
 char *beside_next_line(void);
 int beside_lines(void);
-void beside_drop_lines(void); /* after Ctrl-C: drop the lines typed ahead and the unfinished line, like a shell */
+/* Was Ctrl-C pressed? Clears the flag and, like a shell, drops the lines typed ahead and the unfinished line. */
+bool beside_interrupted(void);
 
 /* Keys for the running work itself. The main thread handles them between two steps of the work. -1: no key. */
 void beside_post(int key);

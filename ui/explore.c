@@ -161,7 +161,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     beside_serve(s, before);
     if (e.code) out_error(s->out, &e);
     if (s->front->calm) s->front->calm(s);
-    if (session_take_interrupt()) beside_drop_lines();
+    beside_interrupted();
     s->front->width = w;
     s->front->height = h;
     out_free(s->out);

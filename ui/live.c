@@ -10,9 +10,8 @@
 
 #include <math.h>
 
-/* QUIET_US: work that takes less time is not shown. REDRAW_US: time between two lines of progress; a view is redrawn
-   three times as often. In microseconds. */
-static const double QUIET_US = 0.3e6, REDRAW_US = 0.1e6;
+/* Time between two lines of progress, in us; a view is redrawn three times as often. */
+static const double REDRAW_US = 0.1e6;
 
 /* Open the full screen for running work; it stays open until live_calm. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
@@ -70,6 +69,21 @@ static bool live_key(struct session *s, const struct view *v, int key)
     return handled;
 }
 
+/* Pause the work and return to the prompt. */
+static enum turn leave_work(struct session *s, const struct view *v)
+{
+    leave_screen(s);
+    if (v->drive) s->solve->paused = true, s->solve->steps_left = 0;
+    return TURN_LEAVE;
+}
+
+/* x stops the work, unless it closes the help or is part of an answer. */
+static bool stops(struct session *s, const struct view *v, int key)
+{
+    const struct view_state *st = screen_view_state(s, v);
+    return key == UI_INTERRUPT || (key == 'x' && !st->help && !st->typing);
+}
+
 /* Draw a solve that is on the screen, and handle its keys. */
 static enum turn live_screen(struct session *s, const struct view *v)
 {
@@ -81,27 +95,12 @@ static enum turn live_screen(struct session *s, const struct view *v)
             sc->drawn_us = now_us();
         }
         int key = screen_key(s, s->solve->paused ? -1 : 0);
-        const struct view_state *st = screen_view_state(s, v);
-        bool stop = key == UI_INTERRUPT || (key == 'x' && !st->help && !st->typing);
-        if (stop) return TURN_STOP;
-        if (!live_key(s, v, key)) {
-            leave_screen(s);
-            s->solve->paused = true; /* clear the mark, so that the prompt appears immediately */
-            s->solve->steps_left = 0;
-            return TURN_LEAVE;
-        }
+        if (stops(s, v, key)) return TURN_STOP;
+        if (!live_key(s, v, key)) return leave_work(s, v);
         due = key >= 0 && !s->solve->paused; /* show the effect of the key before the solve continues */
         if (due && !screen_draw(s, v, NULL)) return TURN_STOP;
     } while (s->solve->paused && s->solve->reason == RUNNING);
     return TURN_ON;
-}
-
-/* Pause the work and return to the prompt. */
-static enum turn leave_work(struct session *s, const struct view *v)
-{
-    leave_screen(s);
-    if (v->drive) s->solve->paused = true, s->solve->steps_left = 0;
-    return TURN_LEAVE;
 }
 
 static bool waits(const struct session *s, const struct view *v)
@@ -115,9 +114,9 @@ static enum turn live_beside(struct session *s, const struct view *v)
     const struct explorer *x = screen_explorer(s);
     screen_lock_offer();
     for (;;) {
-        if (session_take_interrupt()) return beside_drop_lines(), TURN_STOP;
+        if (beside_interrupted()) return TURN_STOP;
         for (int key; (key = beside_next_key()) >= 0;) {
-            if (key == 'x' && !screen_view_state(s, v)->help && !screen_view_state(s, v)->typing) return TURN_STOP;
+            if (stops(s, v, key)) return TURN_STOP;
             if (!view_key(s, v, key)) return leave_work(s, v);
         }
         if (x->on && x->pending) return leave_work(s, v);
@@ -135,9 +134,7 @@ static enum turn live_solve(struct session *s, const struct view *v)
         return TURN_STOP;
     if (sc->running_view) return beside_served() == BESIDE_SCREEN ? live_beside(s, v) : live_screen(s, v);
     if (!sc->explorer.on) live_line(s);
-    if (!session_take_interrupt()) return TURN_ON;
-    beside_drop_lines();
-    return TURN_STOP;
+    return beside_interrupted() ? TURN_STOP : TURN_ON;
 }
 
 /* For work other than a solve, open the screen once the work has taken QUIET_US, then draw the work and handle keys. */
@@ -156,10 +153,8 @@ static enum turn live_other(struct session *s, const struct view *v)
         sc->drawn_us = now_us();
     }
     int key = screen_key(s, 0);
-    if (key == UI_INTERRUPT || (key == 'x' && !screen_view_state(s, v)->help)) return TURN_STOP;
-    if (key < 0 || live_key(s, v, key)) return TURN_ON;
-    leave_screen(s);
-    return TURN_LEAVE;
+    if (stops(s, v, key)) return TURN_STOP;
+    return key < 0 || live_key(s, v, key) ? TURN_ON : leave_work(s, v);
 }
 
 enum turn live_view(struct session *s, const char *name)

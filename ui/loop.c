@@ -260,7 +260,7 @@ static void work(struct session *s, const char *line)
     beside_serve(s, BESIDE_PROMPT);
     run_line(s, line);
     live_calm(s);
-    if (session_take_interrupt()) beside_drop_lines();
+    beside_interrupted();
     beside_serve(s, BESIDE_NOTHING);
     term_quiet(false);
 }

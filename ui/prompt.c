@@ -317,9 +317,6 @@ struct line_shown line_shown(void)
 
 /* ---- the prompt while a command runs ---- */
 
-/* Until a command has run for QUIET_US, the prompt is shown only if the user types. */
-static const double QUIET_US = 0.3e6;
-
 /* Static, because readline passes no user argument to callbacks. */
 static struct {
     bool shown, changed; /* the line is on the terminal; the progress has changed since */
@@ -420,6 +417,7 @@ bool prompt_beside(struct session *s)
         if (!waiting.shown) beside_show();
         rl_callback_read_char();
     }
+    /* until QUIET_US, the prompt is shown only if the user types */
     bool due = now_us() - s->began_us > QUIET_US && (waiting.changed || !waiting.shown) && *waiting.progress;
     if (due || typed) beside_show();
     return false;

@@ -20,7 +20,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PROGRESS_AFTER_US = 300000, PROGRESS_EVERY_US = 100000 };
+enum { PROGRESS_EVERY_US = 100000 };
 
 /* ---- Ctrl-C and progress ---- */
 
@@ -81,7 +81,7 @@ void session_progress(const struct session *s, char *out, size_t size)
         n = snprintf(out, size, "%.50s %3.0f%%", p->what, 100 * part);
     else
         n = snprintf(out, size, p->done ? "%.50s %lld" : "%.50s", p->what, (long long)p->done);
-    if (p->total > 0 && p->done > p->done_before && took > PROGRESS_AFTER_US && n < (int)size)
+    if (p->total > 0 && p->done > p->done_before && took > QUIET_US && n < (int)size)
         snprintf(out + n, size - (size_t)n, left < 100 ? ", %.1f s left" : ", %.0f s left", left);
 }
 
@@ -96,7 +96,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     struct progress *p = &s->progress;
     bool line = s->terminal && !(s->front && s->front->covered);
     note_progress(p, what, done, total, now);
-    if (line && now - p->command_us > PROGRESS_AFTER_US && now - p->shown_us > PROGRESS_EVERY_US) {
+    if (line && now - p->command_us > QUIET_US && now - p->shown_us > PROGRESS_EVERY_US) {
         char text[100];
         session_progress(s, text, sizeof text);
         out_progress(s->out, text);

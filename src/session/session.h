@@ -19,6 +19,7 @@ struct format;
 struct load_info;
 
 enum { OPTIONS_MAX = 8 };
+enum { QUIET_US = 300000 }; /* the progress of a command that takes less time is not shown */
 
 struct solve;    /* solver.h */
 struct lu_steps; /* lu.h */
