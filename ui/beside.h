@@ -10,7 +10,7 @@ struct session;
 /* What the screen thread handles: nothing, the full screen, or the prompt. */
 enum beside { BESIDE_NOTHING, BESIDE_SCREEN, BESIDE_PROMPT };
 
-/* How the screen thread serves one of them. All calls hold the screen lock. */
+/* How the screen thread serves the full screen or the prompt. All calls hold the screen lock. */
 struct beside_duty {
     void (*begin)(struct session *s); /* on the main thread; NULL: nothing to do, also below */
     void (*end)(void);                /* on the main thread */

@@ -25,7 +25,8 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     kind_list(kind_find("DEVICE", strlen("DEVICE")), s, a, give, user);
 }
 
-/* Accept any GPU number, because listing the GPUs takes long. A wrong number is reported when the GPU is opened. */
+/* Accept any GPU number, because listing the GPUs takes a long time. A wrong number is reported when the GPU is
+   opened. */
 static bool check_device(const char *value)
 {
     return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);

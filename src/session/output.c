@@ -22,7 +22,7 @@ struct out {
     bool records;                            /* the pending rows are records: "heading  value" lines */
     bool html;                               /* text is written as HTML */
     cJSON *json;                             /* JSON: the row not printed yet */
-    cJSON *within;                           /* the object being filled, in an array of `row`; or NULL */
+    cJSON *within;                           /* the object being filled in an array of `row`, or NULL */
     bool printed;                            /* this command printed a row or an error */
     bool csv_before;                         /* an earlier command printed a CSV table */
     FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
@@ -300,7 +300,7 @@ static void exact(double value, char *out, size_t size)
     if (strtod(out, NULL) != value) snprintf(out, size, "%.17g", value);
 }
 
-/* `shown` is the value in the unit of the text. */
+/* `shown` is the value in the unit that text output uses. */
 static void real(struct out *o, const char *key, const char *heading, double value, double shown, const char *fmt)
 {
     char text[64], all[64];

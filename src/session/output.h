@@ -67,7 +67,7 @@ void out_progress(
     const char *text); /* a line on the terminal, replaced by the next progress line and erased before other output */
 /* Let `show` show the progress instead, and let `clear` remove what `show` has drawn. */
 void out_progress_by(struct out *o, void (*show)(const char *text), void (*clear)(void));
-void out_progress_clear(struct out *o); /* call it before writing to out_file directly */
+void out_progress_clear(struct out *o); /* must be called before any direct write to out_file */
 
 #ifdef __cplusplus
 }

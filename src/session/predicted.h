@@ -36,9 +36,9 @@ bool modeled_command(struct session *s, const struct args *a,
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
 /* The text of `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);
-/* The error message of format_allow advises `force`, which the current command does not have: advise `convert
-   FORMAT force` instead. If `first` is set, advise to convert first, because the current command then uses the
-   stored product. */
+/* The error message of format_allow advises `force`, which the current command does not accept: advise `convert FORMAT
+   force` instead. If `first` is set, advise to convert first, because the current command then uses the stored
+   product. */
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
 /* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. */
 void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
@@ -48,7 +48,8 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
 
 /* ---- cmd_advise.c ---- */
 
-/* Predictions of all kernels that can be emulated, the fastest first, and the other kernels with the reason. */
+/* The predictions of all kernels that can be emulated, the fastest first, and the reason why each other kernel has no
+   prediction. */
 struct advice {
     int n, nno;
     struct modeled *k;

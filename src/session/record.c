@@ -79,8 +79,7 @@ bool record_is(const struct session *s, FILE *f)
 
 /* ---- beginning ---- */
 
-/* Open a new file, so that no existing work is overwritten, or an existing path that is not a regular file, such as a
-   pipe. */
+/* Open a new file, or an existing path that is not a regular file, such as a pipe. No regular file is overwritten. */
 static FILE *open_new(const char *name, struct err *e)
 {
     struct stat st;

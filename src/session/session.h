@@ -33,11 +33,12 @@ struct run;
 /* The latest progress report of long work. */
 struct progress {
     char what[64];
-    int64_t done, total;          /* total 0: unknown */
-    int64_t done_before;          /* `done` when work on `what` began */
-    double command_us;            /* when the command began; all times here are from steady_us */
-    double began_us, reported_us; /* when work on `what` began; when it was last reported */
-    double shown_us;              /* when progress was last shown */
+    int64_t done, total; /* total 0: unknown */
+    int64_t done_before; /* `done` when work on `what` began */
+    double command_us;   /* when the command began; all times here are from steady_us */
+    double began_us;     /* when work on `what` began */
+    double reported_us;  /* when progress was last reported */
+    double shown_us;     /* when progress was last shown */
 };
 
 struct session {

@@ -1,7 +1,7 @@
-/* Preconditioners. Each has one source file, pre_NAME.c, and one line in preconds.def. M approximates A, and systems
-   with M are easy to solve. A solver computes z = M^-1 r. cg needs a symmetric positive definite M. bicgstab,
-   qmrcgstab and gmres solve A M^-1 u = b - A x0 and then set x = x0 + M^-1 u, so that their residual is the residual
-   of A x = b. */
+/* Preconditioners. Each preconditioner has one source file, pre_NAME.c, and one line in preconds.def. M approximates A,
+   and systems with M are easy to solve. A solver computes z = M^-1 r. cg needs a symmetric positive definite M.
+   bicgstab, qmrcgstab and gmres solve A M^-1 u = b - A x0 and then set x = x0 + M^-1 u, so that their residual is the
+   residual of A x = b. */
 #ifndef PRECOND_H
 #define PRECOND_H
 
@@ -16,9 +16,9 @@ struct precond {
     const char *name, *about, *source, *needs;
     bool symmetric; /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;    /* M has blocks, whose size the user can choose */
-    /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. An error names the row.
-       v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop` frees the
-       parts. */
+    /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. The error message names the row
+       at fault. v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop`
+       frees the parts. */
     bool (*make)(struct solve *v, struct err *e);
     /* z = M^-1 r, for vectors of v->n values. The launches are queued on the device and have no effect once s[S_DONE]
        is not 0. z and r are different vectors. */

@@ -1,5 +1,5 @@
-/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. Then the method restarts from
-   this x. The small triangular system stays on the device, so that no iteration waits for the host. */
+/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. After these iterations, GMRES
+   restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
 #include <stdio.h>
 
 #include "matrix/csr.h"

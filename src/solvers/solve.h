@@ -141,9 +141,10 @@ struct solve_precond {
     const struct precond *method; /* NULL: none */
     int64_t block;                /* rows per block; 0: the default */
     void *part[PRE_PARTS];        /* on the device */
-    int64_t note[PRE_PARTS];      /* numbers about the parts: lengths, levels */
+    int64_t note[PRE_PARTS];      /* numbers that describe the parts, such as lengths and levels */
     void *host;                   /* the method's data on the host; method->drop frees it */
-    double us, bytes;             /* time to make the preconditioner; bytes moved each time it is applied */
+    double us;                    /* time to make the preconditioner */
+    double bytes;                 /* bytes moved each time the preconditioner is applied */
     bool made;
 };
 
@@ -154,7 +155,8 @@ struct solve_checkpoints {
         int64_t iterations, queued, cycle_from;
         void *data;
     } at[CHECKPOINTS];
-    double us, made_at; /* time that the last checkpoint took; now_us when it was made */
+    double us;      /* time that the last checkpoint took */
+    double made_at; /* now_us when the last checkpoint was made */
 };
 
 struct solve_result {
@@ -267,9 +269,9 @@ double solve_bytes(const struct solve *v);
 double solve_each_us(const struct solve *v);
 /* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);
-/* gmres: write the Hessenberg matrix of the current cycle to to[(m + 1) * m]; at a restart, write that of the last
-   cycle. The matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg matrix.
-   Waits for the device. */
+/* gmres: write the Hessenberg matrix of the current cycle to to[(m + 1) * m]; at a restart, write the matrix of the
+   last cycle. The matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg
+   matrix. Waits for the device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);

@@ -52,7 +52,7 @@ static struct entries upper_of(const struct factors *f)
     return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
 }
 
-/* Sort the rows by level. The device cpu solves row by row; there, keep the order of the rows. */
+/* Sort the rows by level. On the device cpu, which solves row by row, keep the order of the rows. */
 static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {
@@ -71,7 +71,8 @@ static bool order_both(const struct solve *v, const struct factors *f, struct or
     return ok;
 }
 
-/* The right-hand side for U is the result for L. The solve with U reads it where the solve with L stored it. */
+/* The right-hand side for U is the result for L. The solve with U reads this result from where the solve with L stored
+   it. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {

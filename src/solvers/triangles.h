@@ -11,7 +11,7 @@
 struct err;
 struct solve;
 
-/* Indices in v->pre.note[]: numbers about a factorisation. */
+/* Indices in v->pre.note[]: numbers that describe a factorisation. */
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
 
 /* Factors in the pattern of A: L is left of the diagonal, and U is right of it. lower and upper hold the inverses of

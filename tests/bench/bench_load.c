@@ -1,7 +1,7 @@
 /* Measures how fast matrices load: a text file of 17-digit values, sorted by rows or by columns, and its binary cache.
-   NIST's mmio and fast_matrix_market (if the Python in the environment variable PYTHON has it) load matrices for
-   comparison. All take turns within one run. Usage: bench_load [MB [ROUNDS]], where the text has about MB million
-   bytes. */
+   NIST's mmio and fast_matrix_market (if it is installed for the Python that the environment variable PYTHON names)
+   load matrices for comparison. All readers take turns within one run. Usage: bench_load [MB [ROUNDS]], where the text
+   has about MB million bytes. */
 #include <stdio.h>
 
 #include "base/clock.h"

@@ -128,7 +128,7 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
-/* The keys of the output of a command, drawn over the pane. */
+/* The list of keys below the output of a command, which is drawn over the pane. */
 #define OUTPUT_KEYS " close"
 
 /* Send keys one after another. Between them wait until the output pauses, or wait for `pause` on a screen that is
@@ -225,9 +225,9 @@ static void bench_keys_in_solve(const char *which)
     bench_keys(what, help, COUNT(help), KEYS, 37);
 }
 
-/* Keys in the spy pane while these commands run on 10^7 nonzeros. `to_spy` returns to that pane from the one that shows
-   the work. Help opens and closes, because its words are in no other frame: a frame that only shows progress does not
-   count. Each command gets a program of its own. */
+/* Keys in the spy pane while these commands run on 10^7 nonzeros. `to_spy` returns to that pane from the pane that
+   shows the work. The keys open and close help, because the words of help are in no other frame: a frame that only
+   shows progress does not count. Each command gets a program of its own. */
 static const struct {
     const char *command, *to_spy;
 } long_commands[] = {
@@ -374,7 +374,8 @@ static double count_all(struct shown *x, double *longest)
 
 /* ---- large matrices ---- */
 
-/* Time to read the columns once, with all processors, in ms: a lower bound for any count. The best of several runs. */
+/* Time to read the columns once, with all processors, in ms: a lower bound for any count. Returns the shortest time of
+   several runs. */
 static double read_ms(const struct csr *A)
 {
     double best = INFINITY;
@@ -455,7 +456,7 @@ static bool sized(struct shown *x, int w, int h, enum colours colours, struct er
     return true;
 }
 
-/* Bytes of a frame on an empty screen, and after a key: the median of several. */
+/* Bytes of a frame on an empty screen, and after a key: the median of several frames. */
 static void count_bytes(struct shown *x, const char *name, const char *keys, long long *whole, double *moved)
 {
     double sent[MOVES];
@@ -559,7 +560,7 @@ static bool bench_live(struct shown *x, struct err *e)
     return session_drop(&x->s, x->s.current);
 }
 
-/* ---- all of it ---- */
+/* ---- all measurements ---- */
 
 static bool bench_inside(double most)
 {

@@ -1,6 +1,6 @@
 /* Symmetrization: both methods and cuSPARSE's csr2csc + csrgeam2 in one run, on four kinds of matrices. Matrices that
-   the fingerprint finds symmetric are symmetrized anyway. Every result is compared with the others before its time is
-   printed. Usage: bench_symmetrize [PART], for matrices of 1/PART of the default size. */
+   the fingerprint finds symmetric are symmetrized anyway. Every result is compared with the other results before its
+   time is printed. Usage: bench_symmetrize [PART], for matrices of 1/PART of the default size. */
 #include <stdio.h>
 
 #include "base/clock.h"

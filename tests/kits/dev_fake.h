@@ -15,7 +15,8 @@ enum { FAKE_BLOCKS = 512 };
 struct fake {
     struct device dev; /* registered under its name until devices_close */
     struct device *base;
-    int64_t budget, used, most;  /* bytes; most: the peak of `used` */
+    int64_t budget, used;        /* in bytes */
+    int64_t most;                /* the peak of `used` */
     int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0: no call fails */
     int64_t corrupt_in;          /* the nth copy to the host from now returns wrong values */
     bool sticky;                 /* after a failing call the device is lost until a reset */

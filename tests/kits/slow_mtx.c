@@ -168,8 +168,8 @@ static bool number(struct word w, double *v)
 
 /* ---- banner and size ---- */
 
-/* Is the file in Harwell-Boeing format? Such a file is no Matrix Market file either, and the first line is reported as
-   the faulty line. */
+/* Is the file in Harwell-Boeing format? Such a file is not a Matrix Market file, and its first line is reported as the
+   faulty line. */
 static bool harwell_boeing(const char *text, const char *end)
 {
     struct reader r = {.p = text, .end = end};

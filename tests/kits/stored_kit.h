@@ -7,8 +7,8 @@
 struct place;
 
 struct csr thesis4(void); /* the 4 x 4 example of Liang 2012, fig. 2.1 */
-/* Row i has length[i] entries in columns 0, 1, ...; the value in column j is 100 i + j + 1. Square, or wider if a row
-   is longer. */
+/* Row i has length[i] entries in columns 0, 1, ...; the value in column j is 100 i + j + 1. The matrix is square, or
+   wider if a row has more entries than there are rows. */
 struct csr ragged(int n, const int *length);
 
 /* Pack as doubles with these parameters; fails the test on an error. */

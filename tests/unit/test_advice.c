@@ -105,7 +105,7 @@ static void prune_drops_zeros(void **state)
     assert_true(talk_line(&t, "prune"));
     const struct csr *A = &t.s.current->csr;
     assert_string_equal(t.s.current->name, "Z-pruned");
-    assert_int_equal(A->nnz, 6); /* NaN and inf stay */
+    assert_int_equal(A->nnz, 6); /* NaN and inf are kept */
     assert_int_equal(csr_find(A, 1, 1), -1);
     assert_true(csr_check(A, NULL));
     assert_true(talk_line(&t, "prune Z below 4 as B"));

@@ -1,5 +1,5 @@
 /* The canvas: text drawn on it is read back; also its bounds, its columns, its colours, and the ASCII characters for
-   terminals that have no others. */
+   terminals that have no other characters. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"
@@ -112,7 +112,7 @@ static void colours_from_environment(void **state)
         {"", "", "", true, COLOURS_NONE},
         {"xterm-direct", "", "", true, COLOURS_24BIT},
         {"linux", "truecolor", "", true, COLOURS_8},
-        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM is that of the outer terminal */
+        {"screen-256color", "truecolor", "", true, COLOURS_256}, /* COLORTERM describes the outer terminal */
         {"tmux-256color", "truecolor", "", true, COLOURS_24BIT},
     };
     unsetenv("TMUX");

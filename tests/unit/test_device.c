@@ -69,7 +69,7 @@ static const struct {
     {"cuda:1x", "no device is called 'cuda:1x'"},
     {"cuda:-1", "no device is called 'cuda:-1'"},
     {"\033[2J", "no device is called '\\x1b[2J'"},
-    {"cuda:99999999999999999999", "cpu"}, /* more devices than there are, or no CUDA at all */
+    {"cuda:99999999999999999999", "cpu"}, /* the number is too high, or there is no CUDA at all */
 #ifndef HAVE_CUDA
     {"cuda", "this build has no CUDA; build with the toolkit"},
     {"cuda:3", "this build has no CUDA; build with the toolkit"},
@@ -200,8 +200,8 @@ static void test_bench(void **state)
     csr_free(&A);
 }
 
-/* The bytes are those of the arrays, of x and of y, once each; y counts twice if it is also read. The padding of ELL is
-   skipped, and the padding of BSR is read. */
+/* The arrays, x and y count once each; y counts twice if it is also read. The padding of ELL is skipped, and the
+   padding of BSR is read. */
 static void test_bytes(void **state)
 {
     (void)state;

@@ -691,7 +691,7 @@ static void every_load_and_save_can_be_cancelled(void **state)
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)what, (void)total;
-    if (done > 0) assert_int_equal(truncate(w->user, 4096 + 100), 0); /* when the size has been checked */
+    if (done > 0) assert_int_equal(truncate(w->user, 4096 + 100), 0); /* after the size has been checked */
     return true;
 }
 

@@ -18,7 +18,7 @@ const char *__asan_default_options(void)
 
 /* ---- undo ---- */
 
-/* The matrices in order, with the current one in brackets, and the device. */
+/* The matrices in order, with the current matrix in brackets, and the device. */
 static const char *state_of(const struct session *s)
 {
     static char text[512];

@@ -631,7 +631,7 @@ static void answers_are_judged(void **state)
     }
 }
 
-/* The emulator has no times: such a question has no answer, and that is not a mistake. */
+/* The emulator measures no times: a question about a time then has no answer, and is skipped without an error. */
 static void questions_without_an_answer_are_skipped(void **state)
 {
     static const char text[] =

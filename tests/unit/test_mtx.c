@@ -20,7 +20,7 @@
 
 #define COO(kind) "%%MatrixMarket matrix coordinate " kind "\n"
 #define ARR(kind) "%%MatrixMarket matrix array " kind "\n"
-#define T(s) s, sizeof(s) - 1 /* a text that may hold NUL */
+#define T(s) s, sizeof(s) - 1 /* a text that may contain NUL bytes */
 
 struct text {
     const char *name, *text;

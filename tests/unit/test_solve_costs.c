@@ -62,9 +62,9 @@ static void test_bytes(void **state)
 
 /* A grid of 60 x 50: 3000 rows, 3000 + 2 * 5890 = 14780 nonzeros, 5890 in each triangle. Applying ilu0 reads the
    entries of both triangles (2 * 5890 * 12), their row bounds and row numbers (2 * 2 * 3000 * 4), the positions of the
-   second triangle's right-hand sides (3000 * 4), and the inverted pivots (ic0: for both triangles). Applying ilu0 also
-   writes and reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at multiples
-   of 256 bytes. */
+   second triangle's right-hand sides (3000 * 4), and the inverted pivots (of both triangles for ic0). Applying ilu0
+   also writes and reads the results of the first triangle, reads r and writes z (4 vectors). The arrays begin at
+   multiples of 256 bytes. */
 static void test_bytes_of_triangles(void **state)
 {
     (void)state;

@@ -39,7 +39,7 @@ static void check_ended(const struct solve *v, const struct csr *A, const double
         fail_msg("%s by %s: the true residual is %g, not %g", name, v->solver->name, left, v->result.residual_true);
 }
 
-/* Returns 1 if it converged. */
+/* Returns 1 if the solve converged. */
 static int solve_by(struct session *s, struct solve_options *o, const char *name)
 {
     struct err e = {0};

@@ -21,7 +21,7 @@
 /*     0  1  2  3
    0   1  7             csr: ptr 0 2 4 7 9; col 0 1 1 2 0 2 3 1 3; val 8 bytes each, so four of them in a sector
    1      2  8          ell: width 3, slot 4 k + i is the k-th entry of row i
-   2   5     3  9       sell with C 2: rows 2 0 | 1 3, three slots a row and two
+   2   5     3  9       sell with C 2: rows 2 0 | 1 3, 3 slots per row, then 2  
    3      6     4                                                                                                  */
 static const char example[] = "load samples/thesis4.mtx; ";
 
