@@ -1,4 +1,4 @@
-/* Checking and timing of kernels. A kernel is timed only after its result agreed with the reference. */
+/* Checking and timing of kernels. A kernel is timed only after its result has agreed with the reference. */
 #include <stdio.h>
 
 #include "machine/bench.h"

@@ -46,7 +46,7 @@ static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), vo
                       struct err *e)
 {
     (void)d;
-    /* Give the screen lock up here: a launch that did so itself might have to wait to get the lock back. */
+    /* Release the screen lock before the timing starts: a launch that released it might have to wait for it. */
     bool ok = true, gave = screen_lock_give();
     for (int i = 0; ok && i < reps; i++) {
         double start = now_us();
@@ -160,8 +160,8 @@ static long level3_number(long core, const char *name)
 }
 
 /* The total size of all level-3 caches, in bytes; 0: unknown. Each cache is counted for the first of the cores that
-   share it. sysconf is only the second choice, because in a virtual machine with a few cores it may count the caches
-   of the whole processor. */
+   share it. sysconf is only the fallback, because in a virtual machine with a few cores it may count the caches of the
+   whole processor. */
 static int64_t level3(void)
 {
     int64_t bytes = 0;

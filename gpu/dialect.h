@@ -41,8 +41,8 @@
    - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n).
    - The mask of a shuffle or vote contains exactly the lanes that execute it. Never rely on lockstep: after a write to
      shared memory that other lanes read, use __syncwarp or __syncthreads.
-   - A function that takes a pointer which may be a GPTR takes it as a template parameter or as GPTR, and its index as
-     INDEX.
+   - If a pointer argument of a function may be a GPTR, its type is a template parameter or GPTR, and the index into it
+     is an INDEX.
    - A loop that nvcc unrolls is preceded by UNROLL or AHEAD, so that the cost model takes the unrolling into account;
      in a loop in which lanes may skip all accesses, the last statement is reconverge(). */
 #ifndef DIALECT_H

@@ -1,4 +1,4 @@
-/* `cuda:N` in a build without CUDA: an error that explains how to build with it. */
+/* The device `cuda:N` in a build without CUDA: each call returns an error that explains how to build with CUDA. */
 #ifndef HAVE_CUDA
 #include "gpu/dev.h"
 

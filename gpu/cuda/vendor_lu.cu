@@ -1,5 +1,5 @@
-/* NVIDIA's libraries for dense LU, opened at their first use: cuBLAS for our trailing update, and cuSOLVER to compare
-   with. This file also holds the second stream, on which the next panel is factored. */
+/* NVIDIA's libraries for dense LU, opened at their first use: cuBLAS for our trailing update, and cuSOLVER for
+   comparison. This file also holds the second stream, on which the next panel is factored. */
 #include "library.h"
 
 #include "machine/lu_ops.h"

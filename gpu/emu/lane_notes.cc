@@ -1,4 +1,4 @@
-/* The notes that the lanes of a watched block make of their accesses, and the decision when to merge the notes into
+/* The notes that the lanes of a watched block make of their accesses, and the decision on when to merge the notes into
    requests. */
 #include "simt_runner.h"
 #include "races.h"

@@ -6,9 +6,9 @@
    vote and a write after it count as ordered. Lockstep execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
-   stores the latest clock of every other lane that has reached it. For each element the last write is stored, and some
-   of the later reads and atomics, preferably by different warps. An access that races with a discarded access almost
-   always races with a stored access, too. */
+   stores the latest clock of every other lane that has reached it. For each element, the table stores the last write
+   and some of the later reads and atomics, preferably by different warps. An access that races with a discarded access
+   almost always races with a stored access, too. */
 #include "races.h"
 #include "base/mem.h"
 #include "machine/microscope.h"

@@ -15,10 +15,11 @@ struct cached {
 struct scope_thread {
     struct scope_run *run;
     struct cached cached[CACHED];
-    /* While merging: how many notes of each lane at a site are still to be merged; the lanes that have such notes, one
-       bit each. */
+    /* Used while notes are merged. remaining: how many notes of each lane at a site are still to be merged. pending:
+       the lanes that have such notes, one bit each. */
     uint32_t remaining[SCOPE_SITES][LANES], pending[SCOPE_SITES];
-    /* The number of a lane's visits to a site in this block; while merging, including the visits in its notes. */
+    /* The number of a lane's visits to a site in this block. While notes are merged, it includes the visits in the
+       notes. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
     /* In this block: 1 + the last site from which a lane went back to this site; 0: no lane did. */
     int iteration_end[SCOPE_SITES];

@@ -171,7 +171,7 @@ template <typename AT> struct pass_qmr_begin {
     }
 };
 
-/* A quasi-minimisation after a step of length `step` after which the squared norm of the residual is rr: with theta =
+/* A quasi-minimisation after a step of length `step`; rr is the squared norm of the new residual. With theta =
    ||r|| / tau and c = 1 / sqrt(1 + theta^2), tau becomes tau theta c, and x moves by eta = c^2 step. Returns theta^2
    eta. */
 template <typename P> __device__ double qmr_minimise(P s, double rr, double step, int eta)

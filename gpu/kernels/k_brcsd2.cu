@@ -7,8 +7,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with blocks of 32 rows a warp takes one block. Its lanes read the same pointers and offsets,
-   which neighbouring warps often share, and neighbouring values of a diagonal and neighbouring elements of x. */
+/* One row per thread; with blocks of 32 rows a warp takes one block. Its lanes read the same pointers and offsets
+   (often shared with neighbouring warps), neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
 __global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -47,7 +47,7 @@ using namespace KERNEL_SPACE;
 KERNEL_ENTRY(brcsd2) = {
     .name = "brcsd2",
     .about =
-        "coalesced like DIA; each block stores only its own diagonals, and similar neighbours share a list of offsets",
+        "coalesced like DIA; each block stores only its own diagonals; neighbours with equal offsets share one list",
     .format = &format_brcsd2,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, all diagonals of its block of rows",
@@ -59,7 +59,7 @@ KERNEL_ENTRY(brcsd2) = {
               "neighbouring values and 32 neighbouring elements of x: 8 sectors each in fp64. The list of offsets\n"
               "is often in the cache, because the neighbouring warp has read it.\n"
               "Padding and balance equal those of hdia; the lists are shorter, but finding a list takes one more\n"
-              "index. Scattered entries cost 32 slots each: use hdc or csr. Blocks with uneven work: use drm. DRM\n"
+              "index. Scattered entries cost 32 slots each: use hdc or csr. For uneven blocks, use drm. DRM\n"
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,

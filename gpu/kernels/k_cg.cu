@@ -26,7 +26,7 @@ template <typename AT> struct pass_cg_dots {
 
 #define CG_PREDICTED 1e-12 /* relative difference allowed between residual and prediction */
 
-/* p'q must be positive; otherwise the matrix is not positive definite, or a value is not a number. */
+/* p.q must be positive; otherwise the matrix is not positive definite, or a value is not a number. */
 template <typename P> __device__ bool cg_broken(P s)
 {
     return !(s[S_PQ] > 0);

@@ -1,5 +1,5 @@
-/* SpMV kernels (matrix-vector products) for COO: one nonzero per thread with an atomic addition each, or a stretch of
-   nonzeros per warp that is summed by row first. */
+/* SpMV kernels (matrix-vector products) for COO: each thread takes one nonzero and adds it to y atomically, or each
+   warp takes a stretch of nonzeros and first sums them by row. */
 #include "parts.h"
 #include "formats/fmt_coo.h"
 
@@ -190,7 +190,7 @@ template <typename T> static void coo_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
-             "Reads the three arrays from front to back, which the CPU prefetches. The columns of the nonzeros\n"
+             "Reads the three arrays from front to back, so the CPU prefetches them. The columns of the nonzeros\n"
              "determine the accesses to x, and their rows determine the accesses to y. With several threads, the\n"
              "list is cut where a row begins: no two threads write the same y, and no atomics are needed. A\n"
              "long row is one thread's work.\n");

@@ -87,7 +87,8 @@ template <typename T> static void add_to_rows(const struct launch *L, int64_t to
     }
 }
 
-/* Each thread goes through all columns, but only for its share of the rows: no atomics, a fixed order of additions. */
+/* Each thread goes through all columns, but only for its share of the rows: no atomics, and additions in a fixed order.
+ */
 template <typename T> static void csc_host(const struct launch *L, int threads)
 {
     int64_t rows = L->A->of->rows;

@@ -151,9 +151,9 @@ KERNEL_ENTRY(csr_cusp) = {
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
               "The kernel suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
-              "its V threads busy long after all others: circuit 100000 4 takes 499 us on an H200, csr-merge 13 us.\n"
-              "NOTES: on even rows about as fast as merge-path, sometimes faster; it needs no preparation, so its\n"
-              "total time was the lowest.\n",
+              "its V threads busy when all others are done: circuit 100000 4 takes 499 us on an H200, csr-merge 13.\n"
+              "NOTES: it is about as fast as merge-path on rows of similar length, and sometimes faster. It needs\n"
+              "no preparation, so its total time was the lowest.\n",
     .deterministic = true,
     .best = even_rows,
     .f32 = cusp<float>,

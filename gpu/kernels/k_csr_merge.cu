@@ -69,8 +69,8 @@ template <typename T, typename K, typename V> __device__ T merge_carried(int war
 }
 
 /* One tile per block, ITEMS items of the merge per thread. Coalesced reads bring the tile's products and row ends into
-   shared memory. Each thread then walks its own stretch there and stores the sums of rows after the products; from
-   there, coalesced writes copy the sums to y. */
+   shared memory. Each thread then walks its own stretch of the tile and stores the sums of its rows in the second part
+   of `product`. Coalesced writes copy the sums to y. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK)
     merge_tile(GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y,

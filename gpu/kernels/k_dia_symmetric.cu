@@ -96,7 +96,7 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
 }
 
 /* The first row whose value on diagonal d (at or above the main diagonal) differs from its mirror image; `rows` if
-   there is none. */
+   there is no such row. */
 template <typename T> static int64_t unequal_row(const struct stored *S, int64_t d)
 {
     const struct array *offsets = &S->a[DIA_OFFSETS];
@@ -120,10 +120,11 @@ static bool fits(const struct stored *S, struct err *e)
         if (k[d] == -k[offsets->n - 1 - d])
             row = S->real == T_F32 ? unequal_row<float>(S, d) : unequal_row<double>(S, d);
         if (row < S->rows)
-            return fail(e, E_UNSUPPORTED,
-                        "dia-symmetric: the matrix is not symmetric in row %lld (counted from 0), %d columns right of "
-                        "the diagonal; use the kernel dia",
-                        (long long)row, k[d]);
+            return fail(
+                e, E_UNSUPPORTED,
+                "dia-symmetric: the matrix is not symmetric in row %lld (counted from 0), %d columns to the right of "
+                "the diagonal; use the kernel dia",
+                (long long)row, k[d]);
     }
     return true;
 }

@@ -52,9 +52,9 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
     }
 }
 
-/* One warp per column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and the elements that they are
-   exchanged with. To the right of the panel, the lanes then solve with the panel's triangle, row by row; the block
-   loads its columns into shared memory, 32 at a time. */
+/* One warp per column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and the elements with which they
+   are exchanged. To the right of the panel, the lanes then solve with the panel's triangle, row by row; the block loads
+   its columns into shared memory, 32 at a time. */
 template <typename T, int E>
 __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
 {

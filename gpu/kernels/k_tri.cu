@@ -6,7 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-/* Results kept in shared memory (a power of 2), entries prefetched per row, levels of look-ahead, threads per block. */
+/* TRI_RING: results kept in shared memory, a power of 2. TRI_EARLY: entries loaded early per row. TRI_FAR: levels of
+   look-ahead. TRI_BLOCK: threads per block. */
 enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
 
 /* The operands of a launch. y holds the right-hand sides before the launch and the results after it; y is read and
@@ -120,7 +121,7 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
 }
 
 /* Prefetch the data of the row that is `ahead` positions later into the L2 cache. The position of its entries is
-   extrapolated from the length of row k. The lanes split the arrays: half of them take val, which is the largest. */
+   extrapolated from the length of row k. The lanes split the arrays: half of them take val, the largest array. */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
 #ifdef __CUDACC__

@@ -111,7 +111,7 @@ KERNEL_ENTRY(vab_texture) = {
               "scattered reads faster. Today plain reads use the same cache, and a double must be fetched as two\n"
               "halves of 4 bytes. The kernel also needs a texture object of at most 2^27 elements, which is made\n"
               "once.\n"
-              "NOTES: textures for x made the product slower. Compare with vab on your own device; use vab.\n",
+              "NOTES: textures for x made the product slower. Use this kernel only to compare it with vab.\n",
     .deterministic = true,
     .fits = fits_texture,
     .scratch = partial_bytes,

@@ -50,7 +50,7 @@ const struct kernel *kernel_find(const char *name)
     return registry_find(&kernel_registry, name);
 }
 
-/* The identifiers of the kernels that this build lacks: their names with _ for -. */
+/* The identifiers of the kernels that this build lacks: their names with _ in place of -. */
 #undef KERNEL
 #undef HOST_KERNEL
 #undef VENDOR_KERNEL
@@ -156,7 +156,8 @@ static bool prepare(const struct kernel *k, const struct kernel *c, const struct
 
 typedef bool launch_fn(const struct launch *L, struct err *e);
 
-/* The screen may be drawn during a launch: it changes y and scratch only, which no view draws. */
+/* The screen may be drawn during a launch, because a launch changes only y and scratch memory, and
+   no view draws these. */
 static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct err *e)
 {
     bool gave = screen_lock_give();

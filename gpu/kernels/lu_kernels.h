@@ -13,8 +13,8 @@
 namespace KERNEL_SPACE
 {
 
-/* Threads per block. In the panel each step costs every warp the same time, so few threads with many values each are
-   faster: LU_PANEL_THREADS. Other kernels have at most LU_THREADS or LU_INNER_THREADS. */
+/* Threads per block. In the panel, each step costs every warp the same time, so few threads with many values each are
+   faster: LU_PANEL_THREADS. Blocks of other kernels have at most LU_THREADS or LU_INNER_THREADS threads. */
 enum {
     LU_BLOCK = 256,
     LU_PANEL_THREADS = 256,
@@ -62,8 +62,8 @@ template <typename T> __device__ void lu_larger(T &best, int &at, T other, int w
     at = where;
 }
 
-/* The best candidate of a warp, returned to all lanes: the largest upper half of its bits, then the largest lower half,
-   then the upper row. best is not negative; 0 with INT32_MAX means that there is no candidate. */
+/* The best candidate of a warp, returned to all lanes: candidates are compared by the upper half of their bits, then by
+   the lower half, then by the row. best is not negative; 0 with INT32_MAX means that there is no candidate. */
 template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
 {
     auto bits = lu_bits(best);

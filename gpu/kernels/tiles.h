@@ -61,11 +61,12 @@ __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const 
     cut[2 * b + 1] = (int)(from + within);
 }
 
-/* A tile: its first row, its first entry in A and its first entry in the transpose, then the number of rows and of
-   entries in each. Only a part of the last row may belong to the tile. */
+/* A tile. Only a part of the last row may belong to the tile. */
 struct row_tile {
-    int64_t row, from, tfrom;
-    int rows, n, tn;
+    int64_t row;         /* the first row */
+    int64_t from, tfrom; /* the first entry in A; the first entry in the transpose */
+    int rows;            /* number of rows */
+    int n, tn;           /* number of entries in A; number of entries in the transpose */
 };
 
 template <bool BOTH, typename P> __device__ row_tile tile_of(int64_t steps, P cut)

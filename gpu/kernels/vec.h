@@ -35,8 +35,8 @@ template <bool MOST> __device__ double vec_over_block(double v)
     return v;
 }
 
-/* True in the last block to arrive, which then sees what thread 0 of every block wrote. Every thread of the grid has
-   read its scalars before that, so the last block may change them. */
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
+   grid has read the scalars, so the last block may change them. */
 static __device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
     SHARED(int, last, 1);
@@ -169,7 +169,8 @@ template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
     return vec_joined<PASS>(t, more);
 }
 
-/* The sums of the block, valid in thread 0. All threads of the block take part, and `part` is no longer in use. */
+/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still be reading `part`.
+ */
 template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
 {
     enum { WARPS = VEC_BLOCK / WARP };

@@ -95,7 +95,7 @@ __global__ void openers_keys(int64_t steps, GPTR(const int) cut, GPTR(const int)
     }
 }
 
-/* The index of a key in keys[from .. end-1]; the key must be there. */
+/* The index of a key in keys[from .. end-1]; the key must be in this range. */
 template <typename P> __device__ int64_t place_of_key(P keys, int64_t from, int64_t end, int key)
 {
     return last_not_above(keys, from, end - 1, key);

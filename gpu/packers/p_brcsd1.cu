@@ -43,7 +43,7 @@ __global__ void brcsd1_flag(int64_t n, GPTR(const uint64_t) key, GPTR(int64_t) a
     if (k < n) at[k] = k == 0 || key[k] != key[k - 1];
 }
 
-/* Thread k writes the offset of key k if it is the first of equal keys. */
+/* Thread k writes the offset of key k if key k is the first of equal keys. */
 __global__ void brcsd1_offsets(int64_t n, int64_t rows, int64_t span, GPTR(const uint64_t) key, GPTR(const int64_t) at,
                                GPTR(int) offsets)
 {
@@ -52,7 +52,7 @@ __global__ void brcsd1_offsets(int64_t n, int64_t rows, int64_t span, GPTR(const
 }
 
 /* Thread b: the number of diagonals before block b. Sorting keeps each block's range of entries, so the index of the
-   block's first key is the number of entries in the rows before it. */
+   block's first key is the number of entries in the rows before the block. */
 __global__ void brcsd1_dnum(int64_t blocks, GPTR(const int) block, GPTR(const int) ptr, GPTR(const int64_t) at,
                             GPTR(int) dnum)
 {

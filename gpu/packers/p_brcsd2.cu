@@ -1,5 +1,5 @@
-/* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the block
-   before shares its record. */
+/* CSR to BRCSD-II on a device: openers give the diagonals of each block; a block with the same offsets as the previous
+   block shares the record of that block. */
 #include "openers.h"
 #include "formats/fmt_brcsd2.h"
 
@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 {
 
 /* Thread b: how many integers block b adds to the records: a count plus its offsets, or nothing if its offsets equal
-   the offsets of the block before. */
+   the offsets of the previous block. */
 __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(int64_t) at)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -77,7 +77,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
-    .about = "finds each block's diagonals as in hdia; one thread per block compares the block with the one before",
+    .about = "finds each block's diagonals as in hdia; one thread per block compares it with the previous block",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

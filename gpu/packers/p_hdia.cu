@@ -29,7 +29,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(hdia) = {
     .format = &format_hdia,
-    .about = "an entry opens a diagonal if no row above it in the hack has an entry on it; prefix sums give the slots",
+    .about = "the first entry of a hack on a diagonal opens the diagonal; prefix sums give the slots",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,
