@@ -30,7 +30,7 @@ struct count_request {
 
 /* ---- how many blocks to watch ---- */
 
-/* The number of accesses if `sample` blocks of each launch are watched, estimated from c. */
+/* Estimate from c the number of accesses that are watched if `sample` blocks of each launch are watched. */
 static double accesses_of(const struct counts *c, double sample)
 {
     double sum = 0;
@@ -69,7 +69,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
                       struct err *e)
 {
     const struct format *f = k->format;
-    /* Blocks that take work dynamically cannot be sampled: one block may do all of the work or nothing. */
+    /* Blocks that take work dynamically cannot be sampled: one block may do all of the work, and another block none. */
     int64_t sample = k->shares ? 0 : w->sample;
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
@@ -108,7 +108,7 @@ static void add(struct tally *to, struct tally t)
     tally_add(to, &t, 1);
 }
 
-/* The sum over the kinds of access `from` to `to`; array -1: all arrays. */
+/* The sum over the access kinds `from` to `to`; array -1 stands for all arrays. */
 static struct tally tally_of(const struct counts *c, enum access_kind from, enum access_kind to, int array)
 {
     struct tally sum = {0};
@@ -142,7 +142,8 @@ static void balance_of(const struct counts *c, struct totals *t)
     int most = 0;
     double steps = -1;
     t->longest_warp = t->largest_block = t->busy = NAN;
-    if (c->scope.kernel->shares) return; /* on the emulator, the first block does all the work of such kernels */
+    if (c->scope.kernel->shares)
+        return; /* on the emulator, the first block does all the work of a kernel that takes work dynamically */
     for (int l = 0; l < c->scope.nlaunches; l++) {
         double all = (double)c->launch[l].steps * scale_of(c, l);
         if (all > steps) most = l, steps = all;
@@ -381,7 +382,7 @@ static void out_error_of(struct out *o, double error, const char *heading)
 /* How a kernel is reported. */
 struct how {
     bool at_length; /* print a record, not a row of a table */
-    bool lines;     /* also print the lines of its source */
+    bool lines;     /* also print the lines of the kernel's source */
     bool sampled;   /* the table has sampled kernels, so it needs a column for the error */
 };
 

@@ -14,7 +14,7 @@ static const char *kind_name(enum device_kind k)
     return k == DEV_CPU ? "cpu" : k == DEV_EMU ? "emu" : "cuda";
 }
 
-/* For a device that does not open, show the error instead of a description. */
+/* If a device cannot be opened, show the error instead of its description. */
 static void out_device(void *user, const char *name)
 {
     struct session *s = user;

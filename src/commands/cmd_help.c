@@ -70,7 +70,7 @@ static const struct {
     {"LU", "CUDA parallel LU for dense linear systems, 2025"},
     {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
     {"[ours]", "written for this program"},
-    {"another name and year", "a publication that one of these works cites"},
+    {"another name and year", "a publication that one of the works above cites"},
 };
 
 static void help_sources(struct out *o)

@@ -115,7 +115,7 @@ const struct command command_load = {
 const struct command command_save = {
     .name = "save",
     .grammar = "FILE [MATRIX] [force]",
-    .about = "write a matrix to a file; the ending of its name selects the format",
+    .about = "write a matrix to a file; the file name extension selects the format",
     .help = "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"
             "its links.\n"
             "    .mtx .mtx.gz    Matrix Market, coordinate general\n"

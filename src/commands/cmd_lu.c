@@ -22,7 +22,7 @@ struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* its pointers are dangling: the memory that they refer to is freed */
+    struct lu sum; /* the memory that its pointers refer to is already freed */
 };
 
 /* ---- one method ---- */
@@ -309,15 +309,15 @@ const struct command command_lu = {
     .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
     .about = "factor a matrix as a dense matrix, P A = L U, by one method or by all methods",
     .help = "The methods are lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with\n"
-            "panels of b columns, on cuda and emu; lu-cusolver on cuda. The default is our fastest method on the\n"
-            "device. `help METHOD` explains a method. After the factorisation, A x = b is solved for b = A * ones, so\n"
-            "that the error in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in double;\n"
-            "growth is max |U| / max |A|. time is the median of reps factorisations, without the copy to the device;\n"
-            "GFLOP/s counts 2/3 n^3. If the matrix is singular, the first column without a pivot is reported. `all`\n"
-            "runs every method that is available here and prints one table; without a GPU, the emulator runs the GPU\n"
-            "methods on small matrices. `step` factors one column at a time by the textbook algorithm, for matrices\n"
-            "of up to 512 rows; at a terminal it opens a full screen (`view lu`), otherwise it prints each column.\n"
-            "`force` accepts NaN and inf.\n"
+            "panels of b columns, on cuda and emu; lu-cusolver on cuda. The default is warpspy's fastest method on\n"
+            "the device. `help METHOD` explains a method. After the factorisation, A x = b is solved for b = A *\n"
+            "ones, so that the error in x is known; the backward error is ||b - A x|| / (||A|| ||x|| + ||b||) in\n"
+            "double; growth is max |U| / max |A|. time is the median of reps factorisations, without the copy to the\n"
+            "device; GFLOP/s counts 2/3 n^3. If the matrix is singular, the first column without a pivot is reported.\n"
+            "`all` runs every method that is available here and prints one table; without a GPU, the emulator runs\n"
+            "the GPU methods on small matrices. `step` factors one column at a time by the textbook algorithm, for\n"
+            "matrices of up to 512 rows; at a terminal it opens a full screen (`view lu`), otherwise it prints each\n"
+            "column. `force` accepts NaN and inf.\n"
             "    gen dense 1000; lu; lu all; lu lu-paper on emu b 16\n"
             "    gen dense 6; lu step",
     .run = run_lu,

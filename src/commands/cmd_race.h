@@ -10,7 +10,7 @@ struct out;
 struct race;
 struct session;
 
-/* Whether `continue` and `stop` refer to the race. They do if the race is paused and no solve was begun or stepped
+/* Whether `continue` and `stop` refer to the race: the race is paused, and no solve was begun or stepped
    since the pause. */
 bool race_waits(const struct session *s);
 /* Resume the race, or end it; both functions print its table at the end. */

@@ -12,7 +12,7 @@ static void out_recording(struct session *s, const char *state)
     out_str(s->out, "state", "recording", state);
     out_str(s->out, "file", "file", r->name);
     out_int(s->out, "commands", "commands", r->commands);
-    out_int(s->out, "failed", "failed, and left out of the file", r->failed);
+    out_int(s->out, "failed", "failed commands, left out of the file", r->failed);
 }
 
 static bool run_record(struct session *s, const struct args *a, struct err *e)

@@ -103,9 +103,9 @@ const struct command command_replay = {
     .name = "replay",
     .grammar = "FILE [allow PERMISSION]",
     .about = "run a recorded session again, up to the first command that fails",
-    .help = "The commands run in the current folder and session, like those of `source`; an error message gives the\n"
-            "line of the command that failed. Shell commands (!COMMAND) are refused without `allow shell` (see `help\n"
-            "allow`). `help record` describes the file.\n"
+    .help = "The commands run in the current folder and session, like the commands of a script; an error message\n"
+            "gives the line of the command that failed. Shell commands (!COMMAND) are refused without `allow shell`\n"
+            "(see `help allow`). `help record` describes the file.\n"
             "    replay monday.wsp",
     .run = run_replay,
     .runs_script = true,

@@ -119,7 +119,7 @@ static void out_separation(struct out *o, const struct solve *v)
     out_num(o, "parted", NULL, separated ? (double)v->history.separated_at : NAN, "%.0f");
     if (separated)
         out_note(o,
-                 "warning: at iteration %lld the true residual was more than 10 times the recursive one; at "
+                 "warning: at iteration %lld the true residual was more than 10 times the recursive residual; at "
                  "the end they are %.2e and %.2e",
                  (long long)v->history.separated_at, v->result.residual_true, v->residual);
 }
@@ -187,7 +187,7 @@ static bool waits_for_command(const struct session *s)
     return s->solve->paused && !(s->interactive && s->front && s->front->live);
 }
 
-/* A stopped solve keeps its x and is reported; in a script, being stopped is still a failure. */
+/* A stopped solve keeps its x and is reported; in a script, a stopped solve still counts as a failure. */
 bool solve_drive(struct session *s, struct err *e)
 {
     struct solve *v = s->solve;
@@ -415,20 +415,20 @@ const struct command command_solve = {
             "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
             "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
             "restarts after m iterations (default 0: estimated from a short first cycle). It orthogonalises by\n"
-            "Gram-Schmidt: orth is classical (two passes) or modified. It sums inner products on the device or, with\n"
-            "sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its block\n"
-            "size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x is\n"
-            "computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
+            "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
+            "with sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its\n"
+            "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"
+            "is computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
             "when its residual has grown by 1e5, or improved by less than 1% over many iterations (jacobi, wjacobi,\n"
             "gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per row, between 100\n"
-            "and 500). force continues beyond that, accepts NaN and inf, and lets save replace an existing file. With\n"
-            "step, the solve starts paused: `step N` does N iterations, `back N` undoes N iterations, `continue`\n"
-            "resumes the solve, and `stop` ends it. `change` sets another tol, maxit, omega, m or preconditioner for\n"
-            "a solve that is paused or has ended; an ended solve then continues from its x. view shows the residual\n"
-            "full screen. save writes x as a Matrix Market file. time is the whole time of the iterations, including\n"
-            "the waits of the host; `an iteration` is time divided by the iterations. A solve that does not converge\n"
-            "is not a failed command: the exit status stays 0, and scripts read converged and status in --json or\n"
-            "--csv. seed is any integer.\n"
+            "and 500). force continues beyond these limits, accepts NaN and inf, and lets save replace an existing\n"
+            "file. With step, the solve starts paused: `step N` does N iterations, `back N` undoes N iterations,\n"
+            "`continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit, omega, m or\n"
+            "preconditioner for a solve that is paused or has ended; an ended solve then continues from its x. view\n"
+            "shows the residual full screen. save writes x as a Matrix Market file. time is the whole time of the\n"
+            "iterations, including the waits of the host; `an iteration` is time divided by the iterations. A solve\n"
+            "that does not converge is not a failed command: the exit status stays 0, and scripts read converged and\n"
+            "status in --json or --csv. seed is any integer.\n"
             "    solve cg tol 1e-10\n"
             "    solve bicgstab precond ilu0\n"
             "    solve gmres m 30 orth modified\n"

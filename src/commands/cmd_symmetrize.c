@@ -174,7 +174,7 @@ const struct command command_symmetrize = {
     .help = "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
             "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger\n"
             "of the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all\n"
-            "triples and their mirror images by 64-bit keys, like the patent; both give bit-identical results. A\n"
+            "triples and their mirror images by 64-bit keys, as in the patent; both give bit-identical results. A\n"
             "fingerprint of 64 bits first shows whether A is symmetric already; if so, A is only copied. The new\n"
             "matrix becomes the current one, named A-sym by default. If the device has too little memory, cpu is\n"
             "used.\n"

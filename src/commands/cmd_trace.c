@@ -21,7 +21,7 @@ static const char *const state_names[] = {
 
 /* ---- one step ---- */
 
-enum { ELEMENTS_WIDE = 17 }; /* columns that the rest of the table leaves for the elements on a screen of 100 columns */
+enum { ELEMENTS_WIDE = 17 }; /* width that is left for the elements on a screen of 100 columns */
 
 /* Append "0, 7, 2, ..." after "x[", with as many elements as fit on the line. */
 static size_t list_elements(const struct request *r, char *out, size_t size, size_t used)
@@ -239,7 +239,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
-/* "block 3 of 0..39", counted from 0 like in the table; "block 0" if there is only one block. */
+/* "block 3 of 0..39", counted from 0 as in the table; "block 0" if there is only one block. */
 static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_t size)
 {
     size_t used = (size_t)snprintf(out, size, "%s %lld", what, (long long)k);
@@ -266,7 +266,7 @@ static void say_head(struct out *o, const struct tracing *v)
         out_text(o, "%s", where);
     }
     if (!v->t.nsteps) out_text(o, "this warp has nothing to do: none of its lanes accesses memory");
-    if (v->t.cut) out_text(o, "the warp continues: only the first %lld steps were kept", (long long)v->t.nsteps);
+    if (v->t.cut) out_text(o, "the warp has more steps: only the first %lld steps were kept", (long long)v->t.nsteps);
 }
 
 static void say(struct out *o, const struct tracing *v, int64_t from, int64_t to)

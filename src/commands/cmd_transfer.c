@@ -69,7 +69,7 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
     out_text(o, "With overlap, the rule execution + transfer / streams (Liang 2012) predicts %.3f ms.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
-        out_text(o, "One piece does not use the whole device: with %d streams at a time, execution takes %.3f ms.",
+        out_text(o, "One piece does not use the whole device: with %d streams at once, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)
@@ -150,8 +150,8 @@ const struct command command_transfer = {
             "with `products N`), and the result is copied back. The pieces use first one stream, then several streams\n"
             "(default 4), so that the copy of one piece overlaps the SpMV of another. Every method is checked and\n"
             "warmed up first. Its time runs from its first call until everything has arrived; times are medians.\n"
-            "hidden is the percentage of the shorter of transfer and execution (with streams) that overlapping saves:\n"
-            "at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
+            "hidden is the percentage of the shorter time (transfer or execution, with streams) that overlapping\n"
+            "saves: at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
             "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

@@ -30,7 +30,7 @@ struct whatif {
     struct packed last;
 };
 
-/* Print a row. If k is NULL, the kernel cannot be emulated, for the reason `why`. */
+/* Print a row. If k is NULL, the kernel cannot be emulated; `why` is the reason. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
 {
@@ -139,7 +139,7 @@ const struct command command_whatif = {
     .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
             "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
             "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
-            "The default format is csr, for example with `reorder`.\n"
+            "Without `format`, the format is csr.\n"
             "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

@@ -1,4 +1,4 @@
-/* why not: explains why a format is not the one that `advise` recommends. */
+/* why not: explains why `advise` does not recommend a format. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -164,9 +164,8 @@ const struct command command_why = {
     .name = "why",
     .grammar = "not FORMAT [of MATRIX] [f32|f64]",
     .about = "why a format is not recommended: it does not fit, has too much padding, or is slower, with the cause",
-    .help =
-        "All kernels are ranked as by `advise`. The format's best kernel is compared with the best of all kernels:\n"
-        "predicted times, memory, and the main extra cost, as found by `explain`.\n"
-        "    why not ell; why not dia of A",
+    .help = "All kernels are ranked as by `advise`. The format's best kernel is compared with the best of all\n"
+            "kernels: predicted times, memory, and the main extra cost, as found by `explain`.\n"
+            "    why not ell; why not dia of A",
     .run = run_why,
 };

@@ -1,4 +1,4 @@
-/* wrong: runs kernels that break a rule on purpose, and shows what the emulator reports and the correct kernels. */
+/* wrong: runs kernels that break a rule on purpose, and shows the emulator's report and the correct kernels. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -86,7 +86,7 @@ const struct command command_wrong = {
     .grammar = "[RULE]",
     .about = "kernels that break a rule on purpose: what the emulator finds, and the correct versions",
     .help = "`wrong` alone lists the rules. `wrong RULE` runs a kernel that breaks the rule on the emulator, and\n"
-            "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. These\n"
+            "shows its source, the line and threads of the error, what a GPU might do, and the correct kernel. The\n"
             "kernels are also checked for races. In a race, two threads of a block access an element, at least one of\n"
             "them writes, and they are not separated by __syncthreads() or, within a warp, by __syncwarp().\n"
             "    wrong; wrong lockstep",

@@ -115,7 +115,7 @@ static bool next_integer(struct rb *r, const struct fields *f, const char *neede
 }
 
 /* Read a value by Fortran's rules: if the value has no decimal point, its last `digits` digits are the fraction; if it
-   has no exponent, the scale applies. */
+   has no exponent, it is divided by 10^scale. */
 static bool next_real(struct rb *r, const struct fields *f, double *v, struct err *e)
 {
     char text[WIDTH_MOST + 32];

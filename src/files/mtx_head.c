@@ -1,5 +1,5 @@
-/* Read the banner and the size line. This file checks them by stricter rules than NIST's mmio. mmio then reads them
-   again. */
+/* Read the banner and the size line. The functions below check both lines by stricter rules than NIST's mmio. mmio then
+   reads both lines again. */
 #include <stdio.h>
 
 #include "matrix/csr.h"
@@ -328,7 +328,8 @@ static void missing(const struct head *h, enum stage stage, const char *path, st
             empty ? "no banner: the file is empty" : "no size line: the file ends after its banner");
 }
 
-/* Process the lines of one block. The text after the size line is given back to l, for the body. */
+/* Process the lines of one block. The text after the size line is given back to l, which delivers it again as part of
+ * the body. */
 static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
                              const char *path, struct notes *t, struct err *e)
 {

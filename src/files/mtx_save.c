@@ -184,7 +184,7 @@ static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t
     put_text(p, "\n", 1);
 }
 
-/* The row of entry k, which is `row` or a later row. There may be many empty rows in between. */
+/* The row of entry k, which is `row` or a later row. There may be many empty rows between the two rows. */
 static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 {
     for (int i = 0; i < NEAR; i++, row++)

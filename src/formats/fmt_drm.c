@@ -5,7 +5,7 @@
    drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
    d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored with full height.
 
-   Example: four segments have 8, 6, 4 and 2 operands. Two segments would be merged for being small only if the largest
+   Example: four segments have 8, 6, 4 and 2 operands. Two small segments would be merged only if the largest
    segment had more than twice the operands of each. Since 8 > 2*2 but not 8 > 2*4, no two segments are merged. The
    largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
 #include "fmt_drm.h"

@@ -8,7 +8,7 @@
      @        a line that the command above must print, in this order; * matches any text, repeated blanks count as one
      @!       the command above must fail, and its error must match the line in the same way
      ?        a question; lines of the form "?  a  this" are its choices
-     =        its answer, see lesson_answer.c; several are alternatives, and a computed answer must agree with a
+     =        its answer, see lesson_answer.c; several answers are alternatives, and a computed answer must agree with a
               written one. With "of it", the reader guesses the output of the commands directly below the
               question. A question without an answer is only for the reader to think about
      !        text shown after the answer
@@ -131,7 +131,8 @@ static bool expected(struct lesson *L, char *text, struct err *e)
     if (!text[strspn(text, " \t")]) return fail(e, E_INPUT, "the expected line is empty: give a part of the output");
     if (error && L->ended == RAN) return fail(e, E_INPUT, "the command succeeded, but it should have been refused");
     if (error) L->ended = REFUSED_RIGHTLY;
-    bool any = error || out_mode(L->session->out) == OUT_TEXT; /* JSON and CSV have rows instead */
+    /* in JSON and CSV, a command prints rows instead of tables */
+    bool any = error || out_mode(L->session->out) == OUT_TEXT;
     return !any || capture_expect(&L->capture, text, e);
 }
 

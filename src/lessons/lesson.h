@@ -18,7 +18,7 @@ struct session;
 
 /* The rows and text that one command or several consecutive commands printed. */
 struct capture {
-    struct memfile rows, text; /* JSON lines; text like on the screen; open until capture_free */
+    struct memfile rows, text; /* JSON lines; text as on the screen; open until capture_free */
     size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
@@ -29,8 +29,8 @@ bool capture_line(struct session *s, const char *line, bool rows, struct capture
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */
 cJSON *capture_rows(struct capture *h, struct err *e);
-/* Check that a line of the text, after those found before, matches `pattern`: * matches any text, and repeated blanks
-   count as one. */
+/* Check that a line of the text, after the lines that earlier calls found, matches `pattern`: * matches any text, and
+   repeated blanks count as one. */
 bool capture_expect(struct capture *h, const char *pattern, struct err *e);
 void capture_free(struct capture *h);
 
@@ -79,7 +79,7 @@ struct score {
     bool hinted; /* the hint about Enter and Ctrl-C was shown */
     bool left;   /* the reader left, by Ctrl-C or the end of input */
 };
-/* Append a line, given without its mark, to the question. */
+/* Append a line, without its mark, to the question. */
 bool question_add(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
 /* Is the question's answer computed from the output of the commands below the question? */

@@ -1,9 +1,9 @@
 /* Answers of a lesson: numbers with a tolerance, words, or a small expression over the output of a command.
 
-     = 5.2 +- 10%                              a number; without +-, an integer is exact, others may be 1% off
+     = 5.2 +- 10%                              a number; without +-, an integer must be exact, any other may be 1% off
      = csr | compressed rows                   words, upper or lower case; in "..." if they look like a number or key
      = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
-     = iterations[solver=gmres,m=10] of it     the same, of the command below the question
+     = iterations[solver=gmres,m=10] of it     the same for the command below the question
 
    KEY is the value in the first row that has the key; KEY[k=v] is the value in the first row where k is v; [n] is
    element n of a list. */
@@ -68,7 +68,7 @@ bool answer_number(const char *given, double *value)
     return end != digits && isfinite(*value);
 }
 
-/* The largest accepted distance of an answer from value. */
+/* The largest accepted difference between an answer and `value`. */
 static double slack_of(const struct answer *a, double value)
 {
     double rounding = 1e-9 * fabs(value);

@@ -177,8 +177,8 @@ static enum outcome judge(const struct question *q)
     return WRONG;
 }
 
-/* Compare a typed number with the answer. Writes " You said 60, 2.1 times that." to out; the result is "Close", "Far
-   off", ... */
+/* Compare a typed number with the answer. Writes, for example, " You said 60, which is 2.1 times the answer." to out;
+   the result is "Close", "Far off", ... */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;
@@ -193,7 +193,7 @@ static const char *distance(double given, double value, char *out, size_t size)
     else if (ratio >= 2)
         snprintf(out, size, " You said %.6g, which is %.3g times the answer.", given, ratio);
     else
-        snprintf(out, size, " You said %.6g; it is %.3g times as much.", given, 1 / ratio);
+        snprintf(out, size, " You said %.6g; the answer is %.3g times as much.", given, 1 / ratio);
     return fabs(ratio - 1) <= 0.1 ? "Close" : ratio >= 0.5 && ratio <= 2 ? "Not quite" : "Far off";
 }
 

@@ -461,7 +461,7 @@ static void remarks(struct out *o, const struct papers *p)
     if (p->timed && p->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: rows that need a time have no number (-).");
     if (p->dev->kind == DEV_CPU && some(p, of_kernel))
-        out_text(o, "No GPU: the times are those of the host's loops for the same formats, not of the kernels named.");
+        out_text(o, "No GPU: the times are those of the host's loops for the same formats, not of the named kernels.");
     if (p->dev->kind == DEV_CPU && some(p, of_solver))
         out_text(o, "No GPU: the solvers run on all cores of the host instead.");
     if (*p->reason) out_text(o, "Without a number (-): %s", p->reason);

@@ -54,8 +54,8 @@ const char *lu_version(const struct lu_method *m)
 
 double lu_flops(int64_t n)
 {
-    double x = (double)n;
-    return x * (4 * x * x - 3 * x - 1) / 6; /* the computation is exact up to the division, so that n = 1 gives 0 */
+    double x = (double)n; /* all steps before the division are exact, so n = 1 gives 0 */
+    return x * (4 * x * x - 3 * x - 1) / 6;
 }
 
 int64_t lu_bytes(int64_t n, enum type real)

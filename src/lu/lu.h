@@ -114,8 +114,8 @@ int64_t lu_bytes(int64_t n, enum type real);
 
 struct lu_steps {
     int64_t n, k; /* number of columns that are done */
-    /* n * n, column by column: the first k columns and rows hold L and U; the others hold the part that is still to be
-       eliminated */
+    /* n * n, column by column: the first k columns and rows hold L and U; the other rows and columns hold the part that
+       is still to be eliminated */
     double *a;
     double *given;
     int *row;             /* the row of A that is now in row i */

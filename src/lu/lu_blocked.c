@@ -99,7 +99,7 @@ static bool factor(struct lu *v, struct err *e)
 static int width(const struct lu *v)
 {
     if (lu_hook.outer) return lu_hook.outer;
-    return v->n <= 256 ? 32 : v->n <= 2048 ? 64 : 128; /* measured on an H200 */
+    return v->n <= 256 ? 32 : v->n <= 2048 ? 64 : 128; /* the fastest widths on an H200 */
 }
 
 const struct lu_method lu_blocked = {

@@ -13,10 +13,9 @@ const struct lu_method lu_openmp = {
     .name = "lu-openmp",
     .about = "like lu-serial, but each trailing update runs on all cores",
     .source = "LU",
-    .lesson =
-        "Each thread takes a range of columns, swaps the two rows there and subtracts multiples of column k. One\n"
-        "thread finds the pivot and divides. All threads wait for each other once per column, and the whole matrix\n"
-        "passes through the caches once per column, so the method is memory-bound.\n",
+    .lesson = "Each thread takes a range of columns, swaps the two rows in its columns, and subtracts multiples of\n"
+              "column k. One thread finds the pivot and divides. All threads wait for each other once per column, and\n"
+              "the whole matrix passes through the caches once per column, so the method is memory-bound.\n",
     .host = true,
     .factor = factor,
 };

@@ -71,7 +71,7 @@ struct kernel {
 extern const struct kernel *const kernels[]; /* ended by NULL, in the order of kernels.def */
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
-/* Is this the name of a library's kernel that only builds with CUDA have, and not this one? */
+/* Is this the name of a library's kernel that builds with CUDA have, but this build does not have? */
 bool kernel_needs_cuda(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The kernel used if the user names none: among the kernels of f that run on d (without vendor kernels), the first

@@ -38,8 +38,8 @@ struct lu_ops {
     int (*panel_width)(int64_t rows, int most);
     /* Factor columns j .. j+w-1 from row j down, in one thread block. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
-    /* Factor column j. Swap rows in columns from .. to-1, and update the columns in that range that are right of column
-       j. */
+    /* Factor column j. Swap rows in columns from .. to-1, and update the columns in that range that are to the right of
+       column j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
     /* After a panel of columns j .. j+w-1: in columns from .. to-1, outside the panel, apply the panel's swaps. In the
        columns right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */

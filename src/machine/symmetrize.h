@@ -1,6 +1,7 @@
-/* Symmetrization: computes a matrix whose pattern is the union of those of A and its transpose, by one of several
-   methods, on cuda, emu or cpu. Also computes the transpose alone. gpu/ implements sym_ops_of (gpu/sym.c,
-   gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); the rest is symmetrize.c and sym_host.c. */
+/* Symmetrization: computes a matrix whose pattern is the union of the patterns of A and its transpose, by one of
+   several methods, on cuda, emu or cpu. Also computes the transpose alone. gpu/ implements sym_ops_of (gpu/sym.c,
+   gpu/kernels/k_sym.cu) and sym_peer_of (gpu/cuda/vendor_sym.cu); symmetrize.c and sym_host.c implement all other
+   functions. */
 #ifndef SYMMETRIZE_H
 #define SYMMETRIZE_H
 

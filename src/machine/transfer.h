@@ -1,5 +1,5 @@
 /* The time to copy a matrix to a device and to copy the result back, in the ways that programs use (THESIS 3.4). gpu/
-   implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); the rest is transfer.c. */
+   implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); transfer.c implements all other functions. */
 #ifndef TRANSFER_H
 #define TRANSFER_H
 

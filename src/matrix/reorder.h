@@ -33,7 +33,7 @@ bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, stru
 /* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
-/* How far entries are from the diagonal, like in the line "band" of `check`. bandwidth: the largest distance. profile:
+/* How far entries are from the diagonal, as in the line "band" of `check`. bandwidth: the largest distance. profile:
    the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum for
    columns. */
 struct spread {

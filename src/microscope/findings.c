@@ -295,7 +295,7 @@ static void say_scatter(const struct sums *s, struct finding *f)
     double sectors = (double)(s->loads.sectors - s->x.sectors), requests = (double)(s->loads.requests - s->x.requests);
     TEXT(f,
          "a warp's request for the matrix fetches %.1f sectors of 32 bytes, but the requested bytes would fill only "
-         "%.1f: the lanes read addresses that are far apart",
+         "%.1f sectors: the lanes read addresses that are far apart",
          share(sectors, requests), share((double)(s->loads.bytes - s->x.bytes) / SECTOR, requests));
     REMEDY(f, "let neighbouring lanes read neighbouring elements, along rows or stored columns first");
 }

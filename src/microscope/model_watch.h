@@ -107,7 +107,7 @@ struct watching {
         bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
     } stores, pointers;            /* stores of y; loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */
-    int window, windows; /* number of watched blocks that run at the same time; number of these that have run */
+    int window, windows; /* number of watched blocks that run at the same time; number of these blocks that have run */
     double hottest;      /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };
