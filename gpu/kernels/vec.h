@@ -169,8 +169,7 @@ template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
     return vec_joined<PASS>(t, more);
 }
 
-/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still be reading `part`.
- */
+/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still read `part`. */
 template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
 {
     enum { WARPS = VEC_BLOCK / WARP };

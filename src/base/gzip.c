@@ -1,6 +1,6 @@
 /* Write gzip on several threads. A piece is raw deflate data that refers to no earlier piece. A piece ends with an
-   empty stored block (a sync flush), hence at a byte boundary. So the pieces of all threads, joined in order, form one
-   stream. */
+   empty stored block (a sync flush) and therefore at a byte boundary. The pieces of all threads, joined in order,
+   therefore form one stream. */
 #include "gzip.h"
 #include "err.h"
 #include "mem.h"
@@ -12,8 +12,9 @@ enum { RAW = -15, LEVEL_OF_MEMORY = 8, SLICE = 1 << 15, FLUSH_ROOM = 16 };
 
 struct gzip {
     z_stream z;
-    /* size of `packed`; size of the piece; size of the part of the piece that is already compressed */
-    int64_t room, n, done;
+    int64_t room; /* size of `packed` */
+    int64_t n;    /* size of the piece */
+    int64_t done; /* size of the part of the piece that is already compressed */
     const unsigned char *data;
     unsigned char *packed;
     uint32_t crc; /* of the piece */

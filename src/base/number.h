@@ -18,7 +18,7 @@ enum {
 };
 
 /* Read the number at `at`, correctly rounded; it may have any length. Returns the end of the number, or NULL if there
-   is none. The caller checks what follows. *how receives the flags above. */
+   is none. The caller checks the text after the number. *how receives the flags above. */
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how);
 /* A fast path for the common form: optional minus, digits, optional point and digits, optional e and exponent, at most
    19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. Returns NULL if the text is
@@ -45,8 +45,9 @@ static inline uint64_t digits_join(uint64_t bytes)
     return (first + second) >> 32;
 }
 
-/* Read the digits at `at`, eight at a time. Returns how many digits there are. *value receives their number if there
-   are at most 19. Works on little-endian machines only. Reads up to 8 bytes beyond the last digit. */
+/* Read the digits at `at`, eight at a time. Returns how many digits there are. *value receives the number that they
+   form if there are at most 19 digits. Works on little-endian machines only. Reads up to 8 bytes beyond the last
+   digit. */
 static inline int digits_read(const char *at, uint64_t *value)
 {
     static const uint32_t power[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};

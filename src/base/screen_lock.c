@@ -9,7 +9,8 @@
 static struct {
     pthread_mutex_t mutex;
     pthread_cond_t turn;
-    uint64_t next, serving; /* the next ticket to hand out; the ticket of the thread that holds the lock */
+    uint64_t next;    /* the next ticket to hand out */
+    uint64_t serving; /* the ticket of the thread that holds the lock */
     atomic_int waiting;
     atomic_bool started;
 } lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .turn = PTHREAD_COND_INITIALIZER};

@@ -19,7 +19,7 @@ void screen_lock_start(void); /* the calling thread holds the lock from now on *
 bool screen_lock_take(void);
 /* Returns false if this thread does not have the lock. */
 bool screen_lock_give(void);
-/* After work that needs no lock: take the lock again if screen_lock_give gave it. */
+/* After work that needs no lock: take the lock again if screen_lock_give released it (returned true). */
 void screen_lock_back(bool gave);
 void screen_lock_offer(void); /* if another thread waits for the lock, let that thread have it once */
 

@@ -22,8 +22,8 @@ enum packing { PLAIN, GZIP, XZ, ZSTD, BZIP2, TAR };
 struct stream {
     const char *path;
     int fd;
-    /* size of the file in bytes, 0 for a pipe; number of bytes read so far, read and written atomically */
-    int64_t size, done;
+    int64_t size;     /* size of the file in bytes; 0 for a pipe */
+    int64_t done;     /* number of bytes read so far; accessed atomically */
     struct loop loop; /* ends at Ctrl-C */
     /* `keeping`: keep the bytes of a pipe, which cannot be read again, until the packing is known */
     bool pipe, keeping;
@@ -128,7 +128,7 @@ static bool refuse_kind(const char *where, mode_t mode, struct err *e)
     return fail_at(e, E_IO, where, "this is %s", kind);
 }
 
-/* Open the file without blocking. Otherwise opening a pipe would wait for its writer, and Ctrl-C would not end that
+/* Open the file without blocking: a blocking open of a pipe would wait for the writer, and Ctrl-C would not end that
    wait. */
 static bool file_open(struct stream *s, const char *where, struct err *e)
 {
@@ -229,9 +229,9 @@ static bool named_like(const char *name, const char *archive)
 }
 
 struct choice {
-    /* number of matrices found so far; index of the chosen entry, or -1 if none is chosen; index of the current
-       entry */
-    int found, best, index;
+    int found; /* number of matrices found so far */
+    int best;  /* index of the chosen entry, or -1 if none is chosen */
+    int index; /* index of the current entry */
     bool sure; /* the name of `best` matches the archive */
     char list[320];
 };

@@ -20,8 +20,8 @@ int64_t stream_read(struct stream *s, char *to, int64_t n, struct err *e);
 int64_t stream_size(const struct stream *s); /* bytes of a plain file; -1 if it is packed or a pipe */
 bool stream_is_pipe(const struct stream *s);
 void stream_stop(struct stream *s); /* make a read in another thread end with E_CANCELLED */
-void stream_progress(const struct stream *s, int64_t *done,
-                     int64_t *total);        /* in packed bytes, from any thread; total is 0 for a pipe */
+/* The progress in packed bytes; *total is 0 for a pipe. Any thread may call this function. */
+void stream_progress(const struct stream *s, int64_t *done, int64_t *total);
 bool stream_garbage(const struct stream *s); /* do bytes that are not gzip follow the gzip stream? */
 
 #endif

@@ -20,7 +20,8 @@ give_fn suggest_offer; /* user: the struct suggest */
 struct message {
     char text[sizeof((struct err *)0)->text];
     size_t n;
-    int items, of; /* number of names listed so far; total number of names, if known */
+    int items; /* number of names listed so far */
+    int of;    /* total number of names, if known */
 };
 void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,

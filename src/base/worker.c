@@ -16,7 +16,7 @@ struct worker {
     void (*work)(void *job);
     void (*release)(void *job);
     void *job;
-    atomic_int state; /* each of the two threads changes the state once; the second one frees the worker and the job */
+    atomic_int state; /* each thread changes the state once; the thread that changes it last frees worker and job */
 };
 
 static void *worker_main(void *p)

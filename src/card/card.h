@@ -112,7 +112,7 @@ struct card {
 
 /* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every cheap line, and also the costly
    lines if `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY if memory runs
-   out before the first line runs; E_USAGE if there is no line `only`. */
+   out before the first line runs; E_USAGE if no line has the name `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);

@@ -54,8 +54,8 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
 
 /* ---- dominance ---- */
 
-/* Returns 2 for strict, 1 for weak, 0 for failing. Sums that agree to 12 digits count as equal, because a smaller
-   difference may be a rounding error of this sum or of the values in the file. */
+/* Returns 2 for strict dominance, 1 for weak dominance, 0 for no dominance. Sums that agree to 12 digits count as
+   equal, because a smaller difference may be a rounding error of this sum or of the values in the file. */
 static int dominance_of(double diagonal, double others)
 {
     if (fabs(diagonal - others) <= 1e-12 * (diagonal + others)) return 1;
@@ -192,7 +192,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
         if (s->bad_diagonal)
             card_say(r, "%s diagonal entries not positive", card_count(s->bad_diagonal).text);
         else
-            card_say(r, "%s off the diagonal above 0, first in row %lld", card_count(s->positive).text,
+            card_say(r, "%s off-diagonal entries > 0, first in row %lld", card_count(s->positive).text,
                      (long long)s->first);
         card_advise(r, "no M-matrix");
         if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance, ILU(0) cannot fail */

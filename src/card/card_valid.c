@@ -43,7 +43,7 @@ static void say_worst(const struct csr *A, const struct card_values *v, bool bri
         card_say(r, "%s, first %lld: %s", how_many(v->empty, "empty row").text, (long long)v->empty_row,
                  brief || A->rows != A->cols ? "threads idle" : "singular; their threads idle");
     else
-        card_say(r, v->zeros ? "in order, finite" : "in order and range, finite");
+        card_say(r, v->zeros ? "in order, finite" : "in order and in range, finite");
 }
 
 static void say_zeros(const struct card_values *v, bool brief, struct card_row *r)

@@ -27,8 +27,10 @@ struct cost {
     bool there;         /* the device packs the format itself; otherwise the host packs it */
     double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
     double copy_us;     /* time to copy the host's result to the device */
-    double csr_us, own_us;          /* time of one SpMV: with csr; with the format */
-    const struct kernel *csr, *own; /* default kernels of csr and of the format on the device */
+    double csr_us;      /* time of one SpMV with csr */
+    double own_us;      /* time of one SpMV with the format */
+    const struct kernel *csr; /* default kernel of csr on the device */
+    const struct kernel *own; /* default kernel of the format on the device */
 };
 
 static double conversion_us(const struct cost *c)
@@ -36,7 +38,7 @@ static double conversion_us(const struct cost *c)
     return c->pack_us + c->copy_us;
 }
 
-/* Where and how fast the product was packed: "in 3.25 ms" (on the host), "on cuda:0 in 3.25 ms", "on emu". */
+/* Where and how fast the matrix was packed: "in 3.25 ms" (on the host), "on cuda:0 in 3.25 ms", "on emu". */
 static void packed_how(const struct product *p, char *out, size_t size)
 {
     if (p->packed_on && p->packed_on->kind == DEV_EMU)
@@ -107,8 +109,8 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
     return true;
 }
 
-/* The time to copy M, the product's copy on the device, is read first, because later uploads may move M. If the device
-   does not have enough memory for a second result, the host's times are used. */
+/* M is the copy of the stored matrix on the device. The time to copy M is read first, because later uploads may move M.
+   If the device does not have enough memory for a second result, the host's times are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);
