@@ -12,9 +12,9 @@ enum beside { BESIDE_NOTHING, BESIDE_SCREEN, BESIDE_PROMPT };
 
 /* How the screen thread serves the full screen or the prompt. All calls hold the screen lock. */
 struct beside_duty {
-    void (*begin)(struct session *s); /* on the main thread; NULL: nothing to do, also below */
-    void (*end)(void);                /* on the main thread */
-    void (*drop)(void);               /* forget what is typed so far */
+    void (*begin)(struct session *s); /* called on the main thread; NULL: nothing to do */
+    void (*end)(void);                /* called on the main thread; NULL: nothing to do */
+    void (*drop)(void);               /* forget the text typed so far; NULL: nothing to do */
     bool (*serve)(struct session *s); /* handle keys and draw; returns true if it wants to be called again at once */
 };
 void beside_duty_is(enum beside what, const struct beside_duty *duty);

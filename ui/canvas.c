@@ -14,9 +14,9 @@
    tests/unit/test_palette.c measures the distances in each palette. */
 struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
-    uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own */
+    uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own colour */
     bool bold, reverse;
-    uint8_t eight; /* SGR number of one of 8 colours; 0: that of the less bright variant of `ansi` */
+    uint8_t eight; /* SGR number of one of 8 colours; 0: the number of the less bright variant of `ansi` */
     uint8_t index; /* number of one of 256 colours; 0: the number nearest to rgb */
 };
 static const struct look looks[ST_COUNT] = {

@@ -52,7 +52,8 @@ void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph); 
 int canvas_text(struct canvas *c, int x, int y, enum style st, const char *fmt, ...)
     PRINTF(5, 6);                                                 /* returns the column after the text */
 void canvas_style(struct canvas *c, int x, int y, enum style st); /* keep the glyph */
-/* Print as text, without trailing blanks and without empty lines at the end, with ANSI colours if `colours` has any. */
+/* Print as text, without trailing blanks and without empty lines at the end, with ANSI colours unless `colours` is
+   COLOURS_NONE. */
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
 void canvas_print_ansi(const struct canvas *c, FILE *f,
                        enum colours colours); /* uses bold and reverse even without colours */

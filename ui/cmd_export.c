@@ -159,7 +159,7 @@ static void add_word(struct words *w, const char *text)
 
 bool run_command(struct session *s, const struct command *c, int n, const char *const *word, struct err *e)
 {
-    static struct words w; /* static, because the stack is too small for this and the arguments */
+    static struct words w; /* static, because the stack is too small for the words and the arguments */
     static struct args a;
     w = (struct words){0};
     add_word(&w, c->name);

@@ -135,7 +135,7 @@ static void put_commands(struct session *s, FILE *f)
             "<h2>Commands</h2>\n"
             "<p>Commands run in this session (failed commands are omitted%s).</p>\n"
             "<ol>\n",
-            s->log.cut ? "; the earliest were not kept" : "");
+            s->log.cut ? "; the earliest commands were not kept" : "");
     for (const char *p = s->log.text ? s->log.text : ""; *p;) {
         static char line[2 * LINE_LIMIT];
         size_t n = strcspn(p, "\n");

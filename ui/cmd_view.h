@@ -8,9 +8,9 @@ struct err;
 struct matrix;
 struct session;
 
-/* Show a view of m, or of the current matrix if m is NULL; if `full` is set, on the whole screen. All panes of the
-   explorer show the current matrix, so in the explorer, m becomes the current matrix; outside the explorer, the current
-   matrix is unchanged. */
+/* Show a view of m, or of the current matrix if m is NULL. If `full` is set, the view fills the whole screen. All panes
+   of the explorer show the current matrix, so in the explorer, m becomes the current matrix; outside the explorer, the
+   current matrix is unchanged. */
 bool show_view_of(struct session *s, struct matrix *m, const char *view, bool full, struct err *e);
 
 extern const struct command command_spy, command_rows, command_layout;

@@ -188,7 +188,7 @@ static int cursor_line(const struct canvas *c)
     return -1;
 }
 
-/* The keys of help and of a question stay on the last line, and so do those of the pane that shows the work. */
+/* The keys of help, of a question, and of the pane that shows the work stay on the last line. */
 static bool shows_running(struct session *s)
 {
     const struct view *v = screen_explorer(s)->pane;

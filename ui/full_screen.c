@@ -29,9 +29,10 @@ static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRES
                                BUTTON5_PRESSED | BUTTON5_RELEASED;
 
 static struct {
-    bool known;         /* the terminfo entry was read */
-    bool has_mouse;     /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
-    bool mouse, active; /* the user has the mouse on; ncurses reports mouse events */
+    bool known;     /* the terminfo entry was read */
+    bool has_mouse; /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
+    bool mouse;     /* the user has turned the mouse on */
+    bool active;    /* ncurses reports mouse events */
     bool open;
     char enter[64];     /* the escape sequence that enters the full screen again, after the first time */
     SCREEN *screen;     /* NULL: not opened yet */

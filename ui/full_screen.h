@@ -14,7 +14,7 @@ struct press;
    a final 0. */
 bool full_screen_learn(char *leave, size_t size, struct err *e);
 /* Enter the full screen with these terminal modes. Install the signal handlers before the first call; otherwise ncurses
-   installs its own. */
+   installs its own handlers. */
 bool full_screen_open(const struct termios *modes, struct err *e);
 /* Stop using the terminal. The caller sends the bytes that leave the full screen and restores the modes. */
 void full_screen_close(void);

@@ -147,10 +147,11 @@ static const struct {
     const char *section, *name, *about;
 } notes[] = {
     {"ENVIRONMENT", "NO_COLOR", "If not empty, there are no colours, unless `set colours` selected colours."},
-    {NULL, "TERM, COLORTERM", "The type of the terminal; COLORTERM=truecolor means that it shows all colours."},
+    {NULL, "TERM, COLORTERM",
+     "The type of the terminal; COLORTERM=truecolor means that the terminal shows all colours."},
     {NULL, "LC_ALL, LC_CTYPE, LANG", "Braille and boxes need a UTF-8 locale."},
     {NULL, "INPUTRC",
-     "The file of key bindings for the prompt, like in every program that uses readline; the application name is "
+     "The file of key bindings for the prompt, as in every program that uses readline; the application name is "
      "warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",

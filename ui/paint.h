@@ -24,7 +24,7 @@ struct painter {
 
 /* ---- picture.c ---- */
 
-/* The colours on a dark background, like in terminals, or on a light background, like on paper. */
+/* The colours on a dark background, as in terminals, or on a light background, as on paper. */
 uint32_t paint_ground(bool light);
 uint32_t paint_colour(enum style st, bool light);
 /* Braille and block glyphs are drawn as rectangles, so that plots need no font. */
@@ -44,8 +44,8 @@ struct svg {
 /* Begin a picture of w x h cells. title describes the picture for readers who cannot see it. */
 void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *title);
 void svg_end(struct svg *s);
-/* Write text for SVG or HTML: markup characters and quotes become entities, and control bytes are shown in the same way
-   as by print_safe. */
+/* Write text for SVG or HTML: markup characters and quotes become entities, and control bytes are shown in the form
+   that print_safe uses. */
 void put_escaped(FILE *f, const char *text);
 
 /* ---- png.c: cairo, opened at its first use ---- */

@@ -116,7 +116,7 @@ static void paint_dots(struct painter *p, const struct canvas *c, int row, int s
         }
 }
 
-/* Draw block glyphs of a style; equal neighbours that span the width of their cells become one rectangle. */
+/* Draw block glyphs of a style; adjacent equal glyphs that span the width of their cells become one rectangle. */
 static void paint_shapes(struct painter *p, const struct canvas *c, int row, int style)
 {
     bool dots = false;
@@ -210,7 +210,8 @@ void paint_canvas(struct painter *p, const struct canvas *c, bool light)
 
 struct pixels {
     struct window win;
-    int w, h, scale; /* size in cells, and pixels per cell */
+    int w, h;  /* size in cells */
+    int scale; /* pixels per cell */
     uint32_t *n;
     double least, most; /* lowest and highest density of the cells that are not empty */
 };
@@ -266,7 +267,7 @@ static void find_range(struct pixels *x)
     }
 }
 
-/* Draw the cells of each colour step; neighbours in a row become one rectangle. steps[i] is the step of cell i, or
+/* Draw the cells of each colour step; adjacent cells in a row become one rectangle. steps[i] is the step of cell i, or
    -1. */
 static void paint_steps(struct painter *p, const struct pixels *x, const int8_t *step, int left, int top, bool light)
 {

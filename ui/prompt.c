@@ -118,7 +118,7 @@ void prompt_open(struct session *s)
     stifle_history(HISTORY_MOST);
     history_load();
     rl_initialize();
-    rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines are run like typed ones */
+    rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines run like typed lines */
 }
 
 void prompt_close(struct session *s)
@@ -319,8 +319,9 @@ struct line_shown line_shown(void)
 
 /* Static, because readline passes no user argument to callbacks. */
 static struct {
-    bool shown, changed; /* the line is on the terminal; the progress has changed since */
-    bool ended;          /* Ctrl-D was pressed: the prompt ends after the command */
+    bool shown;   /* the line is on the terminal */
+    bool changed; /* the progress has changed since the line was drawn */
+    bool ended;   /* Ctrl-D was pressed: the prompt ends after the command */
     char progress[100];
     char *typed; /* the unfinished line, for the prompt that follows; owned */
     int point;   /* its cursor */

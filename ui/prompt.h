@@ -17,7 +17,7 @@ char *prompt_ask(struct session *s, const char *prompt);
    command has ended. beside.c calls these functions; prompt_beside handles keys and shows the progress. */
 void prompt_beside_open(struct session *s);
 void prompt_beside_close(void);
-void prompt_beside_drop(void); /* what is typed so far */
+void prompt_beside_drop(void); /* drop the text typed so far */
 bool prompt_beside(struct session *s);
 
 /* The explorer's command line: readline edits it and draws nothing. */

@@ -1,4 +1,4 @@
-/* What the screen thread does beside a command: it handles keys and draws, on the full screen or at the prompt. */
+/* What the screen thread does while a command runs: it handles keys and draws, on the full screen or at the prompt. */
 #include "serve.h"
 #include "beside.h"
 #include "explorer.h"
@@ -8,7 +8,7 @@
 #include "term.h"
 #include "base/clock.h"
 
-static const double FRAME_US = 0.1e6; /* between two frames without a key */
+static const double FRAME_US = 0.1e6; /* minimum time between two frames if no key is pressed */
 
 /* The view that shows the work without the explorer, for example in `solve cg view`. The work handles all keys of this
    view. */

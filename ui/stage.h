@@ -16,7 +16,7 @@ struct press {
 struct stage {
     int w, h;
     enum colours colours;
-    bool eager;                                /* keys interrupt running work; otherwise they wait until it ends */
+    bool eager;                                /* keys interrupt running work; otherwise they wait for its end */
     bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;
     bool open, over; /* over: the last key was read; from then on nothing is drawn, and Escape closes everything */

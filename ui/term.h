@@ -1,4 +1,4 @@
-/* The terminal: it shows canvases and delivers keys. Its modes are always restored at the end. */
+/* The terminal: it shows canvases and delivers keys. The modes of the terminal are always restored at the end. */
 #ifndef UI_TERM_H
 #define UI_TERM_H
 

@@ -131,7 +131,7 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 static const char pane_keys[] = "  Tab next pane  1-9 go to that pane  : a command  m mouse on or off",
                   counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits enter a count */
 
-/* Draw the keys as a list, and above it the view's description if there is room. */
+/* Draw the keys as a list, and the view's description above the list if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
 {
     char keys[1024];

@@ -12,7 +12,11 @@ struct painter;
 struct session;
 struct view_state;
 
-enum work { WORK_NONE, WORK_ON, WORK_DRAW }; /* no work is left; there is more work; the view must be redrawn */
+enum work {
+    WORK_NONE, /* no work is left */
+    WORK_ON,   /* there is more work */
+    WORK_DRAW  /* the view must be redrawn */
+};
 
 /* A view. The comment of each function that may be NULL says what NULL means. */
 struct view {
@@ -23,12 +27,13 @@ struct view {
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
-    /* Release the results in the own state, which commands can make outdated. The state stays usable. NULL: nothing. */
+    /* Release the results in the view's own state, which commands can make outdated. The state stays usable. NULL:
+       nothing. */
     void (*state_free)(void *own);
     bool lasts; /* the results depend on the matrix only: they are kept as long as the pane shows the same matrix */
-    /* Reset the own state for another matrix. NULL: fill it with zeros. */
+    /* Reset the view's own state for another matrix. NULL: fill it with zeros. */
     void (*state_reset)(void *own);
-    /* Copy the user's choices in the own state. NULL: all choices are in struct view_state. */
+    /* Copy the user's choices in the view's own state. NULL: all choices are in struct view_state. */
     void (*state_copy)(void *to, const void *from);
 
     /* Was the view's work started? If not, the explorer does not list the pane. NULL: always listed. */

@@ -1,4 +1,4 @@
-/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, like in the figures of
+/* The arrays of a stored matrix slot by slot: the colour shows the row, and padding is marked, as in the figures of
    papers. */
 #include "view_layout.h"
 #include "ui/cmd_view.h"
@@ -244,7 +244,7 @@ static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int6
     return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
 }
 
-/* The number of entries before this one if columns are stored one after another. */
+/* The number of entries before this entry if columns are stored one after another. */
 static int64_t rank_by_columns(const struct csr *A, int64_t entry)
 {
     int col = A->col[entry];
@@ -257,8 +257,8 @@ static int64_t rank_by_columns(const struct csr *A, int64_t entry)
 }
 
 /* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
-   order of the entries, the slot has the number of the entry. In formats that store columns, it has the entry's rank in
-   the order by columns. */
+   order of the entries, the slot has the number of the entry. In formats that store columns, the number of the slot is
+   the entry's rank in the order by columns. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, const struct csr *A, int64_t entry,
                       int64_t row, int64_t col)
 {

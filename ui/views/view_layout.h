@@ -16,7 +16,7 @@ enum { SAMPLE = 1024, LABEL_LEAST = 8, LABEL_MOST = 24, LAYOUT_TOP = 2 };
 
 /* Arrays drawn together: as a strip of slots with one line per array, or as grids with one line per matrix row. */
 struct block {
-    int first, count; /* arrays first .. first+count-1, all of n slots */
+    int first, count; /* arrays first .. first+count-1, each with n slots */
     int64_t n, lines;
     bool grid;
     int width;           /* characters per slot */

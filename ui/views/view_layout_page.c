@@ -24,7 +24,7 @@ static int64_t samples(int64_t n)
     return n <= SAMPLE ? n : SAMPLE;
 }
 
-/* Is the array stored by columns, with one slot per matrix row, like in ELL, DIA and dense? */
+/* Is the array stored by columns, with one slot per matrix row, as in ELL, DIA and dense? */
 static bool is_grid(const struct stored *S, int k)
 {
     int64_t n = S->a[k].n, m = S->rows;

@@ -47,7 +47,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     return p;
 }
 
-/* Is there a frame? There is one if some columns, but not all, are done. */
+/* Is there a frame? There is a frame if some columns, but not all, are done. */
 static bool is_cut(const struct lu_plan *p)
 {
     return p->cut > 0 && p->cut < p->cells;

@@ -13,9 +13,12 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of columns for a name and for the figures next to a bar; columns between letters on a curve; minimum number of
-   lines of a plot. */
-enum { NAME = 18, FIGURES = 34, LETTER_GAP = 18, LEAST_PLOT = 3 };
+enum {
+    NAME = 18,       /* columns for a name */
+    FIGURES = 34,    /* columns for the figures next to a bar */
+    LETTER_GAP = 18, /* columns between letters on a curve */
+    LEAST_PLOT = 3   /* minimum number of lines of a plot */
+};
 
 struct race_state {
     bool by_iteration; /* x axis of the plot: iterations, not time */
@@ -196,7 +199,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 
 /* ---- kernels ---- */
 
-/* The number of SpMVs that the kernel did within the least time that any racer has used in total. */
+/* The number of SpMVs that the kernel did within the total time of the racer that has used the least time. */
 static double in_equal_time(const struct race *r, const struct racer *x)
 {
     double least = INFINITY;
@@ -244,7 +247,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     const struct race *r = s->race;
     if (!r || !r->dev) {
         draw_title(c, "race", NULL, "%s", "");
-        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no race yet: `race cg gmres bicgstab` starts one");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no race yet: `race cg gmres bicgstab` starts a race");
         return;
     }
     draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, type_name(r->real), r->paused ? ", paused" : "");
@@ -283,13 +286,13 @@ static const char *keys_now(const struct session *s)
 
 static const char *nothing(const struct session *s)
 {
-    return s->race ? NULL : "no race yet; `race cg jacobi` starts one";
+    return s->race ? NULL : "no race yet; `race cg jacobi` starts a race";
 }
 
 static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
 {
     (void)st, (void)w, (void)h;
-    if (s->race->paused) return fail(e, E_USAGE, "the race waits; `continue` or `stop` it first");
+    if (s->race->paused) return fail(e, E_USAGE, "the race is paused; use `continue` or `stop` first");
     out_race(s->out, s->race);
     return true;
 }

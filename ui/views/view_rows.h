@@ -53,7 +53,7 @@ int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view
 
 /* The bins that can be chosen: row lengths or warp costs. */
 void rows_bins(const struct view_state *st, struct histogram *g);
-/* Rows are listed one by one, warps by their first rows. */
+/* Rows are listed one by one; each warp is listed by its first row. */
 int64_t rows_stride(const struct view_state *st);
 bool rows_is_member(const struct view_state *st, const struct histogram *g, int64_t row);
 /* The first row of the bin at or after `row` (by = 1), or the last row at or before `row` (by = -1); -1: there is

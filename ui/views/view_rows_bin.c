@@ -15,7 +15,7 @@ void rows_bins(const struct view_state *st, struct histogram *g)
         histogram_from(&rows->lengths, rows->bins, g);
 }
 
-/* Rows are listed one by one, warps by their first rows. */
+/* Rows are listed one by one; each warp is listed by its first row. */
 int64_t rows_stride(const struct view_state *st)
 {
     const struct rows_state *rows = st->own;

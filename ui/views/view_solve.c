@@ -44,11 +44,11 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     }
 }
 
-/* Draw a warning if the residuals have separated; returns the line below the warning. */ static int
-draw_alarm(struct canvas *c, const struct solve *v, int y)
+/* Draw a warning if the residuals have separated; returns the line below the warning. */
+static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!residuals_separated(v)) return y;
-    canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual was more than 10 times the recursive one",
+    canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual exceeded 10 times the recursive residual",
                 (long long)v->history.separated_at);
     return y + 1;
 }

@@ -16,7 +16,7 @@ struct view_state;
 
 /* The mean factor per iteration of the residual over the last iterations; 0 if there are too few iterations. */
 double solve_rate(const struct solve *v);
-/* Whether the true residual has separated from the recursive one since the solve was last restarted. */
+/* Whether the true residual has separated from the recursive residual since the solve was last restarted. */
 bool residuals_separated(const struct solve *v);
 /* Iterations left until tol, predicted from the last quarter of the iterations; NaN: the residual does not fall. */
 double solve_left(const struct solve *v);
@@ -24,7 +24,7 @@ double solve_left(const struct solve *v);
 /* The Ritz values of smallest and of largest modulus, from the latest copy of the Hessenberg matrix of gmres. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* residual at that iteration, by which solves are told apart */
+    double residual; /* residual at that iteration, which differs between solves */
     double at_us;
     double re[2], im[2], condition;
 };

@@ -45,7 +45,7 @@ static bool column_range(const struct solve *v, int k, int n, double *low, doubl
     return *high > 0;
 }
 
-/* Draw the curve; each dot column starts where the previous one ended. */
+/* Draw the curve; each dot column starts where the previous column ended. */
 static void draw_curve(struct canvas *c, const struct plot *p, const struct solve *v)
 {
     int before = -1, columns = p->w * 2;

@@ -4,9 +4,11 @@
 
 #include <math.h>
 
-/* Number of iterations that determine the rate; minimum and maximum number of iterations used to predict the time
-   left. */
-enum { RECENT = 20, LEAST_PAST = 8, MOST_PAST = 2000 };
+enum {
+    RECENT = 20,     /* number of iterations that determine the rate */
+    LEAST_PAST = 8,  /* minimum number of iterations used to predict the time left */
+    MOST_PAST = 2000 /* maximum number of iterations used to predict the time left */
+};
 
 double solve_rate(const struct solve *v)
 {

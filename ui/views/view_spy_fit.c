@@ -22,7 +22,7 @@ static void fill_last(struct axis *a, int64_t all)
 }
 
 /* Map n of `all` elements to at most `most` dots of about `step` elements. Each dot gets a whole number of elements, or
-   each element a whole number of dots, unless that would shrink the picture by more than a fifth. */
+   each element gets a whole number of dots, unless that would shrink the picture by more than a fifth. */
 static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, int most)
 {
     struct axis a = {.from = from, .n = n, .span = n, .each = 1, .cells = (int)n, .repeat = 1};
@@ -44,8 +44,8 @@ static struct axis axis_of(int64_t from, int64_t n, int64_t all, double step, in
     return a;
 }
 
-/* Like axis_of, but the cells begin at multiples of 2^shift elements, as the sums require. The axis has no cells if
-   none fit. */
+/* Like axis_of, but the cells begin at multiples of 2^shift elements, as the sums require. The axis has no cells if not
+   even one cell fits. */
 static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step, int most, int shift)
 {
     if (shift == 0) return axis_of(from, n, all, step, most);

@@ -14,14 +14,14 @@ struct view;
 struct view_state {
     const struct view *view;
     void *own;               /* view->state_size bytes, zero at first; NULL: the view has no state of its own */
-    const struct matrix *of; /* the matrix of this state, and its size */
+    const struct matrix *of; /* the matrix of this state */
     int64_t frees;           /* the value of session_frees() when the pane was prepared; -1: the pane is not prepared */
     int64_t number;          /* serial number of that matrix, because the next matrix may have the same address */
-    int64_t rows, cols;
-    struct window win;          /* the visible part of the matrix */
-    int64_t row, col;           /* cursor */
-    int64_t row_step, col_step; /* elements under one cell, as drawn last: how far an arrow moves */
-    int64_t scroll, item;       /* in lists: the first visible item, and the chosen one */
+    int64_t rows, cols;      /* size of that matrix */
+    struct window win;       /* the visible part of the matrix */
+    int64_t row, col;        /* cursor */
+    int64_t row_step, col_step; /* elements per cell when last drawn; an arrow key moves by this number */
+    int64_t scroll, item;       /* in lists: the first visible item, and the chosen item */
     int64_t count;              /* digits typed before a key */
     int w, h;                   /* size of printed text, in characters; 0: the size in struct front */
     bool full;                  /* the view is shown full screen and handles keys; otherwise it is printed as text */

@@ -69,8 +69,8 @@ static struct frame frame_of(const struct tracing *v, int w, int room)
 
 static const char nothing_text[] = "nothing has been traced yet; `trace csr-scalar` does";
 
-/* The title, for example "step 5 of 0..11 block 2 of 0..3 ...", counted from 0 like in the grid; if `brief` is set,
-   "step 5 block 2 ...". */
+/* The title, for example "step 5 of 0..11 block 2 of 0..3 ...", counted from 0 as in the grid; if `brief` is set, "step
+   5 block 2 ...". */
 static void say_where(const struct tracing *v, bool brief, char *out, size_t size)
 {
     const struct scope *s = &v->t.scope;

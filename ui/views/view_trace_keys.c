@@ -75,8 +75,7 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
     int64_t all = v->t.scope.launch[v->t.launch].blocks * v->t.warps, at = v->t.block * v->t.warps + v->t.warp + n;
     struct trace_request w = same_of(v);
     if (at < 0 || at >= all) {
-        snprintf(st->message, sizeof st->message,
-                 n < 0 ? "there is no %s before the current one" : "there is no further %s", what);
+        snprintf(st->message, sizeof st->message, n < 0 ? "there is no earlier %s" : "there is no further %s", what);
         return;
     }
     w.block = at / v->t.warps;
