@@ -52,7 +52,7 @@ static bool broken(struct device *d, const char *call, cudaError_t status, struc
 
 /* ---- finding and starting ---- */
 
-/* Is there a device node of an NVIDIA driver? The paths are those of a PC or server, of WSL and of a Jetson. */
+/* Is there a device node of an NVIDIA driver? The paths exist on a PC or server, on WSL and on a Jetson. */
 static bool likely(void)
 {
     static const char *const nodes[] = {"/dev/nvidiactl", "/dev/dxg", "/dev/nvhost-ctrl-gpu"};

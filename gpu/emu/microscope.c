@@ -15,7 +15,7 @@ static void run_free(struct scope_run *run)
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
 }
 
-/* Watch y = A x with x all ones: the memory accesses do not depend on the values. */
+/* Watch y = A x, where every element of x is 1: the memory accesses do not depend on the values. */
 static bool multiply(const struct kernel *k, const struct mat *M, struct scope_run *run, struct err *e)
 {
     struct device *d = M->dev;

@@ -1,9 +1,9 @@
 /* Races between the threads of a block. Two accesses to an element by different threads, not both reads and not both
-   atomics, are a race unless the first access happens before the second: because of a __syncthreads in between, or,
-   within a warp, because a chain of __syncwarp leads from one lane to the other. A shuffle or a vote passes values, but
-   does not order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes part may
-   not see what the other lanes wrote. But a lane has read a value before it passes it on, so a read before a shuffle or
-   vote and a write after it count as ordered. Lockstep execution orders nothing.
+   atomics, are a race unless a synchronisation orders them: a __syncthreads in between, or, within a warp, a chain of
+   __syncwarp from one lane to the other. A shuffle or a vote passes values, but does not order memory accesses (CUDA
+   C++ Programming Guide, warp shuffle functions), so a lane that takes part may not see what the other lanes wrote. But
+   a lane reads a value before it passes the value on, so a read before a shuffle or vote and a write after the shuffle
+   or vote count as ordered. Lockstep execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
    stores the latest clock of every other lane that has reached it. For each element, the table stores the last write

@@ -153,12 +153,12 @@ KERNEL_ENTRY(bsr_column) = {
               "    column  1 | 7 | 0 | 0\n"
               "            0 | 2 | 8 | 0\n"
               "    lanes  0-1 2-3 4-5 6-7     lanes 8 to 31: the columns of the next six blocks\n"
-              "Blocks are stored by rows, so the lanes of a column read values b apart; but a request of the warp\n"
-              "covers the same stretch as a request of bsr-block, and hence the same sectors. Each column needs one\n"
-              "value of x. The sums of the columns are added once at the end, and b neighbouring lanes write y:\n"
+              "Blocks are stored by rows, so the values that the lanes of a column read lie b slots apart. But a\n"
+              "request of the warp covers the same sectors as a request of bsr-block. Each column needs one value\n"
+              "of x. The sums of the columns are added once at the end, and b neighbouring lanes write y:\n"
               "fewer shuffles and fewer idle lanes (b = 3: 30 of 32 lanes work, 27 in bsr-block).\n"
               "Every zero of a block is still multiplied, so the format pays only if blocks are mostly full: look\n"
-              "at the padding that `formats` shows. If they are not, use a CSR kernel.\n",
+              "at the padding that `formats` shows. If most blocks are not full, use a CSR kernel.\n",
     .deterministic = true,
     .fits = fits_warp,
     .f32 = by_column<float>,

@@ -8,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One column per thread. Neighbouring threads read neighbouring elements of x, once; they read row and val a column
-   length apart, and add to scattered elements of y. */
+/* One column per thread. Neighbouring threads read neighbouring elements of x, once. The elements of row and val that
+   they read lie a column length apart. They add to scattered elements of y. */
 template <typename T>
 __global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) row, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)
@@ -45,13 +45,13 @@ KERNEL_ENTRY(csc_atomic) = {
     .format = &format_csc,
     .source = "[ours]",
     .work = "one column per thread, atomicAdd to y",
-    .lesson = "Thread t walks down column t and adds each product to the y of its row. On the 4x4 example:\n"
+    .lesson = "Thread t walks down column t and adds each product to y in the row of the entry. The 4x4 example:\n"
               "    val     1  5 | 7  2  6 | 8  3 | 9  4\n"
               "    row     0  2   0  1  3   1  2   2  3\n"
               "    thread  0  0   1  1  1   2  2   3  3\n"
-              "A warp reads 32 neighbouring elements of x once: 8 sectors in fp64. But its lanes read val and row a\n"
-              "column length apart, as in csr-scalar, and every product is an atomic addition to a scattered y, in\n"
-              "no fixed order.\n"
+              "A warp reads 32 neighbouring elements of x once: 8 sectors in fp64. But the elements of val\n"
+              "and row that its lanes read lie a column length apart, as in csr-scalar. Every product is an atomic\n"
+              "addition to a scattered y, in no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
               "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
               "instead. CSC is meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",

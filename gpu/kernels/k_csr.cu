@@ -6,8 +6,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread. Neighbouring threads read col and val a row length apart, so a warp's request touches up to 32
-   sectors; they access neighbouring elements of ptr and y. */
+/* One row per thread. Neighbouring threads read elements of col and val that lie a row length apart, so a warp's
+   request touches up to 32 sectors. They access neighbouring elements of ptr and y. */
 template <typename T>
 __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
@@ -103,14 +103,14 @@ KERNEL_ENTRY(csr_scalar) = {
               "    val     1  7 | 2  8 | 5  3  9 | 6  4\n"
               "    step    1  2   1  2   1  2  3   1  2\n"
               "    thread  0  0   1  1   2  2  2   3  3\n"
-              "In one step the lanes read values a row length apart: a warp's request touches up to 32 sectors,\n"
+              "In one step the lanes read values that lie a row length apart: a request touches up to 32 sectors,\n"
               "while 8 sectors would hold 32 doubles. With short rows the cache compensates for this, because the\n"
               "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
               "shorter rows wait.\n"
-              "On an H200 csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
-              "1000 999: 28 us, csr-stream 24, csr-cusp 55), and the slowest if one row is long (circuit 100000 4:\n"
-              "2366 us, csr-merge 12.5).\n"
-              "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows, csr-merge.\n",
+              "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
+              "1000 999: 28 us, csr-stream 24, csr-cusp 55). It is the slowest kernel if one row is long (circuit\n"
+              "100000 4: 2366 us, csr-merge 12.5).\n"
+              "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows use csr-merge.\n",
     .deterministic = true,
     .f32 = scalar<float>,
     .f64 = scalar<double>,

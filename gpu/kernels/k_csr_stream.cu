@@ -10,8 +10,8 @@ namespace KERNEL_SPACE
 enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at once */
 
 /* The sum of one row per thread; a block has as many neighbouring rows as threads. Its threads read the entries of all
-   these rows coalesced, STREAM at a time, and store the products in shared memory; then each thread sums the products
-   of its own row. Participants: all threads of the block. */
+   these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread sums the
+   products of its own row. Participants: all threads of the block. */
 template <typename T>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                         GPTR(const T) x)
@@ -108,15 +108,15 @@ KERNEL_ENTRY(csr_stream) = {
     .source = "Greathouse and Daga 2014",
     .work = "one row per thread for the sum; every 256th entry of the block's 256 rows for the products",
     .lesson = "A block has 256 neighbouring rows, whose entries are one stretch of val and col. Its threads read\n"
-              "the stretch coalesced and store the products in shared memory. Then thread t sums the products of\n"
-              "row t. On the 4x4 example with blocks of 4 threads:\n"
+              "the stretch by coalesced loads and store the products in shared memory. Then thread t sums the\n"
+              "products of row t. On the 4x4 example with blocks of 4 threads:\n"
               "    product  1  7  2  8 | 5  3  9  6 | 4     read by threads 0 1 2 3 | 0 1 2 3 | 0\n"
               "    sum      thread 0: 1 7   thread 1: 2 8   thread 2: 5 3 9   thread 3: 6 4\n"
               "Every request for val and col is coalesced, while a request of csr-scalar touches up to 32 sectors.\n"
               "Rows may start anywhere in shared memory at no cost. Only the reads of x stay uncoalesced.\n"
               "On an H200 csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
               "(csr-scalar 28, cusparse-csr1-prep 36), fem 200 200 takes 18 us (25, 20). A single thread sums a\n"
-              "long row: use csr-merge for such matrices.\n",
+              "long row: use csr-merge for matrices with long rows.\n",
     .deterministic = true,
     .best = short_rows,
     .f32 = stream<float>,

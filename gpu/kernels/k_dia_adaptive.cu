@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-/* One row per thread; threads and accesses are those of the kernel of the chosen format. */
+/* One row per thread. The kernel of the chosen format determines the accesses. */
 template <typename T> static bool as_chosen(const struct launch *L, struct err *)
 {
     static void (*const kernel[])(const struct launch *) = {nullptr, launch_dia<T>, launch_brcsd1<T>, launch_brcsd2<T>};

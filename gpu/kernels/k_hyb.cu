@@ -52,6 +52,6 @@ template <typename T> static void hyb_host(const struct launch *L, int threads)
 HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
              "1024 rows at a time, then a share of the COO part,",
              "The loop of ell over the ELL part, then the loop of coo over the COO part. Each thread's share of\n"
-             "the COO part starts with a row, so that no atomics are needed.\n",
+             "the COO part begins where a row begins, so that no atomics are needed.\n",
              .skips_padding = true);
 #endif

@@ -6,7 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-enum { LU_ROWS = 32, LU_DOWN = 8 }; /* maximum number of rows per thread in the panel; rows per thread in the update */
+/* LU_ROWS: maximum number of rows per thread in the panel. LU_DOWN: number of rows per thread in the update. */
+enum { LU_ROWS = 32, LU_DOWN = 8 };
 
 /* The maximum number of values that a thread of the panel holds, so that they fit in 255 registers. */
 template <typename T> struct lu_registers {

@@ -11,8 +11,8 @@ enum { BLOCK = 256 };
 
 /* The position of a segment in the arrays. */
 struct segment {
-    int sc_row, sc_rows; /* its first SC-row, and the number of its SC-rows */
-    int place;           /* index in row_index of its first row */
+    int sc_row, sc_rows; /* the first SC-row of the segment; number of SC-rows */
+    int place;           /* index of the segment's first row in row_index */
 };
 
 /* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. In each step the

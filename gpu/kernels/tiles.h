@@ -22,8 +22,8 @@ static inline int64_t tiles_for(int64_t steps)
 
 /* ---- the start of each tile ---- */
 
-/* Merge two ascending lists a[0..na-1] and b[0..nb-1]; among equal elements, those of a come first. Returns how many of
-   the first `step` elements of the merged list come from a. */
+/* Merge two ascending lists a[0..na-1] and b[0..nb-1]; if two elements are equal, the element of a comes first. Returns
+   how many of the first `step` elements of the merged list come from a. */
 template <typename A, typename B> __device__ int64_t of_first(A a, int64_t na, B b, int64_t nb, int64_t step)
 {
     int64_t low = step > nb ? step - nb : 0, high = step < na ? step : na;

@@ -74,7 +74,8 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
 }
 
 /* One thread: rr becomes record number s[S_ITER]; diff is the change of x that led to rr. A residual that is 1% smaller
-   has a square that is smaller by the factor 0.99^2. All reads come before the first write, so that they overlap. */
+   has a square that is smaller by the factor 0.99^2. All reads come before the first write, so that the reads
+   overlap. */
 template <typename P> __device__ void vec_note(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
@@ -224,8 +225,8 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
 
 /* ---- the launches ---- */
 
-/* As many blocks as the elements need, but at most as many as run at once, and at least one, which writes the sum 0 of
-   an empty vector. */
+/* The number of blocks: as many as the elements need, but at most as many as can run at the same time, and at least
+   one, which writes the sum 0 of an empty vector. */
 static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 4)
 {
     unsigned blocks = blocks_for(n, VEC_BLOCK * VEC_EACH), most = VEC_BLOCKS;

@@ -5,7 +5,8 @@
 namespace KERNEL_SPACE
 {
 
-enum { ELL_EACH = 32, ELL_CHUNKS = 65535 }; /* minimum number of slots per thread; maximum height of the grid */
+/* ELL_EACH: minimum number of slots per thread. ELL_CHUNKS: maximum height of the grid. */
+enum { ELL_EACH = 32, ELL_CHUNKS = 65535 };
 
 /* A thread writes `each` slots of a row. Neighbouring threads write neighbouring slots; the entries that a block reads
    stay in the L1 cache from one slot to the next. */

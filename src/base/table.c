@@ -12,8 +12,9 @@ enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 };
 struct column {
     const char *name;
     int width;
-    bool right, prose; /* right: numbers, right-aligned. prose: text of several words, which may be cut */
-    bool kept;         /* the main column: every other column is hidden before this one */
+    bool right; /* numbers, right-aligned */
+    bool prose; /* text of several words, which may be cut */
+    bool kept;  /* the main column: every other column is hidden before the main column */
 };
 struct columns {
     struct column c[COLUMNS_MAX];

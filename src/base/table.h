@@ -8,16 +8,18 @@
 struct err;
 
 struct cell {
-    const char *key, *heading; /* the table's copies of the column's names in CSV and in text; NULL: not shown */
-    char *text;                /* owned, safe to print */
-    bool right;                /* a number */
+    const char *key;     /* the table's copy of the column's name in CSV; NULL: not shown in CSV */
+    const char *heading; /* the table's copy of the column's name in text; NULL: not shown in text */
+    char *text;          /* owned, safe to print */
+    bool right;          /* a number */
     int row;
 };
 struct table {
     struct cell *cell;
     int n, room, rows;
     char **name;      /* keys and headings of the columns; owned */
-    int nnames, last; /* `last`: index of the name that was used last */
+    int nnames;       /* number of names */
+    int last;         /* index of the name that was used last */
     const char *kept; /* heading of the main column or NULL; the main column and the first column are never hidden */
 };
 

@@ -60,10 +60,12 @@ extern const struct card_line *const card_lines[]; /* ended by NULL, in the orde
 
 /* Results that several lines use. The functions card_values, card_columns, ... compute each result once. */
 struct card_values {
-    int64_t zeros, bad, empty;  /* numbers of stored zeros, of values that are NaN or inf, and of empty rows */
-    int64_t zero_row, zero_col; /* position of the first stored zero; row INT64_MAX: there is none */
-    int64_t bad_row, bad_col;   /* position of the first NaN or inf; row INT64_MAX: there is none */
-    int64_t empty_row;          /* first empty row; INT64_MAX: there is none */
+    int64_t zeros;              /* number of stored zeros */
+    int64_t bad;                /* number of values that are NaN or inf */
+    int64_t empty;              /* number of empty rows */
+    int64_t zero_row, zero_col; /* position of the first stored zero; row INT64_MAX: no zero is stored */
+    int64_t bad_row, bad_col;   /* position of the first NaN or inf; row INT64_MAX: no value is NaN or inf */
+    int64_t empty_row;          /* first empty row; INT64_MAX: no row is empty */
 };
 struct card_columns {
     int *length; /* entries per column */
@@ -90,7 +92,8 @@ struct card_fill {
 struct card_dm {
     int64_t rank; /* structural rank */
     int64_t wide_rows, wide_cols, square, tall_rows, tall_cols;
-    int64_t blocks, largest; /* number of irreducible blocks of the square part; number of rows of the largest block */
+    int64_t blocks;  /* number of irreducible blocks of the square part */
+    int64_t largest; /* number of rows of the largest block */
 };
 struct card {
     const struct csr *A;
@@ -123,8 +126,8 @@ struct card_text {
     char text[sizeof(((struct card_row *)0)->finding) + 160];
 };
 struct card_text card_text(const struct card_row *r);
-/* For tests. card_row returns the row of a line, or NULL if there is none. card_value stores the value of a key, and
-   returns false if the value is not known. */
+/* For tests. card_row returns the row of a line, or NULL if the card has no such row. card_value stores the value of a
+   key, and returns false if the value is not known. */
 const struct card_row *card_row(const struct card *c, const char *name);
 bool card_value(const struct card *c, const char *line, const char *key, double *value);
 

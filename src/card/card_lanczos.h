@@ -10,7 +10,7 @@ struct card;
 struct err;
 
 struct card_lanczos {
-    double low, high; /* smallest and largest Ritz value; NaN if there is none */
+    double low, high; /* smallest and largest Ritz value; NaN if no step was made */
     int64_t steps;
     bool indefinite; /* a step found p'Ap <= 0: A is not positive definite */
 };

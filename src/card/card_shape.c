@@ -12,8 +12,9 @@
 /* ---- bandwidth and profile ---- */
 
 struct band {
-    int64_t lower, upper; /* largest distance from the diagonal to an entry on its left, and on its right, in columns */
-    int64_t left; /* sum over all rows of the number of columns between the row's first entry and the diagonal */
+    int64_t lower; /* largest distance in columns from the diagonal to an entry on its left */
+    int64_t upper; /* largest distance in columns from the diagonal to an entry on its right */
+    int64_t left;  /* sum over all rows of the number of columns between the row's first entry and the diagonal */
 };
 
 static void visit_band(const struct csr *A, int64_t row, void *part)

@@ -83,7 +83,8 @@ static void merge_largest(void *sum, const void *part)
     if (*b > *a || isnan(*b)) *a = *b;
 }
 
-/* The scale for sums of squares: the largest |a|, or 1 if that is 0, not finite or has no finite inverse. */
+/* The scale for sums of squares: the largest |a|, or 1 if the largest |a| is 0, is not finite or has no finite
+   inverse. */
 static double unit_of(double largest)
 {
     return largest > 0 && isfinite(largest) && isfinite(1 / largest) ? largest : 1;
