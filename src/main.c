@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 /* How long a waiting thread of OpenMP spins before it sleeps: 1000 turns, about as long as it takes to wake a thread.
-   By default, libgomp lets threads spin for a few ms. On a busy machine, spinning threads then occupy processors that
-   working threads need. */
+   By default, libgomp lets waiting threads spin for a few ms. On a busy machine, spinning threads then occupy
+   processors that working threads need. */
 static const char spin[] = "GOMP_SPINCOUNT", spin_turns[] = "1000";
 static bool spin_is_ours;
 
@@ -131,7 +131,7 @@ static bool parse(int argc, char **argv, struct options *o)
     return true;
 }
 
-/* Print what --help, --version or a similar option requests. Returns false if this is not such an option. */
+/* Print what --help, --version or a similar option requests. Returns false if c is not an option of this kind. */
 static bool tell(const struct todo *t, int *status)
 {
     if (t->option == OPT_HELP)

@@ -270,7 +270,7 @@ static int lines_of(const struct counts *c, struct line_counts line[SCOPE_SITES]
     return n;
 }
 
-/* The line without its leading blanks. */
+/* The source line of an access site, without its leading blanks. */
 static char *source_text(const struct access_site *p, char *out, size_t size)
 {
     int length = 0;
@@ -584,8 +584,8 @@ const struct command command_count = {
             "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 2 s, and the\n"
             "error of the estimate is shown; `sample N` counts N blocks per launch, `all` counts every block. Kernels\n"
             "whose blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer.\n"
-            "Without a kernel, all kernels that fit are counted, fewest sectors first. Parameters are those of the\n"
-            "kernel's format.\n"
+            "Without a kernel, all kernels that fit are counted, and the kernel with the fewest sectors comes first.\n"
+            "PARAMS are the parameters of the kernel's format.\n"
             "    count csr-scalar; count csr-vector of A f32 lines\n"
             "    count; count sell 4 of A; count ell sample 100",
     .run = run_count,

@@ -115,7 +115,7 @@ static double relative(const struct found *f)
     return f->difference2 == 0 ? 0 : (double)sqrtl(f->difference2 / f->norm2);
 }
 
-/* ---- A - B without equal entries ---- */
+/* ---- A - B without the entries that are equal ---- */
 
 struct filling {
     struct csr *to;
@@ -222,8 +222,8 @@ const struct command command_diff = {
     .help = "Counts entries that only one matrix has, and entries that both have with equal or different values (two\n"
             "NaNs are equal, and so are 0 and -0). Shows the largest difference, its row and column, counted from 0,\n"
             "and both values there, and the Frobenius norm of the difference. Elements that are not stored count as\n"
-            "0, including those in rows and columns that the smaller matrix lacks. With `as`, the difference A - B\n"
-            "without equal entries becomes the current matrix: `spy` then draws where A and B differ.\n"
+            "0, including those in rows and columns that the smaller matrix lacks. With `as`, the difference A - B,\n"
+            "without the entries that are equal, becomes the current matrix: `spy` then draws where A and B differ.\n"
             "    diff A B; diff A B as D; spy",
     .run = run_diff,
 };

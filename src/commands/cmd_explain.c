@@ -43,8 +43,8 @@ static int faster(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Predict the kernels that remedies name for the same matrix, and complete the remedies; kernels that cannot be
-   predicted are left out. */
+/* Predict the times of the kernels that the remedies name, on the same matrix, and add the faster kernels to the
+   remedies. Kernels that cannot be predicted are left out. */
 static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
                    struct err *e)
 {
@@ -95,8 +95,8 @@ const struct command command_explain = {
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
             "launches, chains of dependent loads, bytes. Causes of 3% or more are shown, the most expensive first. A\n"
-            "remedy names other kernels only if they are predicted to be faster. Parameters are those of the kernel's\n"
-            "format.\n"
+            "remedy names other kernels only if they are predicted to be faster. PARAMS are the parameters of the\n"
+            "kernel's format.\n"
             "    explain csr-scalar; explain ell of A f32",
     .run = run_explain,
 };

@@ -23,7 +23,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
 }
 
 /* A kernel may refuse a matrix that its format can store. The decision depends only on the shape of the plan, so
-   nothing is packed for it. */
+   nothing needs to be packed. */
 static struct fit narrowed(const struct kernel *k, const struct matrix *m, struct fit fit)
 {
     struct err why = {0};

@@ -80,7 +80,7 @@ const struct command command_list = {
     .name = "list",
     .grammar = "",
     .about = "list the matrices and their memory; the current matrix is marked",
-    .help = "The memory is that of the matrix and of all formats it was converted to, on the host.\n"
+    .help = "The memory is the host memory of the matrix and of all formats that it was converted to.\n"
             "    list",
     .run = run_list,
 };
@@ -98,9 +98,8 @@ const struct command command_drop = {
     .name = "drop",
     .grammar = "[MATRIX...] [all]",
     .about = "remove matrices and everything derived from them",
-    .help =
-        "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo` can\n"
-        "bring the matrix itself back while memory allows.\n"
-        "    drop A B; drop all",
+    .help = "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo`\n"
+            "can bring the matrix itself back while memory allows.\n"
+            "    drop A B; drop all",
     .run = run_drop,
 };

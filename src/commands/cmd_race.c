@@ -137,7 +137,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
 static enum turn serve_screen(struct session *s, const struct race *r)
 {
     const char *what = r->kernels ? "race (Ctrl-C stops it): SpMVs" : "race (Ctrl-C stops it): iterations";
-    bool watched = s->interactive && !s->folder; /* a lesson continues by itself */
+    bool watched = s->interactive && !s->folder; /* a lesson continues without user input */
     enum turn turn = watched && s->front && s->front->live ? s->front->live(s, "race") : TURN_ON;
     if (turn != TURN_ON) return turn;
     return watch_tick(&s->watch, what, race_done(r), 0, NULL) ? TURN_ON : TURN_STOP;
@@ -329,16 +329,16 @@ const struct command command_race = {
                "[f32|f64]",
     .about = "race several solvers, or several kernels, in turns of equal time",
     .help = "Up to eight solvers, or eight kernels. A number after a solver is m if the solver restarts, or omega if\n"
-            "the solver uses omega. The racer with the least time so far runs next, for about 10 ms, so all stay\n"
-            "level. The time of a solver is the time of its iterations, without set-up. On a terminal, a plot shows\n"
-            "all residuals after 0.3 s. The key t switches between time and iterations, x or Ctrl-C stops all racers,\n"
-            "and q returns to the prompt, where the race waits for `continue` or `stop`; `view race` shows the plot\n"
-            "again. All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force are as\n"
-            "in solve, for the solvers that accept them; x0 is zero. The table lists the solvers that converged\n"
-            "first, by time, then all other solvers by the residual they reached.\n"
+            "the solver uses omega. The racer with the least time so far runs next, for about 10 ms, so all racers\n"
+            "stay level. The time of a solver is the time of its iterations, without set-up. On a terminal, a plot\n"
+            "shows all residuals after 0.3 s. The key t switches between time and iterations, x or Ctrl-C stops all\n"
+            "racers, and q returns to the prompt, where the race waits for `continue` or `stop`; `view race` shows\n"
+            "the plot again. All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force\n"
+            "are as in solve, for the solvers that accept them; x0 is zero. The table lists the solvers that\n"
+            "converged first, by time, then all other solvers by the residual they reached.\n"
             "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
-            "interquartile range (+-) are those of single SpMVs. On the emulator, which models no time, solvers take\n"
-            "turns by iterations.\n"
+            "interquartile range (+-) refer to the times of single SpMVs. On the emulator, which models no time,\n"
+            "solvers take turns by iterations.\n"
             "    race cg gmres 30 bicgstab on cpu\n"
             "    race csr-serial csr-openmp sell-openmp on cpu f32",
     .run = run_race,

@@ -61,7 +61,7 @@ const struct command command_set = {
     .about = "persistent settings: device, precision, colours, ...",
     .help = "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"
             "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours\n"
-            "256`; # begins a comment. Options of the command line take precedence, and the command `device` applies\n"
+            "256`; # begins a comment. Options on the command line take precedence, and the command `device` applies\n"
             "to one session only. --plain means colours none and ascii on, whatever the file contains.\n"
             "    set precision f32; set colours",
     .run = run_set,

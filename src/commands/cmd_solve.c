@@ -426,9 +426,9 @@ const struct command command_solve = {
             "`continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit, omega, m or\n"
             "preconditioner for a solve that is paused or has ended; an ended solve then continues from its x. view\n"
             "shows the residual full screen. save writes x as a Matrix Market file. time is the whole time of the\n"
-            "iterations, including the waits of the host; `an iteration` is time divided by the iterations. A solve\n"
-            "that does not converge is not a failed command: the exit status stays 0, and scripts read converged and\n"
-            "status in --json or --csv. seed is any integer.\n"
+            "iterations, including the time that the host waits; `an iteration` is time divided by the number of\n"
+            "iterations. A solve that does not converge is not a failed command: the exit status stays 0, and scripts\n"
+            "read converged and status in --json or --csv. seed is any integer.\n"
             "    solve cg tol 1e-10\n"
             "    solve bicgstab precond ilu0\n"
             "    solve gmres m 30 orth modified\n"
@@ -456,7 +456,7 @@ const struct command command_stop = {
     .name = "stop",
     .grammar = "",
     .about = "end a paused solve and keep its x, or end a paused race",
-    .help = "Prints the same report as at the end of a finished solve or race.\n    solve jacobi step; step 10; stop",
+    .help = "Prints the report that a finished solve or race prints.\n    solve jacobi step; step 10; stop",
     .run = run_stop,
 };
 

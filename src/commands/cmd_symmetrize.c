@@ -216,7 +216,7 @@ const struct command command_transpose = {
     .name = "transpose",
     .grammar = "[MATRIX] [on DEVICE] [as NAME]",
     .about = "a new matrix: rows become columns",
-    .help = "On cuda and emu, kernels sort stably by column; on cpu, all threads take part. A complex matrix is\n"
+    .help = "On cuda and emu, kernels sort stably by column; on cpu, all threads share the work. A complex matrix is\n"
             "transposed by one thread, and its values are not conjugated. The new matrix becomes the current one,\n"
             "named A-t by default. If the device has too little memory, cpu is used.\n"
             "    transpose A; transpose A on cuda as T",

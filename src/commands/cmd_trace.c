@@ -235,7 +235,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "atomics: %s serialised, because other lanes use the same address",
                  how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
-        out_text(o, "serialised atomics, which a GPU counts as %s more, %s in total",
+        out_text(o, "a GPU counts serialised atomics as %s more, %s in total",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 
@@ -350,9 +350,9 @@ const struct command command_trace = {
             "shows the source line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors\n"
             "requested, how many of them this warp had fetched before (refetch), and the elements. The default is\n"
             "warp 0 of block 0 of the launch with the most work. `step N` and `to N` select the steps that are\n"
-            "printed. Parameters are those of the format. view (or `view trace` afterwards) opens a full screen for\n"
-            "stepping forwards and backwards; the views spy and layout highlight the lanes' elements. warpspy --json\n"
-            "has every lane's element, row and column.\n"
+            "printed. PARAMS are the parameters of the kernel's format. view (or `view trace` afterwards) opens a\n"
+            "full screen for stepping forwards and backwards; the views spy and layout highlight the lanes' elements.\n"
+            "warpspy --json has every lane's element, row and column.\n"
             "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
             "    trace sell 4 step 10 to 30 f32",
     .run = run_trace,

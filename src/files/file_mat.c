@@ -1,7 +1,7 @@
 /* MATLAB's .mat files of levels 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened at their
    first use, since opening them would slow down the start of the program. They run in a child process, because they
    crash on some damaged files, print to the terminal, cannot be cancelled, and allocate as much memory as a file
-   requests. The child sends the matrix through a pipe. */
+   requests. The child process sends the matrix to the program through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/shared.h"
@@ -113,7 +113,7 @@ static void consider(struct message *m, matvar_t *v, const char *outer, const ch
     memcpy(m->name, name, sizeof name);
 }
 
-/* Consider the sparse fields of a structure, such as those in the files of the SuiteSparse collection. */
+/* Consider the sparse fields of a structure, such as the field A in the files of the SuiteSparse collection. */
 static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
                             matvar_t **chosen)
 {

@@ -131,7 +131,7 @@ static bool next_real(struct rb *r, const struct fields *f, double *v, struct er
         int more = snprintf(text + n, sizeof text - n, "e%d", shift);
         return number_parse(text, text + n + more, v, &how) != NULL;
     }
-    size_t mantissa = 1 + strcspn(text + 1, "eEdDqQ+-"); /* insert the implied point */
+    size_t mantissa = 1 + strcspn(text + 1, "eEdDqQ+-"); /* insert the implied decimal point */
     char pointed[WIDTH_MOST + 96];
     int digits = (int)mantissa - (text[0] == '+' || text[0] == '-'), sign = (int)mantissa - digits;
     int before = digits > f->digits ? digits - f->digits : 0;

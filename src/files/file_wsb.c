@@ -9,7 +9,7 @@
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
    length is mixed in at the end. Each step is a bijection of h and of the word, so a single wrong word is always
-   detected. The hashes of the pieces, in order, are then hashed in the same way. */
+   detected. The hashes of the pieces, in order, are then hashed by the same function. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "file.h"

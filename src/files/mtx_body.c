@@ -62,7 +62,8 @@ static bool rows_ascend(const int *row, int64_t n)
 }
 
 /* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
-   mtx_build.c finds the entries of a band side by side. This is not worthwhile for small blocks. */
+   mtx_build.c finds the entries of a band side by side. Small blocks are not sorted, because sorting them would not
+   save time. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);
@@ -233,9 +234,9 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
     return true;
 }
 
-/* Called for the blocks in the order of the file. Returns how many of the block's entries to store: no more than the
-   size line still allows. *at receives the index in b->all at which to store them. If the block has more entries than
-   that, reading stops. */
+/* Called for the blocks in the order of the file. Returns how many of the block's entries to store: at most as many as
+   the size line still allows. *at receives the index in b->all at which to store them. If the block has more entries,
+   reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};

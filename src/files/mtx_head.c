@@ -79,8 +79,8 @@ static const char *const layouts[] = {"coordinate", "array", NULL};
 static const char *const fields[] = {"real", "integer", "pattern", "complex", "double", "unsigned-integer", NULL};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian", NULL};
 
-/* The index of a banner word in the list of valid words. If it is not in the list, returns -1 with an error that shows
-   the list. */
+/* The index of a banner word in the list of valid words. If the word is not in the list, returns -1 with an error that
+   shows the list. */
 static int choose(const char *what, struct word w, const char *const *list, const char *where, struct err *e)
 {
     char all[128] = "", quote[QUOTE];
@@ -115,7 +115,7 @@ static bool keyword(struct word w, int64_t line, const char *where, struct notes
     return true;
 }
 
-/* Refuse combinations that have no meaning. */
+/* Refuse combinations of banner words that have no meaning. */
 static bool combine(const struct head *h, const char *where, struct err *e)
 {
     if (h->array && h->field == PATTERN)
@@ -230,8 +230,8 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
 }
 
 /* Check that the file is long enough for the declared size, before memory is allocated for it. If at most SHORT bytes
-   are left, these bytes only have to hold that many lines of any length. If such a line lacks a number, a later error
-   can then name the line. */
+   are left, the check accepts lines that are too short for their numbers, so that a later error can name the
+   line that lacks a number. */
 static bool size_fits(struct head *h, int64_t left, const char *where, struct err *e)
 {
     struct err why = {0};

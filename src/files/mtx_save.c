@@ -36,8 +36,8 @@ struct piece {
     bool ready;        /* complete, but not written yet */
 };
 
-/* The file. Pieces are composed in any order, but less than `depth` pieces ahead of the next piece to be written. So if
-   the system interrupts a thread, the other threads can go on for a while. */
+/* The file. Pieces are composed in any order, but less than `depth` pieces ahead of the next piece to be written. If
+   the system interrupts a thread, the other threads can therefore continue for a while. */
 struct writer {
     struct newfile file;
     const struct csr *A;

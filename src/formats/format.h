@@ -38,7 +38,7 @@ struct format {
     /* Formats that store diagonals: set *operands to the number of operands in piece k. The balance of work is measured
        from these numbers (see struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
-    /* Change default parameters to those for a GPU with this number of multiprocessors; NULL: no change. */
+    /* Change the default parameters to suit a GPU with this number of multiprocessors; NULL: no change. */
     void (*suit)(int multiprocessors, int64_t *param);
 };
 

@@ -56,8 +56,8 @@ struct kernel {
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     /* is this the best kernel of its format for A? (see kernel_default) NULL: never */
     bool (*best)(const struct csr *A);
-    /* Each of these functions may be NULL. scratch: bytes of memory that the kernel keeps on the device in addition to
-       the matrix. prepare fills this memory and the note, once. release frees what the note refers to. */
+    /* scratch, prepare and release may be NULL. scratch: bytes of memory that the kernel keeps on the device in
+       addition to the matrix. prepare fills this memory and the note, once. release frees what the note refers to. */
     int64_t (*scratch)(const struct mat *M);
     bool (*prepare)(const struct launch *L, struct err *e);
     void (*release)(struct device *d, uint64_t note);

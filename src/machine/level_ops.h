@@ -59,7 +59,7 @@ struct sweep_ops {
 };
 /* Triangular solves and block-diagonal products of preconditioners (k_tri.cu). */
 struct pre_ops {
-    /* y = dinv (r - (entries times y)), indexed by position. If z is not NULL, it receives the same values, indexed by
+    /* y = dinv (r - (entries times y)), indexed by position. If z is not NULL, z receives the same values, indexed by
        row. */
     void (*solve)(struct device *d, const struct level_schedule *t, double *s, const void *r, void *z);
     /* z = (inverse of each diagonal block of `size` rows) times r. inverse[j n .. j n + n-1] holds column j of all

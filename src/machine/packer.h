@@ -25,7 +25,7 @@ struct packer {
     const struct format *format;
     const char *about; /* how the work is distributed over threads */
     /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
-       p->S with the format's NAME_sizes. Data left in the work buffers stays available for f32 and f64. */
+       p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
     /* Queue the launches that write p->out. They must write every slot, because p->out is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
@@ -49,7 +49,7 @@ enum room {
     ROOMS
 };
 
-/* A conversion in progress. The fields are for packers. */
+/* A conversion in progress. Only packers use the fields. */
 struct packing {
     const struct packer *packer;
     const struct mat *A; /* csr, on dev */
@@ -75,7 +75,7 @@ const struct packer *packer_find(const struct format *f, const struct device *d)
 
 /* Plan, allocate and pack. Refuses the same matrices as format_pack. A: a matrix in the format csr on a device; it must
    outlive p. param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the result does not fit in the
-   device's memory, and with E_UNSUPPORTED if there is no packer. On failure *p is NULL. */
+   device's memory, and with E_UNSUPPORTED if there is no packer. On failure, *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
 /* For timing: plan and pack again into the same memory, and wait. */
@@ -86,7 +86,7 @@ bool packing_time(struct packing *p, int reps, double *us, struct err *e);
 /* Move the result out of p: S lists the arrays without host data, M owns their device memory and refers to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
 void packing_free(struct packing *p);
-/* Copy the arrays of M to the host, into S, which must be *M->of. On failure S has no data. */
+/* Copy the arrays of M to the host, into S, which must be *M->of. On failure, S has no data. */
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 
 /* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first

@@ -244,7 +244,7 @@ static void job_free(struct job *j)
 
 /* ---- the ways ---- */
 
-/* During the SpMVs `stream` replaces d->stream, because kernels are launched on d->stream. */
+/* During the SpMVs, `stream` replaces d->stream, because kernels are launched on d->stream. */
 static bool multiply(struct job *j, const struct piece *p, void *stream, struct err *e)
 {
     struct device *d = j->plan->dev;
@@ -370,7 +370,7 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
 }
 
 /* Without overlap, the total time is transfer plus execution. With perfect overlap, it is the longer of the two.
-   Execution is measured in the same streams as the overlapped way, because several pieces at a time are faster if one
+   Execution is measured in the same streams as the overlapped way, because several pieces at once are faster if one
    piece does not fill the device. */
 static void conclude(struct transfer *t)
 {

@@ -23,7 +23,7 @@ enum {
 };
 
 /* Maps i in 0 .. size-1 to floor(i * cells / size) without a division. The result is i*whole + the upper half of
-   i*part, where part is (cells mod size) * 2^64 / size, rounded up. It is exact for size < 2^32. */
+   i*part, where part is (cells mod size) * 2^64 / size, rounded up. The result is exact for size < 2^32. */
 struct scale {
     int64_t size, cells;
     uint64_t whole, part;
@@ -100,7 +100,7 @@ static bool quick_of(const struct scale *s, struct quick *q)
 }
 
 /* Neighbouring entries often fall in the same cell, and each increment of a count waits for the store of the previous
-   one. Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
+   increment. Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];
@@ -162,7 +162,7 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
 }
 
 /* Count the entries in rows of cells from .. to-1. Each row of cells begins `pitch` cells after the previous row. All
-   threads of a team call this function; no thread waits for another. */
+   threads of a team call this function; no thread waits for another thread. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {

@@ -41,7 +41,7 @@ struct sums {
    Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* Count one slice. Returns false when everything is counted, or if memory ran out. In the latter case sums_ready stays
+/* Count one slice. Returns false when everything is counted, or if memory ran out. If memory ran out, sums_ready stays
    false. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);

@@ -66,7 +66,7 @@ enum { PIECES = 16 };
 struct diagonals {
     int64_t n, count, length; /* rows; diagonals; rows per piece */
     int64_t *offset;          /* [count], in ascending order; one of them is 0 */
-    int64_t *shift;           /* [count]: number of rows by which the first piece is shorter than the others */
+    int64_t *shift;           /* [count]: number of rows by which the first piece is shorter than the other pieces */
     uint64_t *coins;          /* [count]: bit k is set if piece k is present */
 };
 
@@ -86,7 +86,7 @@ static void diagonals_free(struct diagonals *d)
     mem_free(d->coins);
 }
 
-/* Choose distinct random offsets of at most n / 2, or larger ones if that range has too few. Also choose the pieces
+/* Choose distinct random offsets of at most n / 2, or larger offsets if that range has too few. Also choose the pieces
    of each diagonal. */
 static void diagonals_draw(struct diagonals *d, uint64_t seed)
 {

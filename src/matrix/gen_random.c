@@ -9,8 +9,8 @@
 
 enum { SLICE = 1 << 18 }; /* rows or edges between two calls of watch_tick */
 
-/* ---- random: every row has the same number of entries; the columns are divided into as many equal parts, and each
-   part gets one entry ---- */
+/* ---- random: every row has the same number of entries; the columns are divided into the same number of equal parts,
+   and each part gets one entry ---- */
 
 static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
 {

@@ -183,7 +183,7 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
 }
 
 /* Order one component, starting from a pseudo-peripheral node. To find such a node, search again from a node of the
-   last level as long as that gives more levels. The order of the last search is the result. */
+   last level as long as the search finds more levels. The order of the last search is the result. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
     for (int i = 0, depth, last, best = 0;; i++) {
@@ -366,7 +366,7 @@ struct saved_signal {
 };
 
 /* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. METIS also
-   installs a SIGABRT handler, through which it returns when memory runs out. That handler may stay. */
+   installs a SIGABRT handler, through which it returns when memory runs out. The SIGABRT handler may stay. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;

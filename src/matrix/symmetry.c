@@ -1,7 +1,7 @@
 /* Test a matrix for symmetry of pattern and of values without building the transpose.
 
    Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
-   unmatched entry of row j, because the entries of row j left of the diagonal are in ascending order, too. Each walker
+   unmatched entry of row j, because the entries of row j left of the diagonal are also in ascending order. Each walker
    visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are as many
    entries to the left of the diagonal as to the right. */
 #include "csr.h"

@@ -110,7 +110,7 @@ static double share_missed(const struct workload *w)
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
     double longest = life(w->longest, missed), mean = life(w->wait, missed) / (double)w->blocks;
-    bool alone = longest > 2 * mean; /* one block takes much longer than the others */
+    bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;

@@ -61,8 +61,8 @@ struct workload {
 };
 
 /* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
-   robin. sample: as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Errors: those of
-   count_kernel. */
+   robin. sample: as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Fails with the
+   errors of count_kernel. */
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
                  struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 

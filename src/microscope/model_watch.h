@@ -103,7 +103,7 @@ struct watching {
     int64_t longest_together; /* number of entries of the rows whose elements of y share a sector; the maximum over the
                                  sectors */
     struct stores {
-        double n, row[3], warp[3]; /* three examples: the first, one in between, and the last */
+        double n, row[3], warp[3]; /* three examples: the first store, the 64th store, and the last store */
         bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
     } stores, pointers;            /* stores of y; loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */

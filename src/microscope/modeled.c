@@ -96,7 +96,7 @@ void packed_free(struct packed *p)
 }
 
 /* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. Packing is
-   not repeated if it takes long. On a busy machine even the time before the first packing may be long. */
+   not repeated if it takes long. On a busy machine, even the time before the first packing may be long. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {

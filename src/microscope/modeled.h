@@ -31,7 +31,7 @@ struct modeled {
     struct prediction time;
 };
 
-/* The last packing of A, which the next kernel of the same format reuses. */
+/* The most recent packing of A, which the next kernel of the same format reuses. */
 struct packed {
     struct stored S;
     struct mat M;

@@ -67,8 +67,8 @@ struct lane_at {
     bool padding;   /* the lane accesses padding */
     bool has_index; /* the lane accesses element `index` of the step's array */
     int64_t index;
-    int64_t row, col; /* row and column of that element; for x those of the lane's last slot; for a pointer the row that
-                         the lane works on; -1: none */
+    int64_t row, col; /* row and column of that element; for x, the row and column of the lane's last slot; for a
+                         pointer, the row that the lane works on; -1: none */
 };
 struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane);
 uint32_t tracing_alive(const struct tracing *v, int64_t step); /* lanes that are active in this step or a later one */
@@ -95,8 +95,8 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
-/* The first and last row of y that the warp stores. Returns false if the warp stores no row, or not all rows in
-   between. */
+/* The first and last row of y that the warp stores. Returns false if the warp stores no row, or not all rows between
+   these two rows. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
 
 #endif

@@ -10,7 +10,7 @@ struct args;
 struct err;
 struct session;
 
-/* Where the lines that are run come from. */
+/* The origin of the lines that are being run. */
 struct lines {
     const char *from; /* "a script", "a lesson", ...; NULL: the user typed them */
     bool shell;       /* lines that the user did not type may run shell commands */

@@ -12,7 +12,7 @@ struct completion {
     struct session *session;
     const struct args *args;
     const char *prefix;
-    bool quoted; /* inside quotes nothing needs escaping */
+    bool quoted; /* inside quotes, nothing needs escaping */
     give_fn *give;
     void *user;
 };

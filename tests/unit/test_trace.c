@@ -21,7 +21,7 @@
 /*     0  1  2  3
    0   1  7             csr: ptr 0 2 4 7 9; col 0 1 1 2 0 2 3 1 3; val 8 bytes each, so four of them in a sector
    1      2  8          ell: width 3, slot 4 k + i is the k-th entry of row i
-   2   5     3  9       sell with C 2: rows 2 0 | 1 3, 3 slots per row, then 2  
+   2   5     3  9       sell with C 2: rows 2 0 | 1 3, 3 slots per row, then 2
    3      6     4                                                                                                  */
 static const char example[] = "load samples/thesis4.mtx; ";
 
@@ -147,7 +147,7 @@ static void totals_by_hand(void **state)
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
               "atomics: 5 lanes serialised, because other lanes use the same address\n"
-              "serialised atomics, which a GPU counts as 2 sectors more, 11 in total");
+              "a GPU counts serialised atomics as 2 sectors more, 11 in total");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first launch only scales y */
     s = &t.s.trace->step[4].sums;
     assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
