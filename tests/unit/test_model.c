@@ -383,6 +383,7 @@ static void test_cancelled(void **state)
         assert_false(advice_of(&t.s, session_matrix(&t.s, NULL, NULL), NULL, T_F64, &g, &a, &e));
         t.s.watch = old;
         assert_int_equal(e.code, E_CANCELLED);
+        advice_free(&a);
     }
 }
 
