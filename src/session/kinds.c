@@ -7,6 +7,7 @@
 #include "machine/device.h"
 #include "machine/device_sorts.h"
 #include "front.h"
+#include "interval.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "lu/lu.h"
@@ -35,6 +36,12 @@ static bool check_integer(const struct session *s, const char *text)
 {
     (void)s;
     return is_integer(text, NULL);
+}
+
+static bool check_interval(const struct session *s, const char *text)
+{
+    (void)s;
+    return is_interval(text);
 }
 
 static bool check_real(const struct session *s, const char *text)
@@ -248,6 +255,7 @@ const struct kind kinds[] = {
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, check_name, NULL,
      KIND_PLAIN},
     {"N", "n", "an integer", NULL, NULL, check_integer, NULL, KIND_PLAIN},
+    {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, check_interval, NULL, KIND_PLAIN},
     {"R", "r", "a number", NULL, NULL, check_real, NULL, KIND_PLAIN},
     {"WORD", "word", "a word", NULL, NULL, any, NULL, KIND_PLAIN},
     {"TEXT", "text", "text", NULL, NULL, any, NULL, KIND_REST},

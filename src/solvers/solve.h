@@ -276,6 +276,11 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
 
+/* Can the x of a paused solve be read between iterations, without changing the solve? */
+bool solve_shows_x(const struct solve *v);
+/* Copy that x to x[n] on the host. Waits for the device. */
+bool solve_read_x(struct solve *v, double *x, struct err *e);
+
 /* ||x||_2 without overflow. */
 double norm2(int64_t n, const double *x);
 /* The number of bytes of a matrix in CSR form. */

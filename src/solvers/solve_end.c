@@ -60,6 +60,16 @@ bool solve_x(struct solve *v, struct err *e)
     return undo_right(v, e);
 }
 
+bool solve_shows_x(const struct solve *v)
+{
+    return v->solver->probes && v->vec[VEC_X] && !v->vec[VEC_X0];
+}
+
+bool solve_read_x(struct solve *v, double *x, struct err *e)
+{
+    return solve_drain(v, e) && solve_get(v, x, v->vec[VEC_X], e);
+}
+
 static bool fetch_x(struct solve *v, struct err *e)
 {
     if (v->result.x) return true;

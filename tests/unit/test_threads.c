@@ -78,6 +78,7 @@ static void small_commands_run_alone(void **state)
                                         "scale",
                                         "prune below 0.5",
                                         "extract 0 9 0 9",
+                                        "print col 3",
                                         "advise",
                                         "lu on cpu",
                                         "keys \"Right + +\" view spy",

@@ -1,0 +1,312 @@
+/* print: the numbers of rows, columns, single entries, dense blocks and vectors. */
+#include "session/args.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "matrix/column.h"
+#include "session/command.h"
+#include "session/interval.h"
+#include "session/listing.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "session/vectors.h"
+
+#include <string.h>
+
+/* Without `all`, text shows at most LINES_MOST of the lines of a range, with LINES_EACH lines of numbers each, and
+   blocks of at most BLOCK_ROWS rows. `print A` shows the first CORNER rows and columns. */
+enum { LINES_MOST = 12, LINES_EACH = 2, BLOCK_ROWS = 20, CORNER = 10, ROOM = 200 };
+
+/* What was asked for: ranges as typed, and limits on the lines of text. */
+struct request {
+    struct session *s;
+    struct matrix *m;
+    const char *range, *range2;
+    bool all;
+};
+
+/* ---- rows and columns ---- */
+
+/* Print "... 95 more; `print row 42 all`". */
+static void say_more(struct out *o, int64_t left, const char *what, const char *range)
+{
+    char count[40];
+    if (left > 0)
+        out_text(o, "   ... %s more; `print %s%s%s all`", show_count(left, count, sizeof count), what,
+                 *range ? " " : "", range);
+}
+
+static bool print_line(const struct request *q, const struct numbers *v, int lines, struct err *e)
+{
+    char count[80], range[24];
+    int64_t shown;
+    bool row = !strcmp(v->what, "row");
+    snprintf(count, sizeof count, "%s", how_many(v->n, "entry").text);
+    snprintf(range, sizeof range, "%lld", (long long)v->line);
+    out_text(q->s->out, "%s %lld of %s: %s%s", row ? "row" : "column", (long long)v->line, v->matrix, count,
+             !v->n ? ""
+             : row ? " (column: value)"
+                   : " (row: value)");
+    if (!listing_print(q->s->out, v, q->all ? 0 : lines, &shown, e)) return false;
+    say_more(q->s->out, v->n - shown, v->what, range);
+    return true;
+}
+
+static bool print_one_row(const struct request *q, int64_t i, int lines, struct err *e)
+{
+    const struct csr *A = &q->m->csr;
+    int from = A->rowptr[i];
+    struct numbers v = {.matrix = q->m->name, .what = "row", .line = i, .n = csr_row_length(A, i), .at = A->col + from};
+    v.re = A->val + from;
+    v.im = A->imag ? A->imag + from : NULL;
+    return print_line(q, &v, lines, e);
+}
+
+static bool print_one_column(const struct request *q, int64_t j, int lines, struct err *e)
+{
+    struct column c;
+    bool gave = screen_lock_give();
+    bool ok = csr_column(&q->m->csr, j, &c, e);
+    screen_lock_back(gave);
+    struct numbers v = {.matrix = q->m->name, .what = "col", .line = j, .n = c.n, .at = c.row, .re = c.val};
+    v.im = c.imag;
+    ok = ok && print_line(q, &v, lines, e);
+    column_free(&c);
+    return ok;
+}
+
+/* The entries of a range of rows or columns. `many` is the keyword that takes a range: rows or cols. */
+static bool print_lines_of(const struct request *q, int64_t n, const char *noun, const char *many,
+                           bool (*one)(const struct request *q, int64_t i, int lines, struct err *e), struct err *e)
+{
+    struct interval r;
+    char rest[48];
+    if (q->range2) return fail(e, E_USAGE, "`%s` takes one range; `print 3:5 7:9` prints a block", many);
+    if (!interval_read(q->range, noun, n, &r, e)) return false;
+    int64_t size = interval_size(r), shown = size;
+    if (out_mode(q->s->out) == OUT_TEXT && !q->all && size > LINES_MOST) shown = LINES_MOST;
+    for (int64_t i = r.first; i < r.first + shown; i++)
+        if (!one(q, i, size == 1 ? LISTING_LINES : LINES_EACH, e)) return false;
+    snprintf(rest, sizeof rest, "%lld:%lld", (long long)(r.first + shown), (long long)r.last);
+    say_more(q->s->out, size - shown, many, rest);
+    return true;
+}
+
+static bool print_rows(const struct request *q, struct err *e)
+{
+    return print_lines_of(q, q->m->csr.rows, "row", "rows", print_one_row, e);
+}
+
+static bool print_columns(const struct request *q, struct err *e)
+{
+    return print_lines_of(q, q->m->csr.cols, "column", "cols", print_one_column, e);
+}
+
+/* ---- one entry ---- */
+
+static bool print_entry(const struct request *q, int64_t i, int64_t j)
+{
+    const struct csr *A = &q->m->csr;
+    struct out *o = q->s->out;
+    int64_t k = csr_find(A, i, j);
+    double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+    listing_row(o, q->m->name, "entry", i, j, re, im, k >= 0);
+    if (k < 0)
+        out_text(o, "%s(%lld, %lld) is not stored, so it is 0", q->m->name, (long long)i, (long long)j);
+    else if (im != 0)
+        out_text(o, "%s(%lld, %lld) = %.17g%+.17gi", q->m->name, (long long)i, (long long)j, re, im);
+    else
+        out_text(o, "%s(%lld, %lld) = %.17g", q->m->name, (long long)i, (long long)j, re);
+    return true;
+}
+
+/* ---- blocks ---- */
+
+struct block {
+    struct interval rows, cols;
+};
+
+/* The stored entries of a block: JSON and CSV. */
+static bool print_stored(const struct request *q, struct block b, struct err *e)
+{
+    const struct csr *A = &q->m->csr;
+    for (int64_t i = b.rows.first; i <= b.rows.last; i++) {
+        int64_t end = A->rowptr[i + 1], k = csr_lower(A, A->rowptr[i], end, b.cols.first);
+        for (; k < end && A->col[k] <= b.cols.last; k++)
+            listing_row(q->s->out, q->m->name, "block", i, A->col[k], A->val[k], A->imag ? A->imag[k] : 0, true);
+        if (!loop_tick("printing", i - b.rows.first, interval_size(b.rows), e)) return false;
+    }
+    return true;
+}
+
+/* The text of an element of a block: "." if it is not stored. */
+static char *cell_text(const struct csr *A, int64_t i, int64_t j, char out[NUMBER_TEXT])
+{
+    int64_t k = csr_find(A, i, j);
+    if (k >= 0) return number_text(A->val[k], A->imag ? A->imag[k] : 0, out);
+    snprintf(out, NUMBER_TEXT, ".");
+    return out;
+}
+
+/* The width of column j of a block, including its heading and a gap. */
+static int column_width(const struct csr *A, struct interval rows, int64_t j)
+{
+    char text[NUMBER_TEXT];
+    int width = snprintf(text, sizeof text, "%lld", (long long)j);
+    struct loop l = loop_of("printing", rows.last);
+    for (int64_t i = rows.first; i <= rows.last && loop_goes(&l, i); i++) {
+        int w = (int)strlen(cell_text(A, i, j, text));
+        if (w > width) width = w;
+    }
+    return width + 2;
+}
+
+/* One line of a block of which the columns have these widths. row -1: the headings. */
+static void print_block_line(const struct request *q, int64_t row, struct interval cols, const int *width, int label)
+{
+    char line[1200], text[NUMBER_TEXT];
+    int at = row < 0 ? snprintf(line, sizeof line, "%*s", label, "")
+                     : snprintf(line, sizeof line, "%*lld", label, (long long)row);
+    for (int64_t j = cols.first; j <= cols.last; j++) {
+        if (row < 0)
+            snprintf(text, sizeof text, "%lld", (long long)j);
+        else
+            cell_text(&q->m->csr, row, j, text);
+        at += snprintf(line + at, sizeof line - (size_t)at, "%*s", width[j - cols.first], text);
+    }
+    out_text(q->s->out, "%s", line);
+}
+
+enum { ACROSS = 200 };
+
+/* Print as many columns of the block as fit in a line, from cols.first on. *last receives the last printed column. */
+static bool print_panel(const struct request *q, struct block b, int64_t *last, struct err *e)
+{
+    char digits[24];
+    int width[ACROSS], label = 1 + snprintf(digits, sizeof digits, "%lld", (long long)b.rows.last), used = label;
+    int64_t j = b.cols.first;
+    for (; j <= b.cols.last && j - b.cols.first < ACROSS; j++) {
+        int w = column_width(&q->m->csr, b.rows, j);
+        if (used + w > listing_width(q->s->out) && j > b.cols.first) break;
+        used += width[j - b.cols.first] = w;
+    }
+    *last = b.cols.last = j - 1;
+    print_block_line(q, -1, b.cols, width, label);
+    for (int64_t i = b.rows.first; i <= b.rows.last; i++) {
+        print_block_line(q, i, b.cols, width, label);
+        if (!loop_tick("printing", i, b.rows.last, e)) return false;
+    }
+    return true;
+}
+
+static void say_rest(struct out *o, struct block asked, struct block shown)
+{
+    char text[ROOM];
+    int64_t rows = asked.rows.last - shown.rows.last, cols = asked.cols.last - shown.cols.last;
+    if (!rows && !cols) return;
+    snprintf(text, sizeof text, "%s%s%s", rows ? how_many(rows, "row").text : "", rows && cols ? " and " : "",
+             cols ? how_many(cols, "column").text : "");
+    out_text(o, "   ... %s more; `print %lld:%lld %lld:%lld all`", text, (long long)asked.rows.first,
+             (long long)asked.rows.last, (long long)asked.cols.first, (long long)asked.cols.last);
+}
+
+static bool print_block(const struct request *q, struct block b, struct err *e)
+{
+    struct block shown = b;
+    if (out_mode(q->s->out) != OUT_TEXT) return print_stored(q, b, e);
+    if (!q->all && interval_size(b.rows) > BLOCK_ROWS) shown.rows.last = b.rows.first + BLOCK_ROWS - 1;
+    out_text(q->s->out, "%s, rows %lld to %lld, columns %lld to %lld; . is not stored", q->m->name,
+             (long long)b.rows.first, (long long)b.rows.last, (long long)b.cols.first, (long long)b.cols.last);
+    int64_t last = b.cols.first - 1;
+    do {
+        shown.cols = (struct interval){last + 1, b.cols.last};
+        if (!print_panel(q, shown, &last, e)) return false;
+    } while (q->all && last < b.cols.last);
+    shown.cols.last = last;
+    say_rest(q->s->out, b, shown);
+    return true;
+}
+
+/* `print 3 7`, `print 3:5 7:9`, or the upper left corner of a matrix. */
+static bool print_part(const struct request *q, struct err *e)
+{
+    const struct csr *A = &q->m->csr;
+    struct block b;
+    if (!interval_read(q->range, "row", A->rows, &b.rows, e) ||
+        !interval_read(q->range2, "column", A->cols, &b.cols, e))
+        return false;
+    if (!q->range && !q->all && interval_size(b.rows) > CORNER) b.rows.last = CORNER - 1;
+    if (!q->range && !q->all && interval_size(b.cols) > CORNER) b.cols.last = CORNER - 1;
+    if (q->range && !strchr(q->range, ':') && !strchr(q->range2, ':'))
+        return print_entry(q, b.rows.first, b.cols.first);
+    return print_block(q, b, e);
+}
+
+/* ---- vectors ---- */
+
+static bool print_vector(const struct request *q, const char *name, struct err *e)
+{
+    struct vector x;
+    struct interval r = {0, -1};
+    int64_t shown = 0;
+    if (q->range2) return fail(e, E_USAGE, "`print %s` takes one range", name);
+    if (!vector_of(q->s, name, &x, e)) return false;
+    bool ok = (x.n == 0 && !q->range) || interval_read(q->range, "element", x.n, &r, e);
+    struct numbers v = {.matrix = x.matrix, .what = name, .line = -1, .n = interval_size(r), .first = r.first};
+    if (x.value) v.re = x.value + r.first;
+    if (ok) out_text(q->s->out, "%s of %s: %s, %s", name, x.matrix, how_many(x.n, "element").text, x.about);
+    ok = ok && listing_print(q->s->out, &v, q->all ? 0 : LISTING_LINES, &shown, e);
+    if (ok) {
+        char rest[48] = "";
+        if (q->range) snprintf(rest, sizeof rest, "%lld:%lld", (long long)r.first, (long long)r.last);
+        say_more(q->s->out, v.n - shown, name, rest);
+    }
+    vector_free(&x);
+    return ok;
+}
+
+/* ---- the command ---- */
+
+static const char *const vector_words[] = {"x", "b", "y", "r"};
+
+static const char *vector_asked(const struct args *a)
+{
+    for (int i = 0; i < COUNT(vector_words); i++)
+        if (arg_flag(a, vector_words[i])) return vector_words[i];
+    return NULL;
+}
+
+static bool run_print(struct session *s, const struct args *a, struct err *e)
+{
+    struct request q = {.s = s, .range = arg(a, "range"), .range2 = arg(a, "range2"), .all = arg_flag(a, "all")};
+    const char *vector = vector_asked(a);
+    if (vector && arg(a, "matrix"))
+        return fail(e, E_USAGE, "`print %s` takes no matrix: %s belongs to the last solve or SpMV", vector, vector);
+    if (vector) return print_vector(&q, vector, e);
+    if (!(q.m = session_matrix(s, arg(a, "matrix"), e))) return false;
+    bool rows = arg_flag(a, "row") || arg_flag(a, "rows"), cols = arg_flag(a, "col") || arg_flag(a, "cols");
+    if ((rows || cols) && !q.range)
+        return fail(e, E_USAGE, "print which %s? Give an index or a range, such as %s 3 or %s 3:7",
+                    rows ? "row" : "column", rows ? "row" : "col", rows ? "rows" : "cols");
+    if (rows || cols) return rows ? print_rows(&q, e) : print_columns(&q, e);
+    if (q.range && !q.range2)
+        return fail(e, E_USAGE, "`print %s` lacks a column; `print row %s` prints the whole row", q.range, q.range);
+    if (!q.range && !arg(a, "matrix"))
+        return fail(e, E_USAGE,
+                    "print what? row 42, col 5, 3 7 (one entry), 3:5 7:9 (a block), x, b, y, r or a matrix");
+    return print_part(&q, e);
+}
+
+const struct command command_print = {
+    .name = "print",
+    .grammar = "[row|rows|col|cols|x|b|y|r] [RANGE] [RANGE] [MATRIX] [all]",
+    .about = "the numbers of a row, a column, an entry, a block or a vector",
+    .help = "Indices count from 0. A range N:M includes both ends; N: and :M reach to the last and from the first.\n"
+            "`print 3 7` is one entry, `print 3:5 7:9` a block. x, b and r = b - A x are the vectors of the last\n"
+            "solve. After `spmv`, y = A x is the result of its kernel, and x its operand if there was no solve. Text\n"
+            "is cut to the width of the terminal and to a few lines; `all` shows everything, as do JSON and CSV,\n"
+            "which list the stored entries only.\n"
+            "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
+    .run = run_print,
+};

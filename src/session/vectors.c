@@ -1,0 +1,162 @@
+/* The vectors of the last solve and of the last SpMV. */
+#include "vectors.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/screen_lock.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "matrix/random.h"
+#include "matrix/reference.h"
+#include "base/text.h"
+#include "product.h"
+#include "session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <string.h>
+
+enum { CHECK_SEED = 1 }; /* the seed of the vectors with which `spmv` checks a kernel */
+
+void vector_free(struct vector *v)
+{
+    mem_free(v->value);
+    v->value = NULL;
+}
+
+static bool vector_new(struct vector *v, const char *matrix, int64_t n, struct err *e)
+{
+    v->matrix = matrix;
+    v->n = n;
+    v->value = mem_new(n, sizeof *v->value, "a copy of a vector", e);
+    return v->value != NULL;
+}
+
+/* ---- the last solve ---- */
+
+static bool solve_made_x(struct session *s, struct err *e)
+{
+    const struct solve *v = s->solve;
+    if (!v) return fail(e, E_USAGE, "there was no solve; `solve cg` makes x, b and r");
+    if (v->reason == RUNNING && !solve_shows_x(v))
+        return fail(e, E_USAGE, "x of a paused %s is not available; `stop` ends the solve and keeps its x",
+                    v->solver->name);
+    return v->reason == RUNNING || v->result.x || fail(e, E_USAGE, "the last solve left no x");
+}
+
+static bool copy_x(struct session *s, double *x, struct err *e)
+{
+    struct solve *v = s->solve;
+    if (v->reason == RUNNING) return solve_read_x(v, x, e);
+    return loop_copy(x, v->result.x, v->n * (int64_t)sizeof *x, "copying x", e);
+}
+
+static bool solve_x_of(struct session *s, struct vector *out, struct err *e)
+{
+    const struct solve *v = s->solve;
+    if (!solve_made_x(s, e) || !vector_new(out, v->matrix.name, v->n, e)) return false;
+    snprintf(out->about, sizeof out->about, "the solution after %s of %s", how_many(v->iterations, "iteration").text,
+             v->solver->name);
+    return copy_x(s, out->value, e);
+}
+
+static bool solve_b_of(struct session *s, struct vector *out, struct err *e)
+{
+    const struct solve *v = s->solve;
+    if (!v) return fail(e, E_USAGE, "there was no solve; `solve cg` makes x, b and r");
+    snprintf(out->about, sizeof out->about, "the right-hand side of the last solve");
+    return vector_new(out, v->matrix.name, v->n, e) &&
+           loop_copy(out->value, v->b, v->n * (int64_t)sizeof *v->b, "copying b", e);
+}
+
+/* r = b - A x in double precision. */
+static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
+{
+    const struct solve *v = s->solve;
+    struct vector x = {0};
+    bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->n, e);
+    if (ok) {
+        bool gave = screen_lock_give();
+        memcpy(out->value, v->b, (size_t)v->n * sizeof *v->b);
+        reference_spmv(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL);
+        ok = loop_tick("the residual", 0, 0, e);
+        screen_lock_back(gave);
+    }
+    vector_free(&x);
+    snprintf(out->about, sizeof out->about, "b - A x after %s", how_many(v ? v->iterations : 0, "iteration").text);
+    return ok;
+}
+
+/* ---- the last SpMV ---- */
+
+static bool spmv_was(const struct session *s, struct err *e)
+{
+    return (s->runs_of && s->nruns) || fail(e, E_USAGE, "there was no SpMV; `spmv` makes x and y");
+}
+
+static bool spmv_x_of(struct session *s, struct vector *out, struct err *e)
+{
+    uint64_t state = CHECK_SEED;
+    if (!spmv_was(s, e) || !vector_new(out, s->runs_of->name, s->runs_of->csr.cols, e)) return false;
+    struct loop l = loop_of("random numbers", out->n);
+    for (int64_t i = 0; i < out->n && loop_goes(&l, i); i++) {
+        double v = random_unit(&state);
+        out->value[i] = s->runs[0].real == T_F32 ? (double)(float)v : v;
+    }
+    snprintf(out->about, sizeof out->about, "the operand of the last SpMV (random, seed %d)", CHECK_SEED);
+    return loop_end(&l, e);
+}
+
+/* The stored form that the run used; NULL if it was freed since. */
+static struct product *product_of(const struct matrix *m, const struct run *r)
+{
+    struct product *p = m->products;
+    while (p && &p->S != r->of) p = p->next;
+    return p;
+}
+
+static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
+{
+    struct verdict error;
+    if (!spmv_was(s, e)) return false;
+    const struct run *r = &s->runs[0];
+    const struct matrix *m = s->runs_of;
+    struct product *p = product_of(m, r);
+    if (!p) return fail(e, E_USAGE, "the matrix of the last SpMV is no longer stored; `spmv` stores it again");
+    struct device *d = session_device(s, r->dev->name, e);
+    struct mat *M = d ? session_mat(s, p, d, e) : NULL;
+    if (!M || !vector_new(out, m->name, m->csr.rows, e)) return false;
+    snprintf(out->about, sizeof out->about, "A x by %s on %s", r->kernel->name, d->name);
+    bool gave = screen_lock_give();
+    bool ok = bench_check(r->kernel, &m->csr, M, 1, 0, CHECK_SEED, out->value, &error, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
+/* ---- by name ---- */
+
+static bool x_of(struct session *s, struct vector *out, struct err *e)
+{
+    if (!s->solve && s->nruns) return spmv_x_of(s, out, e);
+    return solve_x_of(s, out, e);
+}
+
+static const struct {
+    const char *name;
+    bool (*of)(struct session *s, struct vector *out, struct err *e);
+} vectors[] = {{"x", x_of}, {"b", solve_b_of}, {"r", solve_r_of}, {"y", spmv_y_of}};
+
+bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e)
+{
+    *out = (struct vector){0};
+    for (int i = 0; i < COUNT(vectors); i++) {
+        if (strcmp(vectors[i].name, name)) continue;
+        if (vectors[i].of(s, out, e)) return true;
+        vector_free(out);
+        return false;
+    }
+    return fail(e, E_USAGE, "no vector is called %s; the vectors are x, b, r and y", name);
+}

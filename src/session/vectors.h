@@ -1,0 +1,22 @@
+/* The vectors of the last solve and of the last SpMV, as copies on the host. */
+#ifndef VECTORS_H
+#define VECTORS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct session;
+
+struct vector {
+    const char *matrix; /* name of the matrix that it belongs to */
+    char about[160];    /* "the solution after 40 iterations of cg" */
+    int64_t n;
+    double *value; /* [n], owned */
+};
+/* x, b, r or y. x, b and r = b - A x are those of the last solve. If there was no solve, x is the operand of the last
+   SpMV. y = A x is the result of the last SpMV, computed again by its kernel. */
+bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e);
+void vector_free(struct vector *v);
+
+#endif

@@ -1,0 +1,317 @@
+/* print: rows, columns, entries, blocks and vectors compared with the matrix, through JSON; the cuts of text; refusals,
+   failing allocations and cancelling. */
+#include "kits/shapes.h"
+#include "kits/talk.h"
+#include "base/loop.h"
+#include "base/watch.h"
+#include "matrix/column.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
+#include "session/matrix.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+
+enum { SIDE = 200 };
+
+/* ---- the numbers, read back from JSON ---- */
+
+struct printed {
+    int64_t n;
+    double re[SIDE][SIDE], im[SIDE][SIDE];
+    bool stored[SIDE][SIDE];
+};
+
+static double number_after(const char *line, const char *key)
+{
+    char quoted[40];
+    snprintf(quoted, sizeof quoted, "\"%s\":", key);
+    const char *at = strstr(line, quoted);
+    assert_non_null(at);
+    return strtod(at + strlen(quoted), NULL); /* null: 0, as for the column of a vector */
+}
+
+/* The numbers on the lines of the output, at (row, col). */
+static struct printed *read_back(const struct talk *t)
+{
+    static struct printed p;
+    memset(&p, 0, sizeof p);
+    for (const char *line = t->out; *line; line = strchr(line, '\n') + 1) {
+        if (strncmp(line, "{\"command\":\"print\"", 18) || !strstr(line, "\"value\"")) continue;
+        char one[400];
+        snprintf(one, sizeof one, "%.*s", (int)strcspn(line, "\n"), line);
+        int64_t i = (int64_t)number_after(one, "row"), j = (int64_t)number_after(one, "col");
+        assert_true(i >= 0 && i < SIDE && j >= 0 && j < SIDE);
+        p.re[i][j] = number_after(one, "value");
+        p.im[i][j] = number_after(one, "imag");
+        p.stored[i][j] = strstr(one, "\"stored\":true") != NULL;
+        p.n++;
+    }
+    return &p;
+}
+
+/* The printed numbers are those of the window of A, and no more. */
+static void check_window(const struct talk *t, const char *line, const struct csr *A, int64_t row0, int64_t row1,
+                         int64_t col0, int64_t col1)
+{
+    const struct printed *p = read_back(t);
+    int64_t n = 0;
+    for (int64_t i = row0; i < row1; i++)
+        for (int64_t j = col0; j < col1; j++) {
+            int64_t k = csr_find(A, i, j);
+            n += k >= 0;
+            double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+            if (p->stored[i][j] != (k >= 0) || p->re[i][j] != re || p->im[i][j] != im)
+                fail_msg("%s: (%ld, %ld) is %g, not %g", line, (long)i, (long)j, p->re[i][j], re);
+        }
+    if (p->n != n) fail_msg("%s: %ld numbers, not %ld", line, (long)p->n, (long)n);
+}
+
+static void check_lines(struct talk *t, const struct csr *A)
+{
+    char line[80];
+    int64_t i = A->rows / 2, j = A->cols / 2;
+    const struct {
+        const char *fmt;
+        int64_t a, b, row0, row1, col0, col1;
+    } cases[] = {
+        {"print rows 0:", 0, 0, 0, A->rows, 0, A->cols},   {"print cols :%lld", A->cols - 1, 0, 0, A->rows, 0, A->cols},
+        {"print row %lld", i, 0, i, i + 1, 0, A->cols},    {"print col %lld", j, 0, 0, A->rows, j, j + 1},
+        {"print %lld: :%lld", i, j, i, A->rows, 0, j + 1}, {"print A all", 0, 0, 0, A->rows, 0, A->cols},
+    };
+    for (int k = 0; k < COUNT(cases); k++) {
+        snprintf(line, sizeof line, cases[k].fmt, (long long)cases[k].a, (long long)cases[k].b);
+        talk_forget(t);
+        if (!talk_line(t, line)) fail_msg("%s: %s", line, t->out);
+        check_window(t, line, A, cases[k].row0, cases[k].row1, cases[k].col0, cases[k].col1);
+    }
+}
+
+static void every_number_is_printed(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct talk t;
+        struct load_info info = {0};
+        struct csr A = shape_csr(s, 3);
+        if (A.rows == 0 || A.cols == 0 || A.rows > SIDE || A.cols > SIDE) {
+            csr_free(&A);
+            continue;
+        }
+        talk_open(&t, OUT_JSON);
+        assert_true(session_add(&t.s, "A", &A, &info, NULL));
+        check_lines(&t, &t.s.current->csr);
+        talk_close(&t);
+    }
+}
+
+static void entries_are_stored_or_not(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 3 as A; load tests/golden/complex.mtx as C"));
+    talk_says(&t, "print 3 4 A", "A(3, 4) = -1\n");
+    talk_says(&t, "print 0 8 A", "A(0, 8) is not stored, so it is 0\n");
+    talk_says(&t, "print 0 0 C", "C(0, 0) = 1+2i\n");
+    talk_says(&t, "print 0:1 1 A", "rows 0 to 1, columns 1 to 1");
+    talk_close(&t);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 3 as A"));
+    talk_says(&t, "print 0 8", "\"row\":0,\"col\":8,\"value\":0,\"imag\":0,\"stored\":false}");
+    talk_close(&t);
+}
+
+/* ---- text ---- */
+
+static int count_lines(const char *text)
+{
+    int n = 0;
+    while ((text = strchr(text, '\n'))) n++, text++;
+    return n;
+}
+
+static void long_text_is_cut(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 400 400 as D"));
+    talk_says(&t, "print row 42", " more; `print row 42 all`\n");
+    talk_forget(&t);
+    assert_true(talk_line(&t, "print row 42"));
+    assert_int_equal(count_lines(t.out), 1 + 16 + 1);
+    talk_forget(&t);
+    assert_true(talk_line(&t, "print row 42 all"));
+    assert_null(strstr(t.out, "more"));
+    assert_non_null(strstr(t.out, "399: "));
+    talk_says(&t, "print rows 5:60", "   ... 44 more; `print rows 17:60 all`\n");
+    talk_says(&t, "print 0:30 0:99", "   ... 11 rows and 94 columns more; `print 0:30 0:99 all`\n");
+    talk_forget(&t);
+    assert_true(talk_line(&t, "print 0:30 0:99 all"));
+    assert_null(strstr(t.out, "more"));
+    for (const char *line = t.out; *line; line = strchr(line, '\n') + 1) assert_true(strcspn(line, "\n") <= 80);
+    talk_close(&t);
+}
+
+/* ---- vectors ---- */
+
+static void vectors_of_a_solve(void **state)
+{
+    struct talk t;
+    double r[100];
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 10 as A; solve cg on cpu b random maxit 3 tol 1e-3"));
+    const struct solve *v = t.s.solve;
+    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    for (int k = 0; k < 3; k++) {
+        static const char *const lines[] = {"print x", "print b", "print r"};
+        talk_forget(&t);
+        assert_true(talk_line(&t, lines[k]));
+        const struct printed *p = read_back(&t);
+        assert_int_equal(p->n, 100);
+        for (int i = 0; i < 100; i++) {
+            double value = k == 0 ? v->result.x[i] : k == 1 ? v->b[i] : v->b[i] - r[i];
+            assert_true(fabs(p->re[i][0] - value) <= 1e-14 * (1 + fabs(value)));
+        }
+    }
+    talk_says(&t, "print x 98:", "\"what\":\"x\",\"row\":98,\"col\":null,");
+    talk_close(&t);
+}
+
+static void vectors_of_a_paused_solve(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 as A; solve cg on cpu step"));
+    talk_says(&t, "print x 0:1", "after 0 iterations of cg");
+    talk_says(&t, "step; print x 0:1", "after 1 iteration of cg");
+    talk_says(&t, "print r 0:1", "b - A x after 1 iteration");
+    assert_true(talk_line(&t, "continue"));
+    assert_int_equal(t.s.solve->reason, CONVERGED);
+    assert_true(talk_line(&t, "solve gmres on cpu step"));
+    talk_refuses(&t, "print x", "x of a paused gmres is not available; `stop` ends the solve");
+    talk_says(&t, "print b 0", "the right-hand side");
+    talk_close(&t);
+}
+
+static void vectors_of_an_spmv(void **state)
+{
+    struct talk t;
+    double x[25], y[25];
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A"));
+    for (int k = 0; k < 2; k++) {
+        static const char *const lines[] = {"spmv on cpu reps 1; print x", "spmv on emu f32; print x"};
+        talk_forget(&t);
+        assert_true(talk_line(&t, lines[k]));
+        for (int i = 0; i < 25; i++) x[i] = read_back(&t)->re[i][0];
+        reference_spmv(&t.s.current->csr, 1, x, 0, y, T_F64, NULL);
+        talk_forget(&t);
+        assert_true(talk_line(&t, "print y"));
+        for (int i = 0; i < 25; i++) assert_true(fabs(read_back(&t)->re[i][0] - y[i]) < (k ? 1e-5 : 1e-14));
+    }
+    talk_close(&t);
+}
+
+/* ---- refusals ---- */
+
+static void wrong_lines_are_refused(void **state)
+{
+    static const struct {
+        const char *line, *message;
+    } cases[] = {
+        {"print", "print what? row 42, col 5, 3 7 (one entry)"},
+        {"print 3", "`print 3` lacks a column; `print row 3`"},
+        {"print row", "print which row?"},
+        {"print cols", "print which column?"},
+        {"print row 9", "row 9 does not exist; the rows are 0 .. 8"},
+        {"print row -1", "row -1 does not exist"},
+        {"print col 9", "column 9 does not exist; the columns are 0 .. 8"},
+        {"print rows 3:99", "row 99 does not exist"},
+        {"print rows 5:2", "the range 5:2 is empty"},
+        {"print 0 9", "column 9 does not exist"},
+        {"print row 99999999999999999999", "`99999999999999999999` after `row` is not"},
+        {"print row 9223372036854775807", "row 9223372036854775807 does not exist"},
+        {"print row 1:2:3", "`1:2:3`"},
+        {"print row 1 2", "takes one range"},
+        {"print row col 1", "conflicts"},
+        {"print x A", "takes no matrix"},
+        {"print x 1 2", "takes one range"},
+        {"print x", "there was no solve"},
+        {"print b", "there was no solve"},
+        {"print r", "there was no solve"},
+        {"print y", "there was no SpMV"},
+        {"print row 0 E", "there is no row to print"},
+        {"print col 0 E", "there is no column to print"},
+        {"print E", "there is no row to print"},
+    };
+    struct talk t;
+    struct csr E;
+    struct load_info info = {0};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "print row 1", "no matrix is loaded");
+    assert_true(csr_new(&E, 0, 0, 0, false, NULL) && session_add(&t.s, "E", &E, &info, NULL));
+    assert_true(talk_line(&t, "gen poisson2d 3 as A"));
+    for (int i = 0; i < COUNT(cases); i++) talk_refuses(&t, cases[i].line, cases[i].message);
+    talk_close(&t);
+}
+
+/* ---- columns ---- */
+
+static bool go_column(const void *user, struct err *e)
+{
+    struct column c;
+    if (!csr_column(user, 3, &c, e)) return false;
+    column_free(&c);
+    return true;
+}
+
+static void column_allocations_fail(void **state)
+{
+    const struct shape *s = shapes;
+    (void)state;
+    while (strcmp(s->name, "complex")) s++;
+    struct csr A = shape_csr(s, 1);
+    assert_int_equal(fail_each(go_column, &A), 3);
+    csr_free(&A);
+}
+
+static bool stop(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what, (void)done, (void)total;
+    return false;
+}
+
+static void a_column_is_cancelled(void **state)
+{
+    struct talk t;
+    struct column c;
+    struct err e = {0};
+    struct watch w = {stop, NULL};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 1500 as A"));
+    struct watch *before = loop_enter(&w);
+    assert_false(csr_column(&t.s.current->csr, 5, &c, &e));
+    loop_enter(before);
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_null(c.row);
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_number_is_printed),   cmocka_unit_test(entries_are_stored_or_not),
+        cmocka_unit_test(long_text_is_cut),          cmocka_unit_test(vectors_of_a_solve),
+        cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(vectors_of_an_spmv),
+        cmocka_unit_test(wrong_lines_are_refused),   cmocka_unit_test(column_allocations_fail),
+        cmocka_unit_test(a_column_is_cancelled),
+    };
+    return cmocka_run_group_tests_name("print", tests, NULL, NULL);
+}
