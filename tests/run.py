@@ -53,7 +53,7 @@ def clean_environment(build, state):
     env = dict(os.environ, WARPSPY_BIN=str(build / "warpspy"), LC_ALL="C.UTF-8",
                # Waiting threads yield their core: spinning on a busy machine would take longer than the tests.
                OMP_WAIT_POLICY="passive")
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "HOME"):
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME"):
         env[name] = state
     return env
 

@@ -243,7 +243,7 @@ static void greet(struct session *s)
     int w, h;
     const struct device *d = s->dev ? s->dev : device_default();
     if (s->current || out_mode(s->out) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson`, `load FILE` or `gen poisson2d 100`",
+    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson looks`, `load FILE` or `gen poisson2d 100`",
              WARPSPY_VERSION, d ? d->name : "no device");
     term_size(&w, &h);
     if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;

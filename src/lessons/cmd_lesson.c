@@ -29,15 +29,19 @@
 #include "base/err.h"
 #include "session/front.h"
 #include "lesson.h"
+#include "lesson_list.h"
+#include "session/library.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "paper.h"
 #include "session/session.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/words.h"
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WIDTH_MOST = 100, WIDTH_DEFAULT = 80, WIDTH_LEAST = 20 };
 
@@ -283,13 +287,30 @@ static void drop_earlier(struct session *s)
     }
 }
 
+/* A name is looked up in the library. What has a slash, and what is not the name of a lesson, is a file. */
+static bool find_lesson(const char *typed, char *path, size_t size, struct err *e)
+{
+    struct suggest near = suggest_for(typed);
+    if (library_find(typed, path, size)) return true;
+    if (snprintf(path, size, "%s", typed) >= (int)size)
+        return fail(e, E_LIMIT, "the path is too long: at most %zu bytes", size - 1);
+    if (!access(path, F_OK) || strpbrk(typed, "/.")) return true; /* opening the file gives the reason of a failure */
+    library_list(suggest_offer, &near);
+    struct message t = {0};
+    message_add(&t, "there is no lesson ");
+    message_quote(&t, typed);
+    message_near(&t, &near);
+    return fail(e, E_USAGE, "%s; `lesson` lists them, and a path names a file", t.text);
+}
+
 static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 {
-    const char *path = arg(a, "file");
+    char path[4096];
     int64_t reps = arg_int(a, "reps", 0);
     if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
     if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
-    if (strlen(path) >= 4096) return fail(e, E_LIMIT, "the path is too long: at most 4095 bytes");
+    if (!arg(a, "lesson")) return lesson_list(s, e);
+    if (!find_lesson(arg(a, "lesson"), path, sizeof path, e)) return false;
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
     struct lines outer;
@@ -305,9 +326,10 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_lesson = {
     .name = "lesson",
-    .grammar = "FILE [reps N] [allow PERMISSION]",
+    .grammar = "[LESSON] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
-    .help = "A lesson runs its commands and measures the rows of its tables on the device in use. Its matrices are\n"
+    .help = "`lesson` alone lists the lessons and what you have done of each. A lesson runs its commands and measures "
+            "the rows of its tables on the device in use. Its matrices are\n"
             "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer, and\n"
             "Ctrl-C leaves the lesson. If there is no terminal, questions are printed with their answers. Shell\n"
             "commands (!COMMAND) of a lesson are refused without `allow shell` (see `help allow`). A lesson is a text\n"
@@ -320,6 +342,6 @@ const struct command command_lesson = {
             "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
             "    !  text shown after the answer\n"
             "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
-            "    device cuda:0; lesson samples/lessons/drm.txt",
+            "    device cuda:0; lesson drm",
     .run = run_lesson,
 };

@@ -11,6 +11,7 @@ struct err;
 struct session;
 
 #include "base/memfile.h"
+#include "lesson_sheet.h"
 
 #include <cjson/cJSON.h>
 
@@ -73,7 +74,6 @@ struct question {
     bool asked, settled; /* the answer was judged and printed */
     char *given;         /* what the reader typed, owned; NULL: nothing */
 };
-enum outcome { RIGHT, WRONG, SKIPPED, SHOWN, UNKNOWN, THOUGHT };
 struct score {
     int questions, of[THOUGHT + 1];
     bool hinted; /* the hint about Enter and Ctrl-C was shown */

@@ -75,12 +75,12 @@ static void give_files(struct completion *c)
 static void give_item(void *user, const struct item *it, bool value)
 {
     struct completion *c = user;
-    if (!value)
-        give_matching(c, it->word);
-    else if (kind_has_list(it->value))
-        kind_list(it->value, c->session, c->args, give_matching, c);
-    else if (it->value->role == KIND_FILE)
-        give_files(c);
+    bool listed = value && kind_has_list(it->value);
+    if (!value) give_matching(c, it->word);
+    if (listed) kind_list(it->value, c->session, c->args, give_matching, c);
+    /* a kind with names has files only where a folder is typed */
+    bool files = value && it->value->role == KIND_FILE && (!listed || strchr(c->prefix, '/'));
+    if (files) give_files(c);
 }
 
 /* The words of the command being typed, after the last `;`. Returns false for a shell command. */

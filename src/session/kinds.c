@@ -10,6 +10,7 @@
 #include "interval.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "library.h"
 #include "lu/lu.h"
 #include "matrix.h"
 #include "base/numeral.h"
@@ -152,6 +153,12 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
     if (name && option_find(name)) option_list(s, option_find(name), give, user);
 }
 
+static void list_lessons(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    library_list(give, user);
+}
+
 static const struct registry *views_of(const struct session *s)
 {
     return s->front ? s->front->views : NULL;
@@ -252,6 +259,7 @@ const struct kind kinds[] = {
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN},
     {"PARAMS", "params", "a parameter", NULL, NULL, check_param, list_params, KIND_PARAMS},
     {"FILE", "file", "a file", NULL, NULL, any, NULL, KIND_FILE},
+    {"LESSON", "lesson", "a lesson or its file", NULL, NULL, any, list_lessons, KIND_FILE},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, check_name, NULL,
      KIND_PLAIN},
     {"N", "n", "an integer", NULL, NULL, check_integer, NULL, KIND_PLAIN},

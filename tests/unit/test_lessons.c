@@ -3,6 +3,7 @@
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "machine/bench.h"
+#include "session/command.h"
 #include "session/front.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
@@ -10,8 +11,10 @@
 #include "ui/run.h"
 
 #include <cjson/cJSON.h>
+#include <errno.h>
 #include <glob.h>
 #include <math.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { COLUMNS = 100 };
@@ -346,6 +349,73 @@ static void matrices_stay_until_the_next_lesson(void **state)
     assert_non_null(session_matrix(&t.s, "mine", NULL));
     assert_false(lesson(&t, "> gen poisson2d 3 as mine\n"));
     assert_says(t.err, "is called mine already");
+    shut(&t);
+}
+
+/* ---- lessons by name ---- */
+
+static void make_folder(const char *name)
+{
+    assert_false(mkdir(path_of(name), 0700) && errno != EEXIST);
+}
+
+/* A data folder of the user with one lesson. */
+static void add_own_lesson(void)
+{
+    static const char text[] = "% 3 My own\n# Mine\n? Which?\n?  a  this\n= a\n\n? How many?\n= 2\n";
+    make_folder("warpspy");
+    make_folder("warpspy/lessons");
+    write_file("warpspy/lessons/mine.txt", text, sizeof text - 1);
+    setenv("XDG_DATA_HOME", folder, 1);
+}
+
+/* The lessons of the source tree and those of the user, from any folder. */
+static void lessons_are_found_by_name(void **state)
+{
+    struct talk t;
+    char here[4096];
+    (void)state;
+    add_own_lesson();
+    assert_non_null(getcwd(here, sizeof here));
+    assert_int_equal(chdir("/"), 0);
+    open_on_cpu(&t, OUT_TEXT);
+    talk_says(&t, "lesson", "looks");
+    assert_says(t.out, "2 questions   My own\n");
+    assert_true(strstr(t.out, "mine ") > strstr(t.out, "dense-row ") &&
+                strstr(t.out, "mine ") < strstr(t.out, "races "));
+    assert_narrow(t.out);
+    talk_says(&t, "lesson mine", "Mine\n====\n");
+    talk_says(&t, "lesson drm reps 1", "DRM");
+    talk_refuses(&t, "lesson mien", "there is no lesson `mien` (did you mean `mine`?)");
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, "lesson"));
+    same(number(&t, "lesson", 0, "place"), 1);
+    same(number(&t, "lesson", 0, "answered"), 0);
+    shut(&t);
+    assert_int_equal(chdir(here), 0);
+}
+
+static void keep_word(void *user, const char *word)
+{
+    char *all = user;
+    snprintf(all + strlen(all), 256 - strlen(all), "%s ", word);
+}
+
+static void names_of_lessons_are_completed(void **state)
+{
+    static const char *const lines[][2] = {{"lesson mi", "microscope mine "},
+                                           {"lesson samples/lessons/lo", "samples/lessons/looks.txt "},
+                                           {"lesson xy", ""}};
+    struct talk t;
+    (void)state;
+    add_own_lesson();
+    open_on_cpu(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(lines); i++) {
+        char words[256] = "";
+        complete(&t.s, lines[i][0], strlen(lines[i][0]), keep_word, words);
+        assert_string_equal(words, lines[i][1]);
+    }
     shut(&t);
 }
 
@@ -783,15 +853,15 @@ static void segments_depend_on_the_gpu(void **state)
 static int in_a_folder(void **state)
 {
     (void)state;
-    return mkdtemp(folder) ? 0 : -1;
+    return mkdtemp(folder) && !setenv("XDG_STATE_HOME", folder, 1) ? 0 : -1;
 }
 
 static int without_it(void **state)
 {
-    static const char *const files[] = {"lesson.txt", "tiny.mtx", "script"};
+    char line[128];
     (void)state;
-    for (int i = 0; i < COUNT(files); i++) unlink(path_of(files[i]));
-    rmdir(folder);
+    snprintf(line, sizeof line, "rm -rf %s", folder);
+    assert_int_equal(system(line), 0);
     devices_close();
     return 0;
 }
@@ -811,6 +881,8 @@ int main(void)
         cmocka_unit_test(times_need_a_device_that_measures),
         cmocka_unit_test(paths_are_relative_to_the_lesson),
         cmocka_unit_test(matrices_stay_until_the_next_lesson),
+        cmocka_unit_test(lessons_are_found_by_name),
+        cmocka_unit_test(names_of_lessons_are_completed),
         cmocka_unit_test(mistakes_name_their_line),
         cmocka_unit_test(long_questions_are_refused),
         cmocka_unit_test(questions_are_printed_without_a_terminal),

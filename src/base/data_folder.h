@@ -1,0 +1,13 @@
+/* The folders that may hold the program's data files. */
+#ifndef DATA_FOLDER_H
+#define DATA_FOLDER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Write the path of folder i, from 0, in the order of the search: share/warpspy beside the program's bin, the source
+   tree that the program was built in, and warpspy in $XDG_DATA_HOME and in each of $XDG_DATA_DIRS. Writes an empty path
+   if there is no such folder here. Returns false after the last folder. */
+bool data_folder(int i, char *out, size_t size);
+
+#endif

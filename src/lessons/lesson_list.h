@@ -1,0 +1,23 @@
+/* What is known of a lesson before it is read, and the list of lessons. */
+#ifndef LESSON_LIST_H
+#define LESSON_LIST_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct session;
+struct err;
+
+struct lesson_head {
+    int place;                   /* in the list of lessons; 0: none is given */
+    int questions;               /* the number of questions */
+    char about[120], title[120]; /* the first comment, without its place; the first title */
+    char text[20];               /* checksum of the file */
+};
+/* Read the whole file, and go back to its beginning. Returns false for a pipe, which cannot go back, and for a file
+   that is not text. */
+bool lesson_head(FILE *f, struct lesson_head *h);
+/* Print the lessons that can be found by name, and what the user has done of each. */
+bool lesson_list(struct session *s, struct err *e);
+
+#endif

@@ -1,0 +1,88 @@
+/* Lessons by name: the files NAME.txt in the folders samples/lessons and lessons of each folder of data. A lesson in
+   samples/lessons reads the sample matrices in the folder above it. */
+#include "library.h"
+#include "base/base.h"
+#include "base/data_folder.h"
+
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_MOST = 63 };
+static const char ending[] = ".txt";
+static const char *const inside[] = {"samples/lessons", "lessons"};
+
+/* Write folder i of lessons. Returns false after the last; the path is empty where there is no such folder. */
+static bool lesson_folder(int i, char *out, size_t size)
+{
+    char data[PATH_MAX];
+    if (!data_folder(i / COUNT(inside), data, sizeof data)) return false;
+    bool fits = *data && snprintf(out, size, "%s/%s", data, inside[i % COUNT(inside)]) < (int)size;
+    if (!fits) *out = 0;
+    return true;
+}
+
+static bool is_file(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
+bool library_find(const char *name, char *path, size_t size)
+{
+    char folder[PATH_MAX];
+    if (!*name || strlen(name) > NAME_MOST || strchr(name, '/')) return false;
+    for (int i = 0; lesson_folder(i, folder, sizeof folder); i++)
+        if (*folder && snprintf(path, size, "%s/%s.txt", folder, name) < (int)size && is_file(path)) return true;
+    return false;
+}
+
+static void visit_file(const char *folder, const char *file, library_visit *visit, void *user)
+{
+    char name[NAME_MOST + 1], path[PATH_MAX], found[PATH_MAX];
+    size_t n = strlen(file) - strlen(ending);
+    if (n > NAME_MOST || snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return;
+    snprintf(name, sizeof name, "%.*s", (int)n, file);
+    if (library_find(name, found, sizeof found) && !strcmp(found, path)) visit(user, name, path);
+}
+
+static int is_text(const struct dirent *f)
+{
+    size_t n = strlen(f->d_name), tail = strlen(ending);
+    return *f->d_name != '.' && n > tail && !strcmp(f->d_name + n - tail, ending);
+}
+
+void library_each(library_visit *visit, void *user)
+{
+    char folder[PATH_MAX];
+    struct dirent **file;
+    for (int i = 0; lesson_folder(i, folder, sizeof folder); i++) {
+        int n = *folder ? scandir(folder, &file, is_text, alphasort) : -1;
+        for (int k = 0; k < n; k++) {
+            visit_file(folder, file[k]->d_name, visit, user);
+            free(file[k]);
+        }
+        if (n >= 0) free(file);
+    }
+}
+
+struct names {
+    give_fn *give;
+    void *user;
+};
+
+static void give_name(void *user, const char *name, const char *path)
+{
+    const struct names *to = user;
+    (void)path;
+    to->give(to->user, name);
+}
+
+void library_list(give_fn *give, void *user)
+{
+    library_each(give_name, &(struct names){give, user});
+}
