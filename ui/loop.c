@@ -113,8 +113,9 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     if (!view_has_matrix(v, s, e)) return false;
     struct view_state *st = screen_view_state(s, v);
     bool goes_on = full && v->drive && v->is_running(s);
-    bool pane =
-        screen_explorer(s)->on && !st->w && !st->h && !s->folder; /* a lesson prints pictures between its text */
+    bool pane = screen_explorer(s)->on && !st->w && !st->h &&
+                !s->folder && /* a lesson prints pictures between its text */
+                !out_is_redirected(s->out);
     if (!goes_on && (full || pane)) return run_full(s, v, e);
     view_reset(st, s->current);
     st->full = full;

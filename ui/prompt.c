@@ -113,7 +113,7 @@ void prompt_open(struct session *s)
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
     rl_attempted_completion_function = matches;
-    rl_completer_word_break_characters = " \t\n;\"'";
+    rl_completer_word_break_characters = " \t\n;\"'>|";
     using_history();
     stifle_history(HISTORY_MOST);
     history_load();

@@ -45,7 +45,7 @@ static bool one_word(struct words *w, const char **p, struct err *e)
 {
     if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words", WORDS_MAX);
     struct word *word = &w->w[w->n++];
-    *word = (struct word){w->text + w->used, false};
+    *word = (struct word){w->text + w->used, false, false};
     if (!home(w, p, e)) return false;
     while (**p && !is_blank(**p) && **p != ';') {
         char c = **p;
@@ -65,6 +65,40 @@ static bool one_word(struct words *w, const char **p, struct err *e)
     return true;
 }
 
+/* The length of a > or >> at p, or 0. >= is an ordinary word. */
+static size_t arrow_length(const char *p)
+{
+    size_t n = strspn(p, ">");
+    return n > 2 || p[n] == '=' ? 0 : n;
+}
+
+static bool take_arrow(struct words *w, const char **p, size_t n, struct err *e)
+{
+    if (w->n == WORDS_MAX) return fail(e, E_LIMIT, "the command has more than %d words", WORDS_MAX);
+    w->w[w->n++] = (struct word){w->text + w->used, false, true};
+    if (!put(w, *p, n, e)) return false;
+    w->text[w->used++] = 0;
+    *p += n;
+    return true;
+}
+
+/* Take the shell command after |. Quotes and backslashes stay in it. */
+static bool take_pipe(struct words *w, const char **line, struct err *e)
+{
+    const char *first = *line + 1 + strspn(*line + 1, " \t"), *p = first;
+    for (; *p && (w->open || *p != ';'); p++) {
+        if (*p == '\\' && w->open != '\'' && p[1])
+            p++;
+        else if (w->open ? *p == w->open : *p == '"' || *p == '\'')
+            w->open = w->open ? 0 : *p;
+    }
+    w->pipe = w->text + w->used;
+    *line = p;
+    if (!put(w, first, (size_t)(p - first), e)) return false;
+    w->text[w->used++] = 0;
+    return true;
+}
+
 static void put_at(char *out, size_t size, size_t *n, char c)
 {
     if (*n + 1 < size) out[*n] = c;
@@ -77,20 +111,27 @@ static bool is_plain(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || strchr("_+-.,/:=@%^", c);
 }
 
+static void put_all(char *out, size_t size, size_t *n, const char *text)
+{
+    for (; *text; text++) put_at(out, size, n, *text);
+}
+
 size_t words_join(const struct words *w, char *out, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < w->n; i++) {
         /* No keyword contains a dot or a slash. */
         bool quote = (i && w->w[i].quoted && !strpbrk(w->w[i].text, "./")) || !*w->w[i].text;
-        for (const char *p = w->w[i].text; *p; p++) quote |= !is_plain(*p);
-        for (const char *p = quote ? " \"" + !i : &" "[!i]; *p; p++) put_at(out, size, &n, *p);
+        for (const char *p = w->w[i].text; *p && !w->w[i].arrow; p++) quote |= !is_plain(*p);
+        put_all(out, size, &n, quote ? " \"" + !i : &" "[!i]);
         for (const char *p = w->w[i].text; *p; p++) {
             if (quote && (*p == '"' || *p == '\\')) put_at(out, size, &n, '\\');
             put_at(out, size, &n, *p);
         }
         if (quote) put_at(out, size, &n, '"');
     }
+    if (w->pipe) put_all(out, size, &n, " | ");
+    if (w->pipe) put_all(out, size, &n, w->pipe);
     out[n < size ? n : size - 1] = 0;
     return n;
 }
@@ -101,13 +142,18 @@ bool words_split(struct words *w, const char **line, struct err *e)
     w->used = 0;
     w->open = 0;
     w->more = false;
+    w->pipe = NULL;
     for (;;) {
         const char *start = *line;
         while (is_blank(**line)) ++*line;
         w->ended = *line > start;
         if (**line == '#') *line += strlen(*line);
         if (!**line || **line == ';') break;
-        if (!one_word(w, line, e)) return false;
+        size_t arrow = arrow_length(*line);
+        bool pipe = **line == '|' && w->n;
+        if (!(pipe ? take_pipe(w, line, e) : arrow ? take_arrow(w, line, arrow, e) : one_word(w, line, e)))
+            return false;
+        if (pipe) break;
     }
     w->more = **line == ';';
     if (w->more) ++*line;

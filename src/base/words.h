@@ -12,18 +12,21 @@ enum { LINE_LIMIT = 16384, WORDS_MAX = 256 };
 struct word {
     char *text;
     bool quoted; /* part of the word was quoted, so the word is never a keyword */
+    bool arrow;  /* the word is an unquoted > or >>, which redirects output or compares */
 };
 struct words {
     int n;      /* words */
     char open;  /* the quote that is not closed, or 0 */
     bool ended; /* a blank follows the last word */
     bool more;  /* a `;` ended the command */
+    char *pipe; /* the shell command after |, as it was typed; NULL: none */
     struct word w[WORDS_MAX];
     size_t used;
     char text[2 * LINE_LIMIT]; /* twice the limit, since replacing a leading ~ makes a word longer */
 };
 /* Split the command at *line, which ends at a `;` or at the end of the line, and move *line past it. "..." and '...'
-   quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. */
+   quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. > or >>
+   at the start of a word is a word of its own; | at the start of a word begins a shell command, up to the next `;`. */
 bool words_split(struct words *w, const char **line, struct err *e);
 /* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
    `size` means that the whole command was written. */

@@ -5,7 +5,7 @@
 #include "session.h"
 
 static const struct named permissions[] = {
-    {"shell", "the lines !COMMAND of scripts, lessons, recordings and `keys`"},
+    {"shell", "the lines !COMMAND and COMMAND | SHELL COMMAND of scripts, lessons, recordings and `keys`"},
     {0},
 };
 

@@ -6,14 +6,14 @@
 #include "front.h"
 #include "grammar.h"
 #include "record.h"
+#include "redirect.h"
 #include "session.h"
+#include "shell.h"
 #include "base/suggest.h"
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 #define GROUP(title)
 #define COMMAND(id) extern const struct command command_##id;
@@ -96,6 +96,7 @@ static bool run_split(struct session *s, struct words *w)
 {
     struct err e = {0};
     struct args a;
+    struct redirect to = {0};
     const struct command *c = command_find(w->w[0].text);
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
@@ -109,7 +110,10 @@ static bool run_split(struct session *s, struct words *w)
     s->nested++;
     struct watch *before = loop_enter(&s->watch);
     bool ok = !session_interrupted() || fail(&e, E_CANCELLED, "cancelled");
-    if (ok) ok = c ? args_match(&a, s, c, w, &e) && c->run(s, &a, &e) : unknown_command(w, &e);
+    if (ok) ok = redirect_take(&to, w, c && c->compares, &e);
+    if (ok) ok = c ? args_match(&a, s, c, w, &e) : unknown_command(w, &e);
+    if (ok) ok = redirect_begin(&to, s, &e);
+    if (ok) ok = redirect_end(&to, s, c->run(s, &a, &e), &e);
     if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
     loop_enter(before);
     s->nested--;
@@ -132,7 +136,7 @@ bool run_words(struct session *s, int n, const char *const *word)
             fail(&e, E_LIMIT, "the command is too long: at most %d bytes", LINE_LIMIT);
             return finish(s, false, &e);
         }
-        w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), true};
+        w.w[i] = (struct word){memcpy(w.text + w.used, word[i], size), true, false};
         w.used += size;
     }
     return run_split(s, &w);
@@ -146,18 +150,7 @@ static bool shell(struct session *s, const char *line)
     struct err e = {0};
     double began = now_us();
     out_begin(s->out, "!");
-    if (!shell_is_allowed(s, &e)) return finish(s, false, &e);
-    fflush(out_file(s->out));
-    if (s->front && s->front->echo) s->front->echo(s, true);
-    int status = system(line);
-    if (s->front && s->front->echo) s->front->echo(s, false);
-    bool ran = status != -1 && WIFEXITED(status);
-    bool ok = ran && WEXITSTATUS(status) == 0;
-    if (!ran)
-        fail(&e, E_IO, "the shell could not run the command, or a signal ended it");
-    else if (!ok)
-        fail(&e, E_IO, "the shell command ended with status %d", WEXITSTATUS(status));
-    ok = finish(s, ok, &e);
+    bool ok = finish(s, shell_run(s, line, &e), &e);
     char typed[LINE_LIMIT + 2];
     snprintf(typed, sizeof typed, "!%s", line);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);

@@ -31,7 +31,7 @@ static void give_path(struct completion *c, const char *dir, size_t ndir, const 
     size_t n = 0;
     snprintf(path, sizeof path, "%.*s%s", (int)ndir, dir, name);
     for (const char *p = path; *p; p++) {
-        if (!c->quoted && strchr(" \t\"'\\;#", *p)) typed[n++] = '\\';
+        if (!c->quoted && strchr(" \t\"'\\;#>|", *p)) typed[n++] = '\\';
         typed[n++] = *p;
     }
     if (is_dir) typed[n++] = '/';
@@ -102,10 +102,13 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     if (pos > LINE_LIMIT) return;
     snprintf(head, sizeof head, "%.*s", (int)pos, line);
     if (!last_command(&w, head)) return;
-    bool begun = w.n && (!w.ended || w.open); /* the last word is to be completed */
+    bool begun = w.n && (!w.ended || w.open) && !w.w[w.n - 1].arrow; /* the last word is to be completed */
     int before = w.n - begun;
+    if (w.pipe) return;
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
     const struct command *command = before ? command_find(w.w[0].text) : NULL;
     if (!before) registry_list(&command_registry, give_matching, &c);
-    if (command) args_expected(&a, s, command, &w, before, give_item, &c);
+    bool file = before > 1 && w.w[before - 1].arrow; /* a file to write */
+    if (file) give_files(&c);
+    if (command && (!file || command->compares)) args_expected(&a, s, command, &w, before, give_item, &c);
 }

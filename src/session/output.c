@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 struct out {
-    FILE *data, *messages;
+    struct out_target to;
+    FILE *messages;
     enum out_mode mode;
     char command[64];
     struct table table;                      /* text and CSV: rows not printed yet */
@@ -24,7 +25,6 @@ struct out {
     cJSON *json;                             /* JSON: the row not printed yet */
     cJSON *within;                           /* the object being filled in an array of `row`, or NULL */
     bool printed;                            /* this command printed a row or an error */
-    bool csv_before;                         /* an earlier command printed a CSV table */
     FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
     int progress;                            /* columns of the progress line now on the terminal */
     void (*show_progress)(const char *text); /* NULL: progress is a line of messages */
@@ -42,7 +42,7 @@ struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *
     struct out *o = mem_zero(1, sizeof *o, "the output", e);
     if (!o) return NULL;
     cJSON_InitHooks(&(cJSON_Hooks){json_new, mem_free});
-    o->data = data;
+    o->to.data = data;
     o->messages = messages;
     o->mode = mode;
     return o;
@@ -61,6 +61,11 @@ enum out_mode out_mode(const struct out *o)
     return o->mode;
 }
 
+bool out_is_redirected(const struct out *o)
+{
+    return o->to.redirected;
+}
+
 void out_html(struct out *o)
 {
     o->html = true;
@@ -68,7 +73,7 @@ void out_html(struct out *o)
 
 FILE *out_file(const struct out *o)
 {
-    return o->data;
+    return o->to.data;
 }
 
 void out_listen(struct out *o, FILE *rows, FILE *text)
@@ -132,7 +137,7 @@ static void json_flush(struct out *o)
     if (!o->json) return;
     char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
     if (!line) no_memory(o);
-    if (line && o->mode == OUT_JSON) fprintf(o->data, "%s\n", line);
+    if (line && o->mode == OUT_JSON) fprintf(o->to.data, "%s\n", line);
     if (line && o->rows) fprintf(o->rows, "%s\n", line);
     mem_free(line);
     cJSON_Delete(o->json);
@@ -154,12 +159,14 @@ void out_progress_clear(struct out *o)
     o->progress = 0;
 }
 
-/* The width of the terminal; 0 if data does not go to a terminal. */
+/* The width for text; 0: no limit. */
 static int columns(const struct out *o)
 {
     struct winsize size;
-    if (!isatty(fileno(o->data))) return 0;
-    return ioctl(fileno(o->data), TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+    int terminal = o->to.columns < 0 ? STDOUT_FILENO : fileno(o->to.data);
+    if (o->to.columns > 0) return o->to.columns;
+    if (!isatty(terminal)) return 0;
+    return ioctl(terminal, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
 }
 
 int out_columns(const struct out *o)
@@ -174,16 +181,24 @@ static void flush(struct out *o)
     if (!o->table.rows) return;
     out_progress_clear(o);
     if (o->mode == OUT_CSV) {
-        if (o->csv_before) fputc('\n', o->data);
-        table_csv(&o->table, o->data);
-        o->csv_before = true;
+        if (o->to.csv_before) fputc('\n', o->to.data);
+        table_csv(&o->table, o->to.data);
+        o->to.csv_before = true;
     } else if (o->html) {
-        table_html(&o->table, o->data, o->records);
+        table_html(&o->table, o->to.data, o->records);
     } else {
-        (o->records ? table_records : table_text)(&o->table, o->data, columns(o));
+        (o->records ? table_records : table_text)(&o->table, o->to.data, columns(o));
     }
     if (o->text && o->mode == OUT_TEXT) (o->records ? table_records : table_text)(&o->table, o->text, 0);
     table_clear(&o->table);
+}
+
+struct out_target out_redirect(struct out *o, struct out_target to)
+{
+    struct out_target before = o->to;
+    flush(o);
+    o->to = to;
+    return before;
 }
 
 bool out_end(struct out *o, struct err *e)
@@ -192,7 +207,7 @@ bool out_end(struct out *o, struct err *e)
     flush(o);
     out_progress_clear(o);
     errno = 0;
-    bool failed = fflush(o->data) || ferror(o->data);
+    bool failed = fflush(o->to.data) || ferror(o->to.data);
     if (failed && errno == ENOMEM) return no_memory(o) || fail(e, o->err.code, "%s", o->err.text);
     if (failed) return fail_at(e, E_IO, "standard output", "cannot write: %s", strerror(errno ? errno : EIO));
     return o->err.code ? fail(e, o->err.code, "%s", o->err.text) : true;
@@ -205,7 +220,7 @@ static void json_error(struct out *o, const struct err *why)
     json_put(o, "error", json_string(why->text));
     json_put(o, "where", *why->where ? json_string(why->where) : cJSON_CreateNull());
     json_flush(o);
-    if (o->err.code) fputs("{\"command\":null,\"ok\":false,\"error\":\"out of memory\",\"where\":null}\n", o->data);
+    if (o->err.code) fputs("{\"command\":null,\"ok\":false,\"error\":\"out of memory\",\"where\":null}\n", o->to.data);
 }
 
 void out_error(struct out *o, const struct err *why)
@@ -217,11 +232,11 @@ void out_error(struct out *o, const struct err *why)
     print_safe(why->where, strlen(why->where), sizeof why->where, where, sizeof where);
     print_safe(why->text, strlen(why->text), sizeof why->text, text, sizeof text);
     if (o->text) fprintf(o->text, "%s\n", text);
-    if (o->mode == OUT_JSON && !ferror(o->data)) {
+    if (o->mode == OUT_JSON && !ferror(o->to.data)) {
         json_error(o, why);
         return;
     }
-    fflush(o->data);
+    fflush(o->to.data);
     fprintf(o->messages, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
     fflush(o->messages);
 }
@@ -422,12 +437,12 @@ void out_text(struct out *o, const char *fmt, ...)
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
     if (o->html) {
-        fputs("<p>", o->data);
-        text_html(o->data, safe);
-        fputs("</p>\n", o->data);
+        fputs("<p>", o->to.data);
+        text_html(o->to.data, safe);
+        fputs("</p>\n", o->to.data);
         return;
     }
-    table_wrapped(o->data, safe, 0, hang_of(safe), columns(o));
+    table_wrapped(o->to.data, safe, 0, hang_of(safe), columns(o));
     if (o->text) fprintf(o->text, "%s\n", safe);
 }
 
@@ -460,7 +475,7 @@ void out_prose(struct out *o, const char *text)
 void out_note(struct out *o, const char *fmt, ...)
 {
     out_progress_clear(o);
-    fflush(o->data);
+    fflush(o->to.data);
     char safe[4 * LINE_MOST];
     va_list ap;
     va_start(ap, fmt);

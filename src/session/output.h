@@ -18,6 +18,16 @@ enum out_mode { OUT_TEXT, OUT_JSON, OUT_CSV };
 struct out;
 struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void out_free(struct out *o);
+/* Where the data go. */
+struct out_target {
+    FILE *data;
+    int columns;     /* the width for text; 0: of the terminal, if data is a terminal; -1: of the terminal on stdout */
+    bool csv_before; /* data already contains a CSV table */
+    bool redirected; /* the user sent the output of this command to a file or to a shell command */
+};
+/* Print pending rows, and send the following data to another target. Returns the previous target. */
+struct out_target out_redirect(struct out *o, struct out_target to);
+bool out_is_redirected(const struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
 /* Copy all output to two more files. One receives the rows as JSON lines, the other receives the text with errors,

@@ -614,6 +614,22 @@ def test_shell_escape():
     quits(s)
 
 
+def test_output_goes_to_a_shell_command():
+    s = at_prompt()
+    s.line("version | sed s/^/piped-/")
+    s.wait("piped-warpspy")
+    s.line("version | (read line; read key < /dev/tty; echo got $key)")
+    s.line("answer")
+    s.wait("got answer")
+    s.line("version | sleep 60")
+    s.settle()
+    s.keys("\x03")
+    s.wait("version: cancelled")
+    s.line("formats > kept.txt; !wc -l kept.txt; rm kept.txt")
+    s.wait("kept.txt")
+    quits(s)
+
+
 def dies(sig, view):
     s = at_prompt("samples/thesis4.mtx")
     if view:

@@ -1,0 +1,151 @@
+/* Redirection: find it at the end of a line, open its target, and send the output of the command there. */
+#include "redirect.h"
+#include "allow.h"
+#include "base/err.h"
+#include "base/numeral.h"
+#include "base/text.h"
+#include "base/words.h"
+#include "session.h"
+#include "shell.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- the words ---- */
+
+static bool is_number(const char *text)
+{
+    double value;
+    return is_real(text, &value);
+}
+
+static bool take_shell(struct redirect *r, const struct words *w, struct err *e)
+{
+    r->to = REDIRECT_SHELL;
+    r->target = w->pipe;
+    if (!*w->pipe) return fail(e, E_USAGE, "a shell command is missing after `|`");
+    for (int i = 1; i + 1 < w->n; i++)
+        if (w->w[i].arrow && i + 2 == w->n && !is_number(w->w[i + 1].text))
+            return fail(e, E_USAGE, "the output goes to a file or to a shell command, not to both; use `| tee FILE`");
+    return true;
+}
+
+/* The index of the > of a redirection: before the last word, or before the last two if the last word is `force`. 0:
+   there is none. */
+static int last_arrow(const struct words *w)
+{
+    const struct word *last = &w->w[w->n - 1];
+    if (w->n > 2 && last[-1].arrow) return w->n - 2;
+    bool force = w->n > 3 && !last->quoted && !strcmp(last->text, "force");
+    return force && last[-2].arrow ? w->n - 3 : 0;
+}
+
+/* Report a > that is not followed by one file name. */
+static bool check_arrows(const struct words *w, struct err *e)
+{
+    for (int i = 1; i < w->n; i++)
+        if (w->w[i].arrow)
+            return fail(e, E_USAGE,
+                        i + 1 == w->n ? "a file is missing after `%s`"
+                                      : "`%s FILE` or `%s FILE force` must be the end of the command",
+                        w->w[i].text, w->w[i].text);
+    return true;
+}
+
+bool redirect_take(struct redirect *r, struct words *w, bool compares, struct err *e)
+{
+    if (w->pipe) return take_shell(r, w, e);
+    int at = last_arrow(w);
+    const struct word *file = &w->w[at + 1];
+    if (at && compares && !file->quoted && is_number(file->text)) at = 0;
+    if (at) {
+        r->to = w->w[at].text[1] ? REDIRECT_APPEND : REDIRECT_NEW;
+        r->target = file->text;
+        r->force = at + 3 == w->n;
+        w->n = at;
+    }
+    return compares || check_arrows(w, e);
+}
+
+/* ---- the target ---- */
+
+static bool cannot(const char *path, const char *doing, struct err *e)
+{
+    char safe[256];
+    return fail_at(e, E_IO, print_safe(path, strlen(path), 200, safe, sizeof safe), "cannot %s: %s", doing,
+                   strerror(errno));
+}
+
+/* Open a file to append to, or something that is not a regular file, such as /dev/null. A pipe without a reader is
+   refused. */
+static bool open_directly(struct redirect *r, struct err *e)
+{
+    int fd = open(r->target, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0666);
+    if (fd < 0) return cannot(r->target, "open", e);
+    fcntl(fd, F_SETFL, O_APPEND);
+    r->stream = fdopen(fd, "a");
+    return r->stream || (close(fd), cannot(r->target, "open", e));
+}
+
+static bool open_new(struct redirect *r, struct err *e)
+{
+    if (!newfile_allowed(r->target, r->force, e)) return false;
+    if (!newfile_open(&r->file, r->target, e)) return newfile_close(&r->file, false, NULL);
+    int fd = fcntl(r->file.fd, F_DUPFD_CLOEXEC, 3);
+    r->stream = fd < 0 ? NULL : fdopen(fd, "w");
+    return r->stream || (newfile_fail(&r->file, "open the file", errno, e), newfile_close(&r->file, false, NULL));
+}
+
+static bool open_target(struct redirect *r, struct session *s, struct err *e)
+{
+    struct stat st;
+    if (r->to == REDIRECT_SHELL) {
+        bool ok = shell_is_allowed(s, e) && memfile_open(&r->text, e);
+        r->stream = r->text.file;
+        return ok;
+    }
+    bool special = !stat(r->target, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
+    if (r->to == REDIRECT_NEW && special) r->to = REDIRECT_APPEND;
+    return r->to == REDIRECT_NEW ? open_new(r, e) : open_directly(r, e);
+}
+
+bool redirect_begin(struct redirect *r, struct session *s, struct err *e)
+{
+    struct stat st;
+    if (r->to == REDIRECT_NONE) return true;
+    if (!open_target(r, s, e)) return r->to = REDIRECT_NONE, false;
+    bool filled = r->to == REDIRECT_APPEND && !fstat(fileno(r->stream), &st) && st.st_size > 0;
+    r->before = out_redirect(s->out, (struct out_target){.data = r->stream, .csv_before = filled, .redirected = true});
+    return true;
+}
+
+static bool close_file(struct redirect *r, bool keep, struct err *e)
+{
+    errno = 0;
+    bool failed = ferror(r->stream) | fclose(r->stream);
+    if (r->to == REDIRECT_APPEND) return !failed || cannot(r->target, "write the file", e);
+    if (failed) newfile_fail(&r->file, "write the file", errno ? errno : EIO, e);
+    return newfile_close(&r->file, keep && !failed, e) || !keep;
+}
+
+static bool feed_shell(struct redirect *r, struct session *s, bool run, struct err *e)
+{
+    bool ok = memfile_close(&r->text, run, e) && shell_feed(s, r->target, r->text.text, r->text.n, e);
+    memfile_free(&r->text);
+    return ok || !run;
+}
+
+bool redirect_end(struct redirect *r, struct session *s, bool ok, struct err *e)
+{
+    if (r->to == REDIRECT_NONE) return ok;
+    out_redirect(s->out, r->before);
+    fflush(r->stream);
+    bool shell = r->to == REDIRECT_SHELL, keep = ok || (shell ? r->text.n > 0 : ftello(r->stream) > 0);
+    struct err late = {0};
+    bool ended = shell ? feed_shell(r, s, keep, &late) : close_file(r, keep, &late);
+    if (!ok || ended) return ok;
+    return fail_at(e, late.code, late.where, "%s", late.text);
+}

@@ -1,0 +1,35 @@
+/* Redirection: the output of a command goes to a file (> FILE, >> FILE) or to a shell command (| COMMAND). */
+#ifndef REDIRECT_H
+#define REDIRECT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "base/memfile.h"
+#include "base/newfile.h"
+#include "output.h"
+
+struct err;
+struct session;
+struct words;
+
+enum redirect_to { REDIRECT_NONE, REDIRECT_NEW, REDIRECT_APPEND, REDIRECT_SHELL };
+struct redirect {
+    enum redirect_to to;
+    const char *target; /* a path or a shell command; part of the words */
+    bool force;         /* overwrite an existing file */
+    struct out_target before;
+    struct newfile file; /* REDIRECT_NEW */
+    FILE *stream;        /* writes the file */
+    struct memfile text; /* REDIRECT_SHELL: the input of the shell command */
+};
+/* Take a redirection from the end of the words; *r must be empty. `compares`: the command compares with > itself, so >
+   before a number is no redirection. */
+bool redirect_take(struct redirect *r, struct words *w, bool compares, struct err *e);
+/* Open the target and send the session's output to it. If this fails, nothing is redirected. */
+bool redirect_begin(struct redirect *r, struct session *s, struct err *e);
+/* Send the output to the previous target again. `ok`: the command succeeded; if it failed without output, no file is
+   written and no shell command runs. */
+bool redirect_end(struct redirect *r, struct session *s, bool ok, struct err *e);
+
+#endif

@@ -1,0 +1,17 @@
+/* Shell commands: the lines !COMMAND, and the commands that receive the output of another command. */
+#ifndef SHELL_H
+#define SHELL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct err;
+struct session;
+
+/* Run a shell command, and lend it the terminal meanwhile. Ctrl-C is meant for the shell command. Fails if the command
+   fails, or if the line may not run shell commands. */
+bool shell_run(struct session *s, const char *command, struct err *e);
+/* Like shell_run; the command reads `input`, which has n bytes. The command may end before it has read all of it. */
+bool shell_feed(struct session *s, const char *command, const char *input, size_t n, struct err *e);
+
+#endif
