@@ -95,7 +95,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st)
     c->cell[y * c->w + x].style = (uint8_t)st;
 }
 
-/* The number of columns that a glyph takes; 1 if the locale does not know the glyph. */
+/* The number of columns that a glyph takes; 1 if the locale does not define the glyph. */
 static int glyph_width(uint32_t g)
 {
     int w = g < 0x7f ? 1 : wcwidth((wchar_t)g);

@@ -80,8 +80,8 @@ static void draw_pane(struct canvas *c, struct session *s)
     draw_keys(c, "q leave  Tab pane  : command");
 }
 
-/* Find the end of the first line of text, no wider than w and broken after a blank if there is one. Returns the start
-   of the next line, or NULL if text is empty. */
+/* Find the end of the first line of text, no wider than w and, if possible, broken after a blank. Returns the start of
+   the next line, or NULL if text is empty. */
 static const char *next_line(const char *text, int w, int *length)
 {
     int n = (int)strcspn(text, "\n"), fits;

@@ -334,7 +334,8 @@ static void add_plain(int byte)
 
 static void take(int code, bool bytes);
 
-/* Called after Escape. If the rest of a sequence that ncurses does not know follows immediately, skip all of it. */
+/* Called after Escape. If the rest of a sequence that ncurses does not recognise follows immediately, skip all of
+   it. */
 static void take_escape(bool bytes)
 {
     int next = wgetch(full.keys);

@@ -7,8 +7,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The guardian's script sleeps until a line arrives or the pipe closes. It restores the modes only if no other program
-   has changed them. */
+/* The guardian's script sleeps until a line arrives or the pipe closes. The script restores the modes only if no other
+   program has changed them. */
 static const char script[] = "exec 3<&1; on=0\n"
                              "while read -r on_now; do on=$on_now; done\n"
                              "[ \"$on\" = 1 ] || exit 0\n"

@@ -8,7 +8,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-/* The functions of cairo that this file uses; cairo has had all of them since version 1.2. */
+/* The functions of cairo that this file uses; cairo has had all these functions since version 1.2. */
 enum {
     CAIRO_RGB24 = 1,
     CAIRO_NORMAL = 0,

@@ -1,4 +1,4 @@
-/* The struct behind screen.h, for the files that draw the screen and read keys. */
+/* The struct of the screen, for the files that draw the screen and read keys; screen.h has the public functions. */
 #ifndef SCREEN_PRIVATE_H
 #define SCREEN_PRIVATE_H
 

@@ -56,8 +56,8 @@ bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag *
 
 /* ---- guard.c ---- */
 
-/* A separate process restores the terminal if this process is killed while `on` is set. It writes `reset`, and it sets
-   the modes back to `before` if they are still `raw`. */
+/* A separate process restores the terminal if this process is killed while `on` is set. The process writes `reset`, and
+   sets the modes back to `before` if the modes are still `raw`. */
 void guard(bool on);
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
 

@@ -18,7 +18,7 @@ enum work {
     WORK_DRAW  /* the view must be redrawn */
 };
 
-/* A view. The comment of each function that may be NULL says what NULL means. */
+/* A view. A function may be NULL only if its comment says what NULL means. */
 struct view {
     const char *name, *about, *keys;
     bool any;     /* needs no matrix */
@@ -40,7 +40,7 @@ struct view {
     bool (*exists)(const struct session *s);
     /* The keys that have an effect now, for the line at the bottom. NULL: all of `keys`. */
     const char *(*keys_now)(const struct session *s);
-    /* Does the view itself handle this key now? It is a key (a digit or m) that the explorer would otherwise handle.
+    /* Does the view itself handle this key now? The key is a digit or m, which the explorer would otherwise handle.
        NULL: no. */
     bool (*claims)(const struct session *s, int key);
 

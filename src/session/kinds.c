@@ -51,7 +51,7 @@ static bool check_real(const struct session *s, const char *text)
     return is_real(text, NULL);
 }
 
-/* Can the name be typed as a word? It must be safe to print, not too long, and need no quotes. */
+/* Can the name be typed as a word? The name must be safe to print, not too long, and need no quotes. */
 static bool check_name(const struct session *s, const char *text)
 {
     char safe[sizeof((struct matrix *)0)->name * 4];
@@ -123,7 +123,7 @@ static bool check_precond(const struct session *s, const char *text)
     return precond_typed(text, &found);
 }
 
-/* All racers are solvers, or all are kernels, so after the first racer, offer only racers of the same kind. */
+/* The racers are either all solvers or all kernels, so after the first racer, offer only racers of the same kind. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     const char *first = a ? arg(a, "racer") : NULL;

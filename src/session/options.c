@@ -240,7 +240,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
     return split(copy, &name, &value) && !strcmp(name, option);
 }
 
-/* Copy all lines except those of this option. The option's new line replaces the first of its old lines, or is
+/* Copy all lines except the lines of this option. The option's new line replaces the first of its old lines, or is
    appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {

@@ -30,8 +30,8 @@ struct out_target out_redirect(struct out *o, struct out_target to);
 bool out_is_redirected(const struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
-/* Copy all output to two more files. One receives the rows as JSON lines, the other receives the text with errors,
-   formatted as for a pipe. NULL: no copy. */
+/* Copy all output to two more files. The first file receives the rows as JSON lines; the second file receives the text
+   with errors, formatted as for a pipe. NULL: no copy. */
 void out_listen(struct out *o, FILE *rows, FILE *text);
 FILE *out_listener(const struct out *o); /* the file that receives text; for code that draws on out_file itself */
 int out_columns(const struct out *o);    /* width of the terminal; 0: text does not go to a terminal */

@@ -17,7 +17,7 @@ double padded_gflops(const struct run *r);
 
 /* Print the keys operands, pieces and variance, which text does not show; null if m is NULL. */
 void out_measures(struct out *o, const struct measures *m);
-/* Print the same values and the padding as columns of a text table. */
+/* Print operands, pieces, variance and padding as columns of a text table. */
 void out_measures_text(struct out *o, const struct measures *m);
 /* Print text tables below the table of n runs: one of the diagonal formats, and one of the kernels that prepare data on
    the device, if there are any. */

@@ -23,8 +23,8 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e);
 /* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m is complex or has no entries. */
 bool modeled_matrix(const struct matrix *m, struct err *e);
 /* Emulate k on m for about a tenth of a second and predict its time on g; blocks of a large matrix are sampled. The
-   product is kept in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator cannot
-   run k. It also fails with the errors of session_product, or if the user cancels. */
+   stored matrix stays in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator
+   cannot run k. It also fails with the errors of session_product, or if the user cancels. */
 bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param, enum type real,
                     const struct machine *g, struct modeled *out, struct err *e);
 /* Make the prediction that a command with the grammar KERNEL [PARAMS] [of MATRIX] [f32|f64] requests, and print it with

@@ -10,10 +10,10 @@
 struct product {
     struct stored S;
     int64_t requested[PARAMS_MAX];  /* the parameters before they were resolved */
-    double prep_us;                 /* time to pack S */
+    double prep_us;                 /* time to pack S, in us */
     const struct device *packed_on; /* NULL: the host */
     struct mat mat[4];              /* copies on devices */
-    double put_us[4];               /* time to make each copy */
+    double put_us[4];               /* time to make each copy, in us */
     int nmats;
     struct product *next;
 };

@@ -286,7 +286,7 @@ static struct product *cached(struct matrix *m, const struct stored *shape)
     return NULL;
 }
 
-/* The product that was requested with the same parameters and therefore need not be planned again. */
+/* The stored matrix that was requested with the same parameters and therefore need not be planned again. */
 static struct product *requested_before(struct matrix *m, const struct stored *shape)
 {
     for (struct product *p = m->products; p; p = p->next)
@@ -333,7 +333,8 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     return p;
 }
 
-/* Turn the conversion w, whose first run took `us`, into a product, unless m has the same product already. */
+/* Turn the result of the conversion w, whose first run took `us`, into a product (a stored matrix) of m, unless m has
+   the same product already. */
 static struct product *take_over(struct matrix *m, struct packing *w, double us, struct err *e)
 {
     struct product *p = cached(m, &w->S);
@@ -412,7 +413,8 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-/* Free mat i of the product. The last mat moves into its place, and the pointers to the moved mat are updated. */
+/* Free mat i of p, which is one copy of the stored matrix on a device. The last mat moves into its place, and the
+   pointers to the moved mat are updated. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;

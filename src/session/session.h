@@ -90,7 +90,7 @@ bool session_path(const struct session *s, const char *file, char *path, size_t 
 /* name NULL: the chosen or default device. */
 struct device *session_device(struct session *s, const char *name, struct err *e);
 const struct stats *session_stats(struct session *s, struct matrix *m, struct err *e);
-/* m stored in format f, cached or newly packed; param NULL: the default parameters. The product is owned by m. */
+/* m stored in format f, cached or newly packed; param NULL: the default parameters. The result is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
 /* Would session_product return at once because m was packed with these parameters before? */

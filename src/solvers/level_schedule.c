@@ -135,7 +135,7 @@ static int runs_of(const struct layout *l, struct level_run *run)
     return n;
 }
 
-/* ---- the two pieces of memory: one holds integers, the other reals ---- */
+/* ---- the two pieces of memory: integers and reals ---- */
 
 static int64_t aligned(int64_t n)
 {

@@ -27,7 +27,7 @@ struct order {
 /* Sort the rows by level[n], whose elements are in 0 .. nlevels-1. Within a level the rows ascend, or descend if `down`
    is set. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e);
-/* Assign all rows to one level. This is for the host, which processes the rows one by one. */
+/* Assign all rows to one level, for the host, which processes the rows one by one. */
 bool order_plain(struct order *o, int64_t n, bool down, struct err *e);
 void order_free(struct order *o);
 

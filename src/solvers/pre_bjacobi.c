@@ -103,8 +103,8 @@ static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum 
     return fits;
 }
 
-/* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all have
-   one. */
+/* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all blocks
+   have an inverse. */
 static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
 {
     int64_t n = A->rows, bad = n;

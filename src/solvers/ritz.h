@@ -37,7 +37,7 @@ struct ritz {
    first beta that is negative, or the first NaN, whichever comes first. At most `budget` rows are processed, at about 5
    ns each; call again until r->settled. budget <= 0: no limit. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
-/* Call ritz_grow with the coefficients that a solve has recorded since its last restart. There are no rows unless
+/* Call ritz_grow with the coefficients that a solve has recorded since its last restart. T has no rows unless
    solver->lanczos is set. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
@@ -46,7 +46,7 @@ void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
    Takes about 10 k^3 operations. Fails if memory runs out, an element of H is not finite, or QR does not converge. */
 bool ritz_hessenberg(const double *H, int64_t ld, int64_t k, double *re, double *im, struct err *e);
 /* *condition receives the largest singular value of the (k + 1) x k Hessenberg matrix divided by its smallest singular
-   value. This is an estimate from below; it is infinite if the matrix is singular. */
+   value. The estimate is a lower bound; it is infinite if the matrix is singular. */
 bool ritz_condition(const double *H, int64_t ld, int64_t k, double *condition, struct err *e);
 
 #endif

@@ -208,7 +208,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
 }
 
-/* Of the Krylov space, only the columns of the current cycle matter. A cycle ends with the restart, which makes the
+/* In the Krylov space, only the columns of the current cycle matter. A cycle ends with the restart, which makes the
    first column of the next cycle. */
 static int64_t used_bytes(const struct solve *v, int i, int64_t queued)
 {

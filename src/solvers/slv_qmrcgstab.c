@@ -35,8 +35,8 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* The passes read or write 28 vectors. An SpMV that also computed the inner products would save three of these, so the
-   minimum is 25. */
+/* The passes read or write 28 vectors. An SpMV that also computed the inner products would save three of these vectors,
+   so the minimum is 25. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;

@@ -179,7 +179,7 @@ struct solve {
     enum reason reason; /* RUNNING until the solve ends */
     char why[400];      /* after solve_end: the reason as a sentence, with figures and advice */
     int why_detail;     /* index in `why` of the text after "converged: "; else 0 */
-    int64_t iterations; /* iterations done, as far as the host knows */
+    int64_t iterations; /* iterations done, according to the records that the host has read */
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */
     int64_t base;
     double residual; /* the recursive residual, relative to ||b|| */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The state of a solve at its end. It is restored if the solve cannot continue. */
+/* The state of a solve at its end, which is restored if the solve cannot continue. */
 struct end {
     double tol, eps, residual;
     int64_t maxit, base, iterations;

@@ -86,8 +86,8 @@ static bool fetch_x(struct solve *v, struct err *e)
 /* After Ctrl-C, the true residual of a matrix with more nonzeros would take too long. */
 enum { SOON_NNZ = 1 << 21 };
 
-/* Compute the true residual of x, and its error if the solution is known. Both are NaN if the user cancels
-   meanwhile. */
+/* Compute the true residual of x, and its error if the solution is known. The residual and the error are NaN if the
+   user cancels the computation. */
 static bool measure(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);

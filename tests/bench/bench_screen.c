@@ -105,7 +105,7 @@ static void put_machine(void)
 static char program[1024], home[64] = "/tmp/bench_screen.XXXXXX";
 static struct driven driven;
 
-/* Start the program with this file, or with none if it is NULL. */
+/* Start the program with this file, or without a file if `file` is NULL. */
 static bool start(const char *file)
 {
     char *argv[] = {program, (char *)file, NULL};
@@ -237,7 +237,7 @@ static void bench_keys_in_solve(const char *which)
 
 /* Keys in the spy pane while these commands run on 10^7 nonzeros. `to_spy` returns to that pane from the pane that
    shows the work. The keys open and close help, because the words of help are in no other frame: a frame that only
-   shows progress does not count. Each command gets a program of its own. */
+   shows progress does not count. Each command runs in its own program. */
 static const struct {
     const char *command, *to_spy;
 } long_commands[] = {

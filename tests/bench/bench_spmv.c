@@ -1,4 +1,4 @@
-/* The table of all kernels: a few generated matrices x formats x precisions, on the cpu and, if there is one, on
+/* The table of all kernels: a few generated matrices x formats x precisions, on the cpu and, if there is a GPU, on
    cuda:0. Every result is checked against the reference before it is timed. */
 #include <stdio.h>
 

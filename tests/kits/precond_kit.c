@@ -207,7 +207,7 @@ static const struct problem problems[] = {
     DENSE(4, 4, -1, 0, 2, -1, 5, 1, 0, 0, 1, 3, -1, 2, 0, -1, 6),
     DENSE(3, 2, 1, 0, 0, -4, 1, 1, 0, 8),
 };
-enum { SYMMETRIC_ONES = 4 }; /* the first four problems, and the last but one, are positive definite */
+enum { SYMMETRIC_ONES = 4 }; /* the first four problems and the second to last problem are positive definite */
 
 static bool definite(int i)
 {

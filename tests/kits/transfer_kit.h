@@ -1,4 +1,4 @@
-/* A host that copies like a GPU, to test transfers without one; each call can be made to fail. */
+/* A host that copies like a GPU, to test transfers without a GPU; each call can be made to fail. */
 #ifndef TRANSFER_KIT_H
 #define TRANSFER_KIT_H
 

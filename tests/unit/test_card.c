@@ -219,7 +219,8 @@ static void test_parts(void **state)
     csr_free(&A);
 }
 
-/* The card makes claims only if their conditions hold: a strictly dominant row, a square matrix, a regular matrix. */
+/* The card makes claims only if their conditions hold: a strictly dominant row, a square matrix, a nonsingular
+   matrix. */
 static void test_claims(void **state)
 {
     (void)state;

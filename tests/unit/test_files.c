@@ -90,7 +90,7 @@ static void every_shape_round_trips(void **state)
     }
 }
 
-/* Binary files keep every bit of a double, including those of a NaN. */
+/* Binary files keep every bit of a double, including the bits of a NaN. */
 static void every_value_round_trips(void **state)
 {
     static const uint64_t bits[] = {

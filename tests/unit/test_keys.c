@@ -200,7 +200,7 @@ struct storm {
     const char *typed;
 };
 
-/* These keys leave each line again, so that no command typed here runs, except stats. */
+/* These keys close every line that they open, so that no typed command runs, except stats. */
 static const char *const storm_keys[] = {
     "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
 static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};

@@ -264,7 +264,7 @@ static void test_places(void **state)
 
 /* ---- measures ---- */
 
-/* The numbers of DRM and DIA for drm8 equal those in the paper. */
+/* The numbers of DRM and DIA for drm8 equal the numbers in the paper. */
 static const struct {
     struct csr (*matrix)(void);
     const char *format;

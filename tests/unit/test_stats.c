@@ -358,7 +358,7 @@ static void empty_windows_hold_nothing(void **state)
 
 /* ---- real matrices ---- */
 
-/* The number in this column of INDEX.tsv, counted from 0. */
+/* The number in this column of INDEX.tsv; columns are counted from 0. */
 static double index_field(const char *line, int column)
 {
     for (; column > 0; column--) line = strchr(line, '\t') + 1;

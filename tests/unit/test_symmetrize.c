@@ -177,7 +177,7 @@ static struct csr upper(void)
 }
 
 /* A run allocates everything at its start: A and the working memory, in all at most four times the size of A. If the
-   device does not have this memory, the run is refused beforehand. */
+   device has less memory, the run is refused before it starts. */
 static void test_memory(void **state)
 {
     struct csr A = upper(), S;

@@ -13,8 +13,8 @@
 struct csr;
 
 /* The counts of the visible cells, kept so that moving the cursor needs no counting. On the full screen, counts of a
-   large matrix are first estimated from a sample, and then computed while no key comes. They are computed in
-   `counting`, or from `sums`, which give the counts of any window. */
+   large matrix are first estimated from a sample, and then computed while no key comes. The exact counts are computed
+   in `counting`, or from `sums`, which give the counts of any window. */
 struct grid {
     struct window win;
     int h, w;

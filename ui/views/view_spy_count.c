@@ -1,5 +1,5 @@
-/* The counts of the picture. They are computed at once if that is quick; otherwise, they are first sampled, and then
-   computed while no key comes. */
+/* The counts of the picture. The counts are computed at once if that is quick; otherwise, they are first sampled, and
+   then computed while no key comes. */
 #include "view_spy.h"
 #include "view_state.h"
 #include "session/matrix.h"

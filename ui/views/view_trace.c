@@ -186,7 +186,7 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
-/* Report that the warp does not reach (row, col), and which warp has the row if all warps take rows like this one. */
+/* Report that the warp does not reach (row, col), and which warp has the row if all warps take rows like this warp. */
 static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
 {
     int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;
