@@ -1,4 +1,4 @@
-/* help: lists the commands by group, or explains a command or anything else that a command can name. */
+/* help: lists the commands by group, or explains a command or another name, such as a format or a solver. */
 #include "session/allow.h"
 #include "session/args.h"
 #include "card/card.h"

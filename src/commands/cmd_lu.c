@@ -296,7 +296,8 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
     o.dev = session_device(s, arg(a, "on"), e);
     if (!o.dev) return false;
     if (arg_flag(a, "all")) {
-        if (o.b || o.method) return fail(e, E_USAGE, "`all` runs every method with its default b; name no method");
+        if (o.b || o.method)
+            return fail(e, E_USAGE, "`all` runs every method with its default b; do not name a method");
         return run_all(s, m, o, arg(a, "on"), (int)reps, e);
     }
     if (!run_one(m, &o, (int)reps, true, &t, e)) return false;

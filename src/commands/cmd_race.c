@@ -230,7 +230,7 @@ static void out_reasons(struct out *o, const struct race *r)
     if (r->kernels)
         out_text(o, "The emulator models accesses, not time: the results are checked, but there is no winner.");
     else
-        out_text(o, "The emulator models accesses, not time: the fewest iterations come first.");
+        out_text(o, "The emulator models accesses, not time: the solver with the fewest iterations comes first.");
 }
 
 void out_race(struct out *o, const struct race *r)

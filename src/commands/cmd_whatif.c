@@ -1,5 +1,5 @@
-/* whatif: shows bytes, padding and predicted times of another format, parameters, precision or order, before
-   converting. */
+/* whatif: shows bytes, padding and predicted times of another format, parameters, precision or ordering, without
+   converting the matrix. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -135,7 +135,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 const struct command command_whatif = {
     .name = "whatif",
     .grammar = "[format FORMAT] [PARAMS] [of MATRIX] [reorder ORDERING] [f32|f64]",
-    .about = "size and predicted time of another format, parameters, precision or order, before converting",
+    .about = "size and predicted time of another format, parameters, precision or ordering",
     .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
             "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
             "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"

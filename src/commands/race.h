@@ -50,7 +50,7 @@ struct race {
     bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` refer to that solve */
     double tol;
     int reps;                    /* number of SpMVs of each kernel; 0: as many as fit in a fixed time */
-    void *x, *y;                 /* vectors of the SpMVs, on the device; owned */
+    void *x, *y;                 /* vectors of the SpMVs, on the device; the race owns them */
     int n, ranking[RACERS_MOST]; /* ranking, after race_end: indices of racers, best first */
     struct racer racer[RACERS_MOST];
 };

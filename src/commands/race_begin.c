@@ -36,8 +36,8 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
-/* All racers are in memory at the same time. If there is not enough memory for all of them, add this to the error
-   message. */
+/* All racers are in memory at the same time. If there is not enough memory for all racers, mention this fact in the
+   error message. */
 static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;

@@ -88,7 +88,7 @@ static void strip_eof_byte(struct lines *l, struct text *t)
     while (t->n && t->s[t->n - 1] == EOF_BYTE) t->n--, l->eof_byte = true;
 }
 
-/* The text in t is part of one long line: shorten a comment, refuse any other line that is too long. */
+/* The text in t is part of one long line: shorten a comment, and refuse any other line that is too long. */
 static bool hold_back(struct text *t, struct err *e)
 {
     t->s[t->n] = '\n';

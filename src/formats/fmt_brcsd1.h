@@ -1,4 +1,4 @@
-/* BRCSD-I: the entry, the arrays, and the blocks. */
+/* BRCSD-I: the table entry, the arrays, and the blocks. */
 #ifndef FMT_BRCSD1_H
 #define FMT_BRCSD1_H
 

@@ -1,4 +1,4 @@
-/* BRCSD-II: the entry and the arrays. */
+/* BRCSD-II: the table entry and the arrays. */
 #ifndef FMT_BRCSD2_H
 #define FMT_BRCSD2_H
 

@@ -1,4 +1,4 @@
-/* BSR: the entry and the arrays. */
+/* BSR: the table entry and the arrays. */
 #ifndef FMT_BSR_H
 #define FMT_BSR_H
 

@@ -1,4 +1,4 @@
-/* COO: the entry and the arrays. */
+/* COO: the table entry and the arrays. */
 #ifndef FMT_COO_H
 #define FMT_COO_H
 

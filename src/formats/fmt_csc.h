@@ -1,4 +1,4 @@
-/* CSC: the entry and the arrays. */
+/* CSC: the table entry and the arrays. */
 #ifndef FMT_CSC_H
 #define FMT_CSC_H
 

@@ -1,4 +1,4 @@
-/* CSR as a stored format: the entry and the arrays. */
+/* CSR as a stored format: the table entry and the arrays. */
 #ifndef FMT_CSR_H
 #define FMT_CSR_H
 

@@ -1,4 +1,4 @@
-/* Dense: the entry and the array. */
+/* Dense: the table entry and the array. */
 #ifndef FMT_DENSE_H
 #define FMT_DENSE_H
 

@@ -1,4 +1,4 @@
-/* DIA: the entry and the arrays. */
+/* DIA: the table entry and the arrays. */
 #ifndef FMT_DIA_H
 #define FMT_DIA_H
 

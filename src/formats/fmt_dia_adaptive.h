@@ -1,4 +1,4 @@
-/* DIA-Adaptive: the entry, the parameters, and the chosen format. */
+/* DIA-Adaptive: the table entry, the parameters, and the chosen format. */
 #ifndef FMT_DIA_ADAPTIVE_H
 #define FMT_DIA_ADAPTIVE_H
 

@@ -1,4 +1,4 @@
-/* DRM: the entry, the arrays, and the layout of the segments. */
+/* DRM: the table entry, the arrays, and the layout of the segments. */
 #ifndef FMT_DRM_H
 #define FMT_DRM_H
 

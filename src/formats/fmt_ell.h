@@ -1,4 +1,4 @@
-/* ELL: the entry, the arrays, and functions that HYB shares. */
+/* ELL: the table entry, the arrays, and functions that HYB shares. */
 #ifndef FMT_ELL_H
 #define FMT_ELL_H
 

@@ -1,4 +1,4 @@
-/* HDC: the entry and the arrays. */
+/* HDC: the table entry and the arrays. */
 #ifndef FMT_HDC_H
 #define FMT_HDC_H
 

@@ -1,4 +1,4 @@
-/* HDIA: the entry and the arrays. */
+/* HDIA: the table entry and the arrays. */
 #ifndef FMT_HDIA_H
 #define FMT_HDIA_H
 

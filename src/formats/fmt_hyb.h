@@ -1,4 +1,4 @@
-/* HYB: the entry and the arrays. */
+/* HYB: the table entry and the arrays. */
 #ifndef FMT_HYB_H
 #define FMT_HYB_H
 

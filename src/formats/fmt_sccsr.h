@@ -1,4 +1,4 @@
-/* SC-CSR: the entry, the arrays, and the layout of the segments. */
+/* SC-CSR: the table entry, the arrays, and the layout of the segments. */
 #ifndef FMT_SCCSR_H
 #define FMT_SCCSR_H
 

@@ -1,4 +1,4 @@
-/* SELL-C-sigma: the entry and the arrays. */
+/* SELL-C-sigma: the table entry and the arrays. */
 #ifndef FMT_SELL_H
 #define FMT_SELL_H
 

@@ -1,4 +1,4 @@
-/* VAB: the entry and the arrays. */
+/* VAB: the table entry and the arrays. */
 #ifndef FMT_VAB_H
 #define FMT_VAB_H
 

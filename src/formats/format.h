@@ -24,7 +24,8 @@ struct format {
     bool zeros_fade;  /* a stored zero cannot be distinguished from padding (DIA, BSR, dense) */
     bool raw;         /* has no padding by construction */
     bool interchange; /* the format in which the program keeps matrices, so no conversion is needed */
-    bool spills; /* by default the format limits the padding of rows and stores the remaining entries without padding */
+    bool spills; /* with its default parameters, the format limits the padding of rows and stores the remaining entries
+                    without padding */
     int value;   /* index of the array that holds the values; -1 if there are several (see values) */
     int values[3]; /* if value is -1: the indices of the value arrays, ended by -1 */
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is

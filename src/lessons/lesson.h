@@ -72,7 +72,7 @@ struct question {
     int nanswers;
     struct answer answer[ANSWERS_MOST];
     bool asked, settled; /* the answer was judged and printed */
-    char *given;         /* what the reader typed, owned; NULL: nothing */
+    char *given;         /* what the reader typed; the question owns this text; NULL: nothing */
 };
 struct score {
     int questions, of[THOUGHT + 1];

@@ -74,7 +74,7 @@ const struct kernel *kernel_find(const char *name);
 /* Is this the name of a library's kernel that builds with CUDA have, but this build does not have? */
 bool kernel_needs_cuda(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used if the user names none: among the kernels of f that run on d (without vendor kernels), the first
+/* The kernel used if the user names none: among the kernels of f that run on d (except vendor kernels), the first
    kernel whose `best` accepts A; if there is none, the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);

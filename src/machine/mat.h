@@ -29,8 +29,8 @@ struct scratch {
 struct mat {
     const struct stored *of; /* not owned; must outlive this struct */
     struct device *dev;
-    void *ptr[ARRAYS_MAX];    /* array k on the device, owned */
-    struct scratch **scratch; /* head of a list that launches append to, owned */
+    void *ptr[ARRAYS_MAX];    /* array k on the device; mat_free releases it */
+    struct scratch **scratch; /* head of a list that launches append to; mat_free releases it */
 };
 /* Copy S to d; fails with E_MEMORY if S does not fit in the device's memory. mat_free releases the arrays and all
    scratch memory. */

@@ -152,7 +152,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool sym_host_sym(struct sym *v, struct err *e);
 bool sym_host_paper(struct sym *v, struct err *e);
 
-/* For methods: begin a step, which ends the previous step. SYM_STEPS only ends the last step. */
+/* For methods: begin a step, which ends the previous step. The value SYM_STEPS only ends the previous step. */
 bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e);
 
 /* ---- arithmetic that host and device share, so that results are bit-identical ---- */

@@ -33,7 +33,7 @@ bool csr_check(const struct csr *A, struct err *e);
    be NULL. Parallel; the result does not depend on the number of threads. row, col, val and imag are only read. */
 bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                        const double *val, const double *imag, int64_t *duplicates, struct err *e);
-/* Like csr_from_triplets, but with progress and cancellation; after cancellation A is empty. */
+/* Like csr_from_triplets, but with progress and cancellation; after a cancellation, A is empty. */
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
 /* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;

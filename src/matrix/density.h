@@ -25,8 +25,8 @@ bool density_more(struct density *d);
 /* Estimate the counts of density_of from a sample of matrix rows, spread evenly over each row of cells. The time does
    not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
-/* Like density_sample, but from an eighth of the rows. It takes about a millisecond and is meant for moving
-   pictures. */
+/* Like density_sample, but from an eighth of the rows. It takes about a millisecond and is meant for pictures
+   that change quickly. */
 bool density_glance(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
 /* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
@@ -35,7 +35,8 @@ struct sums {
     const struct csr *A;
     int down, across;
     int64_t h, w, done; /* number of cells down and across; number of rows of cells counted so far */
-    uint32_t *n;        /* [(h+1) * (w+1)]: number of entries above and left of each corner; owned */
+    uint32_t
+        *n; /* [(h+1) * (w+1)]: number of entries above and to the left of each corner; the table owns this array */
 };
 /* Choose the number of cells: at most 2048 in each direction, and about a quarter of the number of entries of A.
    Allocates nothing. */

@@ -130,8 +130,8 @@ struct cuthill {
     struct watch *w;
 };
 
-/* Sort each node's neighbours by degree. Visiting the nodes by ascending degree and appending each node to the lists of
-   its neighbours sorts the lists, because the graph is symmetric. */
+/* Sort each node's neighbours by degree. The function visits the nodes by ascending degree and appends each node to the
+   lists of its neighbours. The lists are then sorted, because the graph is symmetric. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;

@@ -333,7 +333,7 @@ static void test_command_refuses(void **state)
         {"lu on emu b 0", "b is 0: give a power of two"},
         {"lu on cpu b 8", "lu-openmp has no b"},
         {"lu reps 1001", "`reps 1001` is outside 0 .. 1000"},
-        {"lu lu all", "name no method"},
+        {"lu lu all", "do not name a method"},
         {"lu step b 4", "it takes no method, b, reps or all"},
         {"lu lu-paper step", "it takes no method, b, reps or all"},
         {"lu B", "is not"},

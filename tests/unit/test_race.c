@@ -210,7 +210,7 @@ static void the_table_explains_failures(void **state)
     assert_says(t.out, "gmres (");
     assert_says(t.out, "wjacobi 0.9: stopped at the limit of 30 iterations");
     assert_true(talk_line(&t, "race cg jacobi on emu maxit 9"));
-    assert_says(t.out, "the fewest iterations come first");
+    assert_says(t.out, "the solver with the fewest iterations comes first");
     assert_true(talk_line(&t, "race csr-serial csr-vector on cpu"));
     assert_says(t.out, "\ncsr-vector: does not run on cpu");
     talk_close(&t);
