@@ -79,7 +79,7 @@ static __device__ __forceinline__ void reconverge() {}
 #define AHEAD(n)
 #define UNROLL_PRAGMA(text) _Pragma(#text)
 /* For functions that launch a kernel given as an argument: KERNEL_POINTER is the type of a pointer to a kernel, and
-   KERNEL makes such a pointer. In the emulator the pointer carries the kernel's name. */
+   KERNEL makes such a pointer. In the emulator, the pointer carries the kernel's name. */
 #define KERNEL_POINTER(...) __VA_ARGS__ *
 #define KERNEL(...) __VA_ARGS__
 /* LAUNCH(device, grid, block, kernel<T>)(arguments). An empty grid launches nothing. The macro contains its own else,

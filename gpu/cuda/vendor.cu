@@ -263,8 +263,8 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 
 /* The library's source is closed, so the lessons below rely on its manual and on measurements. */
 #define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
-#define CSR1                                                                                   \
-    "In measurements the kernel handles rows of any length well, like csr-merge. The manual\n" \
+#define CSR1                                                                                    \
+    "In measurements, the kernel handles rows of any length well, like csr-merge. The manual\n" \
     "guarantees no fixed order of additions: the last bits of y may differ between runs.\n"
 #define CSR2                                                                                              \
     "The manual guarantees the same bits in every run. The algorithm is slower than algorithm 1: on an\n" \

@@ -1,6 +1,6 @@
 /* Merge the notes of the lanes of a warp into requests of the warp, with divergence and reconvergence as on a GPU.
 
-   On the emulator lanes run one after another between two warp collectives. On a GPU the lanes of a warp execute
+   On the emulator, lanes run one after another between two warp collectives. On a GPU, the lanes of a warp execute
    together until they diverge, and reconverge later. A step of the warp therefore consists of the lanes at an access
    site that no other lane of the warp will still reach. If other lanes will still reach every such site, as in a loop,
    the step is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for

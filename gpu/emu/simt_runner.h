@@ -21,7 +21,7 @@
 namespace simt
 {
 
-/* A stack and the point where it was left. On x86-64 a switch saves the registers that a call preserves and swaps the
+/* A stack and the point where it was left. On x86-64, a switch saves the registers that a call preserves and swaps the
    stack pointer, without a system call. */
 struct context {
 #ifdef OWN_SWITCH

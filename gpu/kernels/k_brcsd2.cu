@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with blocks of 32 rows a warp takes one block. Its lanes read the same pointers and offsets
+/* One row per thread; with blocks of 32 rows, a warp takes one block. Its lanes read the same pointers and offsets
    (often shared with neighbouring warps), neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
 __global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,

@@ -105,7 +105,7 @@ template <typename AT> struct pass_cg_update {
     }
 };
 
-/* r.z must be positive as well; otherwise M is not positive definite. At convergence r.z and r.r may both be 0. */
+/* r.z must be positive as well; otherwise M is not positive definite. At convergence, r.z and r.r may both be 0. */
 template <typename AT> struct pass_cg_rho {
     enum { SUMS = 1 };
     typename AT::in r, z;

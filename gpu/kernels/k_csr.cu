@@ -38,7 +38,7 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
 }
 
 /* One row per vector of V neighbouring threads, V a power of two near the mean row length: a warp reads several
-   short rows at a time. With V = 32 the reads of a long row are aligned to 32 elements. */
+   short rows at a time. With V = 32, the reads of a long row are aligned to 32 elements. */
 template <typename T, int V>
 __global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                          GPTR(const T) x, T beta, GPTR(T) y)
@@ -103,8 +103,8 @@ KERNEL_ENTRY(csr_scalar) = {
               "    val     1  7 | 2  8 | 5  3  9 | 6  4\n"
               "    step    1  2   1  2   1  2  3   1  2\n"
               "    thread  0  0   1  1   2  2  2   3  3\n"
-              "In one step the lanes read values that lie a row length apart: a request touches up to 32 sectors,\n"
-              "while 8 sectors would hold 32 doubles. With short rows the cache compensates for this, because the\n"
+              "In one step, the lanes read values that lie a row length apart: a request touches up to 32 sectors,\n"
+              "while 8 sectors would hold 32 doubles. With short rows, the cache compensates for this, because the\n"
               "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
               "shorter rows wait.\n"
               "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
@@ -148,7 +148,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "    val   1  7 | 2  8 | 5  3  9 | 6  4\n"
               "    lane  0  1   4  5   8  9 10  12 13     lanes 2, 3, 6, 7, 11, 14 and 15 are idle\n"
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
-              "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32 the\n"
+              "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32, the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
               "The kernel suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
               "its V threads busy when all others are done: circuit 100000 4 takes 499 us on an H200, csr-merge 13.\n"

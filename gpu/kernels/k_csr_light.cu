@@ -128,7 +128,7 @@ KERNEL_ENTRY(csr_light_warp) = {
               "    V = 8    counter += 4    rows r, r+1, r+2, r+3 for lanes 0-7, 8-15, 16-23, 24-31\n"
               "Memory is read as in csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
               "they take the next rows, so the balance is a little coarser.\n"
-              "The purpose of this kernel is fewer atomics. On an H200 it takes as long as csr-light-vector, most\n"
+              "The purpose of this kernel is fewer atomics. On an H200, it takes as long as csr-light-vector, most\n"
               "likely because the hardware combines a warp's additions to one address anyway. About one addition\n"
               "per nanosecond for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp\n"
               "54 us).\n"

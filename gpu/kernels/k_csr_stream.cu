@@ -114,7 +114,7 @@ KERNEL_ENTRY(csr_stream) = {
               "    sum      thread 0: 1 7   thread 1: 2 8   thread 2: 5 3 9   thread 3: 6 4\n"
               "Every request for val and col is coalesced, while a request of csr-scalar touches up to 32 sectors.\n"
               "Rows may start anywhere in shared memory at no cost. Only the reads of x stay uncoalesced.\n"
-              "On an H200 csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
+              "On an H200, csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
               "(csr-scalar 28, cusparse-csr1-prep 36), fem 200 200 takes 18 us (25, 20). A single thread sums a\n"
               "long row: use csr-merge for matrices with long rows.\n",
     .deterministic = true,

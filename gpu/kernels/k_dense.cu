@@ -42,7 +42,7 @@ KERNEL_ENTRY(dense) = {
               "    step 1        step 2        step 3        step 4\n"
               "    1  0  5  0    7  2  0  6    0  8  3  0    0  0  9  4\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "In each step a warp reads 32 neighbouring values, 8 sectors in fp64, and one element of x for all\n"
+              "In each step, a warp reads 32 neighbouring values, 8 sectors in fp64, and one element of x for all\n"
               "lanes, 1 sector.\n"
               "No index is read: 8 bytes per element, compared with 12 bytes per entry in CSR. Dense wins only if\n"
               "at least two thirds of the elements are nonzero; with 1 nonzero in 100, dense moves 67 times as\n"

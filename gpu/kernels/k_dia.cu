@@ -84,12 +84,12 @@ KERNEL_ENTRY(dia) = {
               "    offset -2     offset 0      offset 1\n"
               "    *  *  5  6    1  2  3  4    7  8  9  *\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
-              "In each step a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
-              "in fp64, and one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals\n"
+              "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
+              "in fp64, and one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals,\n"
               "no format is faster.\n"
               "But a single entry causes a whole diagonal to be stored. DRM paper: for add32 there are 940 zeros\n"
               "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
-              "For diagonals with gaps or scattered diagonals use hdia, brcsd2 or drm; for a few stray entries,\n"
+              "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
               "hdc.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,

@@ -153,7 +153,7 @@ KERNEL_ENTRY(dia_symmetric) = {
               "            2     6\n"
               "            3     7\n"
               "            4     *\n"
-              "All diagonals are still stored. Before the first launch the program checks that the matrix is\n"
+              "All diagonals are still stored. Before the first launch, the program checks that the matrix is\n"
               "symmetric.\n",
     .deterministic = true,
     .reads = reads,

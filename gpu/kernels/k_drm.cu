@@ -7,7 +7,7 @@ namespace KERNEL_SPACE
 {
 
 /* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows. With
-   segments of 32 rows a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
+   segments of 32 rows, a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
    values of a diagonal and neighbouring elements of x and y. Threads beyond the sub-block's segments or the last row
    return immediately. */
 template <typename T>

@@ -58,7 +58,7 @@ KERNEL_ENTRY(ell) = {
               "    step 1          step 2          step 3\n"
               "    1  2  5  6      7  8  3  4      *  *  9  *\n"
               "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
-              "In each step a warp reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, none of\n"
+              "In each step, a warp reads 32 neighbouring slots: 4 sectors of columns, 8 of fp64 values, none of\n"
               "them wasted. x is gathered. No shuffles are needed, and y is written coalesced: ideal for rows of\n"
               "equal length.\n"
               "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row,\n"

@@ -13,7 +13,7 @@ enum { BLOCK = 128 };
 static_assert(+HDC_OFFSETS == +DIA_OFFSETS && +HDC_DATA == +DIA_DATA, "launch_dia takes the DIA part as a DIA matrix");
 
 /* One row of the CSR part per vector of V neighbouring threads, which read neighbouring elements and gather x. For an
-   empty row only the two pointers are read, and y is not touched. */
+   empty row, only the two pointers are read, and y is not touched. */
 template <typename T, int V>
 __global__ void hdc_remainder(unsigned rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                               GPTR(const T) x, GPTR(T) y)

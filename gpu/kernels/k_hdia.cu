@@ -8,7 +8,7 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with hacks of 32 rows a warp takes a hack. Its lanes read the same bounds and offsets, and
+/* One row per thread; with hacks of 32 rows, a warp takes a hack. Its lanes read the same bounds and offsets, and
    neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
 __global__ void hdia(unsigned rows, int64_t cols, unsigned hack, GPTR(const int) dnum, GPTR(const int) offsets,
@@ -82,5 +82,6 @@ static void hdia_host(const struct launch *L, int threads)
 HOST_ENTRIES(hdia, "hdia", hdia_host, "the serial host loop along the diagonals, one hack at a time", "[ours]",
              "several hacks at a time",
              "The loop runs along the diagonals of one hack after another: short streams of neighbouring values\n"
-             "and x, without column indices. With hacks of 32 rows the loops are short for a CPU, unlike in dia.\n");
+             "and x, without column indices. With hacks of 32 rows, the loops are short for a CPU,\n"
+             "unlike the loops of dia.\n");
 #endif

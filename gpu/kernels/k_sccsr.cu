@@ -15,7 +15,7 @@ struct segment {
     int place;           /* index of the segment's first row in row_index */
 };
 
-/* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. In each step the
+/* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. In each step, the
    warp therefore reads 32 neighbouring slots. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1
    write y at row_index, which is scattered; with SORTED they write it coalesced, in the order of the sorted rows. Rows
    with index -1 pad the last SC-row. */
@@ -134,7 +134,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .source = "Liang 2012, sec. 2.2.2",
     .work = "the work of sc-csr; then the host permutes the results",
     .lesson = "Like sc-csr, but y is written in the order of the sorted rows, and the host permutes y, as in the\n"
-              "paper. On the 4x4 example the sorted rows are 0 1 3 2:\n"
+              "paper. On the 4x4 example, the sorted rows are 0 1 3 2:\n"
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
               "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
               "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
@@ -166,7 +166,7 @@ KERNEL_ENTRY(sccsr) = {
               "lanes write y at row_index: scattered, up to c sectors.\n"
               "Sorting costs time up front, and it separates rows that read the same elements of x. Padding rows of\n"
               "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
-              "THESIS: clearly faster than csr-vector. In the thesis the host permutes y: see sc-csr-host-order.\n",
+              "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,
     .f32 = segments<float>,
     .f64 = segments<double>,

@@ -104,7 +104,7 @@ KERNEL_ENTRY(vab_texture) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.4.2",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "The first pass works like vab. In the second pass a thread adds the partial sums of its row, which\n"
+    .lesson = "The first pass works like vab. In the second pass, a thread adds the partial sums of its row, which\n"
               "it fetches through the texture units, as in the paper:\n"
               "    partial  p0 | p1 p2 p3 | p4 | p5 p6     rows 0, 1, 2, 3: thread t adds the sums of row t\n"
               "The GPU of the paper cached textures but not plain reads of global memory, so textures made\n"
@@ -131,7 +131,7 @@ KERNEL_ENTRY(vab) = {
               "    step 1      step 2      step 3      step 4\n"
               "    1 2 5 6     7 8 3 4     * * 9 *     * * * *\n"
               "    0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     thread, one for each row here\n"
-              "In each step a warp reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values. Every\n"
+              "In each step, a warp reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values. Every\n"
               "thread has the same work, and a long row is spread over many threads and blocks.\n"
               "The sums of the pieces are written to memory, and a second launch adds them, one thread per row: 16\n"
               "more bytes per piece, and a very long row keeps one thread busy for a long time. Rows of 1 or 2\n"

@@ -292,7 +292,7 @@ const struct wrong_rule wrong_rules[] = {
      "differences_wrong", "differences_right"},
     {"lockstep", "lanes that share data in memory need a __syncwarp()",
      "the sum of 32 numbers by one warp, in shared memory",
-     "This kernel worked while the lanes of a warp ran in lockstep. Since Volta each lane may advance on\n"
+     "This kernel worked while the lanes of a warp ran in lockstep. Since Volta, each lane may advance on\n"
      "its own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
     {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
@@ -300,7 +300,7 @@ const struct wrong_rule wrong_rules[] = {
      "of their additions is lost; in the worst case only one of 64 additions remains.\n",
      "total_wrong", "total_right"},
     {"global", "global memory needs a __syncthreads() too", "twice each number and twice the number before it",
-     "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks\n"
+     "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks,\n"
      "a barrier does not help: use an atomic and a fence, or a second launch.\n",
      "prefix_wrong", "prefix_right"},
     {}};

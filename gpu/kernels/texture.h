@@ -1,7 +1,7 @@
 /* Textures in the kernel dialect: only one-dimensional, read-only textures over an array in linear memory.
 
-   A kernel takes TEXTURE(T) and reads texel<T>(t, i); a launch passes TEXTURE_OF(name, handle, p, n, T). On the GPU a
-   texture is an object that texture_new makes and texture_free releases; on the emulator it is the array itself. */
+   A kernel takes TEXTURE(T) and reads texel<T>(t, i); a launch passes TEXTURE_OF(name, handle, p, n, T). On the GPU, a
+   texture is an object that texture_new makes and texture_free releases; on the emulator, it is the array itself. */
 #ifndef TEXTURE_H
 #define TEXTURE_H
 

@@ -35,7 +35,7 @@ template <bool MOST> __device__ double vec_over_block(double v)
     return v;
 }
 
-/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then every thread of the
+/* True in the last block to arrive, which then sees what thread 0 of every block wrote. By then, every thread of the
    grid has read the scalars, so the last block may change them. */
 static __device__ bool vec_last_block(GPTR(unsigned) ticket)
 {
@@ -124,9 +124,9 @@ static __device__ int64_t vec_stride()
     return (int64_t)gridDim.x * VEC_BLOCK;
 }
 
-/* ---- passes ---- A pass goes once over its vectors. For each element the pass does its work and returns the terms of
-   SUMS sums; after the last element one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT is
-   on_gpu<T> or, for the cpu device, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
+/* ---- passes ---- A pass goes once over its vectors. For each element, the pass does its work and returns the terms of
+   SUMS sums; after the last element, one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT
+   is on_gpu<T> or, on the device cpu, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
 
    - enum { SUMS = n }: the number of sums, 0 to 3.
    - enum { MOST = 1 }: the third sum is a maximum instead.

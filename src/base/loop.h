@@ -41,8 +41,8 @@ struct watch *loop_watch(void);
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* For iterations that take long. Returns false once the loop was stopped. Ticks if 1 ms has passed since the last
-   tick. */
+/* loop_check is for iterations that take long. It returns false once the loop was stopped. It ticks if 1 ms has passed
+   since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
 /* Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_end(const struct loop *l, struct err *e);

@@ -70,7 +70,7 @@ static int largest_of(const double *x, int n)
 }
 
 /* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|. Returns that sum.
-   Except for start 0, the columns get random signs. With several starts it is less likely that all of them end at a
+   Except for start 0, the columns get random signs. With several starts, it is less likely that all of them end at a
    local maximum (Higham and Tisseur 2000). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {
