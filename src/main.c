@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* How long a waiting thread of OpenMP spins before it sleeps: 1000 turns, about as long as it takes to wake a thread.
+/* How long a waiting thread of OpenMP spins before it sleeps: 1000 rounds, about as long as it takes to wake a thread.
    By default, libgomp lets waiting threads spin for a few ms. On a busy machine, spinning threads then occupy
    processors that working threads need. */
 static const char spin[] = "GOMP_SPINCOUNT", spin_turns[] = "1000";

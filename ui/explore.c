@@ -37,7 +37,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
-/* Refresh the pane while the screen thread keeps the screen alive. */
+/* Refresh the pane while the screen thread draws and handles keys. */
 static bool refresh_beside(struct session *s, const struct view *v, struct err *e)
 {
     if (!v->prepare) return refresh(s, v, e);

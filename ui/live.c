@@ -1,4 +1,4 @@
-/* Shows running work: a solve by a line of progress or in its view, other work in its view. */
+/* Shows running work. A solve is shown as a line of progress or in its view; other work is shown in its view. */
 #include "screen.h"
 #include "screen_private.h"
 #include "term.h"

@@ -83,7 +83,7 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
-/* After Ctrl-C, the true residual of a matrix with more nonzeros would take too long. */
+/* After Ctrl-C, the true residual is not computed for a matrix with more nonzeros, because that would take too long. */
 enum { SOON_NNZ = 1 << 21 };
 
 /* Compute the true residual of x, and its error if the solution is known. The residual and the error are NaN if the

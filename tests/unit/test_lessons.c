@@ -47,7 +47,7 @@ static bool lesson(struct talk *t, const char *text)
     return talk_line(t, line);
 }
 
-/* With a screen, so that lessons may contain pictures. */
+/* A session with a screen, so that lessons may contain pictures. */
 static void open_on_cpu(struct talk *t, enum out_mode mode)
 {
     struct err e = {0};

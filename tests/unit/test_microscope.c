@@ -118,7 +118,7 @@ static const struct by_hand of_dense[] = {
     {"ell", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},
 };
 
-/* Rows 0, 40 and 41 of 64 have an entry, in columns 0, 0 and 1 of ragged(). */
+/* A matrix of 64 rows: row 0 and row 40 have one entry, and row 41 has two entries. */
 static const struct by_hand of_empty_rows[] = {
     {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes lie in 4 sectors, or in 5 if they begin one
                                                                  element later */

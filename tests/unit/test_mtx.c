@@ -499,7 +499,7 @@ static void long_lines_cost_little(void **state)
     mtx_hooks(0, 0);
 }
 
-/* 20,000 entries, of which the entries with two given numbers are damaged (0: no entry). */
+/* A text of 20,000 entries. The entries number `first` and `second` are damaged; 0: no entry is damaged. */
 static const char *write_many(int first, int second, const char *eol)
 {
     enum { LINES = 20000, ROOM = LINES * 25 };

@@ -112,7 +112,7 @@ static void halfway_cases_and_neighbours(void **state)
     char text[TEXT];
     (void)state;
     for (int i = 0; i < RANDOM / 4; i++) {
-        uint64_t odd = 1ULL << 53 | (next() >> 11) | 1; /* 54 bits; the last bit is the half */
+        uint64_t odd = 1ULL << 53 | (next() >> 11) | 1; /* 54 bits, one bit more than a double has */
         int shift = (int)(next() % 140) - 90;
         long double half = (long double)odd;
         for (int k = 0; k < shift; k++) half *= 2;

@@ -150,7 +150,7 @@ static char *glyphs_of(const struct canvas *c)
     return text;
 }
 
-/* The picture with a letter for each style instead of each character; a blank has no style unless it is the cursor. */
+/* The picture with each character replaced by the letter of its style; a blank has no style unless it is the cursor. */
 static char *styles_of(const struct canvas *c)
 {
     struct canvas s;

@@ -410,7 +410,7 @@ static void rows_go_to_their_warp(void **state)
     screen_close(&x);
 }
 
-/* The length of the position in the first line. */
+/* Check that the first line of the view, `w` columns wide, contains `part`. */
 static void title_has(struct screen *x, int w, const char *part)
 {
     struct canvas c;

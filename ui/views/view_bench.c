@@ -15,7 +15,7 @@
 
 enum { TOP = 3, NAME = 22, RIGHT = 46, NOTE = 2 };
 
-/* The width of the columns at the right: of all columns, of the first three, or only of the time. */
+/* The width of the columns at the right: all columns, the first three columns, or only the time. */
 static int right_of(const struct canvas *c)
 {
     return c->w >= NAME + RIGHT + 4 ? RIGHT : c->w >= NAME + 24 ? 24 : 10;

@@ -12,8 +12,8 @@ struct session;
 struct trace_sums;
 struct view_state;
 
-/* Widths in columns: of a step's number with its mark, of the description of a step, and of a lane in the table.
-   WHOLE_FROM: the minimum number of lines that have room for all parts. */
+/* Widths in columns. NUMBER: the number of a step with its mark. LABEL_LEAST, LABEL_MOST: the description of a step.
+   LANE_WIDTH: a lane in the table. WHOLE_FROM: the minimum number of lines that have room for all parts. */
 enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
 enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
 
