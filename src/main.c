@@ -114,7 +114,7 @@ static bool wrong_option(int c, const char *word)
     print_safe(option, strlen(option), 60, safe, sizeof safe);
     const char *fault = c == ':'             ? "needs a value after it"
                         : optopt >= OPT_JSON ? "takes no value"
-                                             : "is not an option, or the beginning of several";
+                                             : "is not an option, or is the beginning of several options";
     snprintf(why, sizeof why, "`%s` %s", safe, fault);
     return wrong_usage(why);
 }
@@ -206,7 +206,7 @@ static int work(struct session *s, const struct options *o)
     return run_stream(s, stdin, "stdin", false) && ok ? 0 : STATUS_FAILED;
 }
 
-/* Apply the saved options; a broken file does not prevent the start. */
+/* Apply the saved options; an invalid file does not prevent the program from starting. */
 static void use_options(struct session *s)
 {
     char warned[1024];

@@ -121,7 +121,7 @@ struct totals {
     double active;        /* mean active lanes per step */
     double longest_warp;  /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
     double largest_block; /* sectors of the largest block / mean sectors of a block, in the same launch */
-    double busy;          /* mean share of the steps of a block in which a warp is not yet finished */
+    double busy;          /* mean share of a block's steps during which a warp is still running */
     double gather;        /* sectors of x per nonzero */
     bool sampled;
     struct tally global, shared;

@@ -1,4 +1,4 @@
-/* kernels: the SpMV kernels, and which ones fit a matrix. */
+/* kernels: lists the SpMV kernels, and shows whether each kernel fits a matrix. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"

@@ -23,7 +23,7 @@ const struct command command_predict = {
     .grammar = "KERNEL [PARAMS] [of MATRIX] [f32|f64]",
     .about = "predicted time of a kernel on a GPU, and its bottleneck",
     .help = "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
-            "combines its chains of dependent loads, the sectors that miss the caches, and its atomics with the\n"
+            "combines the kernel's chains of dependent loads, sectors that miss the caches, and atomics with the\n"
             "measured ceilings of the session's GPU, or of an NVIDIA H200 if there is none. `spmv` measures;\n"
             "`explain` gives the reasons for the predicted time. PARAMS are the parameters of the kernel's format.\n"
             "    predict csr-scalar; predict sell 32 of A f32",

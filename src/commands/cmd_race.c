@@ -260,7 +260,8 @@ static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
 static bool check_results(const struct race *r, struct err *e)
 {
     for (int i = 0; i < r->n; i++)
-        if (r->racer[i].wrong) return fail(e, E_NUMERIC, "a kernel's result is wrong, see above; it did not race");
+        if (r->racer[i].wrong)
+            return fail(e, E_NUMERIC, "a kernel's result is wrong (see above); the kernel did not race");
     return true;
 }
 
@@ -334,8 +335,8 @@ const struct command command_race = {
             "shows all residuals after 0.3 s. The key t switches between time and iterations, x or Ctrl-C stops all\n"
             "racers, and q returns to the prompt, where the race waits for `continue` or `stop`; `view race` shows\n"
             "the plot again. All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force\n"
-            "are as in solve, for the solvers that accept them; x0 is zero. The table lists the solvers that\n"
-            "converged first, by time, then all other solvers by the residual they reached.\n"
+            "are as in solve, for the solvers that accept them; x0 is zero. The table first lists the\n"
+            "solvers that converged, by time, then all other solvers, by the residual that they reached.\n"
             "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
             "interquartile range (+-) refer to the times of single SpMVs. On the emulator, which models no time,\n"
             "solvers take turns by iterations.\n"

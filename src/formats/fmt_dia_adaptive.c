@@ -1,5 +1,6 @@
-/* DIA-Adaptive: DIA-Adaptive: DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone remove the padding;
-   otherwise BRCSD-II. The matrix has the arrays of the chosen format. The parameter `as` records the choice. */
+/* DIA-Adaptive chooses DIA if DIA has little padding; otherwise BRCSD-I if its cuts alone
+   remove the padding; otherwise BRCSD-II. The matrix has the arrays of the chosen format. The parameter `as` records
+   the choice. */
 #include "fmt_dia_adaptive.h"
 #include "matrix/csr.h"
 #include "fmt_brcsd1.h"

@@ -54,7 +54,7 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
     return true;
 }
 
-/* ---- brokendiag: the main diagonal is full; every other diagonal is cut into pieces, about half of them present ----
+/* ---- brokendiag: a full main diagonal, and other diagonals cut into pieces, about half of which are present ----
 
        * . *          Every diagonal has PIECES pieces per height of the matrix. Its first piece begins at
          *   .        a random row. A random bit decides whether a piece is
