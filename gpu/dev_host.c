@@ -46,7 +46,8 @@ static bool host_time(struct device *d, bool (*go)(void *ctx, struct err *e), vo
                       struct err *e)
 {
     (void)d;
-    /* Release the screen lock before the timing starts: a launch that released it might have to wait for it. */
+    /* Release the screen lock before the timing starts: a launch that released the lock itself might have to wait to
+       get the lock back. */
     bool ok = true, gave = screen_lock_give();
     for (int i = 0; ok && i < reps; i++) {
         double start = now_us();
@@ -147,7 +148,7 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
-/* The number at the start of the file `name` that describes the level-3 cache of a core; -1: there is none. */
+/* The number at the start of the file `name` that describes the level-3 cache of a core; -1: the file has no number. */
 static long level3_number(long core, const char *name)
 {
     char path[128];

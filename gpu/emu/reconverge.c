@@ -95,7 +95,7 @@ static int choose(const struct scope_thread *s, int warp, const struct heads *h,
     return best;
 }
 
-/* The lanes that execute next together, and their site; 0: not certain yet. */
+/* The lanes that execute together next, and their site; 0: not certain yet. */
 static uint32_t next_group(const struct scope_thread *s, int warp, const struct lane_log *lane, int *site)
 {
     struct heads h;

@@ -77,10 +77,10 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
             if (lu_row(r) == p) own.x[r][c] = rows[W + c];
 }
 
-/* The first column becomes column k of L, written to `column`. A multiple of it is subtracted from the columns to its
-   right. These columns then move one position to the left: each step runs the same code, which stays in the instruction
-   cache. size: |pivot|, in a register, so that its inverse does not wait for the row; if size is 0, there is no pivot,
-   and nothing changes. */
+/* The first column becomes column k of L, written to `column`. A multiple of column k is subtracted from the columns to
+   its right. These columns then move one position to the left: each step runs the same code, which stays in the
+   instruction cache. size: |pivot|, in a register, so that its inverse does not wait for the row; if size is 0, there
+   is no pivot, and nothing changes. */
 template <typename T, int R, typename P>
 __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
 {

@@ -152,9 +152,9 @@ __device__ sym_place sym_place_at(const row_tile &t, S start, S first, S col, S 
 static_assert(TILE < 1 << 12, "the index of an entry in the tile fits in 12 bits");
 enum { SYM_NO_A = 1 << 12, SYM_BITS = 13, SYM_LOW = (1 << SYM_BITS) - 1, SYM_NO_T = SYM_LOW };
 
-/* Returns the number of entries that `steps` steps from p produce. FILL: also write the ends of rows, and in from[slot
-   ..] the source of each entry: an entry of A (or SYM_NO_A) and, shifted, an entry of the transpose (or SYM_NO_T).
-   before: the last entry of A before the tile, if it is in the tile's first row, else -1. */
+/* Returns the number of entries that `steps` steps from p produce. FILL: also write the ends of rows, and write the
+   source of each entry to from[slot ..]: an entry of A (or SYM_NO_A) and, shifted, an entry of the transpose (or
+   SYM_NO_T). before: the last entry of A before the tile, if it is in the tile's first row, else -1. */
 template <bool FILL, typename S, typename O>
 __device__ int sym_walk_on(const row_tile &t, S start, S first, S col, S tcol, int before, bool more, sym_place p,
                            int steps, int64_t base, S from, int slot, O ptr)

@@ -59,7 +59,7 @@ template <typename P> __device__ auto vec_live(P s)
     return VECTOR("live", ROLE_WORK, live, live ? LIVE_SIZE : 0, double);
 }
 
-/* One thread: the slot of record k. The k records before it are complete, since earlier kernels wrote them. */
+/* One thread: the slot of record k. The k records before this slot are complete, since earlier kernels wrote them. */
 template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
 {
     if (s[S_LIVE] == 0) return;

@@ -30,7 +30,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(dense) = {
     .format = &format_dense,
-    .about = "zeros, and tiles of entries written over them",
+    .about = "writes zeros, then overwrites them by tiles of entries",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

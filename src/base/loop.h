@@ -7,10 +7,10 @@
            if (loop_goes(&l, i)) ...;
        return loop_end(&l, e);
 
-   Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A thread
-   without a watch never stops. After a stop the remaining iterations, and all further loops up to the next loop_enter,
-   do nothing. A function without a struct err may therefore leave its result unfinished, provided that its caller calls
-   loop_end or loop_tick before it trusts the result. */
+   Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A loop in
+   a thread without a watch never stops. After a stop the remaining iterations, and all further loops up to the next
+   loop_enter, do nothing. A function without a struct err may therefore leave its result unfinished, provided that its
+   caller calls loop_end or loop_tick before it trusts the result. */
 #ifndef LOOP_H
 #define LOOP_H
 

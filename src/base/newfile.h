@@ -17,8 +17,8 @@ struct newfile {
     bool shared; /* the target has several names (hard links), so its content is replaced, not the file itself */
 };
 /* Open a temporary file next to `path`, with the permissions of the file that it will replace, or of a new file if
-   there is none. If a signal ends the program, the temporary file is removed. If the file becomes larger than the
-   process may write (RLIMIT_FSIZE), newfile_write fails. Call newfile_close even after a failure. */
+   `path` does not exist. If a signal ends the program, the temporary file is removed. If the file becomes larger than
+   the process may write (RLIMIT_FSIZE), newfile_write fails. Call newfile_close even after a failure. */
 bool newfile_open(struct newfile *f, const char *path, struct err *e);
 bool newfile_write(struct newfile *f, const void *data, int64_t n, struct err *e);
 /* If ok, rename the temporary file to the target. If not ok, or if renaming fails, remove the temporary file. */

@@ -15,7 +15,7 @@ extern const struct card_line card_line_gershgorin;
 /* The row of the first diagonal entry that is not positive. */
 struct not_positive {
     double value;
-    int64_t row; /* INT64_MAX: there is none */
+    int64_t row; /* INT64_MAX: all diagonal entries are positive */
 };
 
 static void visit(const struct csr *A, int64_t row, void *part)

@@ -11,7 +11,7 @@
 struct diagonal {
     int64_t zero;     /* diagonal entries that are 0 or not stored */
     int64_t missing;  /* diagonal entries that are not stored */
-    int64_t first;    /* row of the first zero; INT64_MAX: there is none */
+    int64_t first;    /* row of the first zero; INT64_MAX: no entry is 0 */
     int64_t negative; /* diagonal entries below 0 */
 };
 

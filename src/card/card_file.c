@@ -20,8 +20,8 @@ static bool is_zero(const struct csr *A, int64_t k)
     return A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
 }
 
-/* Adds to the search the positions of the first `few` zeros (or values that are NaN or inf) at or after `row`. Adds at
-   most FIND_PLACES / 2 positions, so that both kinds fit. */
+/* Adds the positions of the first `few` zeros (or of the first `few` values that are NaN or inf) at or after `row` to
+   the search. Adds at most FIND_PLACES / 2 positions, so that both kinds fit. */
 static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t row, int64_t few, struct err *e)
 {
     const struct csr *A = c->A;

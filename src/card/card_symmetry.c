@@ -22,8 +22,8 @@ static double imag_at(const struct csr *A, int64_t k)
 }
 
 /* Entry k lies off the diagonal; `at` is its mirror image, -1 if the mirror image is not stored. If there is no mirror
-   image, A - A' has two entries of this size, with opposite signs. If there is a mirror image, its own visit adds its
-   term. */
+   image, A - A' has two entries of this size, with opposite signs. If there is a mirror image, the visit of the mirror
+   image adds its term. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);

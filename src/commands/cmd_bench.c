@@ -148,10 +148,10 @@ const struct command command_bench = {
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
-            "read bandwidth, or >100 if the matrix stays in the cache. Below the table are the load balance of\n"
-            "diagonal formats; kernels that prepare data on the device, with the total time of the preparation and\n"
-            "one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept the\n"
-            "machine. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
+            "read bandwidth, or >100 if the matrix stays in the cache. Lines below the table show the load balance\n"
+            "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
+            "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
+            "the machine. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
             "Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench using csr top 3",
     .run = run_bench,
