@@ -222,7 +222,9 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
         return file_bad(s, e, "a matrix with this symmetry must be square, not %lld x %lld", (long long)C->cols,
                         (long long)C->rows);
     if (!one_triangle(s, C, how, &upper, &lower, e)) return false;
-    if (upper) file_note(info, "%s above the diagonal mirrored", how_many(upper, "entry").text);
+    if (upper)
+        file_note(info, "%s above the diagonal %s mirrored", how_many(upper, "entry").text,
+                  upper == 1 ? "was" : "were");
     int64_t n = C->nnz + upper + lower;
     if (!file_sizes(s, C->rows, C->cols, n, e) || !csr_new(&T, C->rows, C->cols, n, C->imag != NULL, e)) return false;
     struct loop l = loop_of("mirroring entries", C->rows);

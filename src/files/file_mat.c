@@ -271,7 +271,8 @@ struct mat_reader {
     struct source *s;
     struct watch *watch;
     int fd;
-    int64_t done, total; /* number of bytes received so far; total number of bytes, or 0 until it is known */
+    int64_t done;  /* number of bytes received so far */
+    int64_t total; /* total number of bytes, or 0 until it is known */
 };
 
 /* Receive exactly n bytes. Waits in short steps so that the user can cancel. */

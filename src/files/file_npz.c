@@ -177,7 +177,9 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
     if (ok) {
         const char *field = field_of(z.data.kind);
         snprintf(info->field, sizeof info->field, "%s", field);
-        if (z.rounded) file_note(info, "%s beyond 2^53 rounded", how_many(z.rounded, "integer").text);
+        if (z.rounded)
+            file_note(info, "%s beyond 2^53 %s rounded", how_many(z.rounded, "integer").text,
+                      z.rounded == 1 ? "was" : "were");
     }
     npz_free(&z);
     return ok;

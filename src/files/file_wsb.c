@@ -45,7 +45,8 @@ struct wsb {
     uint32_t complex_values, warnings; /* number of notes made while the source was read */
     char field[16], symmetry[16], object[16];
     char source[SOURCE_ROOM];
-    uint64_t arrays, head; /* checksum of the arrays; checksum of the members before `head` */
+    uint64_t arrays; /* checksum of the arrays */
+    uint64_t head;   /* checksum of the members before `head` */
 };
 _Static_assert(sizeof(struct wsb) <= HEAD, "the header must fit in its page");
 

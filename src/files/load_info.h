@@ -9,9 +9,10 @@ struct load_info {
     char file[512];
     char field[16], symmetry[16], object[16]; /* words of the banner; field: real, integer, pattern or complex */
     int64_t nnz_stored;                       /* entries in the file */
-    /* number of duplicates that were summed; number of stored zeros after the summation */
-    int64_t duplicates, explicit_zeros;
-    int64_t text_bytes, text_ns; /* size and time stamp of a Matrix Market file; 0 for other kinds */
+    int64_t duplicates;                       /* number of duplicates that were summed */
+    int64_t explicit_zeros;                   /* number of stored zeros after the summation */
+    int64_t text_bytes;                       /* size of a Matrix Market file; 0 for other kinds */
+    int64_t text_ns;                          /* time stamp of a Matrix Market file; 0 for other kinds */
     int nwarnings;
     char warning[WARNINGS_MAX][200];
     double ms;

@@ -40,8 +40,8 @@ enum note {
     NOTES
 };
 struct notes {
-    /* number of notes of each kind; line of the first note of each kind, or 0 if it has no line */
-    int64_t n[NOTES], line[NOTES];
+    int64_t n[NOTES];    /* number of notes of each kind */
+    int64_t line[NOTES]; /* line of the first note of each kind, or 0 if it has no line */
 };
 void note(struct notes *t, enum note kind, int64_t line);
 void notes_show(const struct notes *t, struct load_info *info);
@@ -113,9 +113,10 @@ struct lines {
     int64_t block; /* target size of a block in bytes */
     char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
-    int64_t streamed;     /* number of bytes that the stream has delivered so far */
-    int64_t heard;        /* value of `streamed` when the last entry was found; read and written atomically */
-    bool ended, eof_byte; /* the stream has ended; its last byte was a DOS end-of-file byte */
+    int64_t streamed; /* number of bytes that the stream has delivered so far */
+    int64_t heard;    /* value of `streamed` when the last entry was found; read and written atomically */
+    bool ended;       /* the stream has ended */
+    bool eof_byte;    /* the last byte of the stream was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */
@@ -159,18 +160,22 @@ struct gap {
 };
 /* Entries in the order of the file, or sorted by bands of rows within each block. */
 struct entries {
-    int64_t room;       /* items of each array below */
-    int *row, *col;     /* 0-based; for array files, NULL until mtx_build.c sets them */
-    double *val, *imag; /* val is NULL if all values are 1; imag is NULL if the file is not complex */
+    int64_t room;   /* items of each array below */
+    int *row, *col; /* 0-based; for array files, NULL until mtx_build.c sets them */
+    double *val;    /* NULL if all values are 1 */
+    double *imag;   /* NULL if the file is not complex */
 };
 bool entries_new(struct entries *t, const struct head *h, int64_t room, struct err *e);
 void entries_free(struct entries *t);
 struct block {
     struct block *next;
-    int64_t seq, lines, n; /* number of the block; number of lines in the block; number of entries in the block */
-    int64_t streamed;      /* number of bytes that the stream had delivered after the block */
-    int64_t line0, entry0; /* number of lines of the file before the block; number of entries before the block */
-    int64_t upper, lower;  /* number of entries above and below the diagonal, in files with a symmetry */
+    int64_t seq;          /* number of the block */
+    int64_t lines;        /* number of lines in the block */
+    int64_t n;            /* number of entries in the block */
+    int64_t streamed;     /* number of bytes that the stream had delivered after the block */
+    int64_t line0;        /* number of lines of the file before the block */
+    int64_t entry0;       /* number of entries before the block */
+    int64_t upper, lower; /* number of entries above and below the diagonal, in files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
     int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: entries are in the order of the file */

@@ -118,7 +118,8 @@ struct placing {
     /* number of shares into which the rows are divided: one per band of 1 << shift rows, or one per thread */
     int shares, shift;
     bool banded;
-    int *to, *mirror; /* [n]: index in A of each entry; index in A of its mirror image, or -1 if there is none */
+    int *to;     /* [n]: index in A of each entry */
+    int *mirror; /* [n]: index in A of the entry's mirror image, or -1 if there is none */
 };
 
 /* The entries [i, end) of block k that may be in the rows of a share: the entries of the share's band, or all entries

@@ -12,7 +12,8 @@ struct parser {
     const struct head *h;
     struct block *k;
     struct entries *to;
-    const char *p, *end; /* the next byte; the end of the text, which a line end follows */
+    const char *p;   /* the next byte */
+    const char *end; /* the end of the text, which a line end follows */
     struct err why;
 };
 

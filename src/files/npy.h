@@ -15,7 +15,8 @@ struct npy {
     bool swap; /* the byte order of the items is the opposite of this machine's */
     bool fortran;
     int dims;
-    int64_t dim[NPY_DIMENSIONS], n; /* length of each axis; their product */
+    int64_t dim[NPY_DIMENSIONS]; /* length of each axis */
+    int64_t n;                   /* number of items: the product of the axis lengths */
 };
 
 /* Read the Python dictionary of a header. Returns false unless the header states a known type, order and shape. */

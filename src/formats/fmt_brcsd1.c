@@ -22,7 +22,8 @@
 
 struct layout {
     struct blocks blocks;
-    int *start, *dnum; /* first row of each block; total number of diagonals in all blocks before each block */
+    int *start; /* first row of each block */
+    int *dnum;  /* total number of diagonals in all blocks before each block */
     struct brcsd1_numbers of;
 };
 

@@ -20,8 +20,9 @@ enum { DRM_ROWS = 1024 };                                /* maximum number of ro
 
 struct drm_layout {
     int64_t segments, subblocks;
-    int *dnum;        /* [segments + 1] diagonals of the segments before each position */
-    int *index, *blo; /* see drm_index and drm_blo in fmt_drm.c; blo has room for one sub-block per segment */
+    int *dnum;  /* [segments + 1] diagonals of the segments before each position */
+    int *index; /* see drm_index in fmt_drm.c */
+    int *blo;   /* see drm_blo in fmt_drm.c; has room for one sub-block per segment */
 };
 /* Arrange and merge n segments of nrows rows; before[s] is the number of diagonals of all segments before s. Call
    drm_layout_free afterwards, also on failure. */

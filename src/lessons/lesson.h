@@ -38,9 +38,9 @@ void capture_free(struct capture *h);
 /* ---- lesson_answer.c: an answer, and what is accepted as right ---- */
 
 struct answer {
-    char text[256];        /* as written in the lesson */
-    char *expression, *of; /* parts of text: computed from the output of command `of` (`it`: of the command below);
-                              NULL: written */
+    char text[256];   /* as written in the lesson */
+    char *expression; /* part of text: the expression of a computed answer; NULL: the answer is not computed */
+    char *of;         /* part of text: the command whose output the expression uses; `it`: the command below */
     int64_t line;
     bool number;  /* false: words */
     bool unknown; /* computed from a value that is null on this device */

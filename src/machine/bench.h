@@ -30,13 +30,14 @@ struct run {
     double us, spread_us; /* median time of one SpMV, and half the interquartile range */
     double first_us;      /* time of the first launch, with cold caches */
     int reps;
-    /* time for packing plus ready_us; time for copying to the device (0 if the matrix was packed on the device) */
-    double prep_us, put_us;
+    double prep_us;                 /* time for packing plus ready_us */
+    double put_us;                  /* time for copying to the device (0 if the matrix was packed on the device) */
     const struct device *packed_on; /* NULL: the host */
     /* time of the kernel's own preparation on the device (tile starts and the like), which is done once */
     double ready_us;
     int64_t bytes;        /* minimum traffic: the arrays that the kernel reads, x once, y once (twice if beta != 0) */
-    double gbs, gflops;   /* bytes / us; 2 nnz / us */
+    double gbs;           /* bytes / us */
+    double gflops;        /* 2 nnz / us */
     double share;         /* gbs / the measured read bandwidth; 0: the bandwidth was not measured */
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };

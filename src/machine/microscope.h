@@ -98,9 +98,10 @@ enum { SCOPE_ARRAYS = 24, SCOPE_SITES = 160, SCOPE_LAUNCHES = 16 };
 struct scope_launch {
     /* the kernel's name in the source: "csr_scalar<T>", or the name of a pointer to the kernel */
     char name[64];
-    char function[64];       /* the function that runs: "csr_scalar" */
-    int64_t blocks, threads; /* blocks of the grid; threads of a block */
-    int64_t seen;            /* number of blocks that were watched */
+    char function[64]; /* the function that runs: "csr_scalar" */
+    int64_t blocks;    /* blocks of the grid */
+    int64_t threads;   /* threads of a block */
+    int64_t seen;      /* number of blocks that were watched */
 };
 
 /* Data that counting and tracing have in common. */
@@ -160,11 +161,11 @@ struct counts {
         int64_t active;        /* active lanes, summed over all steps */
         int64_t longest_warp;  /* steps of the warp that has the most steps */
         int64_t longest_block; /* steps of the longest warp of each block, summed over blocks */
-        /* sum of the steps per block, and sum of their squares; used for the balance of blocks */
-        double block_sum, block_sum2;
-        /* sum of the global sectors per block, and sum of their squares; used for the error of a sample */
-        double sectors_sum, sectors_sum2;
-        int64_t sectors_most; /* global sectors of the block that has the most */
+        double block_sum;      /* sum of the steps per block, for the balance of blocks */
+        double block_sum2;     /* sum of the squares of the steps per block */
+        double sectors_sum;    /* sum of the global sectors per block, for the error of a sample */
+        double sectors_sum2;   /* sum of the squares of the global sectors per block */
+        int64_t sectors_most;  /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];
     double us;        /* time of the emulation */
     int64_t accesses; /* number of accesses by single lanes, of all watched kinds */

@@ -77,7 +77,8 @@ struct piece {
 struct job {
     const struct transfer_plan *plan;
     struct piece *piece;
-    int64_t bytes, size;         /* total size of all pieces in bytes; size of one value in bytes */
+    int64_t bytes;               /* total size of all pieces in bytes */
+    int64_t size;                /* size of one value in bytes */
     char *pageable, *pinned;     /* two copies of the matrix on the host */
     char *y_pageable, *y_pinned; /* the result on the host */
     char *on_device, *x, *y;     /* matrix and vectors on the device */

@@ -59,11 +59,13 @@ enum way {
 };
 struct transfer_way {
     const char *name, *about;
-    bool pinned;             /* host memory is page-locked */
-    bool in, multiply, back; /* copy the matrix to the device; multiply; copy the result back */
-    bool all_back;           /* only copy the whole matrix back */
-    bool whole;              /* copy the matrix in one piece; if false, in several pieces */
-    bool streamed;           /* use several streams; if false, one stream */
+    bool pinned;   /* host memory is page-locked */
+    bool in;       /* copy the matrix to the device */
+    bool multiply; /* multiply by the matrix on the device */
+    bool back;     /* copy the result back */
+    bool all_back; /* only copy the whole matrix back */
+    bool whole;    /* copy the matrix in one piece; if false, in several pieces */
+    bool streamed; /* use several streams; if false, one stream */
 };
 extern const struct transfer_way transfer_ways[WAYS];
 

@@ -25,7 +25,8 @@ struct build {
     int64_t *kept;              /* [buckets]: number of entries left after duplicates have been summed */
     /* [n], ordered by bucket: row in the upper half, column in the lower half; later work memory for sorting */
     uint64_t *key;
-    double *re, *im; /* [n]: the values in the order of `key`; im is NULL for real values */
+    double *re; /* [n]: the values, or their real parts, in the order of `key` */
+    double *im; /* [n]: the imaginary parts; NULL for real values */
 };
 
 static int64_t chunk_begin(const struct build *b, int chunk)

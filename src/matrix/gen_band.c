@@ -7,7 +7,8 @@
 /* ---- band ---- */
 
 struct stripe {
-    int64_t first, others; /* first column of the band in a row; number of its positions other than the diagonal */
+    int64_t first;  /* first column of the band in a row */
+    int64_t others; /* number of the band's positions in a row, without the diagonal */
 };
 
 static struct stripe stripe_of(int64_t n, int64_t half, int64_t row)
@@ -64,10 +65,12 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
 enum { PIECES = 16 };
 
 struct diagonals {
-    int64_t n, count, length; /* rows; diagonals; rows per piece */
-    int64_t *offset;          /* [count], in ascending order; one of them is 0 */
-    int64_t *shift;           /* [count]: number of rows by which the first piece is shorter than the other pieces */
-    uint64_t *coins;          /* [count]: bit k is set if piece k is present */
+    int64_t n;       /* rows */
+    int64_t count;   /* diagonals */
+    int64_t length;  /* rows per piece */
+    int64_t *offset; /* [count], in ascending order; one of them is 0 */
+    int64_t *shift;  /* [count]: number of rows by which the first piece is shorter than the other pieces */
+    uint64_t *coins; /* [count]: bit k is set if piece k is present */
 };
 
 static bool diagonals_new(struct diagonals *d, int64_t n, int64_t count, struct err *e)

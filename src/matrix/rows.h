@@ -38,9 +38,11 @@ void histogram_from(const struct row_lengths *l, int bins, struct histogram *out
    threads. The cost is between 1 and 32, or 0 for a warp without entries. */
 enum { WARP_ROWS = 32, HUNDREDTHS = 100 };
 struct warps {
-    int64_t n, idle;        /* number of warps; number of warps without entries */
+    int64_t n;              /* number of warps */
+    int64_t idle;           /* number of warps without entries */
     double whole;           /* the mean cost of all warps, weighted by their entries */
-    double mean, worst;     /* mean and largest cost of the warps that have entries; 0 if no warp has entries */
+    double mean;            /* mean cost of the warps that have entries; 0 if no warp has entries */
+    double worst;           /* largest cost of these warps */
     int64_t worst_row;      /* first row of the most expensive warp */
     struct histogram costs; /* costs of the warps that have entries, in hundredths */
 };

@@ -16,8 +16,8 @@ struct stats {
     bool pattern_symmetric, value_symmetric;
     int64_t zero_diagonal; /* rows of a square matrix whose diagonal entry is missing or 0 */
     int64_t dominant_rows; /* rows with a_ii != 0 and |a_ii| >= the sum of the other |a_ij| */
-    /* smallest and largest value, or smallest and largest |a| if A is complex; 0 if there are no values */
-    double value_min, value_max;
+    double value_min;      /* smallest value, or smallest |a| if A is complex; 0 if there are no values */
+    double value_max;      /* largest value, or largest |a| if A is complex; 0 if there are no values */
 };
 bool stats_of(const struct csr *A, struct watch *w, struct stats *out, struct err *e);
 struct histogram {

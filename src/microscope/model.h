@@ -33,20 +33,25 @@ enum wait {
 /* The work of one launch. All numbers are totals over all blocks, scaled up if only a sample was watched. */
 struct work {
     char name[64];
-    int64_t blocks, threads, seen;    /* blocks of the grid; threads per block; blocks watched */
-    double steps;                     /* requests and warp collectives of all warps */
-    double lines;                     /* 128-byte lines of all global requests, each looked up in L1 */
-    double sectors;                   /* sectors requested by loads */
-    double l2_loads, l2_stores;       /* sectors that L2 delivers; sectors that L2 receives */
-    double atomics, atomic_sectors;   /* atomics of lanes; sectors that L2 updates, one at a time */
-    double deep;                      /* the largest number of lanes at one address, summed over atomic requests */
-    double hot;                       /* atomics in the sector with the most atomics */
-    double gathered;                  /* sectors of x that L2 delivers */
-    double wavefronts;                /* shared-memory wavefronts */
-    double footprint;                 /* bytes of distinct sectors */
-    double wait[WAITS];               /* waits of the slowest warp of each block, summed over blocks */
-    double longest[WAITS];            /* waits of the slowest block */
-    double warp_steps, longest_steps; /* steps per warp on average; steps of the longest warp */
+    int64_t blocks;        /* blocks of the grid */
+    int64_t threads;       /* threads per block */
+    int64_t seen;          /* blocks watched */
+    double steps;          /* requests and warp collectives of all warps */
+    double lines;          /* 128-byte lines of all global requests, each looked up in L1 */
+    double sectors;        /* sectors requested by loads */
+    double l2_loads;       /* sectors that L2 delivers */
+    double l2_stores;      /* sectors that L2 receives */
+    double atomics;        /* atomics of lanes */
+    double atomic_sectors; /* sectors that L2 updates, one at a time */
+    double deep;           /* the largest number of lanes at one address, summed over atomic requests */
+    double hot;            /* atomics in the sector with the most atomics */
+    double gathered;       /* sectors of x that L2 delivers */
+    double wavefronts;     /* shared-memory wavefronts */
+    double footprint;      /* bytes of distinct sectors */
+    double wait[WAITS];    /* waits of the slowest warp of each block, summed over blocks */
+    double longest[WAITS]; /* waits of the slowest block */
+    double warp_steps;     /* steps per warp on average */
+    double longest_steps;  /* steps of the longest warp */
     int64_t longest_block;
     int64_t longest_row; /* the longest row that this block stores; -1: not known */
 };

@@ -62,8 +62,8 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending, values; /* slowest load that the warp has not waited for yet, of other data and of matrix values; enum
-                            wait, or -1 */
+    int pending; /* slowest load, other than of matrix values, that the warp has not waited for; enum wait, or -1 */
+    int values;  /* slowest load of matrix values that the warp has not waited for; enum wait, or -1 */
     int unroll;
     uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites whose loads the warp has not waited for yet, one bit each */
     bool indices;                             /* one of these sites loads indices */
@@ -107,8 +107,9 @@ struct watching {
         bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
     } stores, pointers;            /* stores of y; loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */
-    int window, windows; /* number of watched blocks that run at the same time; number of these blocks that have run */
-    double hottest;      /* the largest number of atomics that the blocks of one window do in one sector */
+    int window;                           /* number of watched blocks that run at the same time */
+    int windows;                          /* number of these blocks that have run */
+    double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };
 

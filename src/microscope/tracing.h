@@ -10,14 +10,17 @@
 
 /* Totals over the steps up to and including a given step. */
 struct trace_sums {
-    int64_t steps, lanes;      /* steps of all kinds; active lanes, summed over steps */
-    int64_t diverged;          /* steps in which some lanes are inactive because the warp has diverged */
-    int64_t requests, sectors; /* requests to global memory; distinct sectors per request, summed */
-    int64_t counted;           /* sectors as a GPU counts them: serialized atomics count each time */
-    int64_t least;             /* sectors that the requested bytes would fill */
-    int64_t bytes, padding;    /* distinct bytes per request; the padding among them */
-    int64_t unused;            /* bytes fetched but not requested */
-    int64_t refetched;         /* sectors that an earlier request of the warp had fetched */
+    int64_t steps;     /* steps of all kinds */
+    int64_t lanes;     /* active lanes, summed over steps */
+    int64_t diverged;  /* steps in which some lanes are inactive because the warp has diverged */
+    int64_t requests;  /* requests to global memory */
+    int64_t sectors;   /* distinct sectors per request, summed */
+    int64_t counted;   /* sectors as a GPU counts them: serialized atomics count each time */
+    int64_t least;     /* sectors that the requested bytes would fill */
+    int64_t bytes;     /* distinct bytes per request */
+    int64_t padding;   /* bytes of padding among these bytes */
+    int64_t unused;    /* bytes fetched but not requested */
+    int64_t refetched; /* sectors that an earlier request of the warp had fetched */
     int64_t wavefronts, wavefronts_least, contended;
 };
 
@@ -39,9 +42,10 @@ struct tracing {
     const struct product *product;
     enum type real;
     struct trace t;
-    struct trace_step *step;            /* t.nsteps of them */
-    int64_t begins[LANES], ends[LANES]; /* first and last step of each lane; begins > ends: the lane has no steps */
-    int64_t at;                         /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
+    struct trace_step *step; /* t.nsteps of them */
+    int64_t begins[LANES];   /* first step of each lane */
+    int64_t ends[LANES];     /* last step of each lane; less than begins[] if the lane has no steps */
+    int64_t at;              /* chosen step: 0 .. t.nsteps - 1; 0 if there are no steps */
     int lane;
 };
 

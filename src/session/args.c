@@ -105,7 +105,8 @@ int param_index(const struct param *list, const char *name)
 
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e)
 {
-    int n = 0, at = 0; /* number of parameters; index of the next parameter without a name */
+    int n = 0;  /* number of parameters */
+    int at = 0; /* index of the next parameter without a name */
     bool given[PARAMS_MAX] = {false};
     const char *text;
     for (int i = 0; i < PARAMS_MAX; i++) v[i] = 0;

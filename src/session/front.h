@@ -29,7 +29,8 @@ struct front {
     char *(*ask)(struct session *s, const char *prompt);
     /* Called after one of the options colours, ascii or mouse was set. */
     void (*restyle)(struct session *s);
-    int width, height;            /* size of text output in characters; 80 x 24 if the output is not a terminal */
+    int width;                    /* width of text output in characters; 80 if the output is not a terminal */
+    int height;                   /* height of text output in lines; 24 if the output is not a terminal */
     bool ascii;                   /* do not use braille or box characters */
     bool covered;                 /* a full screen is open: draw no progress line */
     const struct registry *views; /* may be NULL */

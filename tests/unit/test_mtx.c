@@ -87,38 +87,39 @@ static const struct text taken[] = {
 
 static const struct text warned[] = {
     {"case", T("%%matrixmarket matrix coordinate real general\n1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: banner keyword MatrixMarket written in a different case"},
+     "1x1: 1 1 2 | line 1: banner keyword MatrixMarket is written in a different case"},
     {"one percent", T("%MatrixMarket matrix coordinate real general\n1 1 1\n1 1 2\n"),
      "1x1: 1 1 2 | line 1: banner begins with one percent sign instead of two"},
-    {"BOM", T("\xef\xbb\xbf" COO("real general") "1 1 1\n1 1 2\n"), "1x1: 1 1 2 | line 1: byte order mark skipped"},
+    {"BOM", T("\xef\xbb\xbf" COO("real general") "1 1 1\n1 1 2\n"), "1x1: 1 1 2 | line 1: byte order mark was skipped"},
     {"blank first line", T(" \t\r\n" COO("real general") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner skipped"},
+     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner were skipped"},
     {"blanks before the banner", T("\t " COO("real general") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner skipped"},
+     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner were skipped"},
     {"BOM and blanks", T("\xef\xbb\xbf " COO("real general") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: byte order mark skipped | line 1: blanks or blank lines before the banner skipped"},
+     "1x1: 1 1 2 | line 1: byte order mark was skipped | line 1: blanks or blank lines before the banner were skipped"},
     {"leading blanks", T("\n  " COO("real general") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner skipped"},
+     "1x1: 1 1 2 | line 1: blanks or blank lines before the banner were skipped"},
     {"extra word", T(COO("real general by hand") "1 1 1\n1 1 2\n"),
-     "1x1: 1 1 2 | line 1: words after the fifth word of the banner ignored"},
+     "1x1: 1 1 2 | line 1: words after the fifth word of the banner were ignored"},
     {"vector array", T("%%MatrixMarket vector array real general\n2\n1\n2\n"),
-     "2x1: 1 1 1; 2 1 2 | line 1: vector object read as a matrix of one column"},
+     "2x1: 1 1 1; 2 1 2 | line 1: vector object was read as a matrix of one column"},
     {"vector array, two sizes", T("%%MatrixMarket vector array real general\n2 1\n1\n2\n"),
-     "2x1: 1 1 1; 2 1 2 | line 1: vector object read as a matrix of one column"},
+     "2x1: 1 1 1; 2 1 2 | line 1: vector object was read as a matrix of one column"},
     {"vector coordinate", T("%%MatrixMarket vector coordinate real general\n5 1\n3 7\n"),
-     "5x1: 3 1 7 | line 1: vector object read as a matrix of one column"},
+     "5x1: 3 1 7 | line 1: vector object was read as a matrix of one column"},
     {"vector coordinate, three sizes", T("%%MatrixMarket vector coordinate real general\n5 1 1\n3 1 7\n"),
-     "5x1: 3 1 7 | line 1: vector object read as a matrix of one column"},
+     "5x1: 3 1 7 | line 1: vector object was read as a matrix of one column"},
     {"comments among entries", T(COO("real general") "2 2 2\n1 1 3 % one\n% two\n2 2 4\n%three"),
-     "2x2: 1 1 3; 2 2 4 | line 3: 3 comments after the size line skipped"},
+     "2x2: 1 1 3; 2 2 4 | line 3: 3 comments after the size line were skipped"},
     {"comment on the size line", T(COO("real general") "1 1 1 % rows\n1 1 2\n"),
-     "1x1: 1 1 2 | line 2: 1 comment after the size line skipped"},
+     "1x1: 1 1 2 | line 2: 1 comment after the size line was skipped"},
     {"Fortran", T(COO("real general") "1 4 4\n1 1 1.5D+03\n1 2 1.5+103\n1 3 -2d1\n1 4 +.5-100\n"),
-     "1x4: 1 1 1500; 1 2 1.5e+103; 1 3 -20; 1 4 5e-101 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) read as e"},
+     "1x4: 1 1 1500; 1 2 1.5e+103; 1 3 -20; 1 4 5e-101 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) were read as "
+     "e"},
     {"Fortran without letter and zeros", T(COO("real general") "1 4 4\n1 1 1.5+2\n1 2 -15.-1\n1 3 .5+03\n1 4 1.-0\n"),
-     "1x4: 1 1 150; 1 2 -1.5; 1 3 500; 1 4 1 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) read as e"},
+     "1x4: 1 1 150; 1 2 -1.5; 1 3 500; 1 4 1 | line 3: 4 Fortran exponents (1.5D+03, 1.5+103) were read as e"},
     {"Fortran array", T(ARR("real general") "2 1\n1.5D+03\n2D0"),
-     "2x1: 1 1 1500; 2 1 2 | line 3: 2 Fortran exponents (1.5D+03, 1.5+103) read as e"},
+     "2x1: 1 1 1500; 2 1 2 | line 3: 2 Fortran exponents (1.5D+03, 1.5+103) were read as e"},
     {"inf and nan", T(COO("real general") "1 3 3\n1 1 inf\n1 2 -Infinity\n1 3 NaN\n"),
      "1x3: 1 1 inf; 1 2 -inf; 1 3 nan | line 3: 3 values are inf or nan"},
     {"signed inf and nan", T(COO("real general") "1 4 4\n1 1 +INF\n1 2 +nan\n1 3 -INFINITY\n1 4 nan(7)\n"),
@@ -126,45 +127,45 @@ static const struct text warned[] = {
     {"overflow", T(COO("real general") "1 1 1\n1 1 1e999\n"),
      "1x1: 1 1 inf | line 3: 1 value beyond the largest double became inf"},
     {"Fortran overflow", T(COO("real general") "1 1 1\n1 1 -1D999\n"),
-     "1x1: 1 1 -inf | line 3: 1 Fortran exponent (1.5D+03, 1.5+103) read as e"
+     "1x1: 1 1 -inf | line 3: 1 Fortran exponent (1.5D+03, 1.5+103) was read as e"
      " | line 3: 1 value beyond the largest double became inf"},
     {"fractions", T(COO("integer general") "1 3 3\n1 1 2\n1 2 2.0\n1 3 2.5\n"),
-     "1x3: 1 1 2; 1 2 2; 1 3 2.5 | line 5: 1 fraction kept in an integer file"
-     " | line 4: 1 integer written as a real number (3.0) in an integer file"},
+     "1x3: 1 1 2; 1 2 2; 1 3 2.5 | line 5: 1 fraction was kept in an integer file"
+     " | line 4: 1 integer is written as a real number (3.0) in an integer file"},
     {"integers as reals", T(COO("integer general") "1 5 5\n1 1 3.0\n1 2 -1e3\n1 3 4.\n1 4 +5\n1 5 inf\n"),
      "1x5: 1 1 3; 1 2 -1000; 1 3 4; 1 4 5; 1 5 inf | line 7: 1 value is inf or nan"
-     " | line 3: 3 integers written as real numbers (3.0) in an integer file"},
+     " | line 3: 3 integers are written as real numbers (3.0) in an integer file"},
     {"real hermitian", T(COO("real hermitian") "2 2 1\n2 1 5\n"),
-     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts read as symmetric"},
+     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts was read as symmetric"},
     {"integer hermitian", T(COO("integer hermitian") "2 2 1\n2 1 5\n"),
-     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts read as symmetric"},
+     "2x2: 1 2 5; 2 1 5 | line 1: hermitian file without imaginary parts was read as symmetric"},
     {"duplicates", T(COO("real general") "2 2 4\n1 1 1\n2 2 5\n1 1 -1\n2 2 1\n"),
-     "2x2: 1 1 0; 2 2 6 | 2 duplicate entries summed"},
+     "2x2: 1 1 0; 2 2 6 | 2 duplicate entries were summed"},
     {"symmetric duplicates", T(COO("real symmetric") "2 2 4\n2 1 1\n1 1 5\n2 1 2\n1 1 5\n"),
-     "2x2: 1 1 10; 1 2 3; 2 1 3 | 2 duplicate entries summed"},
+     "2x2: 1 1 10; 1 2 3; 2 1 3 | 2 duplicate entries were summed"},
     {"skew duplicates", T(COO("real skew-symmetric") "2 2 2\n2 1 1\n2 1 -1\n"),
-     "2x2: 1 2 0; 2 1 0 | 1 duplicate entry summed"},
+     "2x2: 1 2 0; 2 1 0 | 1 duplicate entry was summed"},
     {"hermitian duplicates", T(COO("complex hermitian") "2 2 4\n2 1 1 2\n1 1 5 0\n2 1 3 -4\n1 1 1 -0\n"),
-     "2x2: 1 1 6 0; 1 2 4 2; 2 1 4 -2 | 2 duplicate entries summed"},
+     "2x2: 1 1 6 0; 1 2 4 2; 2 1 4 -2 | 2 duplicate entries were summed"},
     {"upper duplicates", T(COO("pattern symmetric") "2 2 2\n1 2\n1 2\n"),
-     "2x2: 1 2 2; 2 1 2 | line 3: 2 entries above the diagonal mirrored | 1 duplicate entry summed"},
+     "2x2: 1 2 2; 2 1 2 | line 3: 2 entries above the diagonal were mirrored | 1 duplicate entry was summed"},
     {"upper triangle of a skew file", T(COO("real skew-symmetric") "2 2 1\n1 2 5\n"),
-     "2x2: 1 2 5; 2 1 -5 | line 3: 1 entry above the diagonal mirrored"},
+     "2x2: 1 2 5; 2 1 -5 | line 3: 1 entry above the diagonal was mirrored"},
     {"upper triangle", T(COO("complex hermitian") "3 3 2\n1 2 1 2\n1 3 3 4\n"),
-     "3x3: 1 2 1 2; 1 3 3 4; 2 1 1 -2; 3 1 3 -4 | line 3: 2 entries above the diagonal mirrored"},
+     "3x3: 1 2 1 2; 1 3 3 4; 2 1 1 -2; 3 1 3 -4 | line 3: 2 entries above the diagonal were mirrored"},
     {"some of each triangle", T(COO("real symmetric") "3 3 2\n3 1 1\n1 2 2\n"),
-     "3x3: 1 2 2; 1 3 1; 2 1 2; 3 1 1 | line 4: 1 entry above the diagonal mirrored"},
+     "3x3: 1 2 2; 1 3 1; 2 1 2; 3 1 1 | line 4: 1 entry above the diagonal was mirrored"},
     {"skew zero", T(COO("real skew-symmetric") "2 2 2\n1 1 0\n2 1 5\n"),
-     "2x2: 1 1 0; 1 2 -5; 2 1 5 | line 3: 1 zero kept on a skew-symmetric diagonal"},
+     "2x2: 1 1 0; 1 2 -5; 2 1 5 | line 3: 1 zero was kept on a skew-symmetric diagonal"},
     {"crowded", T(COO("real general") "1 1 2\n1 1 1\n1 1 2\n"),
-     "1x1: 1 1 3 | line 2: more entries declared than the matrix has positions, so some are duplicates | 1 duplicate "
-     "entry summed"},
+     "1x1: 1 1 3 | line 2: more entries are declared than the matrix has positions, so some are duplicates | 1 "
+     "duplicate entry was summed"},
     {"DOS end of file", T(COO("real general") "1 1 1\n1 1 2\n\x1a"),
-     "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
+     "1x1: 1 1 2 | DOS end-of-file byte at the end was skipped"},
     {"DOS ends of file", T(ARR("real general") "1 1\n2\r\n\x1a\x1a\x1a"),
-     "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
+     "1x1: 1 1 2 | DOS end-of-file byte at the end was skipped"},
     {"DOS end of file on the line", T(COO("real general") "1 1 1\n1 1 2\x1a"),
-     "1x1: 1 1 2 | DOS end-of-file byte at the end skipped"},
+     "1x1: 1 1 2 | DOS end-of-file byte at the end was skipped"},
 };
 
 /* Refused texts: the code and the line of the error, and a part of its message. */
@@ -638,12 +639,13 @@ static void many_deviations_make_few_warnings(void **state)
     (void)state;
     for (int i = 0; i < LINES; i++) at += snprintf(text + at, (size_t)(ROOM - at), "1 2 1.5D+00 %% c\n%%\n");
     load_all_ways("liberties", write_file("many.mtx", text, (size_t)at), out, sizeof out);
-    assert_string_equal(out, "2x2: 1 2 4500; 2 1 4500"
-                             " | line 2: more entries declared than the matrix has positions, so some are duplicates"
-                             " | line 3: 6000 comments after the size line skipped"
-                             " | line 3: 3000 Fortran exponents (1.5D+03, 1.5+103) read as e"
-                             " | line 3: 3000 fractions kept in an integer file"
-                             " | line 3: 3000 entries above the diagonal mirrored | 2999 duplicate entries summed");
+    assert_string_equal(
+        out, "2x2: 1 2 4500; 2 1 4500"
+             " | line 2: more entries are declared than the matrix has positions, so some are duplicates"
+             " | line 3: 6000 comments after the size line were skipped"
+             " | line 3: 3000 Fortran exponents (1.5D+03, 1.5+103) were read as e"
+             " | line 3: 3000 fractions were kept in an integer file"
+             " | line 3: 3000 entries above the diagonal were mirrored | 2999 duplicate entries were summed");
     mem_free(text);
 }
 
