@@ -109,10 +109,8 @@ static const struct by_hand of_thesis4[] = {
 static const struct by_hand of_dense[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane in a sector of its own */
     {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same column */
-    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},
-    /* 32 lanes read 8 sectors, then 8 lanes read 2
-       sectors */
-    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0}, /* 4 sectors, then 1 */
+    {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* requests of 8 sectors, then of 2 sectors */
+    {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* requests of 4 sectors, then of 1 sector */
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 80, 1600, 200, 0},
     {"ell", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},
     {"ell", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},
@@ -120,8 +118,7 @@ static const struct by_hand of_dense[] = {
 
 /* A matrix of 64 rows: row 0 and row 40 have one entry, and row 41 has two entries. */
 static const struct by_hand of_empty_rows[] = {
-    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes lie in 4 sectors, or in 5 if they begin one
-                                                                 element later */
+    {"csr-scalar", "ptr", ACCESS_LOAD, T_F64, 4, 128, 18, 0}, /* 128 bytes lie in 4 or 5 sectors */
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},    {"csr-scalar", "y", ACCESS_STORE, T_F64, 2, 64, 16, 0},
     {"csr-scalar", "y", ACCESS_STORE, T_F32, 2, 64, 8, 0},    {"csr-vector", "y", ACCESS_STORE, T_F64, 64, 64, 64, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F64, 3, 4, 3, 0},
