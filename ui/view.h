@@ -95,7 +95,7 @@ struct view {
 #define VIEW(id) extern const struct view view_##id;
 #include "ui/views/views.def"
 #undef VIEW
-extern const struct view *const views[]; /* ended by NULL */
+extern const struct view *const views[]; /* terminated by NULL */
 extern const struct registry view_registry;
 const struct view *view_find(const char *name);
 enum { VIEWS_MAX = 16 };

@@ -56,7 +56,7 @@ struct card_line {
        line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
 };
-extern const struct card_line *const card_lines[]; /* ended by NULL, in the order of card.def */
+extern const struct card_line *const card_lines[]; /* terminated by NULL, in the order of card.def */
 
 /* Results that several lines use. The functions card_values, card_columns, ... compute each result once. */
 struct card_values {

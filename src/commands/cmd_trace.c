@@ -247,7 +247,7 @@ static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_
     return out;
 }
 
-enum { HEAD_MOST = 100 }; /* columns of a line */
+enum { HEAD_MOST = 100 }; /* largest width of a line, in columns */
 
 static void say_head(struct out *o, const struct tracing *v)
 {

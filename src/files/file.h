@@ -41,7 +41,7 @@ struct file_kind {
     bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                  struct watch *w, struct err *e);
 };
-extern const struct file_kind *const file_kinds[]; /* ended by NULL */
+extern const struct file_kind *const file_kinds[]; /* terminated by NULL */
 
 /* Read a matrix; the content selects the kind. part: name of the variable to read; NULL: the first. */
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,

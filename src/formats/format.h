@@ -27,7 +27,7 @@ struct format {
     bool spills; /* with its default parameters, the format limits the padding of rows and stores the remaining entries
                     without padding */
     int value;   /* index of the array that holds the values; -1 if there are several (see values) */
-    int values[3]; /* if value is -1: the indices of the value arrays, ended by -1 */
+    int values[3]; /* if value is -1: the indices of the value arrays, terminated by -1 */
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and O(rows + cols) temporary memory. */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
@@ -43,7 +43,7 @@ struct format {
     void (*suit)(int multiprocessors, int64_t *param);
 };
 
-extern const struct format *const formats[]; /* ended by NULL, in the order of formats.def */
+extern const struct format *const formats[]; /* terminated by NULL, in the order of formats.def */
 extern const struct registry format_registry;
 const struct format *format_find(const char *name);
 

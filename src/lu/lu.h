@@ -31,7 +31,7 @@ struct lu {
     void *A;    /* on the device: A; after lu_factor, U, and below the diagonal L without its unit diagonal */
     int *piv;   /* on the device, n items: step k exchanged row k with row piv[k] >= k, counted from 0 */
     int *info;  /* on the device: the first column without a pivot, or -1 */
-    void *work; /* on the device: method->work(v) bytes */
+    void *work; /* work memory on the device, method->work(v) bytes */
     const struct lu_ops *ops;
     void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
     const struct csr *of;
@@ -58,7 +58,7 @@ struct lu {
 
 struct lu_method {
     const char *name, *about, *source;
-    const char *lesson; /* how threads map to the matrix; lines of at most 110 columns, each ended by \n */
+    const char *lesson; /* how threads map to the matrix; lines of at most 110 columns, each terminated by \n */
     bool host;          /* true: loops on the host, for cpu; false: kernels for cuda and emu */
     bool vendor;        /* a function of a library, for cuda only */
     bool has_parts;     /* lu_sample measures the time of each part, in v->part_us */
@@ -69,7 +69,7 @@ struct lu_method {
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e);
     bool (*factor)(struct lu *v, struct err *e); /* queue the factorisation of v->A; sets v->piv and v->info */
 };
-extern const struct lu_method *const lu_methods[]; /* ended by NULL, in the order of lus.def */
+extern const struct lu_method *const lu_methods[]; /* terminated by NULL, in the order of lus.def */
 extern const struct registry lu_registry;
 const struct lu_method *lu_find(const char *name);
 bool lu_runs_on(const struct lu_method *m, const struct device *d);

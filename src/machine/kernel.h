@@ -68,7 +68,7 @@ struct kernel {
     bool (*sums_f64)(const struct launch *L, struct err *e);
 };
 
-extern const struct kernel *const kernels[]; /* ended by NULL, in the order of kernels.def */
+extern const struct kernel *const kernels[]; /* terminated by NULL, in the order of kernels.def */
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 /* Is this the name of a library's kernel that builds with CUDA have, but this build does not have? */

@@ -70,7 +70,7 @@ struct packing {
     void (*state_release)(void *state);
 };
 
-/* The packer of f for d. NULL if there is none; f is then packed on the host. */
+/* The packer for format f on device d. NULL if there is none; in that case, f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
 /* Plan, allocate and pack. Refuses the same matrices as format_pack. A: a matrix in the format csr on a device; it must

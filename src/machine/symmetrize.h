@@ -43,7 +43,7 @@ struct sym_method {
     bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue all launches */
     bool (*loops)(struct sym *v, struct err *e);   /* cpu: compute v->result */
 };
-extern const struct sym_method *const sym_methods[]; /* ended by NULL; the first is the default */
+extern const struct sym_method *const sym_methods[]; /* terminated by NULL; the first is the default */
 extern const struct registry sym_registry;
 const struct sym_method *sym_find(const char *name);
 
@@ -98,7 +98,8 @@ struct sym {
 /* Check A (square, real) and the memory of host and device, copy A to the device and compute its fingerprint. A must
    outlive v. Fails with E_UNSUPPORTED, E_LIMIT or E_MEMORY. */
 bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o, struct err *e);
-/* Queue one whole symmetrization; may be called repeatedly. Asynchronous on cuda for `sym`. */
+/* Queue one whole symmetrization; may be called repeatedly. For the method `sym`, the launches on cuda
+   are asynchronous. */
 bool sym_run(struct sym *v, struct err *e);
 /* Run once with a wait after each step; v->step_us receives the times. */
 bool sym_sample(struct sym *v, struct err *e);

@@ -18,7 +18,7 @@ struct wrong_rule {
     const char *why;           /* what a GPU may do with the wrong kernel; lines divided by \n */
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
-extern const struct wrong_rule wrong_rules[]; /* ended by a NULL name */
+extern const struct wrong_rule wrong_rules[]; /* terminated by an entry whose name is NULL */
 extern const struct registry wrong_registry;
 const struct wrong_rule *wrong_find(const char *name);
 

@@ -35,8 +35,8 @@ struct sums {
     const struct csr *A;
     int down, across;
     int64_t h, w, done; /* number of cells down and across; number of rows of cells counted so far */
-    uint32_t
-        *n; /* [(h+1) * (w+1)]: number of entries above and to the left of each corner; the table owns this array */
+    /* [(h+1) * (w+1)]: number of entries above and to the left of each corner; the table owns this array */
+    uint32_t *n;
 };
 /* Choose the number of cells: at most 2048 in each direction, and about a quarter of the number of entries of A.
    Allocates nothing. */

@@ -18,7 +18,7 @@ struct generator {
     /* Fill *out with the matrix; p holds the parameters. Every seed is valid. w may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
-extern const struct generator *const generators[]; /* ended by NULL */
+extern const struct generator *const generators[]; /* terminated by NULL */
 extern const struct registry generator_registry;
 const struct generator *generator_find(const char *name);
 

@@ -366,7 +366,7 @@ struct saved_signal {
 };
 
 /* METIS installs a SIGTERM handler that crashes if another thread runs it, so restore the previous handler. METIS also
-   installs a SIGABRT handler, through which it returns when memory runs out. The SIGABRT handler may stay. */
+   installs a SIGABRT handler, through which it returns when memory runs out. The SIGABRT handler may stay installed. */
 static bool restore_signal(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct saved_signal *k = w->user;

@@ -23,7 +23,7 @@ struct ordering {
     const char *name, *about, *source;
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
-extern const struct ordering *const orderings[]; /* ended by NULL */
+extern const struct ordering *const orderings[]; /* terminated by NULL */
 extern const struct registry ordering_registry;
 const struct ordering *ordering_find(const char *name);
 extern const char *reorder_metis_name; /* file name of the library; tests set a name that does not exist */

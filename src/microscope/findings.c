@@ -411,7 +411,8 @@ static bool pads_much(const struct sums *s)
 
 static const struct rule {
     const char *cause;
-    void (*without)(const struct sums *s, struct workload *w); /* remove the cause; NULL: the cause is the launches */
+    /* remove the cause; NULL: the cause is the cost of the launches */
+    void (*without)(const struct sums *s, struct workload *w);
     void (*say)(const struct sums *s, struct finding *f);
     bool (*also)(const struct sums *s); /* report the cause even if it costs no time; may be NULL */
     const char *instead[INSTEAD_MOST];  /* kernels that apply the remedy */

@@ -90,7 +90,7 @@ enum bound {
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */
     BOUND_ISSUE,   /* instructions */
-    BOUND_ATOMICS, /* atomics, of all sectors */
+    BOUND_ATOMICS, /* atomics, in all sectors together */
     BOUND_HOT,     /* atomics in one sector */
     BOUNDS,
     BOUND_LAUNCH = BOUNDS /* only in a prediction: launching costs more than the work */

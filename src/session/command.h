@@ -26,7 +26,7 @@ struct command {
     bool compares;          /* > in the arguments compares: before a number, it does not redirect the output */
     bool rows_only_in_json; /* in text mode, the command prints a drawing or prose; it can safely run twice */
 };
-extern const struct command *const commands[]; /* ended by NULL */
+extern const struct command *const commands[]; /* terminated by NULL */
 extern const struct registry command_registry;
 const struct command *command_find(const char *name);
 /* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns

@@ -13,7 +13,7 @@ struct session;
 
 struct setting {
     const char *name, *about, *default_value;
-    const char *values[8]; /* choices, ended by NULL; if there are none, `list` offers the choices */
+    const char *values[8]; /* choices, terminated by NULL; if there are none, `list` offers the choices */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     bool (*check)(
         const char *value); /* checks a value faster than a search of the list; NULL: any listed value is valid */

@@ -29,7 +29,7 @@ struct precond {
     /* Describe the parts in words, such as "blocks of 8 rows", from v->pre.note[]; NULL: nothing to describe. */
     void (*note)(const struct solve *v, char *out, size_t size);
 };
-extern const struct precond *const preconds[]; /* ended by NULL, in the order of preconds.def */
+extern const struct precond *const preconds[]; /* terminated by NULL, in the order of preconds.def */
 extern const struct registry precond_registry;
 const struct precond *precond_find(const char *name);
 /* *out receives the preconditioner with this name, or NULL for `none`. Returns false if there is no such

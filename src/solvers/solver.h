@@ -51,7 +51,7 @@ struct solver {
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
     void (*explain)(const struct solve *v, char *out, size_t size);
 };
-extern const struct solver *const solvers[]; /* ended by NULL */
+extern const struct solver *const solvers[]; /* terminated by NULL */
 extern const struct registry solver_registry;
 const struct solver *solver_find(const char *name);
 
