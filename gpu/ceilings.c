@@ -1,4 +1,5 @@
-/* Measures the ceilings of a device: its best rates, with which kernels are then compared. */
+/* Measures the ceilings of a device: the best rates that the device reaches. Kernels are then compared with these
+   rates. */
 #include "dev.h"
 #include "base/err.h"
 #include "base/loop.h"

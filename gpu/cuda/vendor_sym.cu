@@ -1,5 +1,5 @@
-/* Symmetrization by cuSPARSE, with which the bench compares ours: csr2csc, then csrgeam2 for A + A^T. The library is
-   opened at its first use. */
+/* Symmetrization by cuSPARSE, a baseline for the bench: csr2csc, then csrgeam2 for A + A^T. The library is opened at
+   its first use. */
 #include "library.h"
 
 #include "machine/symmetrize.h"

@@ -91,7 +91,8 @@ fiber *next_runnable()
     return nullptr;
 }
 
-/* Switch directly to the next lane that can run, which saves half of the switches, or else to the scheduler. */
+/* Switch directly to the next lane that can run, or to the scheduler if no lane can run. The direct switch saves half
+   of the switches. */
 void give_way()
 {
     fiber *me = fiber_of(now.self), *next = m->broken ? nullptr : next_runnable();
@@ -99,10 +100,9 @@ void give_way()
     switch_stack(&me->c, next ? &next->c : &m->scheduler);
 }
 
-/* Suspend the running lane, which the scheduler resumes first, so that the scheduler can check for cancellation: that
-   check needs a larger stack than a lane has. The device cpu uses the same arrays but has no lanes, so this function
-   then does nothing.
- */
+/* Suspend the running lane, so that the scheduler can check for cancellation: the check needs a larger stack than a
+   lane has. The scheduler then resumes this lane first. The device cpu uses the same arrays but has no lanes, so on cpu
+   this function does nothing. */
 void rest()
 {
     if (!now.self) return;

@@ -66,7 +66,8 @@ struct lane_access {
 const char *scope_file_name(const char *path);
 /* The number of an access site, which is added at its first use. */
 int access_site_of(struct scope_thread *s, const struct lane_access *t);
-/* Merge the notes of the lanes of a warp as far as their order is certain. If no lane will make more, merge all. */
+/* Merge the notes of the lanes of a warp as far as their order is certain. If no lane will make more notes, merge all
+   notes. */
 void scope_merge(struct scope_thread *s, int64_t block, int warp, struct lane_log *lane);
 /* Call this after the notes of all warps of the block have been merged. */
 void scope_block_end(struct scope_thread *s, int64_t block, int warps);

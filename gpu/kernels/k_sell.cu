@@ -9,7 +9,7 @@ namespace KERNEL_SPACE
 enum { BLOCK = 128 };
 
 /* One stored row per thread: its slots lie C apart, and neighbouring threads read neighbouring slots. A row ends at its
-   first padding slot. y is written at perm[at], which is scattered within a window of the sort. */
+   first padding slot. The stores to y[perm[at]] are scattered within a window of the sort. */
 template <typename T>
 __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
                      GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
@@ -57,7 +57,7 @@ KERNEL_ENTRY(sell) = {
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
               "A warp takes a slice: each step reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64\n"
-              "values. y is written at perm, which is scattered, but within the window of the sort.\n"
+              "values. The stores to y[perm] are scattered, but only within a window of the sort.\n"
               "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
               "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
               "while 31 lanes wait: use csr-merge or hyb for such matrices.\n",

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Programs lie up to so many folders below the top of the source tree: build/asan/tests/unit. */
+/* The largest number of folders between the top of the source tree and a program: build/asan/tests/unit. */
 enum { DEPTH_MOST = 4 };
 
 /* The folder `up` levels above the folder of the running program. */
@@ -39,8 +39,8 @@ static bool source_tree(int up, char *out, size_t size)
     return snprintf(probe, sizeof probe, "%s/src/main.c", out) < (int)sizeof probe && !access(probe, F_OK);
 }
 
-/* Entry i of a list of folders separated by colons. Returns false after the last; a relative entry is left out, as the
-   XDG specification demands. */
+/* Entry i of a list of folders separated by colons. Returns false after the last entry. Writes an empty path for a
+   relative entry, because the XDG specification forbids relative entries. */
 static bool entry(const char *list, int i, char *out, size_t size)
 {
     for (; i && *list; i--) {

@@ -82,7 +82,7 @@ static bool take_arrow(struct words *w, const char **p, size_t n, struct err *e)
     return true;
 }
 
-/* Take the shell command after |. Quotes and backslashes stay in it. */
+/* Take the shell command after |. Quotes and backslashes stay in the text. */
 static bool take_pipe(struct words *w, const char **line, struct err *e)
 {
     const char *first = *line + 1 + strspn(*line + 1, " \t"), *p = first;
