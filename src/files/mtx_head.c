@@ -329,7 +329,7 @@ static void missing(const struct head *h, enum stage stage, const char *path, st
 }
 
 /* Process the lines of one block. The text after the size line is given back to l, which delivers it again as part of
- * the body. */
+   the body. */
 static enum stage take_block(struct lines *l, struct head *h, enum stage stage, const struct text *text,
                              const char *path, struct notes *t, struct err *e)
 {

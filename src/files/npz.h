@@ -1,5 +1,5 @@
 /* .npz: a zip archive of .npy arrays, as written by scipy.sparse.save_npz. This header is shared by reading and
- * writing. */
+   writing. */
 #ifndef NPZ_H
 #define NPZ_H
 
