@@ -21,7 +21,7 @@ static void out_generated(struct out *o, const struct matrix *m, const struct ge
     out_num(o, "time_ms", "ms", m->info.ms, "%.1f");
 }
 
-/* The information about a generated matrix; for a matrix from a file, it comes from the file. */
+/* The load_info of a generated matrix. */
 static struct load_info info_of(const struct generator *g, const struct csr *A, double ms)
 {
     struct load_info info = {

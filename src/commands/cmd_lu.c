@@ -138,7 +138,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_bool(o, "singular", NULL, v->singular >= 0);
 }
 
-/* Print a line below the table, because a singular matrix has no errors to show. */
+/* If the matrix is singular, the table has no errors to show, so print a line below the table. */
 static void out_all_singular(struct out *o, const struct matrix *m, const struct timed *t, int n)
 {
     for (int i = 0; i < n; i++)

@@ -14,11 +14,11 @@
 
 #include <string.h>
 
-/* Without `all`, text shows at most LINES_MOST of the lines of a range, with LINES_EACH lines of numbers each, and
-   blocks of at most BLOCK_ROWS rows. `print A` shows the first CORNER rows and columns. */
+/* Without `all`, text output shows at most LINES_MOST rows or columns of a range, each on at most LINES_EACH lines of
+   text, and at most BLOCK_ROWS rows of a block. `print A` shows the first CORNER rows and columns. */
 enum { LINES_MOST = 12, LINES_EACH = 2, BLOCK_ROWS = 20, CORNER = 10, ROOM = 200 };
 
-/* What was asked for: ranges as typed, and limits on the lines of text. */
+/* What to print: the matrix and the ranges as typed; `all` lifts the limits on the lines of text. */
 struct request {
     struct session *s;
     struct matrix *m;
@@ -162,7 +162,7 @@ static int column_width(const struct csr *A, struct interval rows, int64_t j)
     return width + 2;
 }
 
-/* One line of a block of which the columns have these widths. row -1: the headings. */
+/* Print one line of a block whose columns have these widths; row -1 prints the headings. */
 static void print_block_line(const struct request *q, int64_t row, struct interval cols, const int *width, int label)
 {
     char line[1200], text[NUMBER_TEXT];
@@ -216,7 +216,7 @@ static bool print_block(const struct request *q, struct block b, struct err *e)
     struct block shown = b;
     if (out_mode(q->s->out) != OUT_TEXT) return print_stored(q, b, e);
     if (!q->all && interval_size(b.rows) > BLOCK_ROWS) shown.rows.last = b.rows.first + BLOCK_ROWS - 1;
-    out_text(q->s->out, "%s, rows %lld to %lld, columns %lld to %lld; . is not stored", q->m->name,
+    out_text(q->s->out, "%s, rows %lld to %lld, columns %lld to %lld; . marks an entry that is not stored", q->m->name,
              (long long)b.rows.first, (long long)b.rows.last, (long long)b.cols.first, (long long)b.cols.last);
     int64_t last = b.cols.first - 1;
     do {
@@ -304,8 +304,8 @@ const struct command command_print = {
     .about = "the numbers of a row, a column, an entry, a block or a vector",
     .help = "Indices count from 0. A range N:M includes both ends; N: and :M reach to the last and from the first.\n"
             "`print 3 7` is one entry, `print 3:5 7:9` a block. x, b and r = b - A x are the vectors of the last\n"
-            "solve. After `spmv`, y = A x is the result of its kernel, and x its operand if there was no solve. Text\n"
-            "is cut to the width of the terminal and to a few lines; `all` shows everything, as do JSON and CSV,\n"
+            "solve. After `spmv`, y = A x is the result of the kernel, and x is the operand if there was no solve.\n"
+            "Text is cut to the width of the terminal and to a few lines; `all` shows everything, as do JSON and CSV,\n"
             "which list the stored entries only.\n"
             "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
     .run = run_print,

@@ -86,7 +86,7 @@ static void out_times(struct out *o, const struct solve *v)
     out_bound(o, v, bound, queued);
 }
 
-/* The keys ritz_min, ritz_max and condition; null if the solver gives no Ritz values. */
+/* Print the keys ritz_min, ritz_max and condition, which are null if the solver gives no Ritz values. */
 static void out_ritz(struct out *o, const struct solve *v)
 {
     char text[120];

@@ -125,7 +125,7 @@ static void say_answer(struct out *o, const struct answer *w)
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
 
-/* Check that the format can be packed, before anything is emulated; otherwise `why` receives the reason. */
+/* Before anything is emulated, check that the format can be packed; if it cannot, `why` receives the reason. */
 static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
 {
     struct plan p;

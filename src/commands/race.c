@@ -87,7 +87,7 @@ static bool multiply(void *ctx, struct err *e)
     return kernel_launch(p->kernel, &p->launch, e);
 }
 
-/* The number of SpMVs that fit in a turn, by the mean time of the SpMVs so far. */
+/* The number of SpMVs that fit in a turn, estimated from the mean time of the SpMVs so far. */
 static int products_of(const struct race *r, const struct racer *x)
 {
     double each = x->nmarks ? x->us / (double)x->nmarks : TURN_US, fit = TURN_US / (each + 0.1);

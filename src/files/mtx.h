@@ -122,7 +122,7 @@ struct lines {
    comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
 /* take back n bytes, which will be delivered next */
-/* Tests: bytes of unpacked text without an entry that are accepted; 0: the default. */
+/* For tests: the accepted number of bytes of unpacked text without an entry; 0: the default. */
 void lines_quiet(int64_t most);
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
 int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered; INT64_MAX if unknown */

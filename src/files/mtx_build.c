@@ -1,4 +1,4 @@
-/* Make rows from entries. If the entries are in row order, their arrays become the arrays of the matrix. Otherwise the
+/* Make rows from entries. If the entries are in row order, their arrays become the arrays of the matrix. Otherwise, the
    entries are placed by a counting sort, one array after another, so that the total memory never exceeds twice that of
    the matrix. If the blocks were delivered by bands, the entries are placed band by band. */
 #include "matrix/csr.h"

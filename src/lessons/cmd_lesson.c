@@ -287,7 +287,8 @@ static void drop_earlier(struct session *s)
     }
 }
 
-/* A name is looked up in the library. What has a slash, and what is not the name of a lesson, is a file. */
+/* A name is looked up in the library. A word that has a slash, or that is not the name of a lesson, is the name of a
+   file. */
 static bool find_lesson(const char *typed, char *path, size_t size, struct err *e)
 {
     struct suggest near = suggest_for(typed);
@@ -328,12 +329,12 @@ const struct command command_lesson = {
     .name = "lesson",
     .grammar = "[LESSON] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
-    .help = "`lesson` alone lists the lessons and what you have done of each. A lesson runs its commands and measures "
-            "the rows of its tables on the device in use. Its matrices are\n"
-            "kept until the next lesson. Questions are interactive at a terminal: an empty line shows the answer, and\n"
-            "Ctrl-C leaves the lesson. If there is no terminal, questions are printed with their answers. Shell\n"
-            "commands (!COMMAND) of a lesson are refused without `allow shell` (see `help allow`). A lesson is a text\n"
-            "file; file names in it are relative to its own folder. The first byte of a line gives its kind:\n"
+    .help = "`lesson` alone lists the lessons and your progress in each lesson. A lesson runs its commands and\n"
+            "measures the rows of its tables on the device in use. Its matrices are kept until the next lesson.\n"
+            "Questions are interactive at a terminal: an empty line shows the answer, and Ctrl-C leaves the lesson.\n"
+            "If there is no terminal, questions are printed with their answers. Shell commands (!COMMAND) of a lesson\n"
+            "are refused without `allow shell` (see `help allow`). A lesson is a text file; file names in it are\n"
+            "relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"

@@ -1,4 +1,4 @@
-/* What is known of a lesson before it is read, and the list of lessons. */
+/* The head of a lesson, and the list of lessons. */
 #ifndef LESSON_LIST_H
 #define LESSON_LIST_H
 
@@ -17,7 +17,7 @@ struct lesson_head {
 /* Read the whole file, and go back to its beginning. Returns false for a pipe, which cannot go back, and for a file
    that is not text. */
 bool lesson_head(FILE *f, struct lesson_head *h);
-/* Print the lessons that can be found by name, and what the user has done of each. */
+/* Print the lessons that can be found by name, and the user's progress in each lesson. */
 bool lesson_list(struct session *s, struct err *e);
 
 #endif

@@ -1,6 +1,6 @@
 /* The sheet of a lesson as a text file: a keyword and a value per line, and a checksum of all lines above it. The
-   checksum shows that a file was damaged or edited by hand. It has no secret, so it does not stop a programmer who
-   computes it again. */
+   checksum shows that a file was damaged or edited by hand. The checksum uses no secret key, so a programmer can
+   compute a valid checksum for a changed file. */
 #include "lesson_sheet.h"
 #include "base/base.h"
 #include "base/err.h"
@@ -204,12 +204,12 @@ static bool read_lines(struct sheet *t, FILE *f, struct err *e)
     } while (got == GOT_LINE && !is_sum(line));
     if (got == GOT_BAD) return false;
     if (got == GOT_END)
-        return fail(e, E_INPUT, "the end of the file is missing, where its checksum was: ask for the file again");
+        return fail(e, E_INPUT, "the end of the file, with its checksum, is missing: ask for the file again");
     show_sum(all, sum);
     bool same = !strncmp(strrchr(line, ' ') + 1, sum, strlen(sum)) && line_next(f, line, e) == GOT_END;
     if (!same || !known)
         return fail(e, E_INPUT,
-                    "the file was changed after it was written: its checksum does not fit; ask for the "
+                    "the file was changed after it was written: its checksum does not match; ask for the "
                     "original file");
     return true;
 }

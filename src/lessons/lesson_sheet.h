@@ -36,9 +36,9 @@ void sheet_checksum(FILE *f, char out[20]);
 
 /* Write the sheet as lines of text, with a checksum at the end. */
 bool sheet_write(const struct sheet *t, const char *path, struct err *e);
-/* Read a sheet. Refuses a file whose checksum does not fit. */
+/* Read a sheet. Refuses a file whose checksum does not match. */
 bool sheet_read(struct sheet *t, const char *path, struct err *e);
-/* The progress of a lesson lies in the user's state folder. sheet_load returns false if there is none. */
+/* The progress of a lesson is kept in the user's state folder. sheet_load returns false if there is no progress. */
 bool sheet_save(const struct sheet *t, struct err *e);
 bool sheet_load(struct sheet *t, const char *lesson);
 

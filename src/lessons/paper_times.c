@@ -66,7 +66,7 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     return true;
 }
 
-/* Measure the time between two events by the device's clock, so that it excludes the waits of the host. */
+/* Measure the time between two events by the device's clock, so that it excludes the time that the host waits. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)

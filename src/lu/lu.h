@@ -28,7 +28,7 @@ struct lu {
     enum type real;
     int64_t n;
     int b;      /* width of a tile (lu-paper) or of the outer panel (lu); 0: the method has no width */
-    void *A;    /* on the device: A; after lu_factor, U, and below the diagonal L without its unit diagonal */
+    void *A;    /* on the device: A; after lu_factor: U and, below the diagonal, L without its unit diagonal */
     int *piv;   /* on the device, n items: step k exchanged row k with row piv[k] >= k, counted from 0 */
     int *info;  /* on the device: the first column without a pivot, or -1 */
     void *work; /* work memory on the device, method->work(v) bytes */

@@ -42,10 +42,10 @@ struct lu_ops {
        column j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
     /* After a panel of columns j .. j+w-1: in columns from .. to-1, outside the panel, apply the panel's swaps. In the
-       columns right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
+       columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all left or all right of the panel; if
-       they are right of it, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
+    /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all to the left or all to the right of
+       the panel; if the columns are to the right, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
     void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* Our own kernel for the trailing update: subtract L U from columns from .. to-1 below row j+w-1. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);

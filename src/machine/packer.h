@@ -83,7 +83,8 @@ bool packing_repeat(struct packing *p, struct err *e);
 /* *us receives the median time of `reps` calls of packing_repeat in microseconds. The time is measured on the host, so
    it includes the copies to the host in `plan`. */
 bool packing_time(struct packing *p, int reps, double *us, struct err *e);
-/* Move the result out of p: S lists the arrays without host data, M owns their device memory and refers to S. */
+/* Move the result out of p: S lists the arrays without host data, and M owns the device memory of the arrays and refers
+   to S. */
 bool packing_take(struct packing *p, struct stored *S, struct mat *M, struct err *e);
 void packing_free(struct packing *p);
 /* Copy the arrays of M to the host, into S, which must be *M->of. On failure, S has no data. */

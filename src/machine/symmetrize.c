@@ -125,7 +125,7 @@ static bool run_fingerprint(void *ctx, struct err *e)
     return true;
 }
 
-/* On a GPU the kernels run twice and only the second run is timed, because the first run also loads the kernels. */
+/* On a GPU, the kernels run twice, and only the second run is timed, because the first run also loads the kernels. */
 static bool fingerprint_on_device(struct sym *v, uint64_t sums[2], struct err *e)
 {
     static const uint64_t zero[2] = {0, 0};
@@ -336,7 +336,7 @@ static bool begin(struct sym *v, struct err *e)
     bool enough_seen = v->value_symmetric || (v->pattern_symmetric && v->o.mode == SYM_UNION);
     v->copied = enough_seen && (!v->o.whole || v->nnz == 0);
     if (v->copied) return true;
-    result = v->ops ? result + 12 * v->nnz : 0; /* on cpu the work areas include the result */
+    result = v->ops ? result + 12 * v->nnz : 0; /* on cpu, the work areas include the result */
     return fits(d, v->o.method->bytes(v->rows, v->nnz), result, v->o.method->name, e) &&
            (!v->ops || v->o.method->plan(v, e));
 }

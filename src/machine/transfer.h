@@ -82,8 +82,8 @@ struct transfer {
     /* the time that overlapping saves, divided by the shorter of transfer and execution; at best 1 */
     double hidden;
 };
-/* Measure all ways. Before a way is timed, the copied bytes are compared with the original and the result of the SpMV
-   with the reference; fails with E_NUMERIC if there is a difference. */
+/* Measure all ways. Before a way is timed, the copied bytes are compared with the original, and the result of the SpMV
+   is compared with the reference. Fails with E_NUMERIC if there is a difference. */
 bool transfer_measure(const struct transfer_plan *p, struct transfer *out, struct err *e);
 
 #ifdef __cplusplus

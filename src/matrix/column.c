@@ -5,7 +5,7 @@
 #include "base/threads.h"
 #include "csr.h"
 
-/* The rows are divided into PARTS parts. The entries of a part are counted first, then copied behind those of the
+/* The rows are divided into PARTS parts. The entries of a part are counted first, then copied after the entries of the
    parts before it. */
 enum { PARTS = 64 };
 

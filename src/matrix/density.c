@@ -100,7 +100,7 @@ static bool quick_of(const struct scale *s, struct quick *q)
 }
 
 /* Neighbouring entries often fall in the same cell, and each increment of a count waits for the store of the previous
-   increment. Therefore four sets of counts are used in turn; together they fit in the L1 cache. */
+   increment. Therefore, four sets of counts are used in turn; together they fit in the L1 cache. */
 static void count_stretch(const int *col, int64_t n, struct quick q, int64_t w, uint32_t *cells, bool shared)
 {
     uint32_t of[4][CELLS_MOST];

@@ -23,7 +23,7 @@ struct command {
     bool (*run)(struct session *s, const struct args *a, struct err *e);
     bool runs_script;       /* the log lists the commands of its script instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
-    bool compares;          /* > in the arguments compares: before a number, it does not redirect the output */
+    bool compares;          /* `>` before a number in the arguments is a comparison and does not redirect the output */
     bool rows_only_in_json; /* in text mode, the command prints a drawing or prose; it can safely run twice */
 };
 extern const struct command *const commands[]; /* terminated by NULL */

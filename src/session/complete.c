@@ -78,7 +78,7 @@ static void give_item(void *user, const struct item *it, bool value)
     bool listed = value && kind_has_list(it->value);
     if (!value) give_matching(c, it->word);
     if (listed) kind_list(it->value, c->session, c->args, give_matching, c);
-    /* a kind with names has files only where a folder is typed */
+    /* for a kind that has names, offer files only if the user has typed a folder */
     bool files = value && it->value->role == KIND_FILE && (!listed || strchr(c->prefix, '/'));
     if (files) give_files(c);
 }
