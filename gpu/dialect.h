@@ -191,7 +191,7 @@ static __device__ double clock_us()
 #ifdef __CUDACC__
     unsigned long long ns;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(ns));
-    return (double)(ns % 1000000000000000ull) * 1e-3; /* exact: below 2^53 ns */
+    return (double)(ns % 1000000000000000ull) * 1e-3; /* below 2^53 ns, so the double is exact */
 #else
     return now_us();
 #endif

@@ -1,4 +1,5 @@
-/* The device `emu`: runs the GPU kernels on the host, in host memory. Its sync reports what the emulator found. */
+/* The device `emu`: runs the GPU kernels on the host, in host memory. The sync of `emu` reports what the emulator
+   found. */
 #include <stdio.h>
 
 #include "gpu/dev.h"

@@ -101,14 +101,14 @@ static bool has_warp(const struct trace *t, int launch, int64_t block, int warp,
     const char *name = s->kernel->name;
     if (s->nlaunches == 0) return fail(e, E_USAGE, "%s launches nothing on an empty matrix", name);
     if (launch < 0 || launch >= s->nlaunches)
-        return fail(e, E_USAGE, "launch %d is outside 0 .. %d of %s", launch, s->nlaunches - 1, name);
+        return fail(e, E_USAGE, "%s has no launch %d: its launches are 0 .. %d", name, launch, s->nlaunches - 1);
     const struct scope_launch *l = &s->launch[launch];
     if (block < 0 || block >= l->blocks)
-        return fail(e, E_USAGE, "block %lld is outside 0 .. %lld of %s", (long long)block, (long long)l->blocks - 1,
-                    name);
+        return fail(e, E_USAGE, "%s has no block %lld: its blocks are 0 .. %lld", name, (long long)block,
+                    (long long)l->blocks - 1);
     if (warp >= 0 && (int64_t)warp * LANES < l->threads) return true;
-    return fail(e, E_USAGE, "warp %d is outside 0 .. %lld of a block of %s", warp, (long long)(l->threads - 1) / LANES,
-                name);
+    return fail(e, E_USAGE, "a block of %s has no warp %d: its warps are 0 .. %lld", name, warp,
+                (long long)(l->threads - 1) / LANES);
 }
 
 bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,

@@ -13,7 +13,7 @@ enum race_kind { RACE_READ, RACE_WRITE, RACE_ATOMIC };
 
 /* One access of a thread to an element. */
 struct race_access {
-    const char *file; /* path, as the compiler writes it */
+    const char *file; /* path of the source file, as the compiler writes it */
     int line;
     unsigned thread;
     enum race_kind kind;

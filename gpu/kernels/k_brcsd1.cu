@@ -61,7 +61,7 @@ KERNEL_ENTRY(brcsd1) = {
               "A diagonal with a gap inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
               "or drm for those. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
               "rows are omitted, which costs some padding. Blocks in the middle of the matrix have more diagonals\n"
-              "than those at its corners: the work is uneven.\n",
+              "than blocks at its corners: the work is uneven.\n",
     .deterministic = true,
     .f32 = pieces_by_blocks<float>,
     .f64 = pieces_by_blocks<double>,

@@ -54,7 +54,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "addition to a scattered y, in no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
               "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
-              "instead. CSC is meant for A^T x, where its columns are the rows and this kernel becomes csr-scalar.\n",
+              "instead. CSC is meant for A^T x: the columns of A are the rows of A^T, as in csr-scalar.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };
@@ -100,5 +100,5 @@ template <typename T> static void csc_host(const struct launch *L, int threads)
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",
              "Goes down the columns: x is read once and in order; y is scattered and is read and written for every\n"
              "entry. With several threads, each thread searches all columns for the rows of its share: there are\n"
-             "no atomics and the bits are identical, but more threads spend more time searching.\n");
+             "no atomics, and all runs give the same bits, but more threads spend more time searching.\n");
 #endif

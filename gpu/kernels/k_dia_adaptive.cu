@@ -24,7 +24,7 @@ KERNEL_ENTRY(dia_adaptive) = {
     .format = &format_dia_adaptive,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread",
-    .lesson = "The format chooses one of three ways to store the diagonals, by the padding of each:\n"
+    .lesson = "The format chooses one of three ways to store the diagonals, by the padding of each way:\n"
               "    DIA       below 10 % of the nonzeros: full diagonals only           see dia\n"
               "    BRCSD-I   below 25 %: cut where diagonals enter and leave           see brcsd1\n"
               "    BRCSD-II  otherwise: cut every 32 rows                              see brcsd2\n"

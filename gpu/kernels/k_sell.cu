@@ -87,7 +87,7 @@ template <typename T> static void sell_host(const struct launch *L, int threads)
 
 HOST_ENTRIES(sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]",
              "1024 stored rows at a time",
-             "The elements of a row are C slots apart, C being the height of a slice: the rows of a slice use the\n"
+             "The elements of a row are C slots apart, where C is the slice height: the rows of a slice use the\n"
              "same cache lines one after another, so the stride costs less than in ell. y is written in the\n"
              "order of the sort.\n",
              .skips_padding = true);

@@ -28,7 +28,7 @@ int64_t mem_available(void); /* estimate of the bytes that this process can stil
 void mem_spare(int64_t bytes, void (*give)(void *user), void *user);
 bool mem_take_spare(void);     /* free the reserve; returns false if there was no reserve */
 void mem_fail_at(int64_t nth); /* tests: make the nth allocation from now fail; 0: none */
-int64_t mem_count(void);       /* tests: allocations made since start */
+int64_t mem_count(void);       /* tests: number of allocations since the program started */
 
 #ifdef __cplusplus
 }

@@ -539,9 +539,9 @@ static void refusals(void **state)
     talk_refuses(&t, "trace csr-nothing", "csr-nothing");
     talk_refuses(&t, "trace csr-serial",
                  "does not run on the emulator, so it cannot be traced; kernels of csr that run there: csr-scalar");
-    talk_refuses(&t, "trace csr-scalar block 4", "block 4 is outside 0 .. 3 of csr-scalar");
-    talk_refuses(&t, "trace csr-scalar warp 4", "warp 4 is outside 0 .. 3 of a block of csr-scalar");
-    talk_refuses(&t, "trace csr-scalar launch 1", "launch 1 is outside 0 .. 0 of csr-scalar");
+    talk_refuses(&t, "trace csr-scalar block 4", "csr-scalar has no block 4: its blocks are 0 .. 3");
+    talk_refuses(&t, "trace csr-scalar warp 4", "a block of csr-scalar has no warp 4: its warps are 0 .. 3");
+    talk_refuses(&t, "trace csr-scalar launch 1", "csr-scalar has no launch 1: its launches are 0 .. 0");
     talk_refuses(&t, "trace csr-scalar block -1", "`block -1` is negative");
     talk_refuses(&t, "trace csr-scalar step 1000", "`step 1000` is outside 0 .. ");
     talk_refuses(&t, "trace csr-scalar step 5 to 4", "`to 4` is outside");
