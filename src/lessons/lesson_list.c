@@ -14,7 +14,8 @@
 
 /* ---- one lesson ---- */
 
-/* "1 What a sparse matrix looks like": the first comment, perhaps with the place of the lesson in the list. */
+/* "1 What a sparse matrix looks like": the first comment, which may begin with the position of the lesson in the
+   list. */
 static void read_about(struct lesson_head *h, const char *line)
 {
     char *end;
@@ -75,7 +76,7 @@ static void add_lesson(void *user, const char *name, const char *path)
     if (f) fclose(f);
 }
 
-/* By their places; lessons without a place follow in alphabetical order. */
+/* Sort lessons by position; lessons without a position follow in alphabetical order. */
 static int by_place(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
@@ -83,8 +84,8 @@ static int by_place(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : strcmp(x->name, y->name);
 }
 
-/* What was done of the lesson: "12 right of 14", "at question 4 of 14". A sheet of another text of the lesson does not
-   count. */
+/* The user's progress in the lesson: "12 right of 14", "at question 4 of 14". A sheet for another version of the
+   lesson's file does not count. */
 static void say_done(const struct entry *one, const struct sheet *t, char *out, size_t size)
 {
     int right = 0, judged = 0;

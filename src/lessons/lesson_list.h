@@ -9,9 +9,9 @@ struct session;
 struct err;
 
 struct lesson_head {
-    int place;                   /* in the list of lessons; 0: none is given */
+    int place;                   /* position in the list of lessons; 0: no position is set */
     int questions;               /* the number of questions */
-    char about[120], title[120]; /* the first comment, without its place; the first title */
+    char about[120], title[120]; /* the first comment, without the position; the first title */
     char text[20];               /* checksum of the file */
 };
 /* Read the whole file, and go back to its beginning. Returns false for a pipe, which cannot go back, and for a file

@@ -8,7 +8,7 @@
 
 enum { DIGITS = 24 };
 
-/* Read n characters as an index; if there are none, the index is `otherwise`. */
+/* Read n characters as an index; if n is 0, the index is `otherwise`. */
 static bool read_index(const char *text, size_t n, int64_t otherwise, int64_t *value)
 {
     char digits[DIGITS];

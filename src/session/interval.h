@@ -10,9 +10,9 @@ struct err;
 struct interval {
     int64_t first, last; /* both included */
 };
-/* Does the text have the form of a range? It may still lie outside a matrix. */
+/* Does the text have the form of a range? The range may still lie outside the matrix. */
 bool is_interval(const char *text);
-/* Read a range of the indices 0 .. n-1 of n things called `noun`, such as "row". text NULL: all of them. */
+/* Read a range of the indices 0 .. n-1 of n things called `noun`, such as "row". text NULL: all n indices. */
 bool interval_read(const char *text, const char *noun, int64_t n, struct interval *out, struct err *e);
 int64_t interval_size(struct interval r);
 

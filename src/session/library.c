@@ -1,4 +1,4 @@
-/* Lessons by name: the files NAME.txt in the folders samples/lessons and lessons of each folder of data. A lesson in
+/* Lessons by name: the files NAME.txt in the subfolders samples/lessons and lessons of each data folder. A lesson in
    samples/lessons reads the sample matrices in the folder above it. */
 #include "library.h"
 #include "base/base.h"
@@ -16,7 +16,8 @@ enum { NAME_MOST = 63 };
 static const char ending[] = ".txt";
 static const char *const inside[] = {"samples/lessons", "lessons"};
 
-/* Write folder i of lessons. Returns false after the last; the path is empty where there is no such folder. */
+/* Write the path of lesson folder i, which is empty if the folder does not exist. Returns false after the last
+   folder. */
 static bool lesson_folder(int i, char *out, size_t size)
 {
     char data[PATH_MAX];

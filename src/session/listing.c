@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* WIDEST: the widest line of text. ROWS_WITH_TEXT: in text, listeners to JSON receive rows of at most this many
-   numbers. */
+/* WIDEST: the maximum width of a line of text. ROWS_WITH_TEXT: while text is printed, files that receive copies in JSON
+   get at most this many numbers. */
 enum { GAP = 3, PLAIN_WIDTH = 80, WIDEST = 1000, ROWS_WITH_TEXT = 4096 };
 
 char *number_text(double re, double im, char out[NUMBER_TEXT])
@@ -66,7 +66,7 @@ static bool print_rows(struct out *o, const struct numbers *v, int64_t n, struct
 
 /* ---- text ---- */
 
-/* The widths of indices and of numbers, and how many of them fit in one line. */
+/* The widths of indices and of numbers, and how many numbers fit in one line. */
 struct grid {
     int index, number, across;
 };
@@ -104,7 +104,7 @@ static bool print_grid(struct out *o, const struct numbers *v, int64_t n, struct
     return true;
 }
 
-/* A wider number makes the grid narrower, so the number of shown numbers is found in two steps. */
+/* A wider number makes the grid narrower, so two steps determine how many numbers are shown. */
 static bool print_text(struct out *o, const struct numbers *v, int lines, int64_t *shown, struct err *e)
 {
     int width = listing_width(o);

@@ -18,10 +18,10 @@ enum out_mode { OUT_TEXT, OUT_JSON, OUT_CSV };
 struct out;
 struct out *out_new(FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void out_free(struct out *o);
-/* Where the data go. */
+/* The target of the data. */
 struct out_target {
     FILE *data;
-    int columns;     /* the width for text; 0: of the terminal, if data is a terminal; -1: of the terminal on stdout */
+    int columns; /* width of text; 0: width of the terminal that data writes to; -1: width of the terminal on stdout */
     bool csv_before; /* data already contains a CSV table */
     bool redirected; /* the user sent the output of this command to a file or to a shell command */
 };

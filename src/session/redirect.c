@@ -1,4 +1,5 @@
-/* Redirection: find it at the end of a line, open its target, and send the output of the command there. */
+/* Redirection: find a redirection at the end of a line, open its target, and send the command's output to the
+   target. */
 #include "redirect.h"
 #include "allow.h"
 #include "base/err.h"
@@ -33,8 +34,8 @@ static bool take_shell(struct redirect *r, const struct words *w, struct err *e)
     return true;
 }
 
-/* The index of the > of a redirection: before the last word, or before the last two if the last word is `force`. 0:
-   there is none. */
+/* The index of the > of a redirection, which is before the last word or, if the last word is `force`, before the last
+   two words. 0: there is no redirection. */
 static int last_arrow(const struct words *w)
 {
     const struct word *last = &w->w[w->n - 1];
@@ -79,7 +80,7 @@ static bool cannot(const char *path, const char *doing, struct err *e)
                    strerror(errno));
 }
 
-/* Open a file to append to, or something that is not a regular file, such as /dev/null. A pipe without a reader is
+/* Open a file to append to, or a path that is not a regular file, such as /dev/null. A pipe without a reader is
    refused. */
 static bool open_directly(struct redirect *r, struct err *e)
 {

@@ -16,15 +16,15 @@ struct words;
 enum redirect_to { REDIRECT_NONE, REDIRECT_NEW, REDIRECT_APPEND, REDIRECT_SHELL };
 struct redirect {
     enum redirect_to to;
-    const char *target; /* a path or a shell command; part of the words */
+    const char *target; /* a path or a shell command; points into the words */
     bool force;         /* overwrite an existing file */
     struct out_target before;
     struct newfile file; /* REDIRECT_NEW */
     FILE *stream;        /* writes the file */
     struct memfile text; /* REDIRECT_SHELL: the input of the shell command */
 };
-/* Take a redirection from the end of the words; *r must be empty. `compares`: the command compares with > itself, so >
-   before a number is no redirection. */
+/* Take a redirection from the end of the words; *r must be empty. `compares`: the command itself compares with >, so a
+   > before a number is not a redirection. */
 bool redirect_take(struct redirect *r, struct words *w, bool compares, struct err *e);
 /* Open the target and send the session's output to it. If this fails, nothing is redirected. */
 bool redirect_begin(struct redirect *r, struct session *s, struct err *e);

@@ -1,4 +1,4 @@
-/* Shell commands: run with the terminal, with or without input from this program. */
+/* Runs shell commands on the terminal, with or without input from this program. */
 #include "shell.h"
 #include "allow.h"
 #include "base/base.h"
@@ -42,14 +42,14 @@ bool shell_run(struct session *s, const char *command, struct err *e)
     return report(status, e);
 }
 
-/* The signals that this process ignores while the shell command runs; SIGPIPE comes if the command does not read all of
-   its input. */
+/* The signals that this process ignores while the shell command runs; SIGPIPE arrives if the command does not read all
+   of its input. */
 static const int ignored[] = {SIGPIPE, SIGINT, SIGQUIT};
 
 static int feed(const char *command, const char *input, size_t n)
 {
     struct sigaction before[COUNT(ignored)], ignore = {.sa_handler = SIG_IGN};
-    FILE *f = popen(command, "we"); /* started first, because a process inherits ignored signals */
+    FILE *f = popen(command, "we"); /* start the shell first, because a process inherits ignored signals */
     if (!f) return -1;
     sigemptyset(&ignore.sa_mask);
     for (int i = 0; i < COUNT(ignored); i++) sigaction(ignored[i], &ignore, &before[i]);

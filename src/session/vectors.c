@@ -40,7 +40,7 @@ static bool vector_new(struct vector *v, const char *matrix, int64_t n, struct e
 static bool solve_made_x(struct session *s, struct err *e)
 {
     const struct solve *v = s->solve;
-    if (!v) return fail(e, E_USAGE, "there was no solve; `solve cg` makes x, b and r");
+    if (!v) return fail(e, E_USAGE, "nothing has been solved yet; `solve cg` makes x, b and r");
     if (v->reason == RUNNING && !solve_shows_x(v))
         return fail(e, E_USAGE, "x of a paused %s is not available; `stop` ends the solve and keeps its x",
                     v->solver->name);
@@ -66,7 +66,7 @@ static bool solve_x_of(struct session *s, struct vector *out, struct err *e)
 static bool solve_b_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct solve *v = s->solve;
-    if (!v) return fail(e, E_USAGE, "there was no solve; `solve cg` makes x, b and r");
+    if (!v) return fail(e, E_USAGE, "nothing has been solved yet; `solve cg` makes x, b and r");
     snprintf(out->about, sizeof out->about, "the right-hand side of the last solve");
     return vector_new(out, v->matrix.name, v->n, e) &&
            loop_copy(out->value, v->b, v->n * (int64_t)sizeof *v->b, "copying b", e);
@@ -94,7 +94,7 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
 
 static bool spmv_was(const struct session *s, struct err *e)
 {
-    return (s->runs_of && s->nruns) || fail(e, E_USAGE, "there was no SpMV; `spmv` makes x and y");
+    return (s->runs_of && s->nruns) || fail(e, E_USAGE, "no SpMV has been run yet; `spmv` makes x and y");
 }
 
 static bool spmv_x_of(struct session *s, struct vector *out, struct err *e)
@@ -110,7 +110,7 @@ static bool spmv_x_of(struct session *s, struct vector *out, struct err *e)
     return loop_end(&l, e);
 }
 
-/* The stored form that the run used; NULL if it was freed since. */
+/* The stored form that the run used; NULL if this form has been freed. */
 static struct product *product_of(const struct matrix *m, const struct run *r)
 {
     struct product *p = m->products;

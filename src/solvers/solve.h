@@ -278,7 +278,7 @@ void solve_release(struct solve *v);
 
 /* Can the x of a paused solve be read between iterations, without changing the solve? */
 bool solve_shows_x(const struct solve *v);
-/* Copy that x to x[n] on the host. Waits for the device. */
+/* Copy the x of the paused solve to x[n] on the host. Waits for the device. */
 bool solve_read_x(struct solve *v, double *x, struct err *e);
 
 /* ||x||_2 without overflow. */

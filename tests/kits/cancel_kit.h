@@ -28,7 +28,7 @@ const char *cancel_missing(void);
 /* Write the line that makes the matrix A. */
 void cancel_matrix(double nonzeros, char out[CANCEL_LINE]);
 /* Write the files of the cases into the current folder, by running the program. `samples` is the absolute path of the
-   folder of samples. Returns false if that fails. */
+   folder of samples. Returns false if the program fails. */
 bool cancel_files(const char *program, const char *samples, double nonzeros);
 
 #endif

@@ -369,7 +369,7 @@ static void add_own_lesson(void)
     setenv("XDG_DATA_HOME", folder, 1);
 }
 
-/* The lessons of the source tree and those of the user, from any folder. */
+/* The lessons of the source tree and of the user, from any folder. */
 static void lessons_are_found_by_name(void **state)
 {
     struct talk t;

@@ -1,4 +1,4 @@
-/* print: rows, columns, entries, blocks and vectors compared with the matrix, through JSON; the cuts of text; refusals,
+/* print: rows, columns, entries, blocks and vectors compared with the matrix, through JSON; truncated text; refusals,
    failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
@@ -28,7 +28,7 @@ static double number_after(const char *line, const char *key)
     snprintf(quoted, sizeof quoted, "\"%s\":", key);
     const char *at = strstr(line, quoted);
     assert_non_null(at);
-    return strtod(at + strlen(quoted), NULL); /* null: 0, as for the column of a vector */
+    return strtod(at + strlen(quoted), NULL); /* null becomes 0, for example for the column of a vector */
 }
 
 /* The numbers on the lines of the output, at (row, col). */
@@ -50,7 +50,7 @@ static struct printed *read_back(const struct talk *t)
     return &p;
 }
 
-/* The printed numbers are those of the window of A, and no more. */
+/* Check that the printed numbers are exactly the numbers in the window of A. */
 static void check_window(const struct talk *t, const char *line, const struct csr *A, int64_t row0, int64_t row1,
                          int64_t col0, int64_t col1)
 {
@@ -241,10 +241,10 @@ static void wrong_lines_are_refused(void **state)
         {"print row col 1", "conflicts"},
         {"print x A", "takes no matrix"},
         {"print x 1 2", "takes one range"},
-        {"print x", "there was no solve"},
-        {"print b", "there was no solve"},
-        {"print r", "there was no solve"},
-        {"print y", "there was no SpMV"},
+        {"print x", "nothing has been solved yet"},
+        {"print b", "nothing has been solved yet"},
+        {"print r", "nothing has been solved yet"},
+        {"print y", "no SpMV has been run yet"},
         {"print row 0 E", "there is no row to print"},
         {"print col 0 E", "there is no column to print"},
         {"print E", "there is no row to print"},

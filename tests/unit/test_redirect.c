@@ -12,7 +12,7 @@ static char folder[] = "/tmp/warpspy-redirect-XXXXXX";
 
 /* ---- lines ---- */
 
-/* words: those left for the command, joined as they can be typed */
+/* words: the words left for the command, joined in a form that can be typed */
 static const struct {
     const char *line;
     bool compares;
@@ -180,7 +180,7 @@ static void a_failed_command_writes_no_file(void **state)
     talk_close(&t);
 }
 
-/* The output of a script goes to one file, except where a line of the script redirects its own. */
+/* The output of a script goes to one file, unless a line of the script redirects its own output. */
 static void redirections_nest(void **state)
 {
     struct talk t;
@@ -214,7 +214,7 @@ static void a_shell_command_reads_the_output(void **state)
     talk_close(&t);
 }
 
-/* More output than a pipe holds, for a command that reads none of it. */
+/* More output than a pipe holds, for a command that reads none of the output. */
 static void unread_output_is_harmless(void **state)
 {
     struct talk t;
