@@ -23,8 +23,9 @@ struct find_place {
 };
 /* A duplicate: an entry of the file with the same row and column as an earlier entry. */
 struct find_twice {
-    /* row and column in the file, counted from 0; line of the earlier entry; line of the duplicate */
-    int64_t row, col, first, again;
+    int64_t row, col; /* row and column in the file, counted from 0 */
+    int64_t first;    /* line of the earlier entry */
+    int64_t again;    /* line of the duplicate */
 };
 struct mtx_find {
     int nplaces, ntwice;

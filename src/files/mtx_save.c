@@ -17,13 +17,11 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SHARE: number of entries in a piece of text. LINE_ROOM: length of the longest line. NEAR: number of rows that row_of
-   tries one by one before it searches */
 enum {
-    SHARE = 1 << 14,
-    LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1),
+    SHARE = 1 << 14,                            /* number of entries in a piece of text */
+    LINE_ROOM = 2 * 12 + 2 * (NUMBER_ROOM + 1), /* length of the longest line */
     TEXT_ROOM = SHARE * LINE_ROOM,
-    NEAR = 64,
+    NEAR = 64, /* number of rows that row_of tries one by one before it searches */
     AHEAD = 16,
     WAIT_US = 200
 };

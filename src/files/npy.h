@@ -6,8 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* maximum number of axes of an array; size of a header that npy_header writes */
-enum { NPY_DIMENSIONS = 3, NPY_HEADER = 128 };
+enum {
+    NPY_DIMENSIONS = 3, /* maximum number of axes of an array */
+    NPY_HEADER = 128    /* size of a header that npy_header writes */
+};
 
 struct npy {
     char kind; /* f float, i integer, u unsigned, b boolean, c complex, S bytes, U text with 4 bytes per letter */

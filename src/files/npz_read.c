@@ -13,8 +13,10 @@
 #include <math.h>
 #include <string.h>
 
-/* largest size of a header's dictionary in bytes; highest compression ratio of deflate */
-enum { DICT_MOST = 4096, DEFLATE_MOST = 1100 };
+enum {
+    DICT_MOST = 4096,   /* largest size of a header's dictionary in bytes */
+    DEFLATE_MOST = 1100 /* highest compression ratio of deflate */
+};
 
 struct reader {
     struct npz *to;

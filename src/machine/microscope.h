@@ -16,8 +16,11 @@ struct watch;
 extern "C" {
 #endif
 
-/* lanes per warp; bytes per sector; banks of shared memory, 4 bytes wide */
-enum { LANES = 32, SECTOR = 32, BANKS = 32 };
+enum {
+    LANES = 32,  /* lanes per warp */
+    SECTOR = 32, /* bytes per sector */
+    BANKS = 32   /* banks of shared memory, 4 bytes wide */
+};
 /* number of multiprocessors that a kernel sees when it chooses its grid; an H200 has as many */
 enum { SCOPE_UNITS = 132 };
 
@@ -86,10 +89,11 @@ struct request_facts {
     /* address / SECTOR, in lane order. Each sector is listed once, except that if several lanes do atomics at one
        address, its sector is listed once per lane, because these atomics are serialized. */
     uint64_t sector[2 * LANES];
-    int bytes;                        /* distinct bytes that the lanes accessed */
-    int padding;                      /* number of these bytes that are padding of the format */
-    int wavefronts, wavefronts_least; /* in shared memory: wavefronts with bank conflicts, and without them */
-    int contended;                    /* atomics: number of lanes whose address an earlier lane also uses */
+    int bytes;            /* distinct bytes that the lanes accessed */
+    int padding;          /* number of these bytes that are padding of the format */
+    int wavefronts;       /* shared-memory wavefronts */
+    int wavefronts_least; /* shared-memory wavefronts if there were no bank conflicts */
+    int contended;        /* atomics: number of lanes whose address an earlier lane also uses */
 };
 
 enum { SCOPE_ARRAYS = 24, SCOPE_SITES = 160, SCOPE_LAUNCHES = 16 };

@@ -73,7 +73,9 @@ struct transfer {
     const struct kernel *kernel;
     int64_t matrix_bytes, result_bytes;
     struct {
-        double us, spread_us, gbs; /* median time, half the interquartile range; bytes moved / median time */
+        double us;        /* median time */
+        double spread_us; /* half the interquartile range of the times */
+        double gbs;       /* bytes moved / median time */
         int reps;
     } way[WAYS];
     double pin_us;      /* time to page-lock the matrix's memory, which is done once */

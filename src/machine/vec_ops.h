@@ -30,7 +30,7 @@ enum {
     S_ONE,       /* 1 */
     S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after that record: the limit of r.r */
     S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0: this test is not used */
-    S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] belongs to the recorded residual */
+    S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] is the value that belongs to the recorded residual */
     /* the smallest r.r so far, updated only if it improves by at least 1%; infinite before the first record */
     S_BEST,
     S_BEST_AT, /* the record in which s[S_BEST] was reached */
@@ -38,21 +38,21 @@ enum {
     S_TICKET,  /* number of blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,
     S_RHO,
-    S_HALF,
-    S_SHADOW, /* bicgstab, qmrcgstab: s[S_HALF] = r.r after the half step; s[S_SHADOW] = r.r at the start */
+    S_HALF,   /* bicgstab, qmrcgstab: r.r after the half step */
+    S_SHADOW, /* bicgstab, qmrcgstab: r.r at the start */
     S_TAU,
     S_MIX,
     S_FIRST,
     S_SECOND,
     S_ETA1,
-    S_ETA2, /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
-    S_COLUMNS,
-    S_SCALE, /* gmres: s[S_COLUMNS] = columns of the current cycle; s[S_SCALE] = 1 / the norm of the next vector */
-    S_WHAT,  /* code of the quantity that was 0 up to rounding (reason.h); its value is in s[S_PQ] */
-    S_LIVE,  /* address of the live record, stored in the space of a double; 0: there is no live record */
-    S_TRUE,  /* r.r of r = b - A x at the last probe */
-    S_RQ,
-    S_QQ, /* cg: s[S_RQ] = r.q, s[S_QQ] = q.q */
+    S_ETA2,    /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
+    S_COLUMNS, /* gmres: number of columns of the current cycle */
+    S_SCALE,   /* gmres: 1 / the norm of the next vector */
+    S_WHAT,    /* code of the quantity that was 0 up to rounding (reason.h); its value is in s[S_PQ] */
+    S_LIVE,    /* address of the live record, stored in the space of a double; 0: there is no live record */
+    S_TRUE,    /* r.r of r = b - A x at the last probe */
+    S_RQ,      /* cg: r.q */
+    S_QQ,      /* cg: q.q */
     /* cg: compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
     S_CAREFUL,
     S_FREE,
@@ -66,15 +66,15 @@ enum {
    complete records. Record k is in slot k % RECORDS until record k + RECORDS overwrites it. */
 enum {
     LIVE_KNOWN,
-    LIVE_DONE, /* s[S_DONE] */
-    LIVE_TRUE,
-    LIVE_TRUE_AT, /* s[S_TRUE], and the number of the record that has the same x */
+    LIVE_DONE,    /* s[S_DONE] */
+    LIVE_TRUE,    /* s[S_TRUE] */
+    LIVE_TRUE_AT, /* number of the record that has the same x as LIVE_TRUE */
     LIVE_RING = 8,
-    LIVE_SLOT = 4, /* slot k % RECORDS holds: */
-    LIVE_RR = 0,
-    LIVE_ALPHA,
-    LIVE_BETA,
-    LIVE_STAMP, /* r.r, s[S_ALPHA], s[S_BETA], the device's clock in us */
+    LIVE_SLOT = 4, /* number of elements in a slot; slot k % RECORDS holds record k */
+    LIVE_RR = 0,   /* element of a slot: r.r */
+    LIVE_ALPHA,    /* element of a slot: s[S_ALPHA] */
+    LIVE_BETA,     /* element of a slot: s[S_BETA] */
+    LIVE_STAMP,    /* element of a slot: the device's clock in us */
     RECORDS = 4096,
     LIVE_SIZE = LIVE_RING + RECORDS * LIVE_SLOT
 };

@@ -34,7 +34,8 @@ bool density_glance(const struct csr *A, struct window win, int h, int w, uint32
 struct sums {
     const struct csr *A;
     int down, across;
-    int64_t h, w, done; /* number of cells down and across; number of rows of cells counted so far */
+    int64_t h, w; /* number of cells down and across */
+    int64_t done; /* number of rows of cells counted so far */
     /* [(h+1) * (w+1)]: number of entries above and to the left of each corner; the table owns this array */
     uint32_t *n;
 };
