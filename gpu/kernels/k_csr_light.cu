@@ -132,7 +132,7 @@ KERNEL_ENTRY(csr_light_warp) = {
               "likely because the hardware combines a warp's additions to one address anyway. About one addition\n"
               "per nanosecond for the whole device is too slow for short rows (poisson2d 1000 999: 213 us, csr-cusp\n"
               "54 us).\n"
-              "Use csr-cusp for rows of similar length, csr-merge for uneven rows.\n",
+              "Use csr-cusp for rows of similar length, and csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,
     .shares = true,

@@ -75,7 +75,7 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(dia) = {
     .name = "dia",
-    .about = "every read is coalesced, x included, and no column index is read; for matrices of few, full diagonals",
+    .about = "every read is coalesced, x included, and no column index is read; for matrices with few, full diagonals",
     .format = &format_dia,
     .source = "DRM, THESIS",
     .work = "one row per thread",
@@ -88,9 +88,10 @@ KERNEL_ENTRY(dia) = {
               "in fp64, and one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals,\n"
               "no format is faster.\n"
               "But a single entry causes a whole diagonal to be stored. DRM paper: for add32 there are 940 zeros\n"
-              "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices 20.8 times on average.\n"
+              "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices, it took 20.8 times as\n"
+              "long on average.\n"
               "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
-              "hdc.\n",
+              "use hdc.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

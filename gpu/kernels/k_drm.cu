@@ -68,7 +68,7 @@ KERNEL_ENTRY(drm) = {
               "x. All blocks have as many threads as the largest block has rows (up to 1024); in smaller blocks\n"
               "threads idle. Scattered entries cost 32 slots each: use csr or hdc. Uniform bands are balanced\n"
               "without merging: hdia and dia are as fast there and need less preparation (in the paper, nemeth22\n"
-              "had less variance in HDIA).\n"
+              "had less variance with HDIA).\n"
               "DRM paper, fp64: the average speed-up was 20.8 over DIA, 1.94 over HDC, 2.26 over DIA-Adaptive, 1.13\n"
               "over HDIA and 2.46 over CSR.\n",
     .deterministic = true,

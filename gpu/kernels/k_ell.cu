@@ -63,8 +63,8 @@ KERNEL_ENTRY(ell) = {
               "equal length.\n"
               "A row ends at its first padding slot, whose column is -1, but the warp waits for its longest row,\n"
               "and the arrays have rows * (longest row) slots. A single long row makes the arrays so large that the\n"
-              "program refuses the conversion. Uneven rows: in sell only the longest of 32 rows matters; hyb stores\n"
-              "the excess of long rows separately.\n",
+              "program refuses the conversion. For uneven rows, use sell, in which only the\n"
+              "longest of 32 rows matters, or hyb, which stores the excess of long rows separately.\n",
     .deterministic = true,
     .skips_padding = true,
     .f32 = rows_by_threads<float>,

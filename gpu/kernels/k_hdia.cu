@@ -50,9 +50,9 @@ KERNEL_ENTRY(hdia) = {
               "No columns are stored.\n"
               "A diagonal that covers only some rows costs slots only in the hacks that it touches. A scattered\n"
               "entry still costs 32 slots; use csr for such matrices. The work of a hack grows with the number of\n"
-              "its diagonals, so some warps finish early: in the DRM paper the variance of work was 8.2 times that\n"
-              "of DRM on average.\n"
-              "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, 1.47 times at best.\n",
+              "its diagonals, so some warps finish early: in the DRM paper, the variance of work was 8.2 times\n"
+              "the variance of DRM on average.\n"
+              "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, and 1.47 times at best.\n",
     .deterministic = true,
     .f32 = rows_by_threads<float>,
     .f64 = rows_by_threads<double>,

@@ -138,8 +138,8 @@ KERNEL_ENTRY(sccsr_host_order) = {
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
               "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
               "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
-              "machines that takes many times as long as the product. The kernel sc-csr permutes in its last step\n"
-              "with one more index per row. This kernel exists only for that comparison; otherwise use sc-csr.\n",
+              "machines, the copies take many times as long as the product. The kernel sc-csr permutes in its last\n"
+              "step with one more index per row. This kernel exists only for the comparison; otherwise use sc-csr.\n",
     .deterministic = true,
     .host_part = true,
     .scratch = sorted_bytes,

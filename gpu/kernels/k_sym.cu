@@ -119,8 +119,8 @@ __global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const
     if (k < n) out[k] = sym_join(mode, val[k], tval[k]);
 }
 
-/* The position of a thread in the merge of a tile: row i, the next entry of each list, and the end of the row in each.
- */
+/* The position of a thread in the merge of a tile: row i, the next entry of each list, and the end of the row in each
+   list. */
 struct sym_place {
     int i, a, t, a_end, t_end,
         t_match; /* below t_match an entry of the transpose may equal an entry of A in this row */
