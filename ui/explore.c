@@ -304,7 +304,8 @@ static void go_to(struct session *s, const char *line)
 static void queue(struct explorer *x, char *line)
 {
     char text[160];
-    snprintf(text, sizeof text, "%d waiting for %s to end; Ctrl-C stops it", beside_lines() + 1, x->running);
+    snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops %s", how_many(beside_lines() + 1, "line").text,
+             x->running, x->running);
     bool queued = line && beside_queue(line);
     say(x, !queued, queued ? text : "too many lines wait already; this line was dropped");
 }
@@ -440,7 +441,7 @@ static void pane_key_beside(struct session *s, int key)
         x->pending = key; /* first the solve or the race is paused, then this key leaves the explorer */
         return;
     }
-    snprintf(text, sizeof text, "%s runs; Ctrl-C stops it, then this key leaves", x->running);
+    snprintf(text, sizeof text, "%s runs; Ctrl-C stops it, and then this key leaves the explorer", x->running);
     say(x, false, text);
 }
 

@@ -302,11 +302,11 @@ const struct command command_print = {
     .name = "print",
     .grammar = "[row|rows|col|cols|x|b|y|r] [RANGE] [RANGE] [MATRIX] [all]",
     .about = "the numbers of a row, a column, an entry, a block or a vector",
-    .help = "Indices count from 0. A range N:M includes both ends; N: and :M reach to the last and from the first.\n"
-            "`print 3 7` is one entry, `print 3:5 7:9` a block. x, b and r = b - A x are the vectors of the last\n"
-            "solve. After `spmv`, y = A x is the result of the kernel, and x is the operand if there was no solve.\n"
-            "Text is cut to the width of the terminal and to a few lines; `all` shows everything, as do JSON and CSV,\n"
-            "which list the stored entries only.\n"
+    .help = "Indices count from 0. A range N:M includes both ends; N: ends at the last index, and :M begins at 0.\n"
+            "`print 3 7` prints one entry, and `print 3:5 7:9` prints a block. x, b and r = b - A x are the vectors\n"
+            "of the last solve. After `spmv`, y = A x is the result of the kernel, and x is the operand of the\n"
+            "kernel if nothing has been solved. Text is cut to the width of the terminal and to a few lines; `all`\n"
+            "shows everything. JSON and CSV also show everything, but only stored entries.\n"
             "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
     .run = run_print,
 };

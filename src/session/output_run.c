@@ -162,7 +162,9 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
     if (wild) out_text(o, "The product has NaN or inf, all in the right places, so there is no relative error.");
     if (once) out_text(o, "One repetition: there is no spread.");
-    if (cached) out_text(o, "Above 100 %%: the matrix stays in the cache, which is faster than memory, the ceiling.");
+    if (cached)
+        out_text(o,
+                 "Above 100 %%: the matrix stays in the cache, which is faster than the memory that sets the ceiling.");
 }
 
 void out_busy(struct out *o, const struct busy *from)

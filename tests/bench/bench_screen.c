@@ -35,7 +35,8 @@ enum { WIDTH = 200, HEIGHT = 60, ROUNDS = 7, STARTS = 200, KEYS = 300, MOVES = 1
 enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, LOST_MOST = 3, MARK = '\a' };
 
 static FILE *report;
-static atomic_llong taken, marks; /* bytes that the terminal received, and marker bells among them */
+static atomic_llong taken; /* bytes that the terminal received */
+static atomic_llong marks; /* marker bells among these bytes */
 
 /* ---- figures ---- */
 
