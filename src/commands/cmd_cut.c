@@ -135,8 +135,8 @@ const struct command command_extract = {
     .grammar = "N N [N] [N] [MATRIX] [as NAME]",
     .about = "a new matrix: a range of rows and columns of another matrix",
     .help = "ROW0 ROW1 [COL0 COL1]: rows ROW0 .. ROW1-1, counted from 0, and all columns, or COL0 .. COL1-1. The rows\n"
-            "and columns of the new matrix are counted from 0 again. It becomes the current one, named A-part if no\n"
-            "name is given.\n"
+            "and columns of the new matrix are counted from 0 again. The new matrix becomes the current one, named\n"
+            "A-part if no name is given.\n"
             "    extract 0 100 A; extract 50 150 50 150 A as B",
     .run = run_extract,
 };

@@ -53,10 +53,11 @@ static void help_all(struct out *o)
               "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
               "lists the publications that describe them. Separate commands with `;`. # begins a comment. !COMMAND\n"
               "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
-              "`COMMAND > FILE` writes the output to a new file (add `force` to overwrite one), `COMMAND >> FILE`\n"
-              "appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`, `kernels | less`.\n"
-              "Quote names that contain spaces or look like keywords. A line or a script stops at its first failure;\n"
-              "when input is a pipe, execution continues with the next line and the exit status is 1.");
+              "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
+              "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"
+              "`kernels | less`. Quote names that contain spaces or look like keywords. A line or a script stops at\n"
+              "its first failure; when input is a pipe, execution continues with the next line and the exit status\n"
+              "is 1.");
 }
 
 /* The sources that formats, kernels and solvers cite by short names. */

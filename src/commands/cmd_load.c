@@ -105,8 +105,8 @@ const struct command command_load = {
             "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
             "    .wsb        written by `save A.wsb`: the fastest to load\n"
             "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
-            "deviations from the format that were accepted. Each matrix becomes the current one. It is named after\n"
-            "its file or, with `as`, NAME.\n"
+            "deviations from the format that were accepted. Each matrix becomes the current one. The matrix is named\n"
+            "after its file or, with `as`, NAME.\n"
             "    load samples/thesis4.mtx as A\n"
             "    load west0479.mat variable Problem.A",
     .run = run_load,

@@ -414,7 +414,7 @@ const struct command command_solve = {
             "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
             "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
             "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
-            "restarts after m iterations (default 0: estimated from a short first cycle). It orthogonalises by\n"
+            "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
             "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
             "with sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its\n"
             "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"

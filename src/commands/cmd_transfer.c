@@ -149,9 +149,9 @@ const struct command command_transfer = {
             "from pageable and from page-locked memory, and back. Each piece is multiplied after its arrival (N times\n"
             "with `products N`), and the result is copied back. The pieces use first one stream, then several streams\n"
             "(default 4), so that the copy of one piece overlaps the SpMV of another. Every method is checked and\n"
-            "warmed up first. Its time runs from its first call until all data has arrived; times are medians.\n"
-            "hidden is the percentage of the shorter time (transfer or execution, with streams) that overlapping\n"
-            "saves: at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
+            "warmed up first. The time of a method runs from the first call until all data has arrived; times are\n"
+            "medians. hidden is the percentage of the shorter time (transfer or execution, with streams) that\n"
+            "overlapping saves: at 100 %, only the longer time remains. cpu and emu have nothing to copy.\n"
             "    transfer 256 on cuda:0; transfer A products 50 streams 8 f32",
     .run = run_transfer,
 };

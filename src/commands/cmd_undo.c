@@ -16,7 +16,7 @@ const struct command command_undo = {
     .help = "Repeat to undo earlier changes, up to sixteen. If a script made several changes, only the last of them\n"
             "can be undone. New matrices are freed; a dropped matrix comes back under its name, and its formats are\n"
             "packed again when needed. For this purpose, a dropped matrix stays in memory until memory runs low;\n"
-            "`undo` shows how much memory it uses. Files, solves and options are not undone.\n"
+            "`undo` shows how much memory the dropped matrix uses. Files, solves and options are not undone.\n"
             "    drop A; undo",
     .run = run_undo,
 };

@@ -192,7 +192,7 @@ static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, st
                     (unsigned long long)r->sum, (unsigned long long)h->arrays);
 }
 
-/* Is s a word of lower-case letters that ends within `room` bytes? Such a word is safe to print. */
+/* Is s a word of lower-case letters that ends within `room` bytes? A word of this kind is safe to print. */
 static bool is_word(const char *s, size_t room)
 {
     size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz-");

@@ -48,8 +48,8 @@ void notes_show(const struct notes *t, struct load_info *info);
 
 /* ---- mtx.c ---- */
 
-/* Load the matrix from a stream. Its first n bytes have already been read and are in `begin`. A and *info must be
-   empty. */
+/* Load the matrix from a stream. The first n bytes of the stream have already been read and are in `begin`. A and *info
+   must be empty. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
                      struct csr *A, struct load_info *info, struct err *e);
 

@@ -214,8 +214,8 @@ static int64_t next_turn(struct body *b)
 }
 
 /* Make room for a total of n entries. If the length of the file cannot confirm the size line, the arrays grow as
-   entries arrive. Only the thread that delivers the next block calls this function. That thread waits for the threads
-   that are still copying. */
+   entries arrive. Only the thread that delivers the next block calls this function. The calling thread waits for the
+   threads that are still copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
     struct entries more;

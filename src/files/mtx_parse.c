@@ -182,8 +182,8 @@ static inline const char *plain_end(const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* Does the entry need no further check? Such an entry is in the lower triangle, or on a diagonal that may have any
-   value. */
+/* Does the entry need no further check? An entry that needs no further check is in the lower triangle, or on a diagonal
+   that may have any value. */
 static inline bool plain_side(enum symmetry symmetry, int row, int col)
 {
     return row > col || (row == col && symmetry == SYMMETRIC);

@@ -69,14 +69,14 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
    matrices. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
-/* Convert back to CSR by means of `where`. The result has the values that S stores. They are rounded if S->real is
-   T_F32. */
+/* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded if S->real
+   is T_F32. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
 
 /* fmt_NAME.h declares NAME_sizes, the last step of planning. Host and device share this function. NAME_sizes resolves
-   the remaining parameters and lists the arrays. It fails if the format cannot hold the matrix. */
+   the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot hold the matrix. */
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);

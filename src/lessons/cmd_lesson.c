@@ -330,11 +330,11 @@ const struct command command_lesson = {
     .grammar = "[LESSON] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help = "`lesson` alone lists the lessons and your progress in each lesson. A lesson runs its commands and\n"
-            "measures the rows of its tables on the device in use. Its matrices are kept until the next lesson.\n"
-            "Questions are interactive at a terminal: an empty line shows the answer, and Ctrl-C leaves the lesson.\n"
-            "If there is no terminal, questions are printed with their answers. Shell commands (!COMMAND) of a lesson\n"
-            "are refused without `allow shell` (see `help allow`). A lesson is a text file; file names in it are\n"
-            "relative to its own folder. The first byte of a line gives its kind:\n"
+            "measures the rows of its tables on the device in use. The matrices of a lesson are kept until the next\n"
+            "lesson. Questions are interactive at a terminal: an empty line shows the answer, and Ctrl-C leaves the\n"
+            "lesson. If there is no terminal, questions are printed with their answers. Shell commands (!COMMAND) of\n"
+            "a lesson are refused without `allow shell` (see `help allow`). A lesson is a text file; file names in it\n"
+            "are relative to its own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"

@@ -71,8 +71,8 @@ bool question_needs_it(const struct question *q)
 
 /* ---- asking ---- */
 
-/* Whether all answers are numbers. If they are, typed text that is not a number is a typing error, not a wrong
-   answer. */
+/* Whether all answers are numbers. If all answers are numbers, typed text that is not a number is a typing error, not a
+   wrong answer. */
 static bool wants_number(const struct question *q)
 {
     bool any = false;

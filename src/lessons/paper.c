@@ -430,7 +430,7 @@ bool paper_line(struct session *s, struct papers *p, char *line, struct err *e)
     return true;
 }
 
-/* Whether any measurement of the table satisfies `is`. */
+/* Whether any measurement of the table satisfies the condition `is`. */
 static bool some(const struct papers *p, bool (*is)(const struct taken *t))
 {
     for (int i = 0; i < p->ntaken; i++)

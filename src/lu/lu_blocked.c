@@ -1,6 +1,6 @@
 /* lu: the fast method. A panel of b columns is factored in steps. Each step takes as many columns as one thread block
-   can hold in its registers. The trailing update is a matrix product. It runs concurrently with the factorisation of
-   the next panel. The device never waits for the host. */
+   can hold in its registers. The trailing update is a matrix product. The trailing update runs concurrently with the
+   factorisation of the next panel. The device never waits for the host. */
 #include "machine/device.h"
 #include "lu.h"
 #include "base/watch.h"
@@ -106,12 +106,13 @@ const struct lu_method lu_blocked = {
     .name = "lu",
     .about = "in panels of b columns; the next panel runs concurrently with the trailing update, a matrix product",
     .source = "[ours]",
-    .lesson = "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"
-              "memory traffic. The rest of the panel follows, one block per column: row swaps, a small triangular\n"
-              "solve, the update. Then all other columns swap rows and solve with the panel's triangle, one warp per\n"
-              "column. The trailing update is one matrix product (by cuBLAS if available), which does b times as many\n"
-              "operations per byte as lu-paper. For large matrices, the next panel is factored on a second stream at\n"
-              "the same time. The host only queues launches.\n",
+    .lesson =
+        "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"
+        "memory traffic. The rest of the panel follows, one block per column: row swaps, a small triangular\n"
+        "solve, the update. After the panel, all other columns swap rows and solve with the panel's triangle, one\n"
+        "warp per column. The trailing update is one matrix product (by cuBLAS if available), which does b times\n"
+        "as many operations per byte as lu-paper. For large matrices, the next panel is factored on a second\n"
+        "stream at the same time. The host only queues launches.\n",
     .width = width,
     .width_most = LU_WIDEST,
     .has_parts = true,

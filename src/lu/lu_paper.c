@@ -23,12 +23,11 @@ const struct lu_method lu_paper = {
     .name = "lu-paper",
     .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
     .source = "LU",
-    .lesson =
-        "Three launches per column. One block finds the pivot. Then row k of U and column k of L are computed by\n"
-        "one thread per element, with the pivot in shared memory. Then the trailing update runs in tiles of b x b,\n"
-        "by one thread per element, with the tile's part of the pivot row in shared memory. Every element is read\n"
-        "and written once per column for two operations, so the method is memory-bound, and for small matrices\n"
-        "launch-bound.\n",
+    .lesson = "Three launches per column. In the first launch, one block finds the pivot. In the second launch, row k\n"
+              "of U and column k of L are computed by one thread per element, with the pivot in shared memory. In the\n"
+              "third launch, the trailing update runs in tiles of b x b, by one thread per element, with the tile's\n"
+              "part of the pivot row in shared memory. Every element is read and written once per column for two\n"
+              "operations, so the method is memory-bound, and for small matrices launch-bound.\n",
     .width = width,
     .width_most = 32,
     .factor = factor,

@@ -14,9 +14,10 @@ const struct lu_method lu_serial = {
     .about = "right-looking elimination, column by column, on one thread",
     .source = "textbook",
     .lesson =
-        "Column k: the largest element on or below the diagonal is the pivot. Its row is swapped with row k, and the\n"
-        "column below it is divided by it; then a multiple of column k is subtracted from every column to the right.\n"
-        "These trailing updates take 2/3 n^3 operations, and only they can run in parallel.\n",
+        "Column k: the largest element on or below the diagonal is the pivot. The pivot's row is swapped with row\n"
+        "k, and the column below the pivot is divided by the pivot. Then a multiple of column k is subtracted from\n"
+        "every column to the right. These trailing updates take 2/3 n^3 operations, and only they can run in\n"
+        "parallel.\n",
     .host = true,
     .baseline = true,
     .factor = factor,

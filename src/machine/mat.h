@@ -15,8 +15,8 @@ struct device;
 struct err;
 struct kernel;
 
-/* Memory that a kernel keeps on a device in addition to a stored matrix, such as counters and tile starts. It is
-   allocated at the kernel's first launch. */
+/* Memory that a kernel keeps on a device in addition to a stored matrix, such as counters and tile starts. The memory
+   is allocated at the kernel's first launch. */
 struct scratch {
     const struct kernel *kernel;
     void *p;

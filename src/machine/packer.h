@@ -27,7 +27,8 @@ struct packer {
     /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
        p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions f32 and f64. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* Queue the launches that write p->out. They must write every slot, because p->out is not zeroed beforehand. */
+    /* Queue the launches that write p->out. The launches must write every slot, because p->out is not zeroed
+     * beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
 };

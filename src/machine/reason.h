@@ -15,7 +15,7 @@ enum reason {
     DRIFTED /* the recursive residual met the tolerance, but the true residual did not */
 };
 
-/* The value of s[S_WHAT] after BROKE_DOWN. It identifies the quantity that was 0 up to rounding errors. */
+/* The value of s[S_WHAT] after BROKE_DOWN. This value identifies the quantity that was 0 up to rounding errors. */
 enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA };
 
 #endif

@@ -152,8 +152,8 @@ static bool fingerprint(struct sym *v, struct err *e)
     return true;
 }
 
-/* Copy A to the result. This is correct if A is symmetric. It is also correct if the pattern of A is symmetric and the
-   mode is `union`, which keeps all values. */
+/* Copy A to the result. A copy is correct if A is symmetric. A copy is also correct if the pattern of A is symmetric
+   and the mode is `union`, which keeps all values. */
 static bool copy(struct sym *v, struct err *e)
 {
     if (!csr_copy(&v->result, v->of, e)) return false;
@@ -169,11 +169,10 @@ static bool copy(struct sym *v, struct err *e)
 
 /* ---- the transpose, by a sort on the columns ---- */
 
-/* Allocate one area of 36 bytes per entry. It holds two keys and two values per entry and the columns of the transpose:
-       payload[0] | key[0] | key[1] | payload[1] | transposed_col
-   Once the columns are unpacked, the unused arrays form one contiguous area of 24 bytes per entry, wherever the sort
-   left its result. This area then holds the result of the symmetrization. Therefore memory is needed only for A, its
-   transpose and the result. */
+/* Allocate one area of 36 bytes per entry. The area holds two keys and two values per entry and the columns of the
+   transpose: payload[0] | key[0] | key[1] | payload[1] | transposed_col Once the columns are unpacked, the unused
+   arrays form one contiguous area of 24 bytes per entry, wherever the sort left its result. This area then holds the
+   result of the symmetrization. Therefore, memory is needed only for A, its transpose and the result. */
 static bool plan_transpose(struct sym *v, struct err *e)
 {
     int64_t n = aligned(v->nnz), added = tiles_most(v->rows, v->nnz) + 1;

@@ -57,8 +57,8 @@ int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
 
 /* Index of the first NaN or inf in x[n]; n if there is none. */
 int64_t first_not_finite(int64_t n, const double *x);
-/* Are all values of A finite? If not, the error names the first NaN or inf and ends with "add `force` to the command to
-   VERB it anyway". */
+/* Are all values of A finite? If a value is not finite, the error names the first NaN or inf and ends with "add `force`
+   to the command to VERB it anyway". */
 bool csr_finite(const struct csr *A, const char *verb, struct err *e);
 
 #ifdef __cplusplus

@@ -79,9 +79,9 @@ static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
     for (; k < end; k++) cells[cell_of(&across, A->col[k] - p->win.col0)]++;
 }
 
-/* Maps a column i to its cell by (i * times) >> shift. This works if the width of the cells is a power of two, or if
-   the product stays below 2^64. In the second case, times is 2^shift * cells / size, rounded up, and 2^shift is at
-   least size^2, so the result is exact for i < size. */
+/* Maps a column i to its cell by (i * times) >> shift. The formula works if the width of the cells is a power of two,
+   or if the product stays below 2^64. In the second case, times is 2^shift * cells / size, rounded up, and 2^shift is
+   at least size^2, so the result is exact for i < size. */
 struct quick {
     uint64_t times;
     int shift;

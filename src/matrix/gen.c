@@ -1,5 +1,5 @@
-/* The registry of generators, and their random numbers, which splitmix64 produces. These numbers are the same on every
-   machine. */
+/* The registry of generators, and their random numbers, which splitmix64 produces. The random numbers are the same on
+   every machine. */
 #include "gen.h"
 #include "base/err.h"
 #include "random.h"

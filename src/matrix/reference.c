@@ -44,7 +44,8 @@ static const struct limits *limits_of(enum type real)
     return real == T_F32 ? &f32 : &f64;
 }
 
-/* The error that underflow may add to the product a b. It is nonzero only if a, b or a b is subnormal in the type. */
+/* The error that underflow may add to the product a b. The error is nonzero only if a, b or a b is subnormal in the
+   type. */
 static double underflow(double a, double b, const struct limits *l)
 {
     if (a == 0 || b == 0 || (a >= l->smallest_normal && b >= l->smallest_normal && a * b >= l->smallest_normal))
@@ -95,8 +96,8 @@ static bool same_kind(double y, double ref)
     return isnan(ref) ? isnan(y) : y == ref;
 }
 
-/* |y - ref| / bound. The result is 0 if y equals ref. If they differ, the result is infinite if y or ref is not finite
-   or the bound is 0. */
+/* |y - ref| / bound. The result is 0 if y equals ref. If y and ref differ, the result is infinite if y or ref is not
+   finite or if the bound is 0. */
 static double excess(double y, double ref, double bound)
 {
     if (same_kind(y, ref)) return 0;

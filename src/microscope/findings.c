@@ -371,12 +371,14 @@ static void say_waits(const struct sums *s, struct finding *f)
     struct counted blocks = how_many(w->blocks, "block");
     if (full < 1)
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, and %s of %lld threads fill "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, and %s of %lld "
+             "threads fill "
              "only %.2g%% of the GPU",
              loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f, which other warps hide only "
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, which other warps "
+             "hide only "
              "partly; %s would fill the GPU %.1f times",
              loads, blocks.text, full);
     REMEDY(f, full < 1 ? "a larger matrix fills the GPU; more threads per row shorten the chain"

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Is the sector in the cache? If not, load it. */
+/* Is the sector in the cache? If the sector is not in the cache, load the sector. */
 static bool cache_look(struct cache *c, int sets, uint64_t sector)
 {
     uint64_t tag = sector / (LINE / SECTOR);
@@ -55,7 +55,7 @@ void warp_wait(struct warp_state *w, bool address)
     memset(w->places, 0, sizeof w->places);
 }
 
-/* Is the array read at indices that come from the matrix? This holds for x and for a kernel's work arrays. */
+/* Is the array read at indices that come from the matrix? The result is true for x and for a kernel's work arrays. */
 static bool is_gathered(const struct scope_array *a)
 {
     return a->stored < 0 && !a->shared && a->role != ROLE_Y;

@@ -45,7 +45,7 @@ struct warp_log {
     uint64_t *sector;
 };
 
-/* A block that has been emulated. It is evaluated together with the blocks that share its multiprocessor. */
+/* A block that has been emulated. The block is evaluated together with the blocks that share its multiprocessor. */
 struct block_log {
     int64_t block, row, row_length;
     int nwarps;

@@ -50,7 +50,7 @@ bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
                     k->name, k->name);
     if (k->host_part)
         return fail(e, E_UNSUPPORTED, "%s does its last step on the host, which the model does not cover", k->name);
-    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex and %s multiplies real matrices only", k->name);
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex, and %s multiplies real matrices only", k->name);
     if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
     return true;
 }

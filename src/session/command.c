@@ -85,8 +85,8 @@ static void begin_change(struct session *s, const char *typed)
     undo_begin(s, print_safe(typed, strlen(typed), sizeof safe - 24, safe, sizeof safe));
 }
 
-/* The log lists the commands of a script, but not the command that runs the script. It lists the command that runs a
-   lesson, but not the commands of the lesson. */
+/* The log lists the commands of a script, but not the command that runs the script. The log lists the command that runs
+   a lesson, but not the commands of the lesson. */
 static bool is_listed(const struct session *s, const struct command *c)
 {
     return !c->runs_script && !s->folder;
