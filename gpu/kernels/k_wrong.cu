@@ -282,7 +282,7 @@ const struct wrong_rule wrong_rules[] = {
      "A barrier waits for all threads of the block. If some have returned, the behaviour is undefined:\n"
      "some GPUs hang, others continue. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
-    {"mask", "the mask of a shuffle or vote is exactly the lanes that reach it", "the sum of 20 numbers by one warp",
+    {"mask", "the mask of a shuffle or vote names exactly the lanes that reach it", "the sum of 20 numbers by one warp",
      "After the early return, 12 of the lanes that the full mask names never arrive. Values read from\n"
      "them are undefined, or the warp hangs.\n",
      "sum_wrong", "sum_right"},

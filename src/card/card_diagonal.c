@@ -63,7 +63,7 @@ static int dominance_of(double diagonal, double others)
 }
 
 struct dominance {
-    int64_t count[3]; /* numbers of failing, weak and strict rows */
+    int64_t count[3]; /* number of rows that are not dominant, weakly dominant, strictly dominant */
     int64_t first;    /* first row that fails */
     double worst;     /* smallest |a_ii| / sum of the other |a_ij| */
 };

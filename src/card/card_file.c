@@ -76,7 +76,7 @@ static void say_duplicates(struct card_row *r, const struct mtx_find *f, int64_t
     if (all > n) card_say(r, ", ...");
 }
 
-/* Lists as many lines of the file of each kind as fit in the width. */
+/* For each kind of entry, lists as many lines of the file as fit in the width. */
 static void say(const struct card *c, const struct mtx_find *f, struct card_row *r)
 {
     struct found bad = lines_of(f, false, c->values.bad), zeros = lines_of(f, true, c->values.zeros);

@@ -118,7 +118,7 @@ const struct card_line card_line_fill = {
     .name = "fill",
     .real = true,
     .about = "entries of the Cholesky factor L of A + A' in AMD's order, and the operations to compute L; L and U of a "
-             "matrix that needs no pivoting have twice as many",
+             "matrix that needs no pivoting have twice as many entries",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},
     .costly = true,
     .square = true,

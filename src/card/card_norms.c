@@ -86,7 +86,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
-    card_say(r, "|a| %.2g to %.2g, row maxima differ %.2gx", s.least, s.most, rows);
+    card_say(r, "|a| %.2g to %.2g, ratio of row maxima %.2g", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
         card_advise(r, "beyond fp32");
     else if (rows > 1e4)

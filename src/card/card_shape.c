@@ -120,7 +120,7 @@ static bool lengths(struct card_row *r, const int *length, int64_t n, const char
     }
     if (!quantiles(length, n, most, shares, q, COUNT(shares), e)) return false;
     for (int i = 0; i < COUNT(shares); i++) card_set(r, keys[i], (double)q[i]);
-    card_say(r, "min %s, half %s, 90%% %s, 99%% %s, max %s", card_count(q[0]).text, card_count(q[1]).text,
+    card_say(r, "min %s, 50%% %s, 90%% %s, 99%% %s, max %s", card_count(q[0]).text, card_count(q[1]).text,
              card_count(q[2]).text, card_count(q[3]).text, card_count(q[4]).text);
     return true;
 }
