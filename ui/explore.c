@@ -304,8 +304,8 @@ static void go_to(struct session *s, const char *line)
 static void queue(struct explorer *x, char *line)
 {
     char text[160];
-    snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops %s", how_many(beside_lines() + 1, "line").text,
-             x->running, x->running);
+    snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it", how_many(beside_lines() + 1, "line").text,
+             x->running);
     bool queued = line && beside_queue(line);
     say(x, !queued, queued ? text : "too many lines wait already; this line was dropped");
 }
