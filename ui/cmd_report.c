@@ -186,10 +186,10 @@ const struct command command_report = {
     .name = "report",
     .grammar = "FILE [MATRIX] [force]",
     .about = "write one HTML page about a matrix: facts, plots, tables, and the commands so far",
-    .help = "The page needs no other file and no network. It holds the output of stats and check, and pictures of spy\n"
-            "and rows. If the last bench, solve or race used this matrix, its picture and table follow. The page also\n"
-            "names the version, device and date, and lists the commands that were run. `force` replaces an existing\n"
-            "file.\n"
+    .help = "The page needs no other file and no network. The page holds the output of stats and check, and pictures\n"
+            "of spy and rows. If the last bench, solve or race used this matrix, its picture and table follow. The\n"
+            "page also names the version, device and date, and lists the commands that were run. `force` replaces an\n"
+            "existing file.\n"
             "    report thesis4.html\n"
             "    bench; solve cg; report A.html A",
     .run = run_report,

@@ -112,7 +112,7 @@ const struct command command_screendump = {
     .help = "Writes the screen of the explorer, or, if the explorer was not used, the last picture, with the same\n"
             "size and colours. The file's name ends in .txt, .ansi (text with colours, for `cat`), .svg or .png;\n"
             "without a file, the screen is printed. `light` draws pictures on a white background, and `force`\n"
-            "replaces an existing file. `export` writes a view in another size, or its numbers.\n"
+            "replaces an existing file. `export` writes a view at another size, or its numbers.\n"
             "    spy; screendump spy.ansi\n"
             "    keys \"Tab ?\"; screendump help.png",
     .run = run_screendump,

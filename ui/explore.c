@@ -250,8 +250,8 @@ static bool is_paused(const struct session *s, const struct view *v)
     return v->is_paused && v->is_paused(s);
 }
 
-/* The view whose unfinished work continues now; NULL: none. On a real terminal, work that is not paused continues
-   whatever pane is shown. On a simulated terminal, the pane's work runs until a key interrupts it. */
+/* The view whose unfinished work continues now; NULL: none. On a real terminal, work that is not paused continues,
+   whichever pane is shown. On a simulated terminal, the pane's work runs until a key interrupts it. */
 static const struct view *driven_view(const struct session *s, const struct explorer *x)
 {
     if (stage_now()) return x->pane->drive && x->pane->is_running(s) && !x->typing && !x->output ? x->pane : NULL;

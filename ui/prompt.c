@@ -424,7 +424,7 @@ bool prompt_beside(struct session *s)
     return false;
 }
 
-/* Show the line that was typed while a command ran, after the prompt, as if the user typed the line now. */
+/* Show the line that was typed while a command ran, after the prompt, as if the user had just typed the line. */
 static char *line_waiting(const char *prompt)
 {
     char *line = beside_next_line();

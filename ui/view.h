@@ -84,8 +84,8 @@ struct view {
     /* If there is nothing to show yet, returns the reason and what to do; otherwise, returns NULL. If the function
        itself is NULL, there is always something to show. */
     const char *(*nothing)(const struct session *s);
-    /* Write the view's numbers to s->out as JSON or CSV; called by view_numbers. st: its state on the screen, NULL
-       without a screen; w, h: size in characters. NULL: the view has no numbers. */
+    /* Write the view's numbers to s->out as JSON or CSV; called by view_numbers. st: the view's state on the screen, or
+       NULL without a screen; w, h: size in characters. NULL: the view has no numbers. */
     bool (*numbers)(struct session *s, const struct view_state *st, int w, int h, struct err *e);
     /* Paint a picture of w x h pixels, finer than the cells of a canvas. NULL: the cells are painted. */
     bool (*paint)(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,

@@ -34,7 +34,8 @@ struct args {
 bool grammar_parse(const char *text, struct grammar *g);
 /* Match words w[1..] against the grammar of c. */
 bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);
-/* Called with an item that may come next. If `value` is set, the item's value may come next, otherwise its keyword. */
+/* Called with an item that may come next. If `value` is set, the item's value may come next; otherwise, the item's
+   keyword may come next. */
 typedef void visit_fn(void *user, const struct item *it, bool value);
 /* Visit the items that may come after w[1..n-1]. Values are not checked, because the function is used for
    completion. */

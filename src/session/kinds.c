@@ -175,7 +175,7 @@ static bool check_view(const struct session *s, const char *text)
     return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
 }
 
-/* `help` explains everything that a grammar can name, and the list of sources. */
+/* `help` explains everything that a grammar can name, and also the word `sources`. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
 static const struct registry source_registry = {sources, sizeof *sources};
 #define TOPIC(registry, explain) registry,

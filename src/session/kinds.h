@@ -25,7 +25,7 @@ struct kind {
     const char *key;           /* key for arg(): device */
     const char *what;          /* in messages: "a device" */
     const char *none;          /* message if there is nothing to choose from; may be NULL */
-    const struct registry *of; /* the values are the names of its entries, unless check or list is set */
+    const struct registry *of; /* the values are the names of this registry, unless check or list is set */
     bool (*check)(const struct session *s, const char *text);
     /* Offer the values to choose from. If `list` and `of` are NULL, there are too many values to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);

@@ -77,7 +77,7 @@ struct session {
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
 void session_free(struct session *s);
-/* Free the formats that m was converted to. matrix_free also frees m itself; m must not be in a list. */
+/* Free the stored forms of m. matrix_free also frees m itself; m must not be in a list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* name NULL: the current matrix */

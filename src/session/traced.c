@@ -1,5 +1,5 @@
-/* The trace that the session keeps: gets the matrix and its product, traces a warp, and finds the elements and slots
-   that views highlight. */
+/* Makes the trace that the session keeps: gets the stored matrix, traces a warp, and finds the elements and slots that
+   views highlight. */
 #include "traced.h"
 #include "base/screen_lock.h"
 #include "base/err.h"

@@ -252,7 +252,7 @@ bool solve_back(struct solve *v, int64_t n, struct err *e);
 struct solve_change {
     double tol, omega;         /* NaN: unchanged */
     int64_t m, maxit;          /* -1: unchanged */
-    const struct precond *pre; /* if change_pre is set; NULL: remove the preconditioner */
+    const struct precond *pre; /* the new preconditioner, if change_pre is set; NULL: remove the preconditioner */
     bool change_pre;
     int64_t pre_block;
 };

@@ -82,7 +82,7 @@ void checkpoints_free(struct solve *v)
 }
 
 /* Drop the checkpoint whose neighbours are closest to each other, but never the first or the last checkpoint. If
-   several qualify, drop the oldest. */
+   several checkpoints qualify, drop the oldest. */
 static void thin_out(struct solve *v)
 {
     int best = 1;

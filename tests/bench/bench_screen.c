@@ -142,7 +142,7 @@ static double key_ms(const char *key, const char *brings)
 /* The list of keys below the output of a command, which is drawn over the pane. */
 #define OUTPUT_KEYS " close"
 
-/* Send keys one after another. Between them wait until the output pauses, or wait for `pause` on a screen that is
+/* Send keys one after another. Between two keys, wait until the output pauses, or wait for `pause` on a screen that is
    always redrawn. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int times, int pause_ms)
 {

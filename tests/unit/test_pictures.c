@@ -368,7 +368,7 @@ static void keys_are_handled_between_slices(void **state)
     end(&x);
 }
 
-/* Without memory for exact counts the sample stays, with a message. */
+/* If there is not enough memory for exact counts, the sample stays, and a message is shown. */
 static void spy_without_memory(void **state)
 {
     (void)state;

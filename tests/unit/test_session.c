@@ -536,7 +536,7 @@ static bool some_kernels(struct watch *w, const char *what, int64_t done, int64_
     return --f->left >= 0;
 }
 
-/* Cancelled after some kernels, the command fails, but has printed `row`. */
+/* If the user cancels the command after some kernels, the command fails, but has printed `row`. */
 static void assert_keeps_when_cancelled(const char *line, const char *row)
 {
     struct talk t;
