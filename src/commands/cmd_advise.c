@@ -195,7 +195,8 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     v.m = m;
     for (int i = all.n - 1; i >= 0; i--)
         if (needs_no_conversion(&all.k[i])) v.csr = &all.k[i];
-    if (ok || all.n) ok = say(&v, &all, &g, (int)top, e) && ok; /* show what was ranked before a cancellation */
+    /* After a cancellation, show the kernels that were ranked before it. */
+    if (ok || all.n) ok = say(&v, &all, &g, (int)top, e) && ok;
     advice_free(&all);
     return ok;
 }

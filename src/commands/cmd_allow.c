@@ -1,4 +1,4 @@
-/* allow: sets the permissions, for this session, of command lines that the user did not type. */
+/* allow: sets what command lines that the user did not type may do in this session. */
 #include "session/allow.h"
 #include "session/args.h"
 #include "session/command.h"

@@ -25,7 +25,7 @@ struct results {
     struct run *run;
     struct refusal *refused;
     int nruns, nrefused;
-    bool wrong; /* some kernel's result was wrong */
+    bool wrong; /* the result of a kernel was wrong */
 };
 
 static bool results_new(struct results *r, struct err *e)
@@ -43,8 +43,8 @@ static void results_free(struct results *r)
     mem_free(r->refused);
 }
 
-/* Measure one kernel. If only this kernel fails, record the failure and return true. The result false ends the
-   command. */
+/* Measure one kernel. If only this kernel fails, record the failure and return true. If the function returns false, the
+   command ends. */
 static bool bench_one(struct session *s, const struct spmv_request *w, const struct kernel *k, struct results *r,
                       struct err *e)
 {
@@ -131,7 +131,7 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
     struct busy from = busy_now("");
     bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
-    if (ok || r.nruns) { /* show what was measured before a cancellation */
+    if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
         if (kept) out_results(s, &w, &r, (int)top);
         if (kept && w.dev->kind == DEV_CPU) out_busy(s->out, &from);

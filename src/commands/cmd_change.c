@@ -13,7 +13,7 @@
 
 /* ---- back ---- */
 
-/* A request that was refused leaves the solve intact. After any other failure, the solve is unusable and is freed. */
+/* A refused request leaves the solve intact. After any other failure, the solve is unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
     if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
@@ -129,9 +129,9 @@ const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
     .about = "change the settings of a solve, and continue from its x",
-    .help = "tol and maxit change in place. A change of omega, m, the preconditioner or its block size restarts from\n"
-            "the current x, and the iteration count continues. precond none removes the preconditioner. A solve that\n"
-            "has ended can be changed too; it is then paused.\n"
+    .help = "tol and maxit change in place. A change of omega, m, the preconditioner or its block size restarts the\n"
+            "solve from the current x, and the iteration count continues. precond none removes the preconditioner.\n"
+            "A solve that has ended can be changed too; the solve is then paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",
     .run = run_change,
