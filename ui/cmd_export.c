@@ -153,7 +153,7 @@ static bool write_picture(struct session *s, const struct export *x, FILE *f, st
 static void add_word(struct words *w, const char *text)
 {
     size_t size = strlen(text) + 1;
-    w->w[w->n++] = (struct word){memcpy(w->text + w->used, text, size), false};
+    w->w[w->n++] = (struct word){.text = memcpy(w->text + w->used, text, size), .quoted = false};
     w->used += size;
 }
 

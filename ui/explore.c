@@ -153,6 +153,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
         memfile_free(&m);
         return say(x, true, e.text);
     }
+    out_redirect(s->out, (struct out_target){.data = m.file, .columns = x->w > 2 ? x->w - 2 : 0});
     s->front->width = x->w;
     s->front->height = x->h - 2;
     session_take_interrupt();

@@ -5,28 +5,28 @@
 
 #include <string.h>
 
-/* LEAST: the smallest width to which text is cut. LEAST_KEPT: the smallest width to which text in the main column is
-   cut */
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_KEPT = 18, DOTS = 3 };
+/* The smallest width to which text is cut; LEAST_ANSWER: in a column of rank COLUMN_ANSWER. */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, DOTS = 3 };
 
 struct column {
     const char *name;
     int width;
     bool right; /* numbers, right-aligned */
     bool prose; /* text of several words, which may be cut */
-    bool kept;  /* the main column: every other column is hidden before the main column */
+    bool hidden;
+    enum column_rank rank;
+    const char *constant; /* the value of all rows, if it is the same; NULL: the rows differ */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
     int n;
     bool by_key; /* columns are identified by keys (CSV) instead of headings (text) */
-    const char *hidden[COLUMNS_MAX];
-    int nhidden; /* columns are hidden from right to left */
 };
 
 void table_row(struct table *t)
 {
     t->rows++;
+    t->rank = COLUMN_NORMAL;
 }
 
 static bool grow(struct table *t, struct err *e)
@@ -66,7 +66,7 @@ bool table_add(struct table *t, const char *key, const char *heading, const char
                struct err *e)
 {
     size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for each byte */
-    struct cell c = {.right = right, .row = t->rows - 1};
+    struct cell c = {.right = right, .rank = t->rank, .row = t->rows - 1};
     if (!grow(t, e) || !keep_name(t, key, &c.key, e) || !keep_name(t, heading, &c.heading, e)) return false;
     char *safe = c.text = mem_new((int64_t)size, 1, "a table cell", e);
     if (!safe) return false;
@@ -92,7 +92,7 @@ static struct column *column_find(struct columns *k, const char *name)
 /* List the columns in the order in which their names first appear. */
 static void columns_of(const struct table *t, bool by_key, struct columns *k)
 {
-    k->n = k->nhidden = 0;
+    k->n = 0;
     k->by_key = by_key;
     for (int i = 0; i < t->n; i++) {
         const char *name = name_in(&t->cell[i], by_key);
@@ -102,7 +102,7 @@ static void columns_of(const struct table *t, bool by_key, struct columns *k)
         c->width = c->width > width ? c->width : width;
         c->right |= t->cell[i].right;
         c->prose |= !t->cell[i].right && strchr(t->cell[i].text, ' ');
-        c->kept = t->kept && !strcmp(name, t->kept);
+        c->rank = t->cell[i].rank;
     }
 }
 
@@ -124,6 +124,19 @@ static int row_end(const struct table *t, int first)
     return end;
 }
 
+/* The value that the column has in all rows, of which there are at least two; NULL: none. */
+static const char *constant_of(const struct table *t, const char *column)
+{
+    const char *value = NULL;
+    for (int i = 0, end; i < t->n; i = end) {
+        end = row_end(t, i);
+        const char *text = text_in(t, i, end, column, false);
+        if (i && strcmp(text, value)) return NULL;
+        value = text;
+    }
+    return t->rows > 1 ? value : NULL;
+}
+
 /* Print one cell of a line. The last cell is not padded with blanks. */
 static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
 {
@@ -138,59 +151,87 @@ static void put_aligned(FILE *f, const struct column *c, const char *text, bool 
     if (!last) fprintf(f, "%*s", GAP, "");
 }
 
+/* The last column that is shown and has text in this row. */
 static int last_shown(const struct table *t, int first, int end, const struct columns *k)
 {
     int last = k->n - 1;
-    while (last > 0 && !*text_in(t, first, end, k->c[last].name, k->by_key)) last--;
+    while (last > 0 && (k->c[last].hidden || !*text_in(t, first, end, k->c[last].name, k->by_key))) last--;
     return last;
 }
 
 /* Width of the table in terminal columns. If `cut` is set, assume that prose is cut to its smallest width. */
 static int width_of(const struct columns *k, bool cut)
 {
-    int sum = (k->n - 1) * GAP;
+    int sum = -GAP;
     for (int i = 0; i < k->n; i++) {
         const struct column *c = &k->c[i];
-        int least = c->kept ? LEAST_KEPT : LEAST;
-        sum += cut && c->prose && c->width > least ? least : c->width;
+        int least = c->rank == COLUMN_ANSWER ? LEAST_ANSWER : LEAST;
+        if (!c->hidden) sum += GAP + (cut && c->prose && c->width > least ? least : c->width);
     }
     return sum;
 }
 
-/* Hide the last column that is not the main column. Returns false if no column can be hidden. */
-static bool hide(struct columns *k)
+/* Hide the last column of the lowest rank; if `constant` is set, only a column with one value in all rows. Returns
+   false if no column can be hidden. */
+static bool hide(struct columns *k, bool constant)
 {
-    int c = k->n - 1;
-    if (k->c[c].kept) c--;
-    if (c < 1) return false;
-    k->hidden[k->nhidden++] = k->c[c].name;
-    memmove(&k->c[c], &k->c[c + 1], (size_t)(k->n - 1 - c) * sizeof k->c[0]);
-    k->n--;
-    return true;
+    struct column *found = NULL;
+    for (int c = k->n - 1; c > 0; c--) {
+        struct column *one = &k->c[c];
+        bool may = !one->hidden && one->rank < COLUMN_ANSWER && (!constant || one->constant);
+        if (may && (!found || one->rank < found->rank)) found = one;
+    }
+    if (found) found->hidden = true;
+    return found;
 }
 
-/* Hide columns until cutting prose makes the table fit; then cut the prose as needed. */
-static void fit(struct columns *k, int width)
+static void cut_prose(struct columns *k, int width)
 {
-    while (width && width_of(k, true) > width && hide(k)) continue;
-    while (width && width_of(k, false) > width) {
+    while (width_of(k, false) > width) {
         struct column *widest = NULL;
         for (int c = 0; c < k->n; c++)
-            if (k->c[c].prose && (!widest || k->c[c].width > widest->width)) widest = &k->c[c];
+            if (k->c[c].prose && !k->c[c].hidden && (!widest || k->c[c].width > widest->width)) widest = &k->c[c];
         if (!widest || widest->width <= LEAST) return;
         widest->width--;
     }
 }
 
-static void print_hidden(const struct columns *k, FILE *f, int width)
+/* Drop constant columns, then hide others until cutting prose makes the table fit; then cut the prose as needed. */
+static void fit(const struct table *t, struct columns *k, int width)
 {
-    char text[1024] = "hidden (terminal too narrow): ";
-    if (!k->nhidden) return;
-    for (int i = k->nhidden - 1; i >= 0; i--) {
+    if (!width || width_of(k, false) <= width) return;
+    for (int c = 0; c < k->n; c++) k->c[c].constant = constant_of(t, k->c[c].name);
+    while (width_of(k, false) > width && hide(k, true)) continue;
+    while (width_of(k, true) > width && hide(k, false)) continue;
+    cut_prose(k, width);
+}
+
+/* Name the hidden columns: with their value those that are constant, or the others. */
+static void print_hidden(const struct columns *k, bool constant, FILE *f, int width)
+{
+    char text[1024];
+    int named = 0;
+    snprintf(text, sizeof text, constant ? "dropped: " : "hidden (terminal too narrow): ");
+    for (int i = 0; i < k->n; i++) {
+        const struct column *c = &k->c[i];
         size_t n = strlen(text);
-        snprintf(text + n, sizeof text - n, "%s%s", k->hidden[i], i ? ", " : "");
+        if (!c->hidden || !c->constant == constant) continue;
+        snprintf(text + n, sizeof text - n, "%s%s", named ? ", " : "", c->name);
+        n = strlen(text);
+        if (constant) snprintf(text + n, sizeof text - n, " (%s%s)", c->constant, named ? "" : " in all rows");
+        named++;
     }
-    table_wrapped(f, text, 0, 0, width);
+    if (named) table_wrapped(f, text, 0, 0, width);
+}
+
+/* Print a row, up to column `last`. If `first` is negative, print the headings. */
+static void put_line(const struct table *t, FILE *f, const struct columns *k, int first, int end, int last)
+{
+    for (int i = 0; i <= last; i++) {
+        const struct column *c = &k->c[i];
+        if (!c->hidden) put_aligned(f, c, first < 0 ? c->name : text_in(t, first, end, c->name, false), i == last);
+    }
+    fputc('\n', f);
 }
 
 void table_text(const struct table *t, FILE *f, int width)
@@ -198,16 +239,16 @@ void table_text(const struct table *t, FILE *f, int width)
     struct columns k;
     columns_of(t, false, &k);
     if (!k.n) return;
-    fit(&k, width);
-    for (int c = 0; c < k.n; c++) put_aligned(f, &k.c[c], k.c[c].name, c == k.n - 1);
-    fputc('\n', f);
+    fit(t, &k, width);
+    int last = k.n - 1;
+    while (k.c[last].hidden) last--;
+    put_line(t, f, &k, -1, 0, last);
     for (int i = 0, end; i < t->n; i = end) {
         end = row_end(t, i);
-        int last = last_shown(t, i, end, &k);
-        for (int c = 0; c <= last; c++) put_aligned(f, &k.c[c], text_in(t, i, end, k.c[c].name, false), c == last);
-        fputc('\n', f);
+        put_line(t, f, &k, i, end, last_shown(t, i, end, &k));
     }
-    print_hidden(&k, f, width);
+    print_hidden(&k, true, f, width);
+    print_hidden(&k, false, f, width);
 }
 
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)

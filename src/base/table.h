@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "column_rank.h"
+
 struct err;
 
 struct cell {
@@ -12,15 +14,16 @@ struct cell {
     const char *heading; /* the table's copy of the column's name in text; NULL: not shown in text */
     char *text;          /* owned, safe to print */
     bool right;          /* a number */
+    enum column_rank rank;
     int row;
 };
 struct table {
     struct cell *cell;
     int n, room, rows;
-    char **name;      /* keys and headings of the columns; owned */
-    int nnames;       /* number of names */
-    int last;         /* index of the name that was used last */
-    const char *kept; /* heading of the main column or NULL; the main column and the first column are never hidden */
+    char **name;           /* keys and headings of the columns; owned */
+    int nnames;            /* number of names */
+    int last;              /* index of the name that was used last */
+    enum column_rank rank; /* of the cells that are added next */
 };
 
 /* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.
@@ -29,8 +32,9 @@ void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
 /* table_text prints aligned columns under headings. table_records prints "heading value" lines, with a blank line
-   between rows. width is the width of the terminal: table_text cuts long texts and hides the last columns, with a note
-   below the table; table_records continues values on the next line. width 0: no limit. */
+   between rows. width is the width of the terminal: table_text drops columns that have one value in all rows, hides the
+   columns of the lowest rank, and cuts long texts, with notes below the table; the first column always stays.
+   table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Print text from column `at` on. A word that does not fit in the width is printed at column `indent` of the next

@@ -136,10 +136,14 @@ static void out_advised(const struct advising *v, const struct modeled *k, int r
     out_str(o, "precision", NULL, type_name(k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
+    out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", k->time.us);
     out_num(o, "measured_us", r || k->on.here ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_rank(o, COLUMN_NORMAL);
     out_num(o, "prep_us", "conversion us", cost_us(k), "%.0f");
+    out_rank(o, COLUMN_ANSWER);
     out_pays(o, pays_after(v, k));
     out_int(o, "products", NULL, v->products);
     out_num(o, "total_us", v->products ? "total us" : NULL, v->products ? total_of(v, k) : NAN, "%.0f");
@@ -172,8 +176,11 @@ static bool say(const struct advising *v, struct advice *a, const struct machine
         out_advised(v, &a->k[order[i]], i + 1);
         sampled |= a->k[order[i]].work.sampled;
     }
-    modeled_remarks(v->s->out, g, sampled);
-    out_text(v->s->out, "Conversions are timed on this host, from csr. The emulator cannot run cuSPARSE: use `bench`.");
+    modeled_remarks(v->s, g, sampled);
+    if (!v->s->explained.conversions || out_stands_alone(v->s->out))
+        out_text(v->s->out,
+                 "Conversions are timed on this host, from csr. The emulator cannot run cuSPARSE: use `bench`.");
+    v->s->explained.conversions |= !out_stands_alone(v->s->out);
     for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
     mem_free(order);
     return true;

@@ -326,9 +326,9 @@ static void table_lines(struct out *o, const struct counts *c)
         out_int_if(o, "sectors", "sectors", global, t->sectors);
         out_num(o, "sectors_a_request", "each", global ? ratio((double)t->sectors, (double)t->requests) : NAN, "%.1f");
         out_int_if(o, "turns", shares ? "wavefronts" : NULL, shared, t->wavefronts);
+        out_rank(o, COLUMN_ANSWER);
         out_str(o, "source", "source", source_text(p, text, sizeof text));
     }
-    out_keep(o, "source");
 }
 
 /* ---- one kernel, as a table row or as a record ---- */

@@ -79,7 +79,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     }
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
     out_text(s->out, "Each time shows how much the predicted time drops without that cause; causes overlap.");
-    modeled_remarks(s->out, &k->on, k->work.sampled);
+    modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }
 

@@ -15,8 +15,11 @@ static void out_format(struct out *o, const struct format *f, const struct fit *
     out_row(o);
     out_str(o, "name", "format", f->name);
     out_fit(o, fit);
+    out_rank(o, COLUMN_ANSWER);
     out_str(o, "about", fit ? NULL : "about", f->about);
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "source", fit ? NULL : "source", f->source);
+    out_rank(o, COLUMN_ANSWER);
     if (fit) out_str(o, NULL, "why not", fit->fits ? "" : fit->reason);
 }
 

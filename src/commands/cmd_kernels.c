@@ -15,10 +15,14 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_str(o, "name", "kernel", k->name);
     out_str(o, "format", "format", k->format->name);
     out_words(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : "emu cuda");
+    out_rank(o, COLUMN_DETAIL);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
+    out_rank(o, COLUMN_NORMAL);
     out_fit(o, fit);
+    out_rank(o, fit ? COLUMN_NORMAL : COLUMN_ANSWER);
     out_str(o, "work", fit ? NULL : "one thread's work", k->work);
     out_str(o, "about", NULL, k->about);
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "source", fit ? NULL : "source", k->source);
 }
 

@@ -35,7 +35,9 @@ static void out_listed(struct session *s, const struct matrix *m)
     char held[256];
     out_row(o);
     out_str(o, NULL, "", m == s->current ? "*" : "");
+    out_rank(o, COLUMN_ANSWER);
     out_str(o, "name", "name", m->name);
+    out_rank(o, COLUMN_NORMAL);
     out_bool(o, "current", NULL, m == s->current);
     out_int(o, "rows", "rows", m->csr.rows);
     out_int(o, "cols", "cols", m->csr.cols);
@@ -43,6 +45,7 @@ static void out_listed(struct session *s, const struct matrix *m)
     out_str(o, "field", "field", m->info.field);
     out_bytes(o, "bytes", "memory", bytes_of(m));
     out_words(o, "formats", "converted to", formats_of(m, held, sizeof held));
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "file", "from", m->info.file);
 }
 

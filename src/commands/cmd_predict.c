@@ -9,7 +9,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     (void)e;
     out_record(s->out);
     out_modeled(s, m, k);
-    modeled_remarks(s->out, &k->on, k->work.sampled);
+    modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }
 

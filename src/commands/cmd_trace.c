@@ -110,13 +110,19 @@ static void out_facts(struct out *o, const struct tracing *v, int64_t k)
     const struct access_site *p = tracing_site(v, k);
     bool global = accesses_global(p->kind), shared = accesses_shared(p->kind);
     facts_of(&v->t.scope, &v->t.step[k], &f);
+    out_rank(o, COLUMN_DETAIL);
     out_mask(o, "mask", "mask", v->t.step[k].mask);
     out_mask(o, "alive", NULL, tracing_alive(v, k));
+    out_rank(o, COLUMN_NORMAL);
     out_int(o, "lanes", "lanes", f.lanes);
+    out_rank(o, COLUMN_ANSWER);
     out_num(o, "sectors", "sectors", global ? tracing_sectors(&f, which) : NAN, "%.0f");
     out_num(o, "sectors_counted", NULL, global ? f.nsectors : NAN, NULL);
+    out_rank(o, COLUMN_DETAIL);
     out_num(o, "sectors_again", "refetch", global ? __builtin_popcountll(v->step[k].refetched) : NAN, "%.0f");
+    out_rank(o, COLUMN_NORMAL);
     out_num(o, "bytes", "bytes", global || shared ? f.bytes : NAN, "%.0f");
+    out_rank(o, COLUMN_DETAIL);
     out_num(o, "padding", "padding", global ? f.padding : NAN, "%.0f");
     out_num(o, "turns", NULL, shared ? f.wavefronts : NAN, NULL);
     out_num(o, "turns_least", NULL, shared ? f.wavefronts_least : NAN, NULL);
@@ -178,6 +184,7 @@ static void out_step_of(struct out *o, const struct tracing *v, int64_t k)
     out_facts(o, v, k);
     if (out_mode(o) == OUT_JSON) out_lanes(o, v, k);
     if (tracing_site(v, k)->array >= 0) show_elements(v, k, text, sizeof text);
+    out_rank(o, COLUMN_ANSWER);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "elements", text);
 }
 

@@ -26,9 +26,44 @@ struct whatif {
     struct machine on;
     double now_us; /* predicted time of the fastest csr kernel, for the unchanged matrix, in double precision */
     const struct kernel *now;
+    struct plan now_plan;
+    enum bound now_bound;
     bool sampled;
     struct packed last;
 };
+
+static double padding_percent(const struct plan *p)
+{
+    return p->slots ? 100 * (double)p->padding / (double)p->slots : 0;
+}
+
+/* In text, print what is stored now as the first row, for comparison. */
+static void out_now(const struct whatif *w)
+{
+    struct out *o = w->s->out;
+    char params[160];
+    if (out_mode(o) != OUT_TEXT) return;
+    out_row(o);
+    out_str(o, NULL, "", "before");
+    out_rank(o, COLUMN_ANSWER);
+    out_str(o, NULL, "kernel", w->now->name);
+    out_rank(o, COLUMN_NORMAL);
+    out_str(o, NULL, "format", w->now->format->name);
+    bool has_params = *stored_params(&w->now_plan.shape, params, sizeof params);
+    if (w->format->params[0].name) out_str(o, NULL, "parameters", has_params ? params : "-");
+    out_rank(o, COLUMN_DETAIL);
+    if (w->order) out_str(o, NULL, "order", "as it is");
+    out_str(o, NULL, "precision", type_name(T_F64));
+    out_rank(o, COLUMN_NORMAL);
+    out_bytes(o, NULL, "stored", w->now_plan.bytes);
+    out_num(o, NULL, "padding %", padding_percent(&w->now_plan), "%.1f");
+    out_rank(o, COLUMN_ANSWER);
+    out_time(o, NULL, "predicted", w->now_us);
+    out_rank(o, COLUMN_DETAIL);
+    out_str(o, NULL, "bound by", bound_names[w->now_bound]);
+    out_rank(o, COLUMN_ANSWER);
+    out_num(o, NULL, "x of now", 1, "%.2f");
+}
 
 /* Print a row. If k is NULL, the kernel cannot be emulated; `why` is the reason. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
@@ -37,20 +72,28 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     struct out *o = w->s->out;
     char params[160];
     out_row(o);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "", "after");
     out_str(o, "matrix", NULL, w->m->name);
+    out_rank(o, COLUMN_ANSWER);
     out_str(o, "kernel", "kernel", kernel->name);
+    out_rank(o, COLUMN_NORMAL);
     out_str(o, "format", "format", w->format->name);
     out_str(o, "params", *stored_params(&p->shape, params, sizeof params) ? "parameters" : NULL, params);
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "order", w->order ? "order" : NULL, w->order ? w->order->name : NULL);
     out_str(o, "precision", "precision", type_name(w->real));
+    out_rank(o, COLUMN_NORMAL);
     out_str(o, "machine", NULL, w->on.name);
     out_bool(o, "machine_here", NULL, w->on.here);
     out_bytes(o, "stored_bytes", "stored", p->bytes);
-    out_num(o, "padding_percent", "padding %", p->slots ? 100 * (double)p->padding / (double)p->slots : 0, "%.1f");
+    out_num(o, "padding_percent", "padding %", padding_percent(p), "%.1f");
+    out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", k ? k->time.us : NAN);
+    out_rank(o, COLUMN_DETAIL);
     out_str(o, "bound", "bound by", k ? bound_names[k->time.bound] : NULL);
     out_str(o, "now_kernel", NULL, w->now->name);
     out_num(o, "now_us", NULL, w->now_us, NULL);
+    out_rank(o, COLUMN_ANSWER);
     out_num(o, "times", "x of now", k ? k->time.us / w->now_us : NAN, "%.2f");
     out_bool(o, "sampled", NULL, k && k->work.sampled);
     out_fitting(o, why);
@@ -101,6 +144,8 @@ static bool predict_now(struct whatif *w, struct err *e)
     if (ok) {
         w->now = csr.k->kernel;
         w->now_us = csr.k->time.us;
+        w->now_plan = csr.k->plan;
+        w->now_bound = csr.k->time.bound;
         w->sampled |= csr.k->work.sampled;
     }
     advice_free(&csr);
@@ -122,13 +167,15 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "name a format before its parameters: `whatif format sell 32`");
     if (!modeled_machine(s, &w.on, e)) return false;
     w.param = arg_count(a, "params") ? param : NULL;
-    bool ok = predict_now(&w, e) && (!w.order || permuted(&w, &B, e)) && all_kernels(&w, w.order ? &B : &w.m->csr, e);
+    bool ok = predict_now(&w, e) && (!w.order || permuted(&w, &B, e));
+    if (ok) out_now(&w);
+    ok = ok && all_kernels(&w, w.order ? &B : &w.m->csr, e);
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
     out_text(s->out, "Now, as csr in fp64, the fastest csr kernel is %s, predicted to take %s. Nothing was kept.",
              w.now->name, show_us(w.now_us, us, sizeof us));
-    modeled_remarks(s->out, &w.on, w.sampled);
+    modeled_remarks(s, &w.on, w.sampled);
     return true;
 }
 

@@ -155,7 +155,7 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
         say_answer(s->out, &w);
     else
         out_answer(s->out, &w);
-    if (w.own) modeled_remarks(s->out, &g, w.own->work.sampled);
+    if (w.own) modeled_remarks(s, &g, w.own->work.sampled);
     advice_free(&all);
     return true;
 }

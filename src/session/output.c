@@ -66,6 +66,11 @@ bool out_is_redirected(const struct out *o)
     return o->to.redirected;
 }
 
+bool out_stands_alone(const struct out *o)
+{
+    return o->to.redirected || o->html;
+}
+
 void out_html(struct out *o)
 {
     o->html = true;
@@ -261,9 +266,9 @@ void out_record(struct out *o)
     start_row(o, true);
 }
 
-void out_keep(struct out *o, const char *heading)
+void out_rank(struct out *o, enum column_rank rank)
 {
-    o->table.kept = heading;
+    o->table.rank = rank;
 }
 
 static void cell(struct out *o, const char *key, const char *heading, const char *text, bool right)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "base/column_rank.h"
 
 struct err;
 
@@ -28,6 +29,8 @@ struct out_target {
 /* Print pending rows, and send the following data to another target. Returns the previous target. */
 struct out_target out_redirect(struct out *o, struct out_target to);
 bool out_is_redirected(const struct out *o);
+/* Will the output be read without the earlier output of the session, because it is redirected or a report? */
+bool out_stands_alone(const struct out *o);
 enum out_mode out_mode(const struct out *o);
 FILE *out_file(const struct out *o);
 /* Copy all output to two more files. The first file receives the rows as JSON lines; the second file receives the text
@@ -46,8 +49,8 @@ void out_error(struct out *o, const struct err *why); /* printed to messages; in
    row begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
 void out_row(struct out *o);
 void out_record(struct out *o);
-/* Keep this column of the pending rows even on a narrow terminal. The heading is not copied. */
-void out_keep(struct out *o, const char *heading);
+/* The rank of the columns that follow in this row; the columns of a new row have rank COLUMN_NORMAL. */
+void out_rank(struct out *o, enum column_rank rank);
 void out_str(struct out *o, const char *key, const char *heading, const char *value); /* value NULL: null */
 void out_int(struct out *o, const char *key, const char *heading, int64_t value);
 void out_int_if(struct out *o, const char *key, const char *heading, bool known, int64_t value); /* or null, "-" */

@@ -41,7 +41,9 @@ void out_measures_text(struct out *o, const struct measures *m)
     out_int(o, NULL, "zero padding", m->padding);
     out_int(o, NULL, "operands", m->operands);
     out_int(o, NULL, "pieces", m->pieces);
+    out_rank(o, COLUMN_DETAIL);
     out_num(o, NULL, "variance", m->variance, "%.4g");
+    out_rank(o, COLUMN_NORMAL);
 }
 
 void out_diagonals(struct out *o, const struct run *r, int n)
@@ -100,17 +102,23 @@ static void out_ceiling(struct out *o, double share)
 
 static void out_times(struct out *o, const struct run *r, bool long_form)
 {
+    out_rank(o, COLUMN_ANSWER);
     put_time(o, "time_us", "time", "us", r->us, long_form);
+    out_rank(o, COLUMN_DETAIL);
     put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
+    out_rank(o, COLUMN_NORMAL);
     put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
     put_time(o, "prep_us", "prep", "prep us", r->prep_us, long_form);
     out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
     put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
+    out_rank(o, COLUMN_DETAIL);
     out_bytes(o, "bytes", "bytes", r->bytes);
+    out_rank(o, COLUMN_NORMAL);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
     out_ceiling(o, r->share);
+    out_rank(o, COLUMN_ANSWER);
     out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
 }
 
@@ -130,11 +138,15 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_int(o, "cols", NULL, m->csr.cols);
     out_int(o, "nnz", NULL, m->csr.nnz);
     out_str(o, "format", "format", r->kernel->format->name);
+    out_rank(o, COLUMN_ANSWER);
     out_str(o, "kernel", "kernel", r->kernel->name);
+    out_rank(o, COLUMN_NORMAL);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
     out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));
     out_times(o, r, long_form);
+    out_rank(o, COLUMN_DETAIL);
     out_num(o, "error", "error", r->error.relative, "%.1e");
+    out_rank(o, COLUMN_NORMAL);
     out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");
     out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
     out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);

@@ -40,8 +40,9 @@ const char *reason_without_name(const char *name, const char *why);
    force` instead. If `first` is set, advise to convert first, because the current command then uses the stored
    product. */
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
-/* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. */
-void modeled_remarks(struct out *o, const struct machine *g, bool sampled);
+/* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. The full
+   text appears once in a session, and always in files and reports; otherwise a short mark appears. */
+void modeled_remarks(struct session *s, const struct machine *g, bool sampled);
 
 /* Print the keys of a prediction, from kernel to measured_us. */
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);

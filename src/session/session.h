@@ -41,6 +41,12 @@ struct progress {
     double shown_us;     /* when progress was last shown */
 };
 
+/* The remarks on predictions that the user has read in full; later predictions have a short mark instead. */
+struct explained {
+    char machine[80]; /* the GPU of the remark on the model; empty: none */
+    bool sampling, conversions;
+};
+
 struct session {
     struct matrix *matrices, *current;
     struct device *dev; /* NULL: the default device, which is opened when first used */
@@ -70,9 +76,10 @@ struct session {
     struct undo undo;
     struct record *record;        /* the recording; NULL: none */
     char option[OPTIONS_MAX][24]; /* values of options[]; empty: the default */
-    bool single;                  /* fp32 is the default precision */
-    int nested;                   /* nesting depth of running commands */
-    int64_t ran;                  /* number of commands that succeeded */
+    struct explained explained;
+    bool single; /* fp32 is the default precision */
+    int nested;  /* nesting depth of running commands */
+    int64_t ran; /* number of commands that succeeded */
 };
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);

@@ -618,7 +618,7 @@ def test_output_goes_to_a_shell_command():
     s = at_prompt()
     s.line("version | sed s/^/piped-/")
     s.wait("piped-warpspy")
-    s.line("version | (read line; read key < /dev/tty; echo got $key)")
+    s.line("version | sh -c 'read line; read key < /dev/tty; echo got $key'")
     s.line("answer")
     s.wait("got answer")
     s.line("version | sleep 60")

@@ -545,12 +545,13 @@ static void tables_keep_their_names(void **state)
 /* The table's main column stays and is cut to the remaining width; the columns before the main column are hidden. */
 static void the_main_column_is_kept(void **state)
 {
-    struct table t = {.kept = "source"};
+    struct table t = {0};
     (void)state;
     table_row(&t);
     assert_true(table_add(&t, "l", "line", "k.cu:1", false, false, NULL));
     assert_true(table_add(&t, "n", "sectors", "5", true, false, NULL));
     assert_true(table_add(&t, "e", "each", "1", true, false, NULL));
+    t.rank = COLUMN_ANSWER;
     assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
     char *text = printed(&t, table_text, 35);
     assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of...\n"
@@ -560,6 +561,46 @@ static void the_main_column_is_kept(void **state)
     assert_string_equal(text,
                         "line    source\nk.cu:1  y[row] = sum ...\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
     free(text);
+    table_clear(&t);
+}
+
+/* Too narrow: columns with one value in all rows are dropped and named with it, then details are hidden, from the
+   right, then normal columns; the first column and the answer stay. */
+static void columns_go_by_rank(void **state)
+{
+    static const struct {
+        int width;
+        const char *text;
+    } cases[] = {
+        {60, "kernel  device  +-  us  GB/s  error\ncsr     cuda:0   1  20    40   1e-9\n"
+             "ell     cuda:0   2  30    50   2e-9\n"},
+        {34, "kernel  +-  us  GB/s  error\ncsr      1  20    40   1e-9\nell      2  30    50   2e-9\n"
+             "dropped: device (cuda:0 in all\nrows)\n"},
+        {22, "kernel  +-  us  GB/s\ncsr      1  20    40\nell      2  30    50\n"
+             "dropped: device\n(cuda:0 in all rows)\nhidden (terminal too\nnarrow): error\n"},
+        {19, "kernel  us  GB/s\ncsr     20    40\nell     30    50\n"
+             "dropped: device\n(cuda:0 in all\nrows)\nhidden (terminal\ntoo narrow): +-,\nerror\n"},
+        {5, "kernel  us\ncsr     20\nell     30\n"},
+    };
+    static const char *const row[][6] = {{"csr", "cuda:0", "1", "20", "40", "1e-9"},
+                                         {"ell", "cuda:0", "2", "30", "50", "2e-9"}};
+    static const char *const names[] = {"kernel", "device", "+-", "us", "GB/s", "error"};
+    static const enum column_rank ranks[] = {COLUMN_NORMAL, COLUMN_NORMAL, COLUMN_DETAIL,
+                                             COLUMN_ANSWER, COLUMN_NORMAL, COLUMN_DETAIL};
+    struct table t = {0};
+    (void)state;
+    for (int i = 0; i < COUNT(row); i++) {
+        table_row(&t);
+        for (int k = 0; k < COUNT(names); k++) {
+            t.rank = ranks[k];
+            assert_true(table_add(&t, names[k], names[k], row[i][k], k > 1, false, NULL));
+        }
+    }
+    for (int i = 0; i < COUNT(cases); i++) {
+        char *text = printed(&t, table_text, cases[i].width);
+        if (strncmp(text, cases[i].text, strlen(cases[i].text)) != 0) fail_msg("%d: %s", cases[i].width, text);
+        free(text);
+    }
     table_clear(&t);
 }
 
@@ -679,6 +720,7 @@ int main(void)
         cmocka_unit_test(tables_fit_a_terminal),
         cmocka_unit_test(tables_keep_their_names),
         cmocka_unit_test(the_main_column_is_kept),
+        cmocka_unit_test(columns_go_by_rank),
         cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(csv_is_quoted),

@@ -8,6 +8,7 @@
 #include "session/predicted.h"
 
 #include <math.h>
+#include <unistd.h>
 
 static struct talk t;
 
@@ -239,6 +240,42 @@ static void test_commands(void **state)
     assert_null(session_matrix(&t.s, NULL, NULL)->products); /* the commands keep no packed matrix */
 }
 
+static void test_whatif_shows_before_and_after(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen poisson2d 30; whatif format ell", "before  csr");
+    talk_says(&t, "whatif format sell 16 f32 reorder rcm", "as it is");
+    talk_says(&t, "whatif format sell 16 f32 reorder rcm", "after   sell");
+}
+
+/* The remarks on the model appear once, then as a mark, and again in a file, which is read on its own. */
+static void test_model_is_explained_once(void **state)
+{
+    static const char *const predictions[] = {"predict csr-vector", "explain csr-vector", "why not ell",
+                                              "whatif format ell", "advise top 2"};
+    (void)state;
+    talk_says(&t, "gen poisson2d 30; predict csr-vector", "Model error");
+    for (int i = 0; i < COUNT(predictions); i++) {
+        talk_says(&t, predictions[i], "[model: NVIDIA H200]");
+        assert_null(strstr(t.out, "Model error"));
+    }
+    assert_non_null(strstr(t.out, "Conversions are timed on this host"));
+    assert_true(talk_line(&t, "advise top 2"));
+    assert_null(strstr(t.out, "Conversions are timed on this host"));
+    char path[100], line[200], text[4096] = "";
+    snprintf(path, sizeof path, "/tmp/warpspy-model-%d", (int)getpid());
+    snprintf(line, sizeof line, "advise top 2 > %s", path);
+    assert_true(talk_line(&t, line));
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    fclose(f);
+    unlink(path);
+    assert_non_null(strstr(text, "Model error"));
+    assert_non_null(strstr(text, "Conversions are timed on this host"));
+    assert_null(strstr(text, "[model"));
+}
+
 static void test_json(void **state)
 {
     (void)state;
@@ -419,6 +456,8 @@ int main(void)
         TEST(test_no_cause_is_invented),
         TEST(test_ranking),
         TEST(test_commands),
+        TEST(test_whatif_shows_before_and_after),
+        TEST(test_model_is_explained_once),
         TEST(test_json),
         TEST(test_conversion_cost),
         TEST(test_reasons),
