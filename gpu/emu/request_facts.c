@@ -35,7 +35,7 @@ static bool ascending(const uint64_t *address, int n)
     return true;
 }
 
-/* Atomics of several lanes at one address are serialized, and each requests the sector again. List the sector once for
+/* Atomics of several lanes at one address are serialised, and each requests the sector again. List the sector once for
    each of these lanes, until the list is full. Returns the number of sectors listed. */
 static int atomic_sectors(const uint64_t *address, int n, uint64_t *sector, int distinct)
 {

@@ -125,7 +125,7 @@ static bool run_pattern(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "mirrored", s->off ? (double)s->mirrored / (double)s->off : 1);
     if (s->pattern) {
         card_say(r, "symmetric");
-        card_advise(r, s->off ? "orderings and incomplete factorizations work on A itself"
+        card_advise(r, s->off ? "orderings and incomplete factorisations work on A itself"
                               : "all entries are on the diagonal");
     } else if (!s->mirrored) {
         card_say(r, "no entry off the diagonal has a mirror image");

@@ -22,7 +22,7 @@ struct sheet {
     char text[20];               /* checksum of the lesson's file */
     char program[40], device[120], who[80];
     char begun[24], ended[24]; /* UTC; `ended` is empty while questions are left */
-    int questions;             /* in the whole lesson */
+    int questions;             /* number of questions in the whole lesson */
     int n;                     /* replies */
     struct reply reply[REPLIES_MOST];
 };

@@ -41,7 +41,7 @@ struct gmres_ops {
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
     /* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was
-       orthogonalized twice), followed by the square root of s[S_PQ]. If the column makes R singular, the solve ends
+       orthogonalised twice), followed by the square root of s[S_PQ]. If the column makes R singular, the solve ends
        with BROKE_DOWN and the column is not used. */
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* solve R y = g with s[S_COLUMNS] columns */

@@ -87,7 +87,7 @@ struct request_facts {
     int lanes;
     int nsectors;
     /* address / SECTOR, in lane order. Each sector is listed once, except that if several lanes do atomics at one
-       address, its sector is listed once per lane, because these atomics are serialized. */
+       address, its sector is listed once per lane, because these atomics are serialised. */
     uint64_t sector[2 * LANES];
     int bytes;            /* distinct bytes that the lanes accessed */
     int padding;          /* number of these bytes that are padding of the format */

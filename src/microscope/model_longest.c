@@ -45,7 +45,7 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* Like `beyond`, for a kernel whose warps share all rows of their block and synchronize at barriers; NaN for other
+/* Like `beyond`, for a kernel whose warps share all rows of their block and synchronise at barriers; NaN for other
    kernels. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {

@@ -81,7 +81,7 @@ static int at_one_address(const struct request *r)
     return most;
 }
 
-/* Concurrent additions to one sector are serialized; the additions of all blocks of a window count as concurrent.
+/* Concurrent additions to one sector are serialised; the additions of all blocks of a window count as concurrent.
    Integer additions of a warp are combined before they leave the multiprocessor. */
 static void note_atomics(struct watching *v, int a, const struct request *r)
 {

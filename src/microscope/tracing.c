@@ -61,7 +61,7 @@ static bool on_slots(const struct tracing *v, const struct request *r)
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
 
-/* The indices of distinct sectors: serialized atomics list a sector several times. */
+/* The indices of distinct sectors: serialised atomics list a sector several times. */
 int tracing_sectors(const struct request_facts *f, int which[2 * LANES])
 {
     int n = 0;

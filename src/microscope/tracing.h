@@ -15,7 +15,7 @@ struct trace_sums {
     int64_t diverged;  /* steps in which some lanes are inactive because the warp has diverged */
     int64_t requests;  /* requests to global memory */
     int64_t sectors;   /* distinct sectors per request, summed */
-    int64_t counted;   /* sectors as a GPU counts them: serialized atomics count each time */
+    int64_t counted;   /* sectors as a GPU counts them: serialised atomics count each time */
     int64_t least;     /* sectors that the requested bytes would fill */
     int64_t bytes;     /* distinct bytes per request */
     int64_t padding;   /* bytes of padding among these bytes */

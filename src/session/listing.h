@@ -16,7 +16,7 @@ struct numbers {
     int64_t n;
     const int *at; /* [n]: the index of each number; NULL: first, first + 1, ... */
     int64_t first;
-    const double *re, *im; /* [n]; im NULL: real */
+    const double *re, *im; /* [n]; im is NULL for real numbers */
 };
 enum { LISTING_LINES = 16, NUMBER_TEXT = 64 };
 /* Print at most `lines` lines of text (0: no limit), or all numbers in JSON and CSV. *shown receives how many numbers

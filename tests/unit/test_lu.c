@@ -400,7 +400,7 @@ static bool stops(struct watch *w, const char *what, int64_t done, int64_t total
     return --ticks_left > 0;
 }
 
-/* Ctrl-C ends the factorization in any column and releases everything. */
+/* Ctrl-C ends the factorisation in any column and releases everything. */
 static void test_cancelled(void **state)
 {
     (void)state;

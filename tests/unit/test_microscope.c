@@ -101,7 +101,7 @@ static const struct by_hand of_thesis4[] = {
     {"coo-atomic", "val", ACCESS_LOAD, T_F64, 1, 9, 3, 0},
     {"coo-atomic", "val", ACCESS_LOAD, T_F32, 1, 9, 2, 0},
     {"coo-atomic", "x", ACCESS_LOAD, T_F64, 1, 9, 1, 0},
-    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* 3 atomics to row 2 are serialized */
+    {"coo-atomic", "y", ACCESS_ATOMIC, T_F64, 1, 9, 3, 5}, /* 3 atomics to row 2 are serialised */
     {"coo-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
 };
 

@@ -186,7 +186,7 @@ static void test_warps_meet(void **state)
     (void)state;
     races_block(64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
-    /* Lanes 0 and 1 synchronize, then lanes 1 and 2, so lane 2 is ordered after lane 0. */
+    /* Lanes 0 and 1 synchronise, then lanes 1 and 2, so lane 2 is ordered after lane 0. */
     races_meet(0, 0x3u, true);
     races_meet(0, 0x6u, true);
     assert_int_equal(by(2, RACE_READ), RACE_NONE);

@@ -85,7 +85,7 @@ static const struct exact {
       "load col f 2 1 16 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)", "load val f 2 1 32 0 | 2(2,2) 3(0,1) 8(1,2) 9(3,3)",
       "load x f 1 1 24 0 | 2(2,2) 1(0,1) 2(1,2) 3(3,3)", "load col 3 1 1 8 4 | 4(2,3) 5*",
       "load val 1 1 1 8 0 | 4(2,3)", "load x 1 1 1 8 0 | 3(2,3)", "store y f 1 0 32 0 | 2(2,-) 0(0,-) 1(1,-) 3(3,-)"}},
-    {"trace coo-atomic", /* row 2 has three entries, so the atomics for this row are serialized */
+    {"trace coo-atomic", /* row 2 has three entries, so the atomics for this row are serialised */
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
