@@ -111,8 +111,8 @@ static bool count_openers(struct packing *p, int64_t height, int64_t width, int6
     return packing_exclusive_scan(p, ROOM_AT, p->nnz, n, e);
 }
 
-/* Call this after count_openers. Write the index at which the keys of band b begin to band[b], and the keys of all
-   bands to `keys`. */
+/* Call this after count_openers. Write to band[b] the index at which the keys of band b begin, and write the keys of
+   all bands to `keys`. */
 template <typename KEYS>
 static void put_openers(struct packing *p, int64_t height, int64_t width, int64_t n, void *band, void *keys)
 {

@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread d marks the rows where diagonal d begins and ends, if it has an entry. */
+/* Thread d marks the rows where diagonal d begins and ends, if the diagonal has an entry. */
 __global__ void brcsd1_marks(int64_t rows, int64_t cols, GPTR(const int64_t) at, GPTR(int64_t) marks)
 {
     int64_t d = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x, begins = rows - d, ends = cols + rows - d;
@@ -188,7 +188,7 @@ static bool put(struct packing *p, int k, const void *from, struct err *e)
     return p->dev->ops->put(p->dev, p->out[k], from, p->S.a[k].n * (int64_t)type_size(p->S.a[k].type), e);
 }
 
-/* The host computes the pointers of blocks and pieces, because they are few. */
+/* The host computes the pointers of blocks and pieces, because there are only a few. */
 static bool put_pointers(struct packing *p, struct err *e)
 {
     const struct blocks *B = blocks_of(p);

@@ -18,7 +18,7 @@ __global__ void brcsd2_records(int64_t blocks, GPTR(const int) dnum, GPTR(const 
     at[b] = n == before && d == n ? 0 : 1 + n;
 }
 
-/* Thread b: the index at which block b's record begins; the last block of a record counts its blocks. */
+/* Thread b: the index at which block b's record begins; the last block of a record counts the blocks of the record. */
 __global__ void brcsd2_ptr(int64_t blocks, GPTR(const int) dnum, GPTR(const int64_t) at, GPTR(int) ptr, GPTR(int) out)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -29,7 +29,7 @@ __global__ void brcsd2_ptr(int64_t blocks, GPTR(const int) dnum, GPTR(const int6
     out[record] = (int)(b + 1 - last_not_above(at, 0, b, record));
 }
 
-/* Thread d writes offset d if its block starts a record. */
+/* Thread d writes offset d if the block of offset d starts a record. */
 __global__ void brcsd2_offsets(int64_t blocks, int64_t diagonals, GPTR(const int) dnum, GPTR(const int) offsets,
                                GPTR(const int64_t) at, GPTR(int) out)
 {

@@ -8,7 +8,7 @@ namespace KERNEL_SPACE
 /* The sort moves 8-byte values; a float is stored in the first 4 bytes. */
 template <typename T> constexpr int CSC_APART = sizeof(double) / sizeof(T);
 
-/* One thread per entry of a tile: the key is column << 32 | row, the payload is the unchanged value. */
+/* One thread per entry of a tile: the key is column << 32 | row, and the payload is the unchanged value. */
 template <typename T>
 __global__ void csc_expand(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, GPTR(uint64_t) key, GPTR(T) with)
@@ -50,7 +50,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(csc) = {
     .format = &format_csc,
-    .about = "a stable radix sort by column; pointers where the column of sorted entries changes",
+    .about = "a stable radix sort by column; a column begins where the column of the sorted entries changes",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

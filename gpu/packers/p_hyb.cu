@@ -1,5 +1,5 @@
-/* CSR to HYB on a device: a histogram of row lengths gives the width; the ELL part is written by one thread per row,
-   the overflow by tiles. */
+/* CSR to HYB on a device: a histogram of row lengths gives the width; one thread per row writes the ELL part, and tiles
+   of entries write the overflow. */
 #include "pack.h"
 #include "formats/fmt_hyb.h"
 
@@ -97,7 +97,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 PACKER_ENTRY(hyb) = {
     .format = &format_hyb,
     .about =
-        "warps count row lengths, bisection finds the width; one thread per row, then the overflow by tiles of entries",
+        "warps count row lengths, and bisection finds the width; threads write rows, then tiles write the overflow",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Thread i: the key of row i is its length, the payload is i. */
+/* Thread i: the key of row i is its length, and the payload is i. */
 __global__ void sccsr_keys(int64_t rows, GPTR(const int) ptr, GPTR(uint64_t) key, GPTR(int64_t) with)
 {
     int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -36,7 +36,7 @@ static __device__ sccsr_segment sccsr_of_row(const sccsr_layout &L, int64_t s)
     return L.segment[g];
 }
 
-/* Thread s: the number of slots of SC-row s; its last row is its longest. */
+/* Thread s: the number of slots of SC-row s; the last row of an SC-row is the longest. */
 __global__ void sccsr_slots(sccsr_layout L, GPTR(const uint64_t) length, GPTR(int64_t) at)
 {
     int64_t s = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;
@@ -151,7 +151,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(sccsr) = {
     .format = &format_sccsr,
-    .about = "a radix sort of the rows by length; segments from three counts; then a thread per slot",
+    .about = "a radix sort of the rows by length; three counts give the segments; then one thread writes each slot",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -105,7 +105,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(sell) = {
     .format = &format_sell,
-    .about = "a radix sort of the rows by window and length; then one thread per slot, which searches for its slice",
+    .about = "a radix sort of the rows by window and length; then one thread per slot searches for its slice",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,
