@@ -69,8 +69,9 @@ uint32_t style_rgb(enum style st);                  /* 0: the terminal's own col
 bool cell_blank(struct cell k);                     /* is the cell invisible? */
 int canvas_line_end(const struct canvas *c, int y); /* the column after the last cell that is not blank */
 int glyph_utf8(uint32_t glyph, char out[5]);
-enum colours colours_of_env(bool terminal); /* the choice of colours_choose, or of NO_COLOR, COLORTERM and TERM */
-void colours_choose(int colours);           /* sets the colours of terminals; -1: follow the environment */
+/* The colours chosen by colours_choose or, if none were chosen, by NO_COLOR, COLORTERM and TERM. */
+enum colours colours_of_env(bool terminal);
+void colours_choose(int colours);                       /* sets the colours of terminals; -1: follow the environment */
 bool colours_find(const char *name, enum colours *out); /* none, 8, 16, 256, true */
 bool utf8_locale(void);
 

@@ -89,7 +89,7 @@ static void explain(const struct solve *v, char *out, size_t size)
         snprintf(
             out, size,
             "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use another preconditioner "
-            "or no preconditioner, or use bicgstab, which needs no positive definite preconditioner",
+            "or no preconditioner, or use bicgstab, which does not need a positive definite preconditioner",
             v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],

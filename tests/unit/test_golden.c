@@ -19,8 +19,8 @@ enum { WIDTH = 80, HEIGHT = 24 };
 struct screen_case {
     const char *name;
     const char *setup;                         /* commands whose output is ignored */
-    const char *script;                        /* commands whose output is the screen, or */
-    const char *view, *keys;                   /* the full screen of a view after these keys (see key_of) */
+    const char *script;                        /* commands whose output is the screen; NULL: the screen shows a view */
+    const char *view, *keys;                   /* a view shown full screen, and the keys pressed in it (see key_of) */
     enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* made-up measurements, with or without times */
     int w, h;                                  /* size of the screen; 0: the default */
     bool ascii, plain;

@@ -397,7 +397,7 @@ static void rows_go_to_their_warp(void **state)
     struct screen x;
     (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
-    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows like this one");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows like this warp");
     press(&x, "17w");
     press(&x, "/574\n");
     assert_string_equal(x.st->message, "");

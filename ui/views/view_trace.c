@@ -32,7 +32,7 @@ static void lines_of_small(struct frame *f, int room)
     if (f->grid < 0) f->grid = 0;
 }
 
-/* Give the lines that the grid and the table of lanes do not need first to the source, then to the sectors. */
+/* Lines that the grid and the table of lanes do not need go first to the source, then to the sectors. */
 static void lines_of_whole(struct frame *f, int room, int totals)
 {
     f->head = f->request = 1;
@@ -198,7 +198,7 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows like this one",
+        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows like this warp",
                  (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
                  (long long)llabs(there - here), there > here ? 'w' : 'W');
     else
