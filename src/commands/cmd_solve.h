@@ -17,7 +17,7 @@ struct solver;
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e);
 /* Run the session's solve until it ends or is paused. */
 bool solve_drive(struct session *s, struct err *e);
-/* The solve that is paused. If no solve is paused, the result is NULL, and the error says what to do. */
+/* The solve that is paused. If no solve is paused, the result is NULL, and the error states what to do. */
 struct solve *solve_waiting(struct session *s, struct err *e);
 /* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);

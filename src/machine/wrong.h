@@ -27,7 +27,7 @@ struct emu_finding {
     int line;            /* line in the kernel's file, counted from 1 */
     char thread[48];     /* "block 0, thread 32" */
     char what[320];      /* "writes s[32], which thread 31 read at line 20" */
-    const char *missing; /* "no barrier in between: ..."; NULL: `what` says everything */
+    const char *missing; /* "no barrier in between: ..."; NULL: `what` is the whole message */
 };
 
 /* Run the wrong or the right kernel of a rule on the emulator, with the check for races enabled. Fails with E_MEMORY,

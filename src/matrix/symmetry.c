@@ -1,9 +1,9 @@
 /* Test a matrix for symmetry of pattern and of values without building the transpose.
 
-   Rows are visited in ascending order. The mirror image of an entry (i, j) right of the diagonal must be the next
-   unmatched entry of row j, because the entries of row j left of the diagonal are also in ascending order. Each walker
-   visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are as many
-   entries to the left of the diagonal as to the right. */
+   Rows are visited in ascending order. The mirror image of an entry (i, j) to the right of the diagonal must be the
+   next unmatched entry of row j, because the entries of row j to the left of the diagonal are also in ascending order.
+   Each walker visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are
+   as many entries to the left of the diagonal as to the right. */
 #include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@ enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 struct walker {
     int64_t row, end;
     int *next;       /* [rows]: the next entry to match in each row */
-    int64_t surplus; /* number of entries right of the diagonal minus number of entries left of the diagonal */
+    int64_t surplus; /* number of entries to the right of the diagonal minus number of entries to the left */
     bool pattern, values;
 };
 

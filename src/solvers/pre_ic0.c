@@ -22,7 +22,8 @@ static const double rounding = 1e-10; /* entries whose relative difference is sm
 
 struct cholesky {
     struct factors f;
-    int *mirror; /* [nnz] for an entry left of the diagonal: the position of its mirror image right of the diagonal */
+    int *mirror; /* [nnz] for an entry to the left of the diagonal: the position of its mirror image to the right of the
+                    diagonal */
     int *at;     /* [rows] position of each column in the current row, or -1 */
     double *inverse;
 };
@@ -41,8 +42,8 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* If the entries right of the diagonal are visited row by row, their mirror images in each row j are the entries left
-   of the diagonal, in storage order. */
+/* If the entries to the right of the diagonal are visited row by row, their mirror images in each row j are the entries
+   to the left of the diagonal, in storage order. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;

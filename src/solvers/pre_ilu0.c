@@ -10,8 +10,8 @@ enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ilu0";
 
-/* Subtract multiples of the rows above row i from row i, to eliminate its columns left of the diagonal. at[column] is
-   the position of that column in row i, or -1. */
+/* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal.
+   at[column] is the position of that column in row i, or -1. */
 static void eliminate_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
 {
     const struct csr *A = f->A;
