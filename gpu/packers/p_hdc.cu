@@ -99,8 +99,8 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(hdc) = {
     .format = &format_hdc,
-    .about = "entries counted per diagonal, warp by warp; one prefix sum numbers the diagonals, another numbers the "
-             "other entries",
+    .about =
+        "warps count entries per diagonal; one prefix sum numbers the diagonals, another numbers the other entries",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,
