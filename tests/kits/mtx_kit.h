@@ -21,7 +21,7 @@ struct member {
     const char *name, *data;
     size_t n;
 };
-/* Write the members as a tar, or a single raw member, through one of libarchive's filters. Returns the path. */
+/* Write the members as a tar archive, or a single raw member, through one of libarchive's filters. Returns the path. */
 const char *pack_file(const char *name, int filter, bool tar, const struct member *m, int n);
 
 /* The matrix as "2x3: 1 1 0.5; 2 3 -1", with 1-based indices; a complex entry has two values. */

@@ -57,8 +57,8 @@ static const struct sample samples[] = {
     {"%%MatrixMarket matrix coordinate real general\n2 2 5\n1 1 4\n2 2 1\n2 1 7\n1 1 5\n1 1 6\n",
      "duplicates: lines 3 and 6, 3 and 7"},
     {"%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e999\n2 2 -inf\n", "NaN, inf: lines 3, 4"},
-    /* The sum of duplicates is reported at the first line of their position; NaN and inf that are in the file come
-       first. */
+    /* The sum of duplicates is reported at the first line of their position; NaN and inf that are in the file are
+       reported first. */
     {"%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 3\n2 2 5\n1 1 -3\n2 2 inf\n",
      "NaN, inf: line 6; zeros: line 3; duplicates: lines 3 and 5, 4 and 6"},
     {"%%MatrixMarket matrix coordinate pattern general\n2 2 3\n1 2\n2 2\n1 2\n", "duplicates: lines 3 and 5"},

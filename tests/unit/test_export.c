@@ -409,7 +409,7 @@ static double number(const cJSON *row, const char *key)
     return v->valuedouble;
 }
 
-/* The 12 x 12 grid: 4 rows of 3 entries, 40 of 4 and 100 of 5; 5 warps. */
+/* The 12 x 12 grid: 4 rows of 3 entries, 40 rows of 4 entries and 100 rows of 5 entries; 5 warps. */
 static void check_rows(const cJSON *j)
 {
     const cJSON *row;

@@ -245,7 +245,7 @@ static void damage_of_archives_is_found(void **state)
     assert_guarded("zst with a sum", "tests/fuzz/corpus/plain.mtx.zst", true);
 }
 
-/* A tar with entries of any type; links have no data. */
+/* A tar archive with entries of any type; links have no data. */
 static const char *tar_of(const char *name, const struct member *m, const unsigned *types, int n)
 {
     const char *path = scratch_path(name);
@@ -425,7 +425,8 @@ static void loading_can_be_cancelled(void **state)
     const char *path = write_file("many.mtx", m.data, m.n);
     (void)state;
     for (int left = 1; left < 40; left += 13) {
-        mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads checks for Ctrl-C, and possibly late */
+        mtx_hooks(256, left == 1 ? 2 : 1); /* only the first of several threads checks for Ctrl-C, so the check may come
+                                              late */
         int calls = left;
         struct csr A;
         struct err e = {0};

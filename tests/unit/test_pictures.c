@@ -1,5 +1,5 @@
-/* Pictures of large matrices: sums and samples compared with plain counts; spy's picture before and after it has
-   counted; rows by length and by warp compared with naive counts; one cursor for all views. */
+/* Pictures of large matrices: sums and samples compared with plain counts; spy's picture before and after counting;
+   rows by length and by warp compared with naive counts; one cursor for all views. */
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"

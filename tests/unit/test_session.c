@@ -435,7 +435,7 @@ static void one_repetition_is_called_so(void **state)
     talk_close(&t);
 }
 
-/* The ceiling of this memory is 1 kB/s, so that every matrix is above it. */
+/* The ceiling of this memory is 1 kB/s, so that every SpMV exceeds the ceiling. */
 static void no_percentage_is_above_100(void **state)
 {
     struct talk t;

@@ -28,7 +28,7 @@ static const struct tally {
     {"bicgstab", "bjacobi", 2 * 600 + 19 * 96 + 2 * 576},
     {"qmrcgstab", "jacobi", 2 * 600 + 25 * 96 + 2 * 288},
     {"qmrcgstab", "bjacobi", 2 * 600 + 25 * 96 + 2 * 576},
-    /* a cycle of 5 iterations takes 6 products with A, 6 products with M^-1, and 2 * 5 + 13 + 13 / 5 vectors */
+    /* a cycle of 5 iterations takes 6 SpMVs with A, 6 products with M^-1, and 2 * 5 + 13 + 13 / 5 vectors */
     {"gmres", "jacobi", 720 + 25.6 * 96 + 1.2 * 288},
     {"gmres", "bjacobi", 720 + 25.6 * 96 + 1.2 * 576},
     {"jacobi", "none", 600 + 3 * 96},
