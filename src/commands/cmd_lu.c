@@ -226,7 +226,8 @@ static void out_step(struct out *o, const struct matrix *m, const struct lu_step
     double pivot = k < 0 ? NAN : v->a[k * v->n + k];
     if (out_mode(o) == OUT_TEXT && v->n <= STEP_NUMBERS) {
         if (k < 0)
-            out_text(o, "%s: L and U fill in from the left; the part to the right of | is still to be eliminated", m->name);
+            out_text(o, "%s: L and U fill in from the left; the part to the right of | is still to be eliminated",
+                     m->name);
         if (k >= 0 && v->pivot != k)
             out_text(o, "column %lld: pivot %.4g; rows %lld and %lld are exchanged", (long long)k, pivot, (long long)k,
                      (long long)v->pivot);
