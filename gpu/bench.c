@@ -230,7 +230,7 @@ void run_rates(struct run *r, const struct ceilings *c)
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
 }
 
-/* On the emulator one launch is enough, because the time of an emulated launch says nothing about a kernel. */
+/* On the emulator, one launch is enough, because the time of an emulated launch says nothing about a kernel. */
 static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
 {
     const struct device *d = p->M->dev;

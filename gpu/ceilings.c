@@ -14,7 +14,7 @@ struct probe {
     struct device *dev;
     const struct ceiling_ops *ops;
     int64_t n;      /* doubles in a vector that is larger than the cache */
-    int64_t copied; /* doubles of x that are copied to y; on the host y is the second half of x */
+    int64_t copied; /* doubles of x that are copied to y; on the host, y is the second half of x */
     int64_t small;  /* doubles in a vector that is much smaller than the cache */
     int64_t passes; /* passes over the small vector */
     int64_t lanes;  /* threads */

@@ -147,7 +147,7 @@ static inline int host_threads(const struct launch *L)
 }
 #endif
 
-/* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU these
+/* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU, these
    functions use streaming loads and stores, which do not displace other data from the cache. */
 #ifdef __CUDACC__
 template <typename P> __device__ auto once(P p, int64_t i)

@@ -367,8 +367,8 @@ template <typename T, typename V> T atomicCAS(simt::array<T> p, V expected, V v,
     atomic_slot(p, at).compare_exchange_strong(old, static_cast<T>(v));
     return old;
 }
-/* The end of a loop iteration in which some lanes may have made no access: on a GPU such lanes wait there for the other
-   lanes of their warp. */
+/* The end of a loop iteration in which some lanes may have made no access: on a GPU, such lanes wait there for the
+   other lanes of their warp. */
 inline void reconverge(simt::source at = HERE)
 {
     if (simt::now.watched) simt::reconverge(at);

@@ -103,7 +103,7 @@ KERNEL_ENTRY(csr_light_vector) = {
     .work = "one row at a time per 2 to 32 threads, taken by atomicAdd",
     .lesson = "Like csr-cusp, but rows are not assigned to vectors in advance: the first lane of a vector takes the\n"
               "number of the next row from a counter by atomicAdd and broadcasts it, until no rows are left.\n"
-              "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, neighbours take more\n"
+              "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, other vectors take more\n"
               "Memory is read as in csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
               "of a row does not depend on that: the result has the same bits every time.\n"
               "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"

@@ -17,7 +17,7 @@ struct err;
    memory with mem_free. */
 void *mem_new(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
-/* Grow or shrink a block. On failure returns NULL and the old block stays valid. The result may have a smaller
+/* Grow or shrink a block. On failure, returns NULL, and the old block stays valid. The result may have a smaller
    alignment. */
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e);
 char *mem_str(const char *text, struct err *e); /* a copy of text */

@@ -228,7 +228,7 @@ static bool queue_each(struct solve *v, int64_t n, struct err *e)
     return true;
 }
 
-/* ---- graphs: on a GPU a launch costs more than a short pass ---- */
+/* ---- graphs: on a GPU, a launch costs more than a short pass ---- */
 
 enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
 
