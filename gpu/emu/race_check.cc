@@ -51,7 +51,7 @@ static const char *missing_of(const pending_race &t)
     if (t.kind == RACE_WRITE && t.earlier.kind == RACE_WRITE && at_line_of(t.earlier, t.at))
         return "no barrier in between: which value remains is undefined";
     return t.across_warps ? "no barrier in between: __syncthreads() is missing"
-                          : "no barrier in between: the kernel relies on lockstep, __syncwarp() is missing";
+                          : "no barrier in between: the kernel relies on lockstep; __syncwarp() is missing";
 }
 
 bool report_race()

@@ -30,7 +30,7 @@ static struct {
     int64_t room, used;
     uint32_t block, epoch;
     /* Per thread, the latest clock of each lane of its warp that has reached the thread. `known` counts only clocks
-       passed on by __syncwarp, `met` counts clocks passed on by any warp collective. */
+       passed on by __syncwarp; `met` counts clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 

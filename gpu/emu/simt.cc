@@ -82,8 +82,8 @@ static void open_barrier()
     for (unsigned k = 0; k < m->threads; k++) {
         lane &o = m->f[k].l;
         if (!same_line(o.at, b->at)) {
-            found_by_scheduler(b->at, "__syncthreads: thread %u waits here, thread %u at line %u", b->number, o.number,
-                               o.at.line());
+            found_by_scheduler(b->at, "__syncthreads: thread %u waits here, and thread %u waits at line %u", b->number,
+                               o.number, o.at.line());
             return;
         }
         o.wait = RUNS;

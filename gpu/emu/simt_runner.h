@@ -73,7 +73,7 @@ struct runner {
     unsigned threads;           /* number of threads of the running block */
     unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
     unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
-    unsigned resumes;           /* lanes resumed by the scheduler; the cancel flag is checked every RESUMES_PER_CHECK */
+    unsigned resumes;           /* resumed lanes; the cancel flag is checked after every RESUMES_PER_CHECK lanes */
     const char *kernel;
     void (*body)(void *);
     void *ctx;

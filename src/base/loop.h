@@ -50,10 +50,10 @@ bool loop_end(const struct loop *l, struct err *e);
 /* memcpy of any size. Returns false with E_CANCELLED if the copy was stopped. */
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e);
 
-/* Set n integers, on all threads if they are many. The same. */
+/* Set n integers, on all threads if n is large. Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_fill(int *to, int64_t n, int value, const char *what, struct err *e);
 
-/* loop_check for iterations that take much less than 1 us. */
+/* Like loop_check, but for iterations that take much less than 1 us. */
 static inline bool loop_goes(struct loop *l, int64_t i)
 {
     return i % LOOP_EVERY ? !__atomic_load_n(&l->stopped, __ATOMIC_RELAXED) : loop_check(l, i);

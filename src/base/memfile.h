@@ -14,7 +14,7 @@ struct memfile {
     size_t room; /* bytes allocated */
     bool lost;   /* some bytes are missing in `text`, because memory was short */
 };
-/* The struct must not move while the file is open. Call memfile_free in the end, also after a failure. */
+/* The struct must not move while the file is open. Call memfile_free at the end, also after a failure. */
 bool memfile_open(struct memfile *m, struct err *e);
 /* Write all buffered bytes to `text`, and update n. Returns false, with E_MEMORY, if bytes were lost. */
 bool memfile_sync(struct memfile *m, struct err *e);

@@ -89,7 +89,7 @@ static const struct {
     {"atomic_outside", "atomicAdd(out + 1000, 1)", "index 1000 of y is outside the array, which has 256"},
     {"shared_outside", "s[threadIdx.x] = 1", "thread 8: index 8 of s is outside the array, which has 8"},
     {"barrier_after_return", NULL, "thread 0 waits here, but thread 5 has returned"},
-    {"barrier_two_lines", NULL, "thread 0 waits here, thread 7 at line"},
+    {"barrier_two_lines", NULL, "thread 0 waits here, and thread 7 waits at line"},
     {"mask_after_return", "__shfl_down_sync(FULL_MASK, 1, 1)", "names lane 20, which has returned"},
     {"mask_without_me", "0xfffffffeu, 1, 1", "does not name the calling lane 0"},
     {"read_unnamed", "__shfl_sync(0xffffu, 1, 20)", "reads lane 20, which the mask 0000ffff does not name"},

@@ -57,7 +57,7 @@ static const struct {
     {"all-arrive", "__syncthreads();", "thread 0 waits here, but thread 5 has returned"},
     {"mask", "v += __shfl_down_sync(FULL_MASK, v, d);", "names lane 20, which has returned"},
     {"range", "out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];", "index 64 of in is outside the array"},
-    {"lockstep", "s[lane] = in[lane];", "the kernel relies on lockstep, __syncwarp() is missing"},
+    {"lockstep", "s[lane] = in[lane];", "the kernel relies on lockstep; __syncwarp() is missing"},
     {"update", "out[0] += in[threadIdx.x];", "use atomicAdd or another atomic"},
     {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 32: reads out[31], which thread 31 wrote"},
 };
