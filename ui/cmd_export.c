@@ -35,12 +35,10 @@ static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
     const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');
     char safe[256];
     if (find_kind(as ? as : dot && !strchr(dot, '/') ? dot + 1 : "", out)) return true;
-    print_safe(as ? as : file, strlen(as ? as : file), 60, safe, sizeof safe);
-    return as ? fail(e, E_USAGE, "`%s` is not a kind of file; write txt, svg, png, json or csv after `as`", safe)
-              : fail(e, E_USAGE,
-                     "the name `%s` does not show the kind of file; end it in .txt, .svg, .png, .json or .csv, or add "
-                     "`as KIND`",
-                     safe);
+    return fail(e, E_USAGE,
+                "the name `%s` does not show the kind of file; end it in .txt, .svg, .png, .json or .csv, or add "
+                "`as KIND`",
+                print_safe(file, strlen(file), 60, safe, sizeof safe));
 }
 
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e)
@@ -262,7 +260,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_export = {
     .name = "export",
-    .grammar = "VIEW FILE [MATRIX] [as WORD] [size WORD] [light] [force]",
+    .grammar = "VIEW FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
             "show the part of the view that was shown last; the size is in characters, 120x40 by default. In a\n"

@@ -24,11 +24,8 @@ static bool read_keys(const struct args *a, struct presses *all, struct err *e)
 static bool stage_of(const struct args *a, struct stage *g, struct err *e)
 {
     const char *colours = arg(a, "colours");
-    char safe[128];
     if (!size_read(arg(a, "size"), 1, 1, STAGE_MOST, &g->w, &g->h, e)) return false;
-    if (!colours || colours_find(colours, &g->colours)) return true;
-    return fail(e, E_USAGE, "`%s` is not a number of colours; write none, 8, 16, 256 or true after `colours`",
-                print_safe(colours, strlen(colours), 30, safe, sizeof safe));
+    return !colours || colours_find(colours, &g->colours);
 }
 
 /* Start in the named pane, or in the pane that was shown last. */
@@ -61,7 +58,7 @@ static bool run_keys(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_keys = {
     .name = "keys",
-    .grammar = "WORD... [view VIEW] [size WORD] [colours WORD] [ascii] [allow PERMISSION]",
+    .grammar = "WORD... [view VIEW] [size WORD] [colours none|8|16|256|true] [ascii] [allow PERMISSION]",
     .about = "press keys in the full screen without a terminal, for scripts",
     .help = "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It\n"
             "handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up\n"

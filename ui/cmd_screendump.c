@@ -107,6 +107,7 @@ static bool run_screendump(struct session *s, const struct args *a, struct err *
 
 const struct command command_screendump = {
     .name = "screendump",
+    .aliases = "screenshot",
     .grammar = "[FILE] [light] [force]",
     .about = "write the screen to a file",
     .help = "Writes the screen of the explorer, or, if the explorer was not used, the last picture, with the same\n"

@@ -305,7 +305,7 @@ const struct wrong_rule wrong_rules[] = {
      "prefix_wrong", "prefix_right"},
     {}};
 
-const struct registry wrong_registry = {wrong_rules, sizeof *wrong_rules};
+const struct registry wrong_registry = {.entries = wrong_rules, .size = sizeof *wrong_rules};
 
 const struct wrong_rule *wrong_find(const char *name)
 {

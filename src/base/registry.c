@@ -17,11 +17,28 @@ int registry_count(const struct registry *r)
     return n;
 }
 
+const char *registry_aliases(const struct registry *r, const struct named *entry)
+{
+    const char *text = NULL;
+    if (r->aliases) memcpy(&text, (const char *)entry + r->aliases, sizeof text);
+    return text ? text : "";
+}
+
+bool has_word(const char *list, const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *p = list; n && *p; p += strcspn(p, " "), p += strspn(p, " "))
+        if (strcspn(p, " ") == n && !strncmp(p, name, n)) return true;
+    return false;
+}
+
 int registry_index(const struct registry *r, const char *name)
 {
     const struct named *entry;
     for (int i = 0; (entry = registry_at(r, i)); i++)
         if (!strcmp(entry->name, name)) return i;
+    for (int i = 0; r->aliases && (entry = registry_at(r, i)); i++)
+        if (has_word(registry_aliases(r, entry), name)) return i;
     return -1;
 }
 

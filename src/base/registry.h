@@ -2,6 +2,7 @@
 #ifndef REGISTRY_H
 #define REGISTRY_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #ifdef __cplusplus
@@ -21,14 +22,21 @@ struct registry {
     /* bytes per entry, if `entries` is a table of structs that a NULL name ends; 0 if `entries` is a table of pointers
        that NULL ends */
     size_t size;
+    /* offset in an entry of its member `const char *aliases`, other names that are separated by blanks; NULL: none. 0
+       if entries have no such member */
+    size_t aliases;
 };
 
 /* Entry i, or NULL if i is past the last entry. */
 const struct named *registry_at(const struct registry *r, int i);
 int registry_count(const struct registry *r);
-/* The index of the entry with that name, or -1. */
+/* The other names of an entry, or "". */
+const char *registry_aliases(const struct registry *r, const struct named *entry);
+/* Is `name` one of the words in `list`, which blanks separate? */
+bool has_word(const char *list, const char *name);
+/* The index of the entry with that name or, if no entry has that name, with that alias; or -1. */
 int registry_index(const struct registry *r, const char *name);
-/* The entry with that name, or NULL. */
+/* The entry with that name or alias, or NULL. */
 const void *registry_find(const struct registry *r, const char *name);
 void registry_list(const struct registry *r, give_fn *give, void *user);
 

@@ -56,6 +56,26 @@ void suggest_offer(void *user, const char *name)
     snprintf(s->best, sizeof s->best, "%s", name);
 }
 
+static bool begins_with(const char *name, const char *typed)
+{
+    size_t n = strlen(typed);
+    return n && !strncmp(name, typed, n);
+}
+
+void abbreviation_offer(void *user, const char *name)
+{
+    struct abbreviation *x = user;
+    if (!begins_with(name, x->typed)) return;
+    x->word = name;
+    x->n++;
+}
+
+void give_beginning(void *user, const char *name)
+{
+    const struct begins *x = user;
+    if (begins_with(name, x->typed)) x->give(x->user, name);
+}
+
 void message_add(struct message *t, const char *fmt, ...)
 {
     va_list ap;
@@ -89,4 +109,21 @@ void message_quote(struct message *t, const char *text)
 void message_near(struct message *t, const struct suggest *s)
 {
     if (*s->best) message_add(t, " (did you mean `%s`?)", s->best);
+}
+
+static void list_one_more(struct message *t)
+{
+    if (t->items++) message_add(t, t->items == t->of ? " or " : ", ");
+}
+
+void message_choice(void *user, const char *name)
+{
+    list_one_more(user);
+    message_add(user, "%s", name);
+}
+
+void message_item(void *user, const char *name)
+{
+    list_one_more(user);
+    message_add(user, "`%s`", name);
 }

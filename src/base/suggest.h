@@ -16,6 +16,22 @@ struct suggest {
 struct suggest suggest_for(const char *word);
 give_fn suggest_offer; /* user: the struct suggest */
 
+/* Counts the words that begin with `typed`, to find the one that it abbreviates. */
+struct abbreviation {
+    const char *typed;
+    const char *word; /* the last such word that was offered */
+    int n;            /* number of such words */
+};
+give_fn abbreviation_offer; /* user: the struct abbreviation; the offered words must last as long as it */
+
+/* Passes on the words that begin with `typed`. */
+struct begins {
+    const char *typed;
+    give_fn *give;
+    void *user;
+};
+give_fn give_beginning; /* user: the struct begins */
+
 /* The text of an error message while it is composed; text that does not fit is cut off. */
 struct message {
     char text[sizeof((struct err *)0)->text];
@@ -28,5 +44,8 @@ void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
 void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
 give_fn message_list; /* adds a name to the list, or "..." after twelve; user: the struct message */
+
+give_fn message_choice; /* adds a name to a list of t->of names: "a, b or c"; user: the struct message */
+give_fn message_item;   /* adds a name to a list of t->of names: "`a`, `b` or `c`"; user: the struct message */
 
 #endif

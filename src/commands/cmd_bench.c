@@ -62,12 +62,45 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
     return true;
 }
 
-/* Measure all kernels, or all kernels of one format. */
-static bool bench_all(struct session *s, const struct spmv_request *w, const char *format, struct results *r,
+/* Is the kernel meant by a name, that of a format or of a kernel? */
+static bool is_named(const struct kernel *k, const char *name)
+{
+    const struct format *f = format_find(name);
+    return f ? k->format == f : kernel_find(name) == k;
+}
+
+/* Without names, all kernels are measured. */
+static bool is_chosen(const struct kernel *k, const struct args *a)
+{
+    const char *format = arg(a, "using");
+    int n = arg_count(a, "choice");
+    bool named = !format && !n;
+    if (format) named = is_named(k, format);
+    for (int i = 0; i < n; i++) named |= is_named(k, arg_at(a, "choice", i));
+    return named;
+}
+
+/* Each name must stand for at least one kernel that runs on the device. */
+static bool check_choices(const struct args *a, const struct device *d, struct err *e)
+{
+    for (int i = 0; i < arg_count(a, "choice"); i++) {
+        const char *name = arg_at(a, "choice", i);
+        bool runs = false;
+        for (int k = 0; kernels[k]; k++) runs |= is_named(kernels[k], name) && kernel_runs_on(kernels[k], d);
+        if (!runs)
+            return fail(e, E_UNSUPPORTED, "%s%s %s on %s; name another device after `on`",
+                        format_find(name) ? "no kernel of " : "", name, format_find(name) ? "runs" : "does not run",
+                        d->name);
+    }
+    return true;
+}
+
+/* Measure all kernels that the command names. */
+static bool bench_all(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
                       struct err *e)
 {
     for (int i = 0; kernels[i]; i++) {
-        if (!kernel_runs_on(kernels[i], w->dev) || (format && strcmp(kernels[i]->format->name, format))) continue;
+        if (!kernel_runs_on(kernels[i], w->dev) || !is_chosen(kernels[i], a)) continue;
         if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
     }
     return true;
@@ -126,11 +159,11 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     if (arg(a, "top") && (top < 1 || top > 1000))
         return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
-    if (!w.dev) return false;
+    if (!w.dev || !check_choices(a, w.dev, e)) return false;
     if (w.matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
     struct busy from = busy_now("");
-    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, arg(a, "using"), &r, e);
+    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
         if (kept) out_results(s, &w, &r, (int)top);
@@ -144,15 +177,16 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_bench = {
     .name = "bench",
-    .grammar = "[MATRIX] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
+    .aliases = "benchmark",
+    .grammar = "[MATRIX] [CHOICE...] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
             "read bandwidth, or >100 if the matrix stays in the cache. Lines below the table show the load balance\n"
             "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
             "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
-            "the machine. `using` limits the table to the kernels of one format; `top N` shows only the fastest N.\n"
+            "the machine. Names of formats and kernels limit the table to these; `top N` shows the fastest N.\n"
             "Ctrl-C keeps the results so far.\n"
-            "    bench A on cuda:0 f32; bench using csr top 3",
+            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3",
     .run = run_bench,
 };

@@ -116,6 +116,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_back = {
     .name = "back",
+    .aliases = "b",
     .grammar = "[N]",
     .about = "undo iterations of a paused solve",
     .help =
@@ -127,7 +128,7 @@ const struct command command_back = {
 
 const struct command command_change = {
     .name = "change",
-    .grammar = "[tol R] [maxit N] [omega R] [m N] [precond PRECOND] [block N]",
+    .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N]",
     .about = "change the settings of a solve, and continue from its x",
     .help = "tol and maxit change in place. A change of omega, m, the preconditioner or its block size restarts the\n"
             "solve from the current x, and the iteration count continues. precond none removes the preconditioner.\n"

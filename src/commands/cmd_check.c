@@ -129,7 +129,8 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_check = {
     .name = "check",
-    .grammar = "[MATRIX] [all|lines] [only WORD]",
+    .aliases = "card",
+    .grammar = "[MATRIX] [all|lines] [only LINE]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
     .help = "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run\n"
             "only if it has at most 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the finished lines.\n"

@@ -221,7 +221,8 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_convert = {
     .name = "convert",
-    .grammar = "FORMAT [PARAMS] [of MATRIX] [on DEVICE] [f32|f64] [force]",
+    .aliases = "pack",
+    .grammar = "FORMAT [PARAMS] [[of] MATRIX] [on DEVICE] [f32|f64] [force]",
     .about = "store a matrix in a format and show its arrays and, for a device, the cost",
     .help = "`help FORMAT` lists the parameters of a format. spmv, bench and solve reuse the result. If a device is\n"
             "named, a GPU packs most formats itself, from its copy of the csr; the host packs the others and copies\n"

@@ -575,7 +575,7 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_count = {
     .name = "count",
-    .grammar = "[KERNEL] [PARAMS] [of MATRIX] [f32|f64] [sample N] [all] [lines]",
+    .grammar = "[GPU_KERNEL] [PARAMS] [[of] MATRIX] [f32|f64] [sample N] [all] [lines]",
     .about = "memory traffic of a kernel or of all kernels: requests, sectors, idle lanes, balance",
     .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
             "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"

@@ -25,15 +25,13 @@ static const struct {
     {"cols", "divide each column by its largest |a|", SCALE_COLS},
 };
 
-static int read_way(const struct args *a, struct err *e)
+/* The index of the way after `by`; the first way is the default. */
+static int read_way(const struct args *a)
 {
     const char *name = arg(a, "by");
-    char safe[64];
-    for (int i = 0; i < COUNT(ways); i++)
-        if (!name || !strcmp(ways[i].name, name)) return i;
-    fail(e, E_USAGE, "scale by what? rows, cols or both; found `%s`",
-         print_safe(name, strlen(name), 40, safe, sizeof safe));
-    return -1;
+    int i = 0;
+    while (name && i < COUNT(ways) - 1 && strcmp(ways[i].name, name)) i++;
+    return i;
 }
 
 struct scaled {
@@ -65,9 +63,9 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
     struct csr B;
     struct scaled v = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    int way = m ? read_way(a, e) : -1;
+    int way = read_way(a);
     double begin = now_us();
-    if (way < 0) return false;
+    if (!m) return false;
     bool gave = screen_lock_give();
     bool scaled = csr_scale(&B, &m->csr, ways[way].sides, &v.left, &s->watch, e);
     v.us = now_us() - begin;
@@ -82,7 +80,7 @@ static bool run_scale(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_scale = {
     .name = "scale",
-    .grammar = "[MATRIX] [by WORD] [as NAME]",
+    .grammar = "[MATRIX] [by rows|cols|both] [as NAME]",
     .about = "a new matrix: rows or columns divided by their largest |a|",
     .help = "`by rows` and `by cols` divide each row or column by its largest |a|, which becomes 1. `by both` (the\n"
             "default) divides rows and columns together by the square roots of their largest |a|, 10 times. The\n"

@@ -50,6 +50,7 @@ static bool run_gen(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_gen = {
     .name = "gen",
+    .aliases = "generate",
     .grammar = "GENERATOR [PARAMS] [seed N] [as NAME]",
     .about = "generate a matrix: a grid, a graph, a band, random rows",
     .help = "Give parameters in order or by name. The same seed (default 1; any integer) gives the same matrix on\n"

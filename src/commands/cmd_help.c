@@ -51,7 +51,8 @@ static void help_all(struct out *o)
     out_text(o, "%s", "");
     out_prose(o,
               "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
-              "lists the publications that describe them. Separate commands with `;`. # begins a comment. !COMMAND\n"
+              "lists the publications that describe them. Commands and keywords may be shortened to letters that only\n"
+              "one of them begins with; Tab completes them. Separate commands with `;`. # begins a comment. !COMMAND\n"
               "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
               "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
               "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"
@@ -140,6 +141,7 @@ static void help_command(struct session *s, const struct command *c)
     struct out *o = s->out;
     out_text(o, "%s %s", c->name, c->grammar);
     out_text(o, "%s", c->about);
+    if (c->aliases) out_text(o, "other names: %s", c->aliases);
     out_prose(o, c->help);
     for (int i = 0; i < COUNT(choices); i++) {
         if (!names(c->grammar, choices[i].kind)) continue;
@@ -392,6 +394,7 @@ static bool run_help(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_help = {
     .name = "help",
+    .aliases = "? h",
     .grammar = "[TOPIC]",
     .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
     .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"

@@ -81,6 +81,7 @@ static bool run_drop(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_list = {
     .name = "list",
+    .aliases = "ls l whos",
     .grammar = "",
     .about = "list the matrices and their memory; the current matrix is marked",
     .help = "The memory is the host memory of the matrix and of all formats that it was converted to.\n"
@@ -90,6 +91,7 @@ const struct command command_list = {
 
 const struct command command_use = {
     .name = "use",
+    .aliases = "select",
     .grammar = "MATRIX",
     .about = "make a matrix the current one",
     .help = "Commands work on the current matrix if no matrix is named.\n"
@@ -99,6 +101,7 @@ const struct command command_use = {
 
 const struct command command_drop = {
     .name = "drop",
+    .aliases = "rm delete",
     .grammar = "[MATRIX...] [all]",
     .about = "remove matrices and everything derived from them",
     .help = "Frees the memory on every device and all formats. The oldest remaining matrix becomes current. `undo`\n"

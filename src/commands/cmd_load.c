@@ -96,6 +96,7 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_load = {
     .name = "load",
+    .aliases = "open read",
     .grammar = "FILE... [as NAME] [variable WORD]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
     .help = "The format is detected from the content, not from the name:\n"
@@ -114,6 +115,7 @@ const struct command command_load = {
 
 const struct command command_save = {
     .name = "save",
+    .aliases = "write",
     .grammar = "FILE [MATRIX] [force]",
     .about = "write a matrix to a file; the file name extension selects the format",
     .help = "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"

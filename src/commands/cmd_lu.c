@@ -308,6 +308,7 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_lu = {
     .name = "lu",
+    .aliases = "factor factorize factorise",
     .grammar = "[METHOD] [MATRIX] [on DEVICE] [b N] [reps N] [all] [step] [force] [f32|f64]",
     .about = "factor a matrix as a dense matrix, P A = L U, by one method or by all methods",
     .help = "The methods are lu-serial and lu-openmp on cpu; lu-paper, with tiles of b x b threads, and lu, with\n"

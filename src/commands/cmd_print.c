@@ -300,6 +300,7 @@ static bool run_print(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_print = {
     .name = "print",
+    .aliases = "p",
     .grammar = "[row|rows|col|cols|x|b|y|r] [RANGE] [RANGE] [MATRIX] [all]",
     .about = "the numbers of a row, a column, an entry, a block or a vector",
     .help = "Indices count from 0. A range N:M includes both ends; N: ends at the last index, and :M begins at 0.\n"

@@ -325,7 +325,8 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_race = {
     .name = "race",
-    .grammar = "RACER... [of MATRIX] [on DEVICE] [using FORMAT] [precond PRECOND] [block N] [tol R] [maxit N] [b FILE] "
+    .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] [tol R] [maxit N] [b "
+               "RIGHT_SIDE] "
                "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "race several solvers, or several kernels, in turns of equal time",

@@ -69,6 +69,7 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_reorder = {
     .name = "reorder",
+    .aliases = "permute",
     .grammar = "ORDERING [MATRIX] [as NAME]",
     .about = "a new matrix: rows and columns in another order",
     .help = "rcm (reverse Cuthill-McKee) moves the entries close to the diagonal. degree sorts the rows by their\n"

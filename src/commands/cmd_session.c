@@ -90,6 +90,7 @@ const struct command command_exit = {
 
 const struct command command_source = {
     .name = "source",
+    .aliases = ".",
     .grammar = "FILE [allow PERMISSION]",
     .about = "run the commands of a file, up to the first command that fails",
     .help = "Write the lines as you would type them; scripts may source other scripts. Shell commands (!COMMAND) of\n"
@@ -121,6 +122,7 @@ const struct command command_version = {
 
 const struct command command_quit = {
     .name = "quit",
+    .aliases = "q",
     .grammar = "",
     .about = "quit the program; the end of the input quits it too",
     .help = "Nothing is saved unless you used `save`.\n"

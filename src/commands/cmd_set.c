@@ -57,6 +57,7 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_set = {
     .name = "set",
+    .aliases = "option options",
     .grammar = "[OPTION] [VALUE]",
     .about = "persistent settings: device, precision, colours, ...",
     .help = "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"

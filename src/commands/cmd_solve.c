@@ -181,10 +181,10 @@ static enum turn serve_screen(struct session *s)
     return watch_tick(&s->watch, v->solver->name, v->iterations, v->set.maxit, NULL) ? TURN_ON : TURN_STOP;
 }
 
-/* If the solve is paused without a user at a full screen, control returns to the prompt or the script. */
+/* If the solve is paused and no full screen shows it, control returns to the prompt or the script. */
 static bool waits_for_command(const struct session *s)
 {
-    return s->solve->paused && !(s->interactive && s->front && s->front->live);
+    return s->solve->paused && !(s->interactive && s->front && s->front->live && s->front->covered);
 }
 
 /* A stopped solve keeps its x and is reported; in a script, a stopped solve still counts as a failure. */
@@ -220,6 +220,12 @@ void out_step(struct out *o, const struct solve *v)
     out_num(o, "residual", "residual", v->residual, "%.6e");
 }
 
+/* Was `word` given after the keyword `key`? */
+static bool chose(const struct args *a, const char *key, const char *word)
+{
+    return arg(a, key) && !strcmp(arg(a, key), word);
+}
+
 static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
 {
     o->solver = solver_find(arg(a, "solver"));
@@ -236,20 +242,8 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);
     o->force = arg_flag(a, "force");
-}
-
-/* Set *out to whether `word` is the second of two choices; fail if `word` is neither choice. */
-static bool choice(const char *key, const char *word, const char *first, const char *second, bool *out, struct err *e)
-{
-    *out = word && !strcmp(word, second);
-    if (!word || *out || !strcmp(word, first)) return true;
-    return fail(e, E_USAGE, "`%s %s`: give %s or %s after `%s`", key, word, first, second, key);
-}
-
-static bool choices(const struct args *a, struct solve_options *o, struct err *e)
-{
-    return choice("orth", arg(a, "orth"), "classical", "modified", &o->modified, e) &&
-           choice("sums", arg(a, "sums"), "device", "host", &o->sums_host, e);
+    o->modified = chose(a, "orth", "modified");
+    o->sums_host = chose(a, "sums", "host");
 }
 
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
@@ -297,7 +291,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     fill_options(s, a, &o, e);
-    if (!choices(a, &o, e) || !o.dev || !solve_warn(s, m, o.solver, e)) return false;
+    if (!o.dev || !solve_warn(s, m, o.solver, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
@@ -306,7 +300,10 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
         return false;
-    if (waits_for_command(s)) out_step(s->out, v);
+    if (waits_for_command(s)) {
+        out_step(s->out, v);
+        if (s->interactive) out_note(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
+    }
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
     if (!v->result.x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
@@ -406,38 +403,42 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_solve = {
     .name = "solve",
-    .grammar = "SOLVER [MATRIX] [on DEVICE] [using FORMAT] [kernel KERNEL] [precond PRECOND] [block N] [tol R] [eps R] "
-               "[omega R] [m N] [orth WORD] [sums WORD] [maxit N] [b FILE] [x0 FILE] [seed N] [save FILE] [step] "
-               "[view] [force] [f32|f64]",
+    .grammar =
+        "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] [eps R] "
+        "[omega R] [m N] [orth classical|modified] [sums device|host] [maxit N] [b RIGHT_SIDE] [x0 START] [seed N] "
+        "[save FILE] [step] "
+        "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
-    .help = "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-            "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
-            "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
-            "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
-            "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
-            "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
-            "with sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its\n"
-            "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"
-            "is computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
-            "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
-            "(jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per\n"
-            "row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets save\n"
-            "replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
-            "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
-            "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
-            "its x. view shows the residual full screen. save writes x as a Matrix Market file. time is the whole\n"
-            "time of the iterations, including the time that the host waits; `an iteration` is time divided by the\n"
-            "number of iterations. A solve that does not converge is not a failed command: the exit status stays 0,\n"
-            "and scripts read converged and status in --json or --csv. seed is any integer.\n"
-            "    solve cg tol 1e-10\n"
-            "    solve bicgstab precond ilu0\n"
-            "    solve gmres m 30 orth modified\n"
-            "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
+    .help =
+        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
+        "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
+        "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
+        "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
+        "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
+        "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
+        "with sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its\n"
+        "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"
+        "is computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
+        "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
+        "(jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per\n"
+        "row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets save\n"
+        "replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
+        "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
+        "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
+        "its x. view shows the residual full screen, of a paused solve too. save writes x as a Matrix Market file.\n"
+        "time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
+        "time divided by the number of iterations. A solve that does not converge is not a failed command: the\n"
+        "exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
+        "    solve cg tol 1e-10\n"
+        "    solve bicgstab precond ilu0\n"
+        "    solve gmres m 30 orth modified\n"
+        "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
 
 const struct command command_step = {
     .name = "step",
+    .aliases = "s next",
     .grammar = "[N]",
     .about = "do iterations of a paused solve",
     .help = "Prints the residual of each iteration.\n    solve cg step; step 5; continue",
@@ -446,6 +447,7 @@ const struct command command_step = {
 
 const struct command command_continue = {
     .name = "continue",
+    .aliases = "c cont",
     .grammar = "",
     .about = "resume a paused solve or race",
     .help = "Resumes the solve or race that was started or left most recently.\n    solve cg step; step 5; continue",

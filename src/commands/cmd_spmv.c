@@ -64,11 +64,12 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_spmv = {
     .name = "spmv",
-    .grammar = "[MATRIX] [using FORMAT] [PARAMS] [kernel KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
+    .aliases = "multiply",
+    .grammar = "[MATRIX] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
     .about = "multiply with one kernel: check the result against the reference, then time the kernel",
     .help = "The default is the default kernel of the format (csr if no format is named) on the device. The kernel,\n"
             "the packing and the copying are timed separately. The error is the relative 2-norm; the worst row's\n"
             "error is compared with its rounding-error bound. Give parameters after the format.\n"
-            "    spmv A kernel csr-vector on emu f32; spmv using hyb width 2",
+            "    spmv csr-vector on emu f32; spmv A hyb width 2",
     .run = run_spmv,
 };

@@ -52,6 +52,7 @@ static bool run_stats(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_stats = {
     .name = "stats",
+    .aliases = "info",
     .grammar = "[MATRIX]",
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
     .help = "The bandwidth is the largest |row - column| of an entry. A row is diagonally dominant if |a_ii| > 0\n"

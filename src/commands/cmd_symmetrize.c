@@ -169,6 +169,7 @@ static bool run_symmetrize(struct session *s, const struct args *a, struct err *
 
 const struct command command_symmetrize = {
     .name = "symmetrize",
+    .aliases = "symmetrise",
     .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
     .about = "a new matrix with the combined pattern of A and its transpose",
     .help = "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"

@@ -350,7 +350,7 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_trace = {
     .name = "trace",
-    .grammar = "KERNEL [PARAMS] [of MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
+    .grammar = "GPU_KERNEL [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
     .help = "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"
             "the lanes of a warp do together: one load, store, atomic, shuffle or barrier. For each step, the table\n"

@@ -11,6 +11,7 @@ static bool run_undo(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_undo = {
     .name = "undo",
+    .aliases = "u",
     .grammar = "",
     .about = "undo the last change (gen, load, drop, use, device, ...)",
     .help = "Repeat to undo earlier changes, up to sixteen. If a script made several changes, only the last of them\n"

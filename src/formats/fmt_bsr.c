@@ -106,6 +106,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_bsr = {
     .name = "bsr",
+    .aliases = "bcsr",
     .about = "compressed rows of small dense blocks",
     .source = "peakcrosser7/spmv-samples",
     .params = {{"block", 4, 1, BLOCK_MAX, "rows and columns per block"}},

@@ -36,6 +36,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_coo = {
     .name = "coo",
+    .aliases = "coordinate triplet",
     .about = "coordinates: row, column and value of each entry, sorted by row",
     .source = "Liang 2012, fig. 2.1",
     .raw = true,

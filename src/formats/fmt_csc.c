@@ -34,6 +34,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_csc = {
     .name = "csc",
+    .aliases = "ccs",
     .about = "compressed columns: one pointer per column, row and value per entry",
     .source = "Liang 2012, ch. 2",
     .raw = true,

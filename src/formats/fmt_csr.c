@@ -31,6 +31,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_csr = {
     .name = "csr",
+    .aliases = "crs",
     .about = "compressed rows: one pointer per row, column and value per entry",
     .source = "Liang 2012, fig. 2.1",
     .raw = true,

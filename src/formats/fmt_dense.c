@@ -30,6 +30,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_dense = {
     .name = "dense",
+    .aliases = "full",
     .about = "every element of the matrix, column by column",
     .source = "CUDA parallel LU for dense linear systems, 2025",
     .zeros_fade = true,

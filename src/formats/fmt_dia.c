@@ -49,6 +49,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 
 const struct format format_dia = {
     .name = "dia",
+    .aliases = "diagonal",
     .about = "whole diagonals and their offsets, without column indices",
     .source = "Liang 2012, fig. 2.2; Wang et al. 2024",
     .zeros_fade = true,

@@ -63,6 +63,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_ell = {
     .name = "ell",
+    .aliases = "ellpack",
     .about = "rows padded to the length of the longest row, stored column by column",
     .source = "Liang 2012, fig. 2.2",
     .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the length of the longest row"}},

@@ -75,6 +75,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_hyb = {
     .name = "hyb",
+    .aliases = "hybrid",
     .about = "ELL with a width that many rows fill, and COO for the overflow",
     .source = "Bell and Garland 2009; Liang 2012, fig. 2.3",
     .params = {{"width", 0, 0, INT32_MAX,

@@ -144,6 +144,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 
 const struct format format_sell = {
     .name = "sell",
+    .aliases = "sell-c-sigma sellcs sliced-ell",
     .about = "SELL-C-sigma: slices of C rows sorted by length, each padded to its own width",
     .source = "Kreutzer et al. 2014",
     .params = {{"C", 32, 1, 1024, "rows per slice"},

@@ -23,7 +23,7 @@ const struct format *const formats[] = {
    padding */
 enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 };
 
-const struct registry format_registry = {.entries = formats};
+const struct registry format_registry = {.entries = formats, .aliases = offsetof(struct format, aliases)};
 
 const struct format *format_find(const char *name)
 {

@@ -20,6 +20,7 @@ struct err;
 /* A format consists of one file, fmt_NAME.c, which ends with this entry, and one line in formats.def. */
 struct format {
     const char *name, *about, *source;
+    const char *aliases; /* other names, separated by blanks; NULL: none */
     struct param params[PARAMS_MAX + 1];
     bool zeros_fade;  /* a stored zero cannot be distinguished from padding (DIA, BSR, dense) */
     bool raw;         /* has no padding by construction */

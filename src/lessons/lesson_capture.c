@@ -59,7 +59,7 @@ static bool rows_only_in_json(const char *line)
     char name[32];
     line += strspn(line, " \t");
     snprintf(name, sizeof name, "%.*s", (int)strcspn(line, " ;"), line);
-    const struct command *c = command_find(name);
+    const struct command *c = command_typed(name);
     return c && c->rows_only_in_json;
 }
 

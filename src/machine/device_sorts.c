@@ -2,11 +2,15 @@
 #include "device_sorts.h"
 #include "base/registry.h"
 
-static const struct named device_sorts[] = {
-    {"cpu", "plain loops on the host, on one thread or on all threads"},
-    {"emu", "runs the GPU kernels in an emulator, lane by lane; every access is checked; nothing is timed"},
-    {"cuda", "a GPU, used through CUDA; cuda:N is GPU number N; cuda is the first GPU"},
+static const struct device_sort {
+    const char *name, *about;
+    const char *aliases; /* other names, separated by blanks */
+} device_sorts[] = {
+    {"cpu", "plain loops on the host, on one thread or on all threads", "host"},
+    {"emu", "runs the GPU kernels in an emulator, lane by lane; every access is checked; nothing is timed", "emulator"},
+    {"cuda", "a GPU, used through CUDA; cuda:N is GPU number N; cuda is the first GPU", "gpu"},
     {0},
 };
 
-const struct registry device_sort_registry = {device_sorts, sizeof *device_sorts};
+const struct registry device_sort_registry = {device_sorts, sizeof *device_sorts,
+                                              offsetof(struct device_sort, aliases)};

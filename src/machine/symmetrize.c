@@ -20,7 +20,7 @@ const struct named sym_modes[SYM_MODES + 1] = {
 
 const char *const sym_step_name[SYM_STEPS] = {"expand", "sort", "transpose", "count", "fill"};
 
-const struct registry sym_mode_registry = {sym_modes, sizeof *sym_modes};
+const struct registry sym_mode_registry = {.entries = sym_modes, .size = sizeof *sym_modes};
 
 int sym_mode_find(const char *name)
 {

@@ -14,7 +14,7 @@ const struct generator *const generators[] = {
     NULL};
 #undef GENERATOR
 
-const struct registry generator_registry = {.entries = generators};
+const struct registry generator_registry = {.entries = generators, .aliases = offsetof(struct generator, aliases)};
 
 const struct generator *generator_find(const char *name)
 {

@@ -169,6 +169,7 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
 
 const struct generator generator_band = {
     .name = "band",
+    .aliases = "banded",
     .about = "a band of HALF diagonals on either side, of which FILL% of the positions are filled, diagonally dominant",
     .usage = "band N HALF [FILL%]",
     .params = {{"n", 1000, 1, INT32_MAX, "rows and columns"},

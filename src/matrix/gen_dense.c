@@ -30,6 +30,7 @@ static bool make_dense(const int64_t *p, uint64_t seed, struct watch *w, struct 
 
 const struct generator generator_dense = {
     .name = "dense",
+    .aliases = "full",
     .about = "a random nonzero value at every position, for `lu`",
     .usage = "dense N [COLS]",
     .params = {{"n", 100, 0, INT32_MAX, "rows"},

@@ -105,6 +105,7 @@ static bool make_fem(const int64_t *p, uint64_t seed, struct watch *w, struct cs
 
 const struct generator generator_poisson2d = {
     .name = "poisson2d",
+    .aliases = "laplace2d",
     .about = "5-point Laplacian of a grid: 4 on the diagonal, -1 for each neighbour",
     .usage = "poisson2d NX [NY]",
     .params = {{"nx", 100, 1, INT32_MAX, "points per line of the grid"}, {"ny", 0, 0, INT32_MAX, "lines; 0: nx"}},
@@ -113,6 +114,7 @@ const struct generator generator_poisson2d = {
 
 const struct generator generator_poisson3d = {
     .name = "poisson3d",
+    .aliases = "laplace3d",
     .about = "7-point Laplacian of a grid: 6 on the diagonal, -1 for each neighbour",
     .usage = "poisson3d NX [NY NZ]",
     .params = {{"nx", 30, 1, 1 << 20, "points per line of the grid"},

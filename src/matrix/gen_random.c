@@ -180,6 +180,7 @@ static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struc
 
 const struct generator generator_random = {
     .name = "random",
+    .aliases = "rand sprand",
     .about = "every row has the same number of entries, spread uniformly over all columns",
     .usage = "random N NNZ_PER_ROW [COLS]",
     .params = {{"n", 10000, 0, INT32_MAX, "rows"},

@@ -226,6 +226,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
 
 static const struct ordering ordering_rcm = {
     .name = "rcm",
+    .aliases = "cuthill-mckee reverse-cuthill-mckee",
     .about = "reverse Cuthill-McKee: moves entries close to the diagonal, component by component",
     .source = "Cuthill and McKee 1969, reversed (George 1971); start node of George and Liu 1979",
     .order = order_rcm,
@@ -297,6 +298,7 @@ static bool order_amd(struct graph *g, int *perm, struct watch *w, struct err *e
 
 static const struct ordering ordering_amd = {
     .name = "amd",
+    .aliases = "minimum-degree",
     .about = "approximate minimum degree: little fill in a Cholesky factor",
     .source = "AMD of SuiteSparse; Amestoy, Davis, Duff 1996",
     .order = order_amd,
@@ -387,6 +389,7 @@ static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err 
 
 static const struct ordering ordering_metis = {
     .name = "metis",
+    .aliases = "nd nested-dissection",
     .about = "nested dissection: little fill in a Cholesky factor of a large mesh",
     .source = "METIS_NodeND; Karypis and Kumar 1998",
     .order = order_metis,
@@ -460,7 +463,7 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
 
 const struct ordering *const orderings[] = {&ordering_rcm, &ordering_degree, &ordering_amd, &ordering_metis, NULL};
 
-const struct registry ordering_registry = {.entries = orderings};
+const struct registry ordering_registry = {.entries = orderings, .aliases = offsetof(struct ordering, aliases)};
 
 const struct ordering *ordering_find(const char *name)
 {

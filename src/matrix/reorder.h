@@ -21,6 +21,7 @@ void graph_free(struct graph *g);
 /* `order` fills perm[new] = old for g->n rows. `order` may take ownership of g's arrays and leave g empty. */
 struct ordering {
     const char *name, *about, *source;
+    const char *aliases; /* other names, separated by blanks; NULL: none */
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
 extern const struct ordering *const orderings[]; /* terminated by NULL */

@@ -9,7 +9,7 @@ static const struct named permissions[] = {
     {0},
 };
 
-const struct registry permission_registry = {permissions, sizeof *permissions};
+const struct registry permission_registry = {.entries = permissions, .size = sizeof *permissions};
 
 bool shell_is_allowed(const struct session *s, struct err *e)
 {

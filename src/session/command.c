@@ -26,11 +26,19 @@ const struct command *const commands[] = {
 #undef COMMAND
 #undef GROUP
 
-const struct registry command_registry = {.entries = commands};
+const struct registry command_registry = {.entries = commands, .aliases = offsetof(struct command, aliases)};
 
 const struct command *command_find(const char *name)
 {
     return registry_find(&command_registry, name);
+}
+
+const struct command *command_typed(const char *word)
+{
+    const struct command *c = command_find(word);
+    struct abbreviation x = {.typed = word};
+    if (!c) registry_list(&command_registry, abbreviation_offer, &x);
+    return x.n == 1 ? command_find(x.word) : c;
 }
 
 const char *command_group(const struct command *c)
@@ -69,10 +77,21 @@ static bool finish(struct session *s, bool ok, struct err *e)
     return false;
 }
 
+static bool ambiguous_command(const char *word, int n, struct err *e)
+{
+    struct message t = {.of = n};
+    struct begins x = {word, message_item, &t};
+    registry_list(&command_registry, give_beginning, &x);
+    return fail(e, E_USAGE, "this could be %s; type more letters", t.text);
+}
+
 static bool unknown_command(struct words *w, struct err *e)
 {
     char safe[256];
     struct suggest near = suggest_for(w->w[0].text);
+    struct abbreviation x = {.typed = w->w[0].text};
+    registry_list(&command_registry, abbreviation_offer, &x);
+    if (x.n > 1) return ambiguous_command(w->w[0].text, x.n, e);
     registry_list(&command_registry, suggest_offer, &near);
     print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
     if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
@@ -97,7 +116,8 @@ static bool run_split(struct session *s, struct words *w)
     struct err e = {0};
     struct args a;
     struct redirect to = {0};
-    const struct command *c = command_find(w->w[0].text);
+    const struct command *c = command_typed(w->w[0].text);
+    if (c) w->w[0].text = (char *)c->name; /* the log and recordings hold no abbreviations of commands */
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
     out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
     if (!s->batch && !s->nested) session_take_interrupt();

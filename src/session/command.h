@@ -12,12 +12,15 @@ struct session;
 
 /* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
    separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item;
-   [key KIND]: an optional pair, in any order; [word]: an optional flag; A...: one or more values. The main kinds:
+   [key KIND]: an optional pair, in any order; [[key] KIND]: such a pair, of which the value may stand alone; [word]: an
+   optional flag; A...: one or more values. Values that a word can only mean one of may stand in any order. The main
+   kinds:
    MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT (the rest of
    the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name;
-    const char *about; /* one line, which `help` shows */
+    const char *about;   /* one line, which `help` shows */
+    const char *aliases; /* other names, separated by blanks; NULL: none */
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
@@ -28,7 +31,9 @@ struct command {
 };
 extern const struct command *const commands[]; /* terminated by NULL */
 extern const struct registry command_registry;
-const struct command *command_find(const char *name);
+const struct command *command_find(const char *name); /* by its name or an alias */
+/* The command that a typed word stands for: its name, an alias, or the beginning of one name only. NULL: none. */
+const struct command *command_typed(const char *word);
 /* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
    false if any command failed; its error has been printed through out_error. */
 bool run_line(struct session *s, const char *line);

@@ -75,9 +75,9 @@ static void give_files(struct completion *c)
 static void give_item(void *user, const struct item *it, bool value)
 {
     struct completion *c = user;
-    bool listed = value && kind_has_list(it->value);
+    bool listed = value && item_has_list(it);
     if (!value) give_matching(c, it->word);
-    if (listed) kind_list(it->value, c->session, c->args, give_matching, c);
+    if (listed) item_list(it, c->session, c->args, give_matching, c);
     /* for a kind that has names, offer files only if the user has typed a folder */
     bool files = value && it->value->role == KIND_FILE && (!listed || strchr(c->prefix, '/'));
     if (files) give_files(c);
@@ -106,7 +106,7 @@ void complete(struct session *s, const char *line, size_t pos, give_fn *give, vo
     int before = w.n - begun;
     if (w.pipe) return;
     struct completion c = {s, &a, begun ? w.w[before].text : "", w.open != 0, give, user};
-    const struct command *command = before ? command_find(w.w[0].text) : NULL;
+    const struct command *command = before ? command_typed(w.w[0].text) : NULL;
     if (!before) registry_list(&command_registry, give_matching, &c);
     bool file = before > 1 && w.w[before - 1].arrow; /* a file to write */
     if (file) give_files(&c);

@@ -2,10 +2,32 @@
 #include <stdio.h>
 
 #include "grammar.h"
+#include "base/base.h"
 #include "kinds.h"
 
 #include <ctype.h>
 #include <string.h>
+
+static const struct keyword keywords[] = {
+    {"all", "", true},
+    {"force", "", true},
+    {"using", "format", false},
+    {"precond", "preconditioner pc", false},
+    {"maxit", "maxiter iterations", false},
+    {"tol", "tolerance rtol", false},
+    {"omega", "relax", false},
+    {"m", "restart", false},
+    {"colours", "colors color colour", false},
+    {"f64", "fp64 double", false},
+    {"f32", "fp32 single float", false},
+};
+
+const struct keyword *keyword_find(const char *word)
+{
+    for (int i = 0; i < COUNT(keywords); i++)
+        if (!strcmp(keywords[i].word, word)) return &keywords[i];
+    return NULL;
+}
 
 /* Parse one item, the n characters at p: `VALUE`, `VALUE...` or a word. */
 static bool item_of(const char *p, size_t n, struct item *it)
@@ -44,18 +66,30 @@ static bool add_item(struct grammar *g, const char *p, size_t n, bool optional, 
     return true;
 }
 
-/* Parse [key KIND], or alternatives [a|b]; p[n] is the text inside the brackets. */
+/* Parse `key KIND`, `[key] KIND` or `key a|b`, n characters, of which the key ends before p[word]. */
+static bool add_pair(struct grammar *g, const char *p, size_t n, size_t word)
+{
+    bool bare = *p == '[';
+    if (!add_item(g, p + bare, word - 2 * bare, true, g->n)) return false;
+    struct item *it = &g->item[g->n - 1];
+    const char *value = p + word + 1;
+    size_t length = n - word - 1;
+    it->type = ITEM_PAIR;
+    it->bare = bare;
+    it->value = kind_find(value, length);
+    if (it->value) return true;
+    it->value = kind_find("WORD", strlen("WORD"));
+    it->words = value;
+    it->words_length = (int)length;
+    return length && !isupper((unsigned char)*value);
+}
+
+/* Parse [key KIND], [[key] KIND], [key a|b], or alternatives [a|b]; p[n] is the text inside the outer brackets. */
 static bool add_optional(struct grammar *g, const char *p, size_t n)
 {
-    size_t word = strcspn(p, " ]");
+    size_t word = strcspn(p, " ");
     int group = g->n;
-    if (word < n) {
-        if (!add_item(g, p, word, true, group)) return false;
-        struct item *it = &g->item[g->n - 1];
-        it->type = ITEM_PAIR;
-        it->value = kind_find(p + word + 1, n - word - 1);
-        return it->value != NULL;
-    }
+    if (word < n) return add_pair(g, p, n, word);
     for (const char *end = p + n; p < end;) {
         size_t k = strcspn(p, "|]");
         if (!add_item(g, p, k, true, group)) return false;
@@ -64,15 +98,66 @@ static bool add_optional(struct grammar *g, const char *p, size_t n)
     return true;
 }
 
+/* The index of the bracket that closes the bracket *p, or of the end of the text. */
+static size_t closing(const char *p)
+{
+    size_t n = 0;
+    for (int depth = 0; p[n]; n++) {
+        depth += (p[n] == '[') - (p[n] == ']');
+        if (!depth) break;
+    }
+    return n;
+}
+
 bool grammar_parse(const char *text, struct grammar *g)
 {
     g->n = 0;
     for (const char *p = text + strspn(text, " "); *p; p += strspn(p, " ")) {
         bool optional = *p == '[';
-        size_t n = optional ? strcspn(p, "]") : strcspn(p, " ");
+        size_t n = optional ? closing(p) : strcspn(p, " ");
         if (optional && !p[n]) return false;
         if (!(optional ? add_optional(g, p + 1, n - 1) : add_item(g, p, n, false, g->n))) return false;
         p += n + optional;
     }
     return true;
+}
+
+/* ---- values ---- */
+
+/* The length of the word at the beginning of a|b, of which n characters are left. */
+static int word_length(const char *p, int n)
+{
+    int length = 0;
+    while (length < n && p[length] != '|') length++;
+    return length;
+}
+
+const char *item_value(const struct item *it, const struct session *s, const char *text)
+{
+    int n = (int)strlen(text), length;
+    if (!it->words) return kind_value(it->value, s, text);
+    for (int i = 0; i < it->words_length; i += length + 1) {
+        length = word_length(it->words + i, it->words_length - i);
+        if (n == length && !strncmp(it->words + i, text, (size_t)n)) return text;
+    }
+    return NULL;
+}
+
+bool item_has_list(const struct item *it)
+{
+    return it->words || kind_has_list(it->value);
+}
+
+void item_list(const struct item *it, const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    if (!it->words) {
+        kind_list(it->value, s, a, give, user);
+        return;
+    }
+    for (int i = 0, length; i < it->words_length; i += length + 1) {
+        char word[32];
+        length = word_length(it->words + i, it->words_length - i);
+        snprintf(word, sizeof word, "%.*s", length, it->words + i);
+        give(user, word);
+    }
 }

@@ -4,19 +4,38 @@
 
 #include <stdbool.h>
 
+#include "base/registry.h"
 #include "base/words.h"
 
-enum { ITEMS_MAX = 24 };
+struct args;
+struct session;
+
+enum { ITEMS_MAX = 28 };
 
 enum item_type { ITEM_VALUE, ITEM_WORD, ITEM_PAIR, ITEM_FLAG };
 struct item {
     enum item_type type;
     bool optional, repeated;
+    bool bare;                /* for PAIR: the value may be given without the keyword */
     int group;                /* alternatives [a|b] form a group: only one may be given */
     char word[16];            /* the keyword */
     char key[24];             /* key by which arg() returns the value */
     const struct kind *value; /* kind of the value, for VALUE and PAIR */
+    const char *words;        /* for [key a|b]: the words that may be the value, which are words_length characters */
+    int words_length;
 };
+/* What the command reads if `text` was typed as the value of the item; NULL: the value is not valid. */
+const char *item_value(const struct item *it, const struct session *s, const char *text);
+/* Offer the values to choose from; item_has_list: are there few enough to list? */
+void item_list(const struct item *it, const struct session *s, const struct args *a, give_fn *give, void *user);
+bool item_has_list(const struct item *it);
+/* What holds for a keyword in all grammars. */
+struct keyword {
+    const char *word;
+    const char *aliases; /* other words for it, separated by blanks */
+    bool in_full;        /* no abbreviation: the word discards data, so a slip must not stand for it */
+};
+const struct keyword *keyword_find(const char *word); /* NULL if nothing particular holds for the word */
 struct grammar {
     int n;
     struct item item[ITEMS_MAX];

@@ -17,6 +17,7 @@
 #include "options.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
+#include "right_side.h"
 #include "session.h"
 #include "solvers/solver.h"
 #include "base/suggest.h"
@@ -27,45 +28,46 @@
 
 #include <string.h>
 
-static bool any(const struct session *s, const char *text)
+static const char *value_any(const struct session *s, const char *text)
 {
     (void)s;
-    return *text != 0;
+    return *text ? text : NULL;
 }
 
-static bool check_integer(const struct session *s, const char *text)
+static const char *value_integer(const struct session *s, const char *text)
 {
     (void)s;
-    return is_integer(text, NULL);
+    return is_integer(text, NULL) ? text : NULL;
 }
 
-static bool check_interval(const struct session *s, const char *text)
+static const char *value_interval(const struct session *s, const char *text)
 {
     (void)s;
-    return is_interval(text);
+    return is_interval(text) ? text : NULL;
 }
 
-static bool check_real(const struct session *s, const char *text)
+static const char *value_real(const struct session *s, const char *text)
 {
     (void)s;
-    return is_real(text, NULL);
+    return is_real(text, NULL) ? text : NULL;
 }
 
 /* Can the name be typed as a word? The name must be safe to print, not too long, and need no quotes. */
-static bool check_name(const struct session *s, const char *text)
+static const char *value_name(const struct session *s, const char *text)
 {
     char safe[sizeof((struct matrix *)0)->name * 4];
     (void)s;
     size_t n = strlen(text);
-    return n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
-           !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+    bool ok = n && n < sizeof((struct matrix *)0)->name && !text[strcspn(text, " \"'\\;#!/")] &&
+              !strcmp(print_safe(text, n, n, safe, sizeof safe), text);
+    return ok ? text : NULL;
 }
 
-static bool check_matrix(const struct session *s, const char *text)
+static const char *value_matrix(const struct session *s, const char *text)
 {
     for (const struct matrix *m = s->matrices; m; m = m->next)
-        if (!strcmp(m->name, text)) return true;
-    return false;
+        if (!strcmp(m->name, text)) return m->name;
+    return NULL;
 }
 
 static void list_matrices(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -90,6 +92,42 @@ static void list_kernels(const struct session *s, const struct args *a, give_fn 
         if (kernel_suits(kernels[i], a)) give(user, kernels[i]->name);
 }
 
+/* A kernel that the emulator can run, for traces and counts. */
+static bool is_emulated(const struct kernel *k)
+{
+    return !k->host && !k->vendor;
+}
+
+static void list_gpu_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; kernels[i]; i++)
+        if (is_emulated(kernels[i])) give(user, kernels[i]->name);
+}
+
+static void list_modeled_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    for (int i = 0; kernels[i]; i++)
+        if (is_emulated(kernels[i]) && !kernels[i]->host_part) give(user, kernels[i]->name);
+}
+
+/* A name of both a format and a kernel means the format, whose kernels include that kernel. */
+static void list_choices(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s;
+    registry_list(&format_registry, give, user);
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_suits(kernels[i], a) && !format_find(kernels[i]->name)) give(user, kernels[i]->name);
+}
+
+static const char *value_choice(const struct session *s, const char *text)
+{
+    const struct format *f = format_find(text);
+    (void)s;
+    return f ? f->name : kernel_find(text) ? text : NULL;
+}
+
 static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -103,10 +141,11 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
 }
 
 /* If the device has too little memory or the GPU is missing, device_open reports it later. */
-static bool check_device(const struct session *s, const char *text)
+static const char *value_device(const struct session *s, const char *text)
 {
+    const struct named *sort = registry_find(&device_sort_registry, text);
     (void)s;
-    return device_is_name(text);
+    return sort ? sort->name : device_is_name(text) ? text : NULL;
 }
 
 static void list_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -116,11 +155,11 @@ static void list_preconds(const struct session *s, const struct args *a, give_fn
     give(user, precond_none);
 }
 
-static bool check_precond(const struct session *s, const char *text)
+static const char *value_precond(const struct session *s, const char *text)
 {
     const struct precond *found;
     (void)s;
-    return precond_typed(text, &found);
+    return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
 }
 
 /* The racers are either all solvers or all kernels, so after the first racer, offer only racers of the same kind. */
@@ -131,10 +170,11 @@ static void list_racers(const struct session *s, const struct args *a, give_fn *
     if (!first || kernel_find(first)) list_kernels(s, a, give, user);
 }
 
-static bool check_racer(const struct session *s, const char *text)
+static const char *value_racer(const struct session *s, const char *text)
 {
+    const struct solver *solver = solver_find(text);
     (void)s;
-    return solver_find(text) || kernel_find(text) || is_real(text, NULL);
+    return solver ? solver->name : kernel_find(text) || is_real(text, NULL) ? text : NULL;
 }
 
 static void list_methods(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -170,29 +210,42 @@ static void list_views(const struct session *s, const struct args *a, give_fn *g
     if (views_of(s)) registry_list(views_of(s), give, user);
 }
 
-static bool check_view(const struct session *s, const char *text)
+static const char *value_view(const struct session *s, const char *text)
 {
-    return views_of(s) ? registry_find(views_of(s), text) != NULL : *text != 0;
+    const struct named *view = views_of(s) ? registry_find(views_of(s), text) : NULL;
+    return view ? view->name : views_of(s) ? NULL : value_any(s, text);
+}
+
+static void list_right_sides(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    right_sides_list(give, user);
+}
+
+static void list_starts(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    start_vectors_list(give, user);
 }
 
 /* `help` explains everything that a grammar can name, and also the word `sources`. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
-static const struct registry source_registry = {sources, sizeof *sources};
+static const struct registry source_registry = {.entries = sources, .size = sizeof *sources};
 #define TOPIC(registry, explain) registry,
 static const struct registry *const topics[] = {
 #include "topics.def"
 };
 #undef TOPIC
 
-/* The index of the first topic that has an entry of this name, or COUNT(topics) if no topic has one. */
-static int topic_of(const struct session *s, const char *name)
+/* The first entry with this name or alias; *i becomes its topic, or COUNT(topics). */
+static const struct named *topic_find(const struct session *s, const char *name, int *i)
 {
-    int i = 0;
-    for (; i < COUNT(topics); i++) {
-        const struct registry *r = topics[i] ? topics[i] : views_of(s);
-        if (r && registry_find(r, name)) break;
+    for (*i = 0; *i < COUNT(topics); ++*i) {
+        const struct registry *r = topics[*i] ? topics[*i] : views_of(s);
+        const struct named *entry = r ? registry_find(r, name) : NULL;
+        if (entry) return entry;
     }
-    return i;
+    return NULL;
 }
 
 static void list_topics(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -201,14 +254,17 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
     for (int i = 0; i < COUNT(topics); i++) {
         const struct registry *r = topics[i] ? topics[i] : views_of(s);
         const struct named *entry;
+        int of;
         for (int k = 0; r && (entry = registry_at(r, k)); k++)
-            if (topic_of(s, entry->name) == i) give(user, entry->name);
+            if (topic_find(s, entry->name, &of) && of == i) give(user, entry->name);
     }
 }
 
-static bool check_topic(const struct session *s, const char *text)
+static const char *value_topic(const struct session *s, const char *text)
 {
-    return topic_of(s, text) < COUNT(topics);
+    int of;
+    const struct named *entry = topic_find(s, text, &of);
+    return entry ? entry->name : NULL;
 }
 
 const struct param *params_of(const struct args *a)
@@ -229,44 +285,50 @@ static void list_params(const struct session *s, const struct args *a, give_fn *
 }
 
 /* Accept numbers only; match.c decides whether a word is the name of a parameter. */
-static bool check_param(const struct session *s, const char *text)
+static const char *value_param(const struct session *s, const char *text)
 {
-    return check_integer(s, text);
+    return value_integer(s, text);
 }
 
 const struct kind kinds[] = {
-    {"MATRIX", "matrix", "a matrix", "no matrix is loaded: use `load FILE` or `gen poisson2d 100`", NULL, check_matrix,
+    {"MATRIX", "matrix", "a matrix", "no matrix is loaded: use `load FILE` or `gen poisson2d 100`", NULL, value_matrix,
      list_matrices, KIND_PLAIN},
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},
-    {"DEVICE", "device", "a device", NULL, NULL, check_device, list_devices, KIND_PLAIN},
+    {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN},
+    {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN},
+    {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN},
+    {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN},
     {"SOLVER", "solver", "a solver", NULL, &solver_registry, NULL, NULL, KIND_PLAIN},
-    {"PRECOND", "precond", "a preconditioner", NULL, NULL, check_precond, list_preconds, KIND_PLAIN},
-    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, check_racer, list_racers,
+    {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN},
+    {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers,
      KIND_PLAIN},
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN},
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN},
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN},
-    {"VALUE", "value", "a value", NULL, NULL, any, list_values, KIND_PLAIN},
+    {"VALUE", "value", "a value", NULL, NULL, value_any, list_values, KIND_PLAIN},
     {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN},
     {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN},
-    {"VIEW", "view", "a view", NULL, NULL, check_view, list_views, KIND_PLAIN},
+    {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN},
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
-     check_topic, list_topics, KIND_PLAIN},
+     value_topic, list_topics, KIND_PLAIN},
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN},
-    {"PARAMS", "params", "a parameter", NULL, NULL, check_param, list_params, KIND_PARAMS},
-    {"FILE", "file", "a file", NULL, NULL, any, NULL, KIND_FILE},
-    {"LESSON", "lesson", "a lesson or its file", NULL, NULL, any, list_lessons, KIND_FILE},
-    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, check_name, NULL,
+    {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS},
+    {"FILE", "file", "a file", NULL, NULL, value_any, NULL, KIND_FILE},
+    {"LESSON", "lesson", "a lesson or its file", NULL, NULL, value_any, list_lessons, KIND_FILE},
+    {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE},
+    {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE},
+    {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN},
+    {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
      KIND_PLAIN},
-    {"N", "n", "an integer", NULL, NULL, check_integer, NULL, KIND_PLAIN},
-    {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, check_interval, NULL, KIND_PLAIN},
-    {"R", "r", "a number", NULL, NULL, check_real, NULL, KIND_PLAIN},
-    {"WORD", "word", "a word", NULL, NULL, any, NULL, KIND_PLAIN},
-    {"TEXT", "text", "text", NULL, NULL, any, NULL, KIND_REST},
+    {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN},
+    {"RANGE", "range", "an index or a range, such as 5 or 3:7", NULL, NULL, value_interval, NULL, KIND_PLAIN},
+    {"R", "r", "a number", NULL, NULL, value_real, NULL, KIND_PLAIN},
+    {"WORD", "word", "a word", NULL, NULL, value_any, NULL, KIND_PLAIN},
+    {"TEXT", "text", "text", NULL, NULL, value_any, NULL, KIND_REST},
     {0},
 };
 
@@ -277,9 +339,11 @@ const struct kind *kind_find(const char *name, size_t n)
     return NULL;
 }
 
-bool kind_accepts(const struct kind *k, const struct session *s, const char *text)
+const char *kind_value(const struct kind *k, const struct session *s, const char *text)
 {
-    return k->check ? k->check(s, text) : registry_find(k->of, text) != NULL;
+    if (k->value) return k->value(s, text);
+    const struct named *entry = registry_find(k->of, text);
+    return entry ? entry->name : NULL;
 }
 
 bool kind_has_list(const struct kind *k)
@@ -310,7 +374,7 @@ bool kind_check(const char *kind, const struct session *s, const char *after, co
     const struct kind *k = kind_find(kind, strlen(kind));
     struct suggest near = suggest_for(text);
     struct message t = {0};
-    if (kind_accepts(k, s, text)) return true;
+    if (kind_value(k, s, text)) return true;
     message_quote(&t, text);
     message_add(&t, " after `%s` is not %s", after, k->what);
     kind_list(k, s, NULL, suggest_offer, &near);

@@ -4,6 +4,8 @@
 #include "grammar.h"
 #include "kinds.h"
 #include "base/numeral.h"
+#include "base/param.h"
+#include "base/registry.h"
 #include "base/suggest.h"
 
 #include <string.h>
@@ -12,8 +14,7 @@ struct match {
     struct args *a;
     struct words *w;
     int next;                /* index of the next word to match */
-    int place;               /* index of the next positional item */
-    bool some;               /* the current repeated item has a value already */
+    bool taken[ITEMS_MAX];   /* the positional item has a value */
     bool used[ITEMS_MAX];    /* the keyword that was given, for each group */
     const struct item *open; /* the keyword whose value comes next */
     bool lenient;            /* set during completion: do not check values */
@@ -29,43 +30,81 @@ static bool is_params(const struct item *it)
     return it->type == ITEM_VALUE && it->value->role == KIND_PARAMS;
 }
 
+/* Can positional item i take another value? */
+static bool has_room(const struct match *m, int i)
+{
+    const struct item *it = &m->a->grammar.item[i];
+    if (is_params(it)) return params_of(m->a) != NULL;
+    return !m->taken[i] || it->repeated;
+}
+
+/* Must positional item i still get a value? */
+static bool is_required(const struct match *m, int i)
+{
+    return in_place(&m->a->grammar.item[i]) && !m->a->grammar.item[i].optional && !m->taken[i];
+}
+
 /* Visit the items that may come next. After a keyword that needs a value, and before a required value, only that value
    may come next; elsewhere, keywords may come next too. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
 {
     const struct grammar *g = &m->a->grammar;
+    bool required = false;
     if (m->open) {
         visit(user, m->open, true);
         return;
     }
-    bool before = true, keywords = true;
-    for (int i = m->place; i < g->n && before; i++) {
+    for (int i = 0; i < g->n && !required; i++) {
         const struct item *it = &g->item[i];
-        if (!in_place(it) || (is_params(it) && !params_of(m->a))) continue;
-        visit(user, it, it->type == ITEM_VALUE);
-        before = it->optional || (i == m->place && m->some);
-        keywords &= before || i > m->place;
+        if (in_place(it) ? has_room(m, i) : it->bare && !m->used[it->group]) visit(user, it, it->type != ITEM_WORD);
+        required = is_required(m, i);
     }
-    for (int i = 0; i < g->n && keywords; i++)
+    for (int i = 0; i < g->n && !required; i++)
         if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], false);
+}
+
+static void count_word(void *user, const char *word)
+{
+    (void)word;
+    ++*(int *)user;
+}
+
+/* The words that a value may be, as text: "a, b or c". */
+static void message_words(struct message *t, const struct item *it)
+{
+    struct message list = {0};
+    item_list(it, NULL, NULL, count_word, &list.of);
+    item_list(it, NULL, NULL, message_choice, &list);
+    message_add(t, "%s", list.text);
+}
+
+/* Messages name the value alone, not the keyword that may precede it. */
+static bool is_optional_keyword(const struct item *it, bool value)
+{
+    return it->bare && !value;
 }
 
 /* The items that may come next, as text such as "a matrix, `using` or `force`". */
 static void name_item(void *user, const struct item *it, bool value)
 {
     struct message *t = user;
+    if (is_optional_keyword(it, value)) return;
+    if (!value) {
+        message_item(t, it->word);
+        return;
+    }
     if (t->items++) message_add(t, t->items == t->of ? " or " : ", ");
-    if (value)
-        message_add(t, "%s", it->value->what);
+    if (it->words)
+        message_words(t, it);
     else
-        message_add(t, "`%s`", it->word);
+        message_add(t, "%s", it->value->what);
 }
 
 /* What may come next: names for a suggestion, and the number of items. */
 struct offer {
     const struct match *m;
     struct suggest *to;
-    const struct kind *value; /* the last kind of value; NULL if only keywords may come next */
+    const struct item *value; /* the last item whose value may come next; NULL if only keywords may come next */
     const struct item *word;  /* the last keyword; NULL if only values may come next */
     int items;
 };
@@ -73,15 +112,15 @@ struct offer {
 static void offer_item(void *user, const struct item *it, bool value)
 {
     struct offer *o = user;
-    o->items++;
+    o->items += !is_optional_keyword(it, value);
     if (value)
-        o->value = it->value;
+        o->value = it;
     else
         o->word = it;
     if (!value)
         suggest_offer(o->to, it->word);
     else
-        kind_list(it->value, o->m->a->session, o->m->a, suggest_offer, o->to);
+        item_list(it, o->m->a->session, o->m->a, suggest_offer, o->to);
 }
 
 /* Report a missing word, for example "a matrix is missing after `use`". */
@@ -124,7 +163,7 @@ static bool unexpected(const struct match *m, struct err *e)
         say_wrong(m, &o, &t);
     }
     message_near(&t, &near);
-    if (o.value && o.items <= 1) message_choices(&t, m->a->session, m->a, o.value);
+    if (o.value && o.items <= 1 && !o.value->words) message_choices(&t, m->a->session, m->a, o.value->value);
     return fail(e, E_USAGE, "%s", t.text);
 }
 
@@ -164,28 +203,28 @@ static bool take_keyword(struct match *m, const struct item *it, struct err *e)
 
 static bool take_value(struct match *m, const struct item *it, struct err *e)
 {
-    const char *text = m->w->w[m->next].text;
-    if (!m->lenient && !kind_accepts(it->value, m->a->session, text)) return unexpected(m, e);
-    store(m, it->key, text);
+    const char *text = m->w->w[m->next].text, *value = item_value(it, m->a->session, text);
+    if (!m->lenient && !value) return unexpected(m, e);
+    store(m, it->key, value ? value : text);
+    m->used[it->group] = true;
     m->open = NULL;
     m->next++;
     return true;
 }
 
-/* Is the next word a number, valid or not, or a word followed by a number? */
-static bool like_param(const struct match *m)
+/* Is the next word a number, valid or not, or the name of a parameter? */
+static bool is_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
-    bool more = m->next + 1 < m->w->n;
-    return like_number(w->text) || (!w->quoted && more && like_number(w[1].text));
+    return like_number(w->text) || (!w->quoted && param_index(params_of(m->a), w->text) >= 0);
 }
 
 static bool accepts(const struct match *m, const struct item *it)
 {
     const char *text = m->w->w[m->next].text;
     if (it->type == ITEM_WORD) return !strcmp(it->word, text);
-    if (is_params(it)) return params_of(m->a) && like_param(m);
-    return kind_accepts(it->value, m->a->session, text);
+    if (is_params(it)) return is_param(m);
+    return item_value(it, m->a->session, text) != NULL;
 }
 
 /* Join the remaining words into one, separated by single blanks. */
@@ -195,40 +234,136 @@ static void join_rest(struct match *m)
     m->w->n = m->next + 1;
 }
 
-/* Take the next word as the value of item i; optional items before it have no value. */
-static void take_place(struct match *m, int i)
+/* Take the next word as the value of positional item i, where `text` is what the command reads. */
+static void take_place(struct match *m, int i, const char *text)
 {
     const struct item *it = &m->a->grammar.item[i];
-    bool params = is_params(it);
     if (it->type == ITEM_VALUE && it->value->role == KIND_REST) join_rest(m);
-    m->place = it->repeated || params ? i : i + 1;
-    m->some = it->repeated || params;
-    store(m, it->key, m->w->w[m->next++].text);
-    if (params && !like_number(m->w->w[m->next - 1].text)) {
-        bool known = param_index(params_of(m->a), m->w->w[m->next - 1].text) >= 0;
-        bool value = m->next < m->w->n && (like_number(m->w->w[m->next].text) || (known && !keyword(m)));
-        store(m, it->key, value ? m->w->w[m->next++].text : "");
+    m->taken[i] = true;
+    m->next++;
+    store(m, it->key, text);
+    if (!is_params(it) || like_number(text)) return;
+    bool known = param_index(params_of(m->a), text) >= 0;
+    bool value = m->next < m->w->n && (like_number(m->w->w[m->next].text) || (known && !keyword(m)));
+    store(m, it->key, value ? m->w->w[m->next++].text : "");
+}
+
+/* The first positional item that accepts the next word, or -1. Optional items may be skipped and given later, and they
+   may precede a required value, but not a required word. */
+static int place_of_word(const struct match *m)
+{
+    const struct grammar *g = &m->a->grammar;
+    bool required = false;
+    for (int i = 0; i < g->n; i++) {
+        const struct item *it = &g->item[i];
+        if (!in_place(it) || !has_room(m, i)) continue;
+        if (required && it->type == ITEM_WORD) return -1;
+        if ((!required || it->optional) && accepts(m, it)) return i;
+        if (it->type == ITEM_WORD) return -1;
+        required |= is_required(m, i);
+    }
+    return -1;
+}
+
+/* The pair whose keyword may be left out and whose kind accepts the next word, or NULL. */
+static const struct item *bare_pair(const struct match *m)
+{
+    const struct grammar *g = &m->a->grammar;
+    for (int i = 0; i < g->n; i++)
+        if (g->item[i].bare && !m->used[g->item[i].group] && accepts(m, &g->item[i])) return &g->item[i];
+    return NULL;
+}
+
+/* The first positional item that may take a word whatever it is, or -1: in completion the first item that comes next,
+   otherwise the parameters, about whose names the command reports errors. */
+static int place_of_unknown(const struct match *m)
+{
+    const struct grammar *g = &m->a->grammar;
+    const struct word *w = &m->w->w[m->next];
+    bool first = true, before_number = !w->quoted && m->next + 1 < m->w->n && like_number(w[1].text);
+    for (int i = 0; i < g->n; i++) {
+        if (!in_place(&g->item[i]) || !has_room(m, i)) continue;
+        if (is_params(&g->item[i]) ? first || before_number : m->lenient) return i;
+        first = false;
+    }
+    return -1;
+}
+
+/* ---- abbreviations ---- */
+
+/* Is the text another name of the keyword? */
+static bool is_alias(const struct item *it, const char *text)
+{
+    const struct keyword *k = keyword_find(it->word);
+    return k && has_word(k->aliases, text);
+}
+
+static void offer_params(const struct match *m, give_fn *give, void *user)
+{
+    for (int i = 0; i < m->a->grammar.n; i++)
+        if (is_params(&m->a->grammar.item[i]) && params_of(m->a))
+            for (const struct param *p = params_of(m->a); p->name; p++) give(user, p->name);
+}
+
+static void offer_keywords(const struct match *m, give_fn *give, void *user)
+{
+    const struct grammar *g = &m->a->grammar;
+    for (int i = 0; i < g->n; i++) {
+        const struct item *it = &g->item[i];
+        const struct keyword *k = keyword_find(it->word);
+        if (!in_place(it) && !m->used[it->group] && !(k && k->in_full)) give(user, it->word);
     }
 }
 
-/* Find the first positional item that accepts the next word; optional items may be skipped. */
-static bool match_place(struct match *m, struct err *e)
+static bool refuse_ambiguous(const struct match *m, int n, struct err *e)
+{
+    const char *text = m->w->w[m->next].text;
+    struct message t = {.of = n};
+    struct begins x = {text, message_item, &t};
+    message_quote(&t, text);
+    message_add(&t, " could be ");
+    offer_params(m, give_beginning, &x);
+    offer_keywords(m, give_beginning, &x);
+    return fail(e, E_USAGE, "%s; type more letters", t.text);
+}
+
+enum taken { TAKEN, NOT_TAKEN, REFUSED };
+
+/* Take the next word if it is an abbreviation or another name of a keyword or parameter. */
+static enum taken match_short(struct match *m, struct err *e)
 {
     const struct grammar *g = &m->a->grammar;
-    int first = -1;
-    bool reachable = true;
-    for (int i = m->place; i < g->n && reachable; i++) {
-        if (!in_place(&g->item[i])) continue;
-        if (first < 0) first = i;
-        if (accepts(m, &g->item[i])) {
-            take_place(m, i);
-            return true;
-        }
-        reachable = g->item[i].optional || (i == m->place && m->some);
+    const struct word *w = &m->w->w[m->next];
+    struct abbreviation x = {.typed = w->text};
+    if (w->quoted) return NOT_TAKEN;
+    offer_params(m, abbreviation_offer, &x);
+    offer_keywords(m, abbreviation_offer, &x);
+    for (int i = 0; i < g->n; i++) {
+        const struct item *it = &g->item[i];
+        if (in_place(it) || m->used[it->group] || !(is_alias(it, w->text) || (x.n == 1 && it->word == x.word)))
+            continue;
+        return take_keyword(m, it, e) ? TAKEN : REFUSED;
     }
-    bool params = first >= 0 && is_params(&g->item[first]);
-    if (first < 0 || (!m->lenient && !(params && params_of(m->a)))) return unexpected(m, e);
-    take_place(m, first);
+    if (x.n > 1) return refuse_ambiguous(m, x.n, e), REFUSED;
+    for (int i = 0; i < g->n && x.n; i++)
+        if (is_params(&g->item[i])) return take_place(m, i, x.word), TAKEN;
+    return NOT_TAKEN;
+}
+
+/* Find what the next word is the value of. */
+static bool match_place(struct match *m, struct err *e)
+{
+    const char *text = m->w->w[m->next].text;
+    int at = place_of_word(m);
+    const struct item *pair = at < 0 ? bare_pair(m) : NULL;
+    if (pair) return take_value(m, pair, e);
+    enum taken taken = at < 0 ? match_short(m, e) : NOT_TAKEN;
+    if (taken != NOT_TAKEN) return taken == TAKEN;
+    if (at < 0) at = place_of_unknown(m);
+    if (at < 0) return unexpected(m, e);
+    const struct item *it = &m->a->grammar.item[at];
+    const char *value = it->type == ITEM_VALUE && !is_params(it) ? item_value(it, m->a->session, text) : NULL;
+    take_place(m, at, value ? value : text);
     return true;
 }
 
@@ -242,12 +377,9 @@ static bool match_word(struct match *m, struct err *e)
 /* Check that no required word is missing at the end. */
 static bool match_end(const struct match *m, struct err *e)
 {
-    const struct grammar *g = &m->a->grammar;
     if (m->open) return unexpected(m, e);
-    for (int i = m->place; i < g->n; i++) {
-        bool has_value = i == m->place && m->some;
-        if (in_place(&g->item[i]) && !g->item[i].optional && !has_value) return unexpected(m, e);
-    }
+    for (int i = 0; i < m->a->grammar.n; i++)
+        if (is_required(m, i)) return unexpected(m, e);
     return true;
 }
 

@@ -70,7 +70,8 @@ const struct setting options[] = {
                         {"auto", "none", "8", "16", "256", "true"},
                         NULL,
                         NULL,
-                        restyle},
+                        restyle,
+                        "color colors colour"},
     [OPTION_ASCII] = {"ascii",
                       "draw without braille and box characters; auto: from locale and TERM",
                       "auto",
@@ -83,7 +84,7 @@ const struct setting options[] = {
     [OPTIONS] = {0},
 };
 
-const struct registry option_registry = {options, sizeof *options};
+const struct registry option_registry = {options, sizeof *options, offsetof(struct setting, aliases)};
 
 const struct setting *option_find(const char *name)
 {

@@ -18,6 +18,7 @@ struct setting {
     bool (*check)(
         const char *value); /* checks a value faster than a search of the list; NULL: any listed value is valid */
     bool (*apply)(struct session *s, const char *value, struct err *e);
+    const char *aliases; /* other names, separated by blanks; NULL: none */
 };
 /* The indices of options[]. */
 enum option_id { OPTION_DEVICE, OPTION_PRECISION, OPTION_COLOURS, OPTION_ASCII, OPTION_MOUSE, OPTIONS };

@@ -38,7 +38,7 @@ static bool left_out(const char *text)
 {
     char name[32];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text, " "), text);
-    const struct command *c = command_find(name);
+    const struct command *c = command_typed(name);
     return c && c->unrecorded;
 }
 

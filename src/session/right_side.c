@@ -90,3 +90,13 @@ bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, dou
     const struct named_vector *v = find(starts, COUNT(starts), word);
     return v ? v->make(A, seed, x0, e) : load("zero, ones, random", word, A->rows, x0, e);
 }
+
+void right_sides_list(give_fn *give, void *user)
+{
+    for (int i = 0; i < COUNT(right_sides); i++) give(user, right_sides[i].name);
+}
+
+void start_vectors_list(give_fn *give, void *user)
+{
+    for (int i = 0; i < COUNT(starts); i++) give(user, starts[i].name);
+}

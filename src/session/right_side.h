@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/registry.h"
+
 struct csr;
 struct err;
 
@@ -13,5 +15,9 @@ struct err;
 bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e);
 /* Fill x0[A->rows] by name: zero (the default, NULL), ones, random, or a file. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);
+
+/* Offer the names that stand for b or x0. */
+void right_sides_list(give_fn *give, void *user);
+void start_vectors_list(give_fn *give, void *user);
 
 #endif

@@ -165,6 +165,7 @@ static void note(const struct solve *v, char *out, size_t size)
 
 const struct precond precond_bjacobi = {
     .name = "bjacobi",
+    .aliases = "block-jacobi",
     .about = "block Jacobi: the inverses of the dense diagonal blocks, of 8 rows each or as set by `block`",
     .source = "textbook",
     .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",

@@ -149,6 +149,7 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ic0 = {
     .name = "ic0",
+    .aliases = "ic ichol ic(0)",
     .about = "incomplete Cholesky factors in A's own pattern, with a larger diagonal if necessary",
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
     .needs = "a symmetric positive definite matrix",

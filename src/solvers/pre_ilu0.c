@@ -58,6 +58,7 @@ static bool make(struct solve *v, struct err *e)
 
 const struct precond precond_ilu0 = {
     .name = "ilu0",
+    .aliases = "ilu ilu(0)",
     .about = "incomplete LU factors in A's own pattern: exact if A is tridiagonal, symmetric if A is symmetric",
     .source = "Meijerink and van der Vorst 1977",
     .needs = "an entry on the diagonal of every row, and no zero pivot",

@@ -34,6 +34,7 @@ static double bytes(const struct solve *v)
 
 const struct precond precond_jacobi = {
     .name = "jacobi",
+    .aliases = "diagonal diag",
     .about = "the diagonal: corrects bad scaling",
     .source = "textbook",
     .needs = "no zero on the diagonal",

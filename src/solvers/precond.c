@@ -16,7 +16,7 @@ const struct precond *const preconds[] = {
     NULL};
 #undef PRECOND
 
-const struct registry precond_registry = {.entries = preconds};
+const struct registry precond_registry = {.entries = preconds, .aliases = offsetof(struct precond, aliases)};
 
 const struct precond *precond_find(const char *name)
 {

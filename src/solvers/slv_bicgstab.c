@@ -69,6 +69,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_bicgstab = {
     .name = "bicgstab",
+    .aliases = "bcgs",
     .about = "stabilised bi-conjugate gradients: short recurrences for any matrix",
     .source = "van der Vorst 1992",
     .needs = "a square matrix",

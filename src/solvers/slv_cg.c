@@ -104,6 +104,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_cg = {
     .name = "cg",
+    .aliases = "conjugate-gradient pcg",
     .about = "conjugate gradients: minimises the error over all search directions so far",
     .source = "THESIS 3",
     .needs = "a symmetric positive definite matrix",

@@ -83,6 +83,7 @@ static int64_t held(const struct solve *v)
 
 const struct solver solver_gs = {
     .name = "gs",
+    .aliases = "gauss-seidel",
     .about = "Gauss-Seidel: like Jacobi, but uses each new value at once; on a GPU, it works colour by colour",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
@@ -105,6 +106,7 @@ const struct solver solver_gs = {
 
 const struct solver solver_sor = {
     .name = "sor",
+    .aliases = "overrelaxation",
     .about = "Gauss-Seidel with steps extended by omega: far fewer iterations if omega suits the matrix",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",

@@ -90,6 +90,7 @@ const struct solver solver_jacobi = {
 
 const struct solver solver_wjacobi = {
     .name = "wjacobi",
+    .aliases = "weighted-jacobi damped-jacobi",
     .about = "Jacobi with steps shortened by omega, which damps oscillating errors",
     .source = "textbook",
     .needs = "a square matrix with no zero on the diagonal",

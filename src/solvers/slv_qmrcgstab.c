@@ -45,6 +45,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 
 const struct solver solver_qmrcgstab = {
     .name = "qmrcgstab",
+    .aliases = "qmr",
     .about = "BiCGSTAB with a smoothed residual",
     .source = "THESIS 3; Chan et al. 1994",
     .needs = "a square matrix",

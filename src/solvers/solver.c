@@ -11,7 +11,7 @@ const struct solver *const solvers[] = {
     NULL};
 #undef SOLVER
 
-const struct registry solver_registry = {.entries = solvers};
+const struct registry solver_registry = {.entries = solvers, .aliases = offsetof(struct solver, aliases)};
 
 const struct solver *solver_find(const char *name)
 {

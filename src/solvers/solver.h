@@ -14,8 +14,9 @@ struct solve; /* solve.h */
 
 struct solver {
     const char *name, *about, *source;
-    const char *needs;  /* "a square matrix with no zero on the diagonal" */
-    const char *advice; /* what to do if the solver diverges or stagnates */
+    const char *aliases; /* other names, separated by blanks; NULL: none */
+    const char *needs;   /* "a square matrix with no zero on the diagonal" */
+    const char *advice;  /* what to do if the solver diverges or stagnates */
     /* for `help`: the work per iteration and the number of vectors; when to choose this solver */
     const char *cost, *when;
     int vectors; /* number of vectors on the device in addition to x and b */

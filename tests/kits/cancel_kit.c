@@ -119,6 +119,7 @@ const struct cancel_case cancel_cases[] = {
     {"replay", "", "replay script.txt", NULL},
     {"set", "", "set", NULL},
     {"allow", "", "allow", NULL},
+    {"clear", NULL, NULL, NULL},
     {"version", "", "version", NULL},
     {"quit", NULL, NULL, NULL},
     {"exit", NULL, NULL, NULL},

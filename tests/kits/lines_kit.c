@@ -70,7 +70,7 @@ static void add(char *line, size_t size, const char *word)
 static const char *plain_word(const struct kind *k, const struct session *s)
 {
     if (k->role == KIND_FILE) return "a.json";
-    return kind_accepts(k, s, "1") ? "1" : "Z";
+    return kind_value(k, s, "1") ? "1" : "Z";
 }
 
 bool plain_line(const struct command *c, struct session *s, int nth, char *line, size_t size)
@@ -185,7 +185,7 @@ static const char *value_of(uint64_t *random, const struct kind *k, const struct
         word = from < 5   ? any_of(random, small, COUNT(small))
                : from < 7 ? any_of(random, numbers, COUNT(numbers))
                           : any_of(random, words, COUNT(words));
-        if (kind_accepts(k, s, word)) break;
+        if (kind_value(k, s, word)) break;
     }
     return word;
 }

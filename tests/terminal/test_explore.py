@@ -200,7 +200,7 @@ def test_solve_in_panes():
 
 def test_quitting_keeps_a_paused_solve():
     s = at_prompt("--device cpu")
-    s.line("gen poisson2d 20; solve cg step")
+    s.line("gen poisson2d 20; solve cg step view")
     s.wait("paused")
     s.keys("q")
     s.wait("paused at iteration 0")

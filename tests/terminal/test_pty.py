@@ -155,7 +155,7 @@ def test_interrupt_of_a_long_command():
 
 def test_solve_by_steps():
     s = at_prompt("--device cpu")
-    s.line("gen poisson2d 20; solve cg step")
+    s.line("gen poisson2d 20; solve cg step view")
     s.wait("paused")
     s.keys("s", "s")
     s.wait("iteration 2 ")
@@ -168,9 +168,20 @@ def test_solve_by_steps():
     quits(s)
 
 
-def paused_solve():
+def test_solve_step_stays_at_the_prompt():
     s = at_prompt("--device cpu")
     s.line("gen poisson2d 20; solve cg step")
+    s.wait("paused: `step 5`")
+    s.line("s 3")
+    s.wait("        3  ")
+    s.line("c")
+    s.wait("converged")
+    quits(s)
+
+
+def paused_solve():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 20; solve cg step view")
     s.wait("paused")
     s.keys("n")
     s.wait("iteration 10 ")
@@ -204,7 +215,7 @@ def test_a_new_solve_has_no_note_of_the_previous_one():
     s.wait("this solve has ended")
     s.keys("q")
     s.wait("true residual")
-    s.line("solve cg step")
+    s.line("solve cg step view")
     s.wait("paused")
     s.settle()
     assert "this solve has ended" not in s.text()
@@ -289,7 +300,7 @@ def test_notes_of_a_solve_are_printed_after_its_screen():
 
 def test_ritz_values_restart_with_a_change():
     s = at_prompt("--device cpu")
-    s.line("gen poisson2d 20; solve gmres m 10 step")
+    s.line("gen poisson2d 20; solve gmres m 10 step view")
     s.wait("paused")
     s.keys("n")
     s.wait("Ritz values of A ")

@@ -507,7 +507,7 @@ static void test_command(void **state)
     assert_non_null(strstr(t.out, "weak       connected"));
     assert_null(strstr(t.out, "norms"));
     assert_false(talk_line(&t, "check only wek"));
-    assert_non_null(strstr(t.err, "the card has no line `wek`"));
+    assert_non_null(strstr(t.err, "`wek` after `only` is not a line of the report card (did you mean `weak`?)"));
     assert_true(talk_line(&t, "check lines"));
     for (int i = 0; card_lines[i]; i++) assert_non_null(strstr(t.out, card_lines[i]->about));
     assert_true(talk_line(&t, "gen random 6 2 9 as wide; check wide only definite"));

@@ -174,7 +174,8 @@ static void words_become_arguments(void **state)
 static const struct {
     const char *line, *message;
 } errors[] = {
-    {"stat", "stat: there is no such command; did you mean `stats`?\n"},
+    {"statts", "statts: there is no such command; did you mean `stats`?\n"},
+    {"st", "st: this could be `stats`, `step` or `stop`; type more letters\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists all commands\n"},
     {"list A", "list: `A` cannot follow `list`; nothing can\n"},
     {"use", "use: a matrix is missing after `use`; one of A, Bus\n"},
@@ -185,8 +186,8 @@ static const struct {
     {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
-    {"spmv A on cpu onn", "spmv: `onn` cannot follow `cpu`; use `using`, `kernel`, `reps`, `f32`, `f64` or `force`\n"},
-    {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, `using`, `kernel`, `on`, `reps`, `f32`, `f64` or `force`"
+    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is not a format, a kernel, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv Buss", "spmv: `Buss` after `spmv` is not a matrix, a format, a kernel, `on`, `reps`, `f32`, `f64` or `force`"
                   " (did you mean `Bus`?)\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},

@@ -102,7 +102,7 @@ static void errors_list_the_valid_names_and_values(void **state)
     struct talk t;
     (void)state;
     begin(&t);
-    talk_refuses(&t, "set color", "one of device, precision, colours, ascii");
+    talk_refuses(&t, "set tint", "one of device, precision, colours, ascii");
     talk_refuses(&t, "set colours 255", "one of auto, none, 8, 16, 256, true");
     talk_refuses(&t, "set colours 255", "did you mean `256`");
     talk_refuses(&t, "set device gpu", "one of auto, cpu, emu");
@@ -124,7 +124,7 @@ static void a_broken_file_is_one_warning(void **state)
         {"colours=256\r\n", ""},
         {"  colours  =  256  \nprecision f32\n", ""},
         {"colours 256\nnonsense\n", "/warpspy/config:2: there is no option `nonsense`"},
-        {"colour 16\ncolours 256\n", ":1: there is no option `colour` (did you mean `colours`?)"},
+        {"colurs 16\ncolours 256\n", ":1: there is no option `colurs` (did you mean `colours`?)"},
         {"colours 256\nascii maybe\ndevice tpu\n",
          ":2: `maybe` is not a value of ascii; one of auto, on, off; 1 more line"},
         {"precision\ncolours 256\n", ":1: a value of precision is missing"},
