@@ -92,7 +92,7 @@ static inline bool launchable(dim3 grid)
 {
     return grid.x && grid.y && grid.z;
 }
-/* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs its blocks may
+/* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs, its blocks may
    become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
    short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
    unevenly. */

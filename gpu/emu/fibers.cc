@@ -125,7 +125,7 @@ static void thread_loop()
     }
 }
 
-/* The stacks start at different offsets: with equal offsets their tops would all fall into the same cache sets. */
+/* The stacks start at different offsets: with equal offsets, their tops would all fall into the same cache sets. */
 static void set_up(fiber *f, unsigned number)
 {
     char *bottom = m->stacks + static_cast<size_t>(number) * STACK;

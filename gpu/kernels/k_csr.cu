@@ -110,7 +110,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
               "1000 999: 28 us, csr-stream 24, csr-cusp 55). It is the slowest kernel if one row is long (circuit\n"
               "100000 4: 2366 us, csr-merge 12.5).\n"
-              "For longer rows of similar length use csr-cusp, ell or sell; for uneven rows use csr-merge.\n",
+              "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-merge.\n",
     .deterministic = true,
     .f32 = scalar<float>,
     .f64 = scalar<double>,

@@ -26,7 +26,7 @@ static struct {
 static int npending;
 static pthread_mutex_t pending_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns. By then the signal's
+/* Async-signal-safe. The signal that this handler raises is delivered when the handler returns. By then, the signal's
    previous action has been restored. */
 static void on_death(int sig)
 {

@@ -170,7 +170,7 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
         if (kept && w.dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
-    if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong, see above; its time is not shown");
+    if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong (see above); its time is not shown");
     results_free(&r);
     return ok;
 }

@@ -119,8 +119,8 @@ static void out_separation(struct out *o, const struct solve *v)
     out_num(o, "parted", NULL, separated ? (double)v->history.separated_at : NAN, "%.0f");
     if (separated)
         out_note(o,
-                 "warning: at iteration %lld the true residual exceeded 10 times the recursive residual; at "
-                 "the end they are %.2e and %.2e",
+                 "warning: at iteration %lld, the true residual exceeded 10 times the recursive residual; at "
+                 "the end, they are %.2e and %.2e",
                  (long long)v->history.separated_at, v->result.residual_true, v->residual);
 }
 

@@ -263,7 +263,8 @@ static void say_score(struct out *o, const struct score *n)
         out_text(o, "Questions: %d right, %d wrong, %d skipped%s.", n->of[RIGHT], n->of[WRONG], n->of[SKIPPED],
                  unknown);
     else if (n->of[SHOWN])
-        out_text(o, "Questions: %d%s. At a terminal they are interactive.", n->of[SHOWN] + n->of[UNKNOWN], unknown);
+        out_text(o, "Questions: %d%s. At a terminal, the questions are interactive.", n->of[SHOWN] + n->of[UNKNOWN],
+                 unknown);
 }
 
 void score_say(struct session *s, const struct score *n)

@@ -66,7 +66,7 @@ enum solve_phase {
 const char *phase_name(enum solve_phase phase); /* "spmv", "dot", ... */
 
 /* The time of a phase, measured in one iteration of a slice by waiting for the device before and after each phase. On a
-   GPU each wait adds some microseconds; all other iterations run without waits. */
+   GPU, each wait adds some microseconds; all other iterations run without waits. */
 struct phase {
     enum solve_phase id;
     double us; /* summed over n samples */

@@ -60,7 +60,7 @@ static double cpu_most(const struct sample *s, int n)
 
 /* ---- one command ---- */
 
-/* Processor time of the program so far, in us. On a busy machine processor time is more reliable than elapsed time. */
+/* Processor time of the program so far, in us. On a busy machine, processor time is more reliable than elapsed time. */
 static double used_us(void)
 {
     clockid_t clock;

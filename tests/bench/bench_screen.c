@@ -528,7 +528,7 @@ static double solve_s(struct shown *x, int64_t iterations)
     return (now_us() - from) / 1e6;
 }
 
-/* Processor time of all threads, in s. On a busy machine processor time is more reliable than elapsed time. */
+/* Processor time of all threads, in s. On a busy machine, processor time is more reliable than elapsed time. */
 static double processor_s(void)
 {
     struct rusage used;

@@ -19,7 +19,7 @@ struct fake {
     int64_t most;                /* the peak of `used` */
     int64_t fail_in[FAKE_CALLS]; /* the nth call from now fails; 0: no call fails */
     int64_t corrupt_in;          /* the nth copy to the host from now returns wrong values */
-    bool sticky;                 /* after a failing call the device is lost until a reset */
+    bool sticky;                 /* after a failing call, the device is lost until a reset */
     bool refuse_reset;
     int resets;
     int nblocks; /* live allocations */

@@ -14,7 +14,7 @@ void check_shapes(struct device *d, int64_t slots);
 /* Check that results equal the reference bit for bit on problems with exact arithmetic, so that any two devices agree.
  */
 void check_exact(struct device *d, int64_t slots);
-/* Run each kernel that is marked as deterministic three times and compare the bits; between the runs `disturb` (which
+/* Run each kernel that is marked as deterministic three times and compare the bits; between the runs, `disturb` (which
    may be NULL) changes something that must not affect the result. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
 /* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros. The check is skipped if the

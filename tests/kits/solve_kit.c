@@ -937,8 +937,8 @@ static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful
     assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
 }
 
-/* If r.q differs from p.q, a step of cg detects that its predicted residual norm is wrong; from then on its predictions
-   are right. */
+/* If r.q differs from p.q, a step of cg detects that its predicted residual norm is wrong; from then on, its
+   predictions are right. */
 static void check_cg_careful(struct vectors *t)
 {
     double s[SCALARS], rr = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;

@@ -294,7 +294,7 @@ def test_notes_of_a_solve_are_printed_after_its_screen():
     s.keys("q")
     s.wait("error in x")
     raw = bytes(s.raw)
-    assert raw.rindex(b"\x1b[?1049l") < raw.rindex(b"at the end they are"), raw
+    assert raw.rindex(b"\x1b[?1049l") < raw.rindex(b"at the end, they are"), raw
     quits(s)
 
 

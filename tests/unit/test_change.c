@@ -564,7 +564,7 @@ static void test_diverged_residuals(void **state)
         const char *at = strstr(t.out, "\"parted\":");
         assert_non_null(at);
         double parted = strtod(at + strlen("\"parted\":"), NULL);
-        if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end they are") != !table[i].to)
+        if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end, they are") != !table[i].to)
             fail_msg("%s: %s%s", table[i].line, at, t.err);
         assert_true(!strstr(t.out, "restarts from this x") == !table[i].to);
     }

@@ -177,7 +177,7 @@ static void a_view_is_drawn_again(void **state)
     talk_close_screen(&t);
 }
 
-/* Without a matrix there is nothing to draw. */
+/* Without a matrix, there is nothing to draw. */
 static void no_picture_without_a_matrix(void **state)
 {
     struct talk t;

@@ -545,7 +545,7 @@ static void questions_are_printed_without_a_terminal(void **state)
                        "Question 2: Which is wide?\n  a  the band\n  b  the web\nAnswer: b  the web.\n\n"
                        "Question 3: What do you see?\nA grid.\n\nQuestion 4: How many iterations?\n> race ");
     assert_says(t.out, "\nAnswer: 29.\nAbout twice sixteen.\nThe end.\n\n"
-                       "Questions: 3. At a terminal they are interactive.\n");
+                       "Questions: 3. At a terminal, the questions are interactive.\n");
     shut(&t);
 }
 
@@ -575,7 +575,7 @@ static void questions_are_rows_of_json(void **state)
     shut(&t);
 }
 
-/* The lines that a reader types, one per prompt; after the last line the input ends. */
+/* The lines that a reader types, one per prompt; after the last line, the input ends. */
 static const char *const *typed;
 static char prompts[256];
 
@@ -740,7 +740,7 @@ static void pictures_and_lines_are_expected(void **state)
     assert_says(t.out, " ell  P  16 x 16");
     assert_says(t.out, " rows  P  16 x 16");
     shut(&t);
-    open_on_cpu(&t, OUT_JSON); /* in JSON the pictures are rows of data */
+    open_on_cpu(&t, OUT_JSON); /* in JSON, the pictures are rows of data */
     assert_true(lesson(&t, text));
     shut(&t);
 }

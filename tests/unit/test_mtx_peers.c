@@ -21,7 +21,7 @@
 enum { BYTES_MOST = 8000000 };
 
 /* A function that the library's header does not declare. The function uses 1-based indices. Values are NULL for a
-   pattern, and pairs for complex numbers. For integers the function reads the size only. */
+   pattern, and pairs for complex numbers. For integers, the function reads the size only. */
 int mm_read_mtx_crd(char *path, int *rows, int *cols, int *n, int **row, int **col, double **val, MM_typecode *code);
 
 /* ---- the files of the collection, unpacked ---- */

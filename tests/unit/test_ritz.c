@@ -80,7 +80,7 @@ static double lowest(int64_t n)
     return 4 * half * half;
 }
 
-/* A result computed row by row with any budget equals the result computed in one call; after every row both values are
+/* A result computed row by row with any budget equals the result computed in one call; after every row, both values are
    correct. */
 static void test_growing(void **state)
 {

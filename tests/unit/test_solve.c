@@ -192,7 +192,7 @@ static void test_bytes(void **state)
     assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 
-/* In f32 the residual that gmres estimates becomes smaller than the true residual. Each estimate is checked and
+/* In f32, the residual that gmres estimates becomes smaller than the true residual. Each estimate is checked and
    rejected, and the solve ends. */
 static void test_estimates_of_gmres_are_checked(void **state)
 {

@@ -48,7 +48,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
 static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!residuals_separated(v)) return y;
-    canvas_text(c, 1, y, ST_BAD, "at iteration %lld the true residual exceeded 10 times the recursive residual",
+    canvas_text(c, 1, y, ST_BAD, "at iteration %lld, the true residual exceeded 10 times the recursive residual",
                 (long long)v->history.separated_at);
     return y + 1;
 }
