@@ -297,7 +297,7 @@ const struct wrong_rule wrong_rules[] = {
      "tree_wrong", "tree_right"},
     {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
      "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"
-     "of their additions is lost; in the worst case only one of 64 additions remains.\n",
+     "of their additions is lost; in the worst case, only one of 64 additions remains.\n",
      "total_wrong", "total_right"},
     {"global", "global memory needs a __syncthreads() too", "twice each number and twice the number before it",
      "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks,\n"

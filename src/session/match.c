@@ -350,7 +350,7 @@ static enum taken match_short(struct match *m, struct err *e)
     return NOT_TAKEN;
 }
 
-/* Find what the next word is the value of. */
+/* Find the item of the grammar whose value is the next word. */
 static bool match_place(struct match *m, struct err *e)
 {
     const char *text = m->w->w[m->next].text;

@@ -20,9 +20,9 @@ enum { OUTWARD = 8 }; /* factor by which each try beyond inner reaches farther o
 
 /* Compare p->x with the spectrum of T. Processes rows p->row .. k-1, but at most *budget rows. T = L D L' with D_j = 1
    / alpha_j and L_j+1,j = sqrt(beta_j), so the pivots of T - x I can be computed from the pivots of T alone (the
-   stationary qd transform), each with a small relative error. Therefore the smallest eigenvalue stays accurate, however
-   large the largest eigenvalue is. All pivots are positive if x is below the spectrum, and negative if x is above it.
-   Returns false if an eigenvalue is at x or farther out. */
+   stationary qd transform), each with a small relative error. Therefore, the smallest eigenvalue stays accurate,
+   however large the largest eigenvalue is. All pivots are positive if x is below the spectrum, and negative if x is
+   above it. Returns false if an eigenvalue is at x or farther out. */
 static bool advance(struct ritz_probe *p, int side, const double *alpha, const double *beta, int64_t k, int64_t *budget)
 {
     double sign = side == LOW ? 1 : -1, x = p->x, ratio = p->ratio;

@@ -244,7 +244,7 @@ bool solve_drain(struct solve *v, struct err *e);
 bool solve_end(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
-   there; the results are bit-identical if the kernel is deterministic. Afterwards the solve is RUNNING and paused. */
+   there; the results are bit-identical if the kernel is deterministic. Afterwards, the solve is RUNNING and paused. */
 bool solve_back(struct solve *v, int64_t n, struct err *e);
 /* Change settings and continue from the current x: a change of tol or maxit takes effect without a restart; a change of
    any other setting restarts the solver from this x. The iteration count continues. A restart drops the earlier
