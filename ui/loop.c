@@ -90,7 +90,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
     FILE *f = out_file(s->out);
     struct view_state *st = screen_view_state(s, v);
-    bool terminal = isatty(fileno(f));
+    bool terminal = out_columns(s->out) > 0;
     int w = s->front->width, h = s->front->height;
     if (terminal) term_size(&w, &h), h--;
     struct canvas c;
@@ -213,6 +213,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front =
         (struct front){.show = show, .live = live_view, .echo = echo, .calm = live_calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
+    sc->front.pause = prompt_pause;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;
     sc->front.about_view = about_view;
@@ -244,8 +245,9 @@ static void greet(struct session *s)
     int w, h;
     const struct device *d = s->dev ? s->dev : device_default();
     if (s->current || out_mode(s->out) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson looks`, `load FILE` or `gen poisson2d 100`",
-             WARPSPY_VERSION, d ? d->name : "no device");
+    snprintf(text, sizeof text,
+             "warpspy %s on %s; begin with `help`, `lesson looks`, `load FILE` or `gen poisson2d 100`", WARPSPY_VERSION,
+             d ? d->name : "no device");
     term_size(&w, &h);
     if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;
     draw_wrapped(&c, 0, 0, c.h, ST_DIM, text);

@@ -506,10 +506,60 @@ char *prompt_ask(struct session *s, const char *prompt)
     enum beside before = beside_serve(s, BESIDE_NOTHING);
     bool quiet = term_quiet(false);
     rl_attempted_completion_function = no_matches;
-    char *line = read_line(prompt, true);
+    char *line = line_waiting(prompt); /* typed while a command ran */
+    if (!line) line = read_line(prompt, true);
     rl_attempted_completion_function = matches;
     if (!line) puts("");
     term_quiet(quiet);
     beside_serve(s, before);
     return line;
+}
+
+/* ---- the end of a page ---- */
+
+/* Read a key; the rest of the bytes that the key sends is dropped. */
+static bool key_goes_on(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    char byte, more;
+    ssize_t n = read(STDIN_FILENO, &byte, 1);
+    while (n == 1 && byte == '\033' && poll(&in, 1, 0) > 0 && read(STDIN_FILENO, &more, 1) == 1) continue;
+    return n == 1 && byte != 'q' && byte != 4;
+}
+
+/* Readline sets the modes of the terminal and draws the text, but reads nothing. */
+static bool wait_for_key(const char *prompt)
+{
+    enum happened what;
+    term_catch_stop(true);
+    rl_callback_handler_install(prompt, take);
+    while ((what = term_wait(-1)) != H_INPUT && what != H_INTERRUPT) {
+        if (what == H_STOP) suspend();
+        if (what == H_RESIZE) rl_resize_terminal();
+    }
+    bool on = what == H_INPUT && key_goes_on();
+    rl_clear_visible_line();
+    fflush(rl_outstream);
+    rl_callback_handler_remove();
+    term_catch_stop(false);
+    return on;
+}
+
+bool prompt_pause(struct session *s, const char *text)
+{
+    char prompt[400], dim[32] = "", plain[32] = "";
+    enum colours colours = s->plain ? COLOURS_NONE : colours_of_env(true);
+    if (colours) {
+        style_escape(ST_DIM, colours, dim, sizeof dim);
+        style_escape(ST_PLAIN, colours, plain, sizeof plain);
+    }
+    snprintf(prompt, sizeof prompt, "\1%s\2%s\1%s\2 ", dim, text, plain);
+    prompt_open(s);
+    fflush(stdout);
+    enum beside before = beside_serve(s, BESIDE_NOTHING);
+    bool quiet = term_quiet(false);
+    bool on = wait_for_key(prompt);
+    term_quiet(quiet);
+    beside_serve(s, before);
+    return on;
 }

@@ -12,6 +12,8 @@ void prompt_close(struct session *s);
 char *prompt_line(struct session *s);
 /* Ask a question while a command runs; NULL at the end of input or after Ctrl-C. */
 char *prompt_ask(struct session *s, const char *prompt);
+/* Show `text` until a key is pressed. Returns false if the key was q, Ctrl-C or Ctrl-D. */
+bool prompt_pause(struct session *s, const char *text);
 
 /* The prompt while a command runs: the text that the user types is shown below the output, and lines wait until the
    command has ended. beside.c calls these functions; prompt_beside handles keys and shows the progress. */

@@ -11,6 +11,7 @@
      =        its answer, see lesson_answer.c; several answers are alternatives, and a computed answer must agree with a
               written one. With "of it", the reader guesses the output of the commands directly below the
               question. A question without an answer is only for the reader to think about
+     ~        a hint, shown after a wrong answer, before the second try
      !        text shown after the answer
      |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
@@ -22,14 +23,18 @@
      @ * jacobi  converged *
      ! About as many as there are points along two sides.
 
-   At a terminal, questions are asked; otherwise they are printed with their answers. The lesson fails if a line with @
-   matches nothing or a written answer is no longer true. */
+   At a terminal, questions are asked, the text waits at the end of each page, and a sheet (lesson_sheet.h) keeps what
+   was answered, so that a lesson goes on where its reader left it. Otherwise questions are printed with their answers,
+   and nothing waits. The lesson fails if a line with @ matches nothing or a written answer is no longer true. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/front.h"
 #include "lesson.h"
 #include "lesson_list.h"
+#include "lesson_pages.h"
+#include "lesson_sheet.h"
+#include "machine/device.h"
 #include "session/library.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -39,6 +44,7 @@
 #include "base/text.h"
 #include "base/words.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,7 +61,109 @@ struct lesson {
     struct capture capture; /* output of the last commands; freed when no later line can refer to it */
     enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! expects a failure */
     const struct mark *last;                      /* kind of the previous line */
+    struct lesson_head head;
+    /* the following are used only if questions are asked */
+    struct pages pages;
+    struct sheet *sheet; /* owned; NULL: nothing is kept */
+    bool held;           /* the output of commands is shown when the question above them is answered */
+    bool unsaved;        /* the sheet could not be saved, and the reader knows that */
+    char footer[80];
+    struct quiet {
+        int questions; /* answered earlier: up to the end of these questions, nothing is printed; 0: all is printed */
+        struct out *out, *loud;
+        FILE *nowhere;
+        bool terminal, interactive;
+    } quiet;
 };
+
+/* ---- going on where the reader left ---- */
+
+/* The name of the lesson in file `path`: its last part without the ending, in characters that suit the name of a
+   file. */
+static void name_of(const char *path, char *out, size_t size)
+{
+    const char *slash = strrchr(path, '/');
+    snprintf(out, size, "%s", slash ? slash + 1 : path);
+    char *dot = strrchr(out, '.');
+    if (dot && dot > out) *dot = 0;
+    for (char *p = out; *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("-_.+", *p)) *p = '_';
+}
+
+static void fill_sheet(struct lesson *L, const char *path)
+{
+    struct session *s = L->session;
+    struct sheet *t = L->sheet;
+    struct device *d = session_device(s, NULL, NULL);
+    *t = (struct sheet){.questions = L->head.questions};
+    name_of(path, t->lesson, sizeof t->lesson);
+    snprintf(t->title, sizeof t->title, "%s", *L->head.title ? L->head.title : L->head.about);
+    snprintf(t->text, sizeof t->text, "%s", L->head.text);
+    snprintf(t->program, sizeof t->program, "warpspy %s", WARPSPY_VERSION);
+    snprintf(t->device, sizeof t->device, "%s", d ? d->name : "");
+    sheet_now(t->begun);
+}
+
+/* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet of another text of the
+   lesson is not used. */
+static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct err *e)
+{
+    struct sheet *t = L->sheet = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
+    char name[sizeof t->lesson];
+    if (!t) return false;
+    name_of(path, name, sizeof name);
+    bool begun = !restart && sheet_load(t, name) && t->n && !*t->ended && !strcmp(t->text, L->head.text);
+    if (begun)
+        L->quiet.questions = t->n;
+    else
+        fill_sheet(L, path);
+    return true;
+}
+
+/* All questions are answered. */
+static void end_sheet(struct lesson *L)
+{
+    if (!L->sheet || !L->sheet->n) return;
+    sheet_now(L->sheet->ended);
+    if (!L->unsaved) sheet_save(L->sheet, NULL);
+}
+
+/* The commands of the questions that were answered earlier run, but print nothing. */
+static bool be_quiet(struct lesson *L, struct err *e)
+{
+    struct quiet *v = &L->quiet;
+    struct session *s = L->session;
+    out_text(s->out, "You left this lesson after question %d of %d, and go on there.", v->questions, L->head.questions);
+    out_text(s->out, "`lesson %s restart` begins it again.", L->sheet->lesson);
+    pages_show(&L->pages);
+    v->nowhere = fopen("/dev/null", "we");
+    if (!v->nowhere) return fail_at(e, E_IO, "/dev/null", "cannot open: %s", strerror(errno));
+    v->out = out_new(v->nowhere, v->nowhere, OUT_TEXT, e);
+    if (!v->out) return fclose(v->nowhere), false;
+    v->loud = s->out;
+    v->terminal = s->terminal;
+    v->interactive = s->interactive;
+    s->out = v->out;
+    s->terminal = s->interactive = false;
+    return true;
+}
+
+/* Print again, with the score of the questions that were answered earlier. */
+static void speak(struct lesson *L)
+{
+    struct quiet *v = &L->quiet;
+    struct session *s = L->session;
+    s->out = v->loud;
+    s->terminal = v->terminal;
+    s->interactive = v->interactive;
+    out_free(v->out);
+    fclose(v->nowhere);
+    v->out = NULL;
+    *L->line = 0;
+    L->score = (struct score){.hinted = true, .left = L->score.left};
+    for (int i = 0; i < L->sheet->n; i++) score_add(&L->score, L->sheet->reply[i].outcome, L->sheet->reply[i].tries);
+    out_begin(s->out, "lesson");
+}
 
 /* ---- prose ---- */
 
@@ -105,24 +213,70 @@ static bool title(struct lesson *L, char *text, struct err *e)
     return true;
 }
 
-static bool settle(struct lesson *L, struct err *e)
+/* ---- asking ---- */
+
+/* Show what was collected, unless it waits for an answer. */
+static void show(struct lesson *L)
 {
-    struct capture *it = L->capture.text.file ? &L->capture : NULL;
-    if (!L->question.line) return true;
-    return question_settle(L->session, &L->question, it, &L->score, e);
+    if (!L->held && !L->quiet.out && !pages_show(&L->pages)) L->score.left = true;
 }
 
-/* A failed command has reported its error. A command may change what a table has measured, so tables end before it. */
+static void keep_reply(struct lesson *L)
+{
+    struct sheet *t = L->sheet;
+    struct err e = {0};
+    if (!t || t->n == REPLIES_MOST) return;
+    question_reply(&L->question, &t->reply[t->n++]);
+    if (L->unsaved || sheet_save(t, &e)) return;
+    L->unsaved = true;
+    out_note(L->session->out, "the answers are not saved: %s%s%s", e.where, *e.where ? ": " : "", e.text);
+}
+
+/* Ask the question that is on the screen. Returns false if the reader left. */
+static bool ask(struct lesson *L)
+{
+    struct session *s = L->session;
+    if (!L->held) show(L);
+    if (L->score.left) return false;
+    pages_direct(&L->pages);
+    int lines = question_ask(s, &L->question, &L->score);
+    pages_collect(&L->pages);
+    pages_keep(&L->pages, lines);
+    if (L->score.left) pages_drop(&L->pages);
+    L->held = false;
+    show(L);
+    return !L->score.left;
+}
+
+/* Find the answer, ask the question, and print the result. */
+static bool settle(struct lesson *L, struct err *e)
+{
+    struct session *s = L->session;
+    struct question *q = &L->question;
+    if (!q->line || q->settled) return true;
+    q->settled = true;
+    if (!question_find(s, q, L->capture.text.file ? &L->capture : NULL, e)) return false;
+    if (L->pages.s && !L->quiet.out && !ask(L)) return true;
+    question_say(s, q, &L->score);
+    if (!L->quiet.out) keep_reply(L);
+    return out_end(s->out, e);
+}
+
+/* A failed command has reported its error. A command may change what a table has measured, so tables end before it. The
+   reader guesses the output of commands before it is shown. */
 static bool command(struct lesson *L, char *text, struct err *e)
 {
     struct session *s = L->session;
     struct question *q = &L->question;
-    if (q->line && !question_needs_it(q) && !settle(L, e)) return false;
-    if (q->line && !q->asked) question_ask(s, q, &L->score);
+    bool guess = q->line && !q->settled && question_needs_it(q);
+    if (!guess && !settle(L, e)) return false;
+    if (!L->score.left) show(L);
     if (L->score.left) return true;
+    L->held = guess && L->pages.s && !L->quiet.out;
     out_text(s->out, "%s", text);
     L->ended = capture_line(s, text + 1, question_needs_it(q), &L->capture, e) ? RAN : REFUSED;
     out_begin(s->out, "lesson");
+    show(L);
     return !e->code;
 }
 
@@ -147,14 +301,27 @@ static bool row(struct lesson *L, char *text, struct err *e)
 
 /* ---- questions ---- */
 
+/* "Question 3 of 15"; in a pipe, where lessons are tests, "Question 3". */
+static void question_label(struct lesson *L, char *out, size_t size)
+{
+    int n = L->score.questions + 1;
+    if (L->pages.s && L->head.questions)
+        snprintf(out, size, "Question %d of %d", n, L->head.questions);
+    else
+        snprintf(out, size, "Question %d", n);
+}
+
 static bool question(struct lesson *L, char *text, struct err *e)
 {
     struct question *q = &L->question;
-    char label[40];
+    char label[60];
     bool first = !q->line;
     if (first) q->line = L->session->script_line;
     if (!question_add(q, text + 1, e)) return false;
-    snprintf(label, sizeof label, "Question %d:", L->score.questions + 1);
+    question_label(L, label, sizeof label);
+    snprintf(L->pages.heading, sizeof L->pages.heading, "%.60s: %.130s", label, q->text);
+    snprintf(L->footer, sizeof L->footer, "%s", label);
+    snprintf(label + strlen(label), sizeof label - strlen(label), ":");
     if (first) prose(L, label, e);
     if (text[1] != ' ' || text[2] != ' ') return prose(L, text + 1, e);
     end_line(L);
@@ -166,6 +333,13 @@ static bool answer(struct lesson *L, char *text, struct err *e)
     if (!L->question.line) return fail(e, E_INPUT, "an answer needs a question above it");
     end_line(L);
     return question_answer(&L->question, text + 1, L->session->script_line, e);
+}
+
+static bool hint(struct lesson *L, char *text, struct err *e)
+{
+    if (!L->question.line) return fail(e, E_INPUT, "a hint needs a question above it");
+    end_line(L);
+    return question_hint(&L->question, text + 1, e);
 }
 
 static bool explanation(struct lesson *L, char *text, struct err *e)
@@ -190,6 +364,7 @@ static const struct mark {
     {"#", title, NOTHING, 0, false},
     {"?", question, QUESTION, QUESTION, true},
     {"=", answer, ANSWER, QUESTION | ANSWER, false},
+    {"~", hint, ANSWER, QUESTION | ANSWER, false},
     {">", command, COMMAND, QUESTION | ANSWER | COMMAND | EXPECTED, false},
     {"@", expected, EXPECTED, COMMAND | EXPECTED, false},
     {"!", explanation, EXPLANATION, QUESTION | ANSWER | COMMAND | EXPECTED | EXPLANATION, true},
@@ -212,6 +387,8 @@ static bool close_part(struct lesson *L, struct err *e)
     question_free(&L->question);
     capture_free(&L->capture);
     L->ended = RAN;
+    *L->pages.heading = 0;
+    if (ok && L->quiet.out && L->score.questions >= L->quiet.questions) speak(L);
     return ok;
 }
 
@@ -226,7 +403,8 @@ static bool read_line(struct lesson *L, char *line, struct err *e)
     if (!(m->after & last->part) && !close_part(L, e)) return false;
     if (L->score.left) return true;
     if (!*line) out_text(L->session->out, "%s", "");
-    return m->read(L, line, e);
+    if (!*line && last->read != title) show(L);
+    return L->score.left || m->read(L, line, e);
 }
 
 /* ---- a whole lesson ---- */
@@ -251,26 +429,50 @@ static int width_of(const struct session *s)
     return width > WIDTH_MOST ? WIDTH_MOST : width < WIDTH_LEAST ? WIDTH_LEAST : width;
 }
 
-/* Read f as a script of the session, with file names relative to the folder of `path`. An error without a location gets
-   the file and line. */
-static bool teach(struct session *s, FILE *f, const char *path, int reps, struct err *e)
+/* Read f as a script of the session, with file names relative to the folder of `path`. */
+static bool read_script(struct lesson *L, FILE *f, const char *path, struct err *e)
 {
+    struct session *s = L->session;
     char folder[4096];
     const char *slash = strrchr(path, '/'), *outer = s->script;
     int64_t outer_line = s->script_line;
-    struct lesson *L = mem_zero(1, sizeof *L, "a lesson", e);
-    if (!L) return false;
-    *L = (struct lesson){.session = s, .papers = {.reps = reps}, .width = width_of(s)};
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) : 1, slash ? path : ".");
     s->folder = folder;
     s->script = path;
     bool ok = read_all(L, f, e);
+    bool lost = L->quiet.out && !L->score.left;
+    if (L->quiet.out) speak(L);
+    if (ok || L->score.left) show(L);
+    if (ok && !L->score.left && !s->quit) end_sheet(L);
+    if (!ok && lost && !e->code)
+        fail(e, E_INPUT, "a command before question %d failed or was cancelled; `restart` begins the lesson again",
+             L->quiet.questions + 1);
     score_say(s, &L->score);
     if (!ok && e->code && !*e->where)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", path, (long long)s->script_line);
     s->folder = NULL;
     s->script = outer;
     s->script_line = outer_line;
+    return ok;
+}
+
+/* An error without a location gets the file and line. */
+static bool teach(struct session *s, FILE *f, const char *path, const struct args *a, struct err *e)
+{
+    struct lesson *L = mem_zero(1, sizeof *L, "a lesson", e);
+    if (!L) return false;
+    L->session = s;
+    L->papers.reps = (int)arg_int(a, "reps", 0);
+    L->width = width_of(s);
+    bool known = lesson_head(f, &L->head), asks = question_can_ask(s);
+    bool ok = !asks || !known || begin_sheet(L, path, arg_flag(a, "restart"), e);
+    if (ok && asks) ok = pages_begin(&L->pages, s, e);
+    name_of(path, L->footer, sizeof L->footer);
+    L->pages.footer = L->footer;
+    if (ok && L->quiet.questions) ok = be_quiet(L, e);
+    ok = ok && read_script(L, f, path, e);
+    pages_end(&L->pages);
+    mem_free(L->sheet);
     papers_free(&L->papers);
     question_free(&L->question);
     capture_free(&L->capture);
@@ -318,7 +520,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     bool ok = lines_begin(s, "a lesson", a, &outer, e);
     if (ok) {
         drop_earlier(s);
-        ok = teach(s, f, path, (int)reps, e);
+        ok = teach(s, f, path, a, e);
         lines_end(s, &outer);
     }
     fclose(f);
@@ -327,7 +529,7 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_lesson = {
     .name = "lesson",
-    .grammar = "[LESSON] [reps N] [allow PERMISSION]",
+    .grammar = "[LESSON] [restart] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help = "`lesson` alone lists the lessons and your progress in each lesson. A lesson runs its commands and\n"
             "measures the rows of its tables on the device in use. The matrices of a lesson are kept until the next\n"

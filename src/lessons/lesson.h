@@ -61,7 +61,7 @@ bool answer_number(const char *given, double *value);
 
 /* ---- lesson_question.c ---- */
 
-enum { ANSWERS_MOST = 8, QUESTION_MOST = 2048, CHOICES_MOST = 16 };
+enum { ANSWERS_MOST = 8, QUESTION_MOST = 2048, CHOICES_MOST = 16, HINT_MOST = 512 };
 
 struct question {
     int64_t line; /* line number in the lesson; 0: there is no question */
@@ -71,25 +71,36 @@ struct question {
     char choice[CHOICES_MOST][120];
     int nanswers;
     struct answer answer[ANSWERS_MOST];
-    bool asked, settled; /* the answer was judged and printed */
-    char *given;         /* what the reader typed; the question owns this text; NULL: nothing */
+    char hint[HINT_MOST]; /* shown after a wrong answer; empty: none */
+    bool settled;         /* the answer was judged and printed */
+    enum outcome outcome;
+    int tries;               /* answers that the reader typed */
+    char *given[TRIES_MOST]; /* these answers, owned */
 };
 struct score {
-    int questions, of[THOUGHT + 1];
+    int questions, of[OUTCOMES];
+    int second;  /* right answers that were right at the second try */
     bool hinted; /* the hint about Enter and Ctrl-C was shown */
     bool left;   /* the reader left, by Ctrl-C or the end of input */
 };
-/* Append a line, without its mark, to the question. */
+/* Append a line, given without its mark, to the question, or to its hint. */
 bool question_add(struct question *q, const char *text, struct err *e);
+bool question_hint(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
 /* Is the question's answer computed from the output of the commands below the question? */
 bool question_needs_it(const struct question *q);
-/* Ask the question, if the session is interactive. */
-void question_ask(struct session *s, struct question *q, struct score *n);
-/* Compute the answer, judge what was typed, and print the result. `it` is the output of the commands below the
-   question, or NULL. */
-bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e);
+/* Compute the answer. `it` is the output of the commands below the question, or NULL. */
+bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e);
+/* Are questions asked, or printed with their answers? */
+bool question_can_ask(const struct session *s);
+/* Ask the question; after a wrong answer, give a hint and ask again. Returns the number of lines printed. */
+int question_ask(struct session *s, struct question *q, struct score *n);
+/* Judge what was typed, and print the result. */
+void question_say(struct session *s, struct question *q, struct score *n);
+/* What the sheet keeps of the question. */
+void question_reply(const struct question *q, struct reply *r);
 void question_free(struct question *q);
+void score_add(struct score *n, enum outcome v, int tries);
 void score_say(struct session *s, const struct score *n);
 
 #endif

@@ -5,6 +5,7 @@
 #include "lesson.h"
 #include "base/mem.h"
 #include "session/session.h"
+#include "base/text.h"
 
 #include <ctype.h>
 #include <math.h>
@@ -14,7 +15,7 @@
 
 void question_free(struct question *q)
 {
-    mem_free(q->given);
+    for (int i = 0; i < q->tries; i++) mem_free(q->given[i]);
     memset(q, 0, sizeof *q);
 }
 
@@ -38,6 +39,15 @@ bool question_add(struct question *q, const char *text, struct err *e)
         return fail(e, E_LIMIT, "the question is too long: at most %d bytes", QUESTION_MOST - 2);
     q->n += (size_t)snprintf(q->text + q->n, sizeof q->text - q->n, "%s%s", q->n && n ? " " : "", text);
     return true;
+}
+
+bool question_hint(struct question *q, const char *text, struct err *e)
+{
+    size_t n = strlen(q->hint);
+    text += strspn(text, " \t");
+    int more = snprintf(q->hint + n, sizeof q->hint - n, "%s%s", n ? " " : "", text);
+    return n + (size_t)more < sizeof q->hint ||
+           fail(e, E_LIMIT, "the hint is too long: at most %d bytes", HINT_MOST - 1);
 }
 
 /* The choice that begins with this letter, or NULL. */
@@ -67,50 +77,6 @@ bool question_needs_it(const struct question *q)
     for (int i = 0; i < q->nanswers; i++)
         if (q->answer[i].of && !strcmp(q->answer[i].of, "it")) return true;
     return false;
-}
-
-/* ---- asking ---- */
-
-/* Whether all answers are numbers. If all answers are numbers, typed text that is not a number is a typing error, not a
-   wrong answer. */
-static bool wants_number(const struct question *q)
-{
-    bool any = false;
-    for (int i = 0; i < q->nanswers; i++) {
-        const struct answer *a = &q->answer[i];
-        bool number = a->number || (a->of && !isnan(a->slack));
-        if (!number) return false;
-        any = true;
-    }
-    return any;
-}
-
-static bool is_blank(const char *text)
-{
-    return !text[strspn(text, " \t")];
-}
-
-static bool can_ask(const struct session *s)
-{
-    const struct front *f = s->front;
-    return s->interactive && f && f->ask && !f->covered && out_mode(s->out) == OUT_TEXT;
-}
-
-void question_ask(struct session *s, struct question *q, struct score *n)
-{
-    double number;
-    const char *prompt = !q->nanswers ? "think, then Enter> " : question_needs_it(q) ? "your guess> " : "answer> ";
-    q->asked = true;
-    if (!can_ask(s)) return;
-    if (!n->hinted) out_text(s->out, "(Press Enter to see the answer, Ctrl-C to quit the lesson.)");
-    n->hinted = true;
-    for (;;) {
-        mem_free(q->given);
-        q->given = s->front->ask(s, prompt);
-        n->left = !q->given;
-        if (n->left || is_blank(q->given) || !wants_number(q) || answer_number(q->given, &number)) return;
-        out_text(s->out, "Type a number, or press Enter to see the answer.");
-    }
 }
 
 /* ---- finding the answer ---- */
@@ -143,7 +109,7 @@ static bool check(const struct question *q, struct err *e, int64_t *line)
     return true;
 }
 
-static bool find_answer(struct session *s, struct question *q, struct capture *it, struct err *e)
+bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e)
 {
     int64_t line = q->line;
     bool ok = true;
@@ -166,16 +132,117 @@ static const struct answer *shown_answer(const struct question *q)
 
 /* ---- judging ---- */
 
+static const char *last_given(const struct question *q)
+{
+    return q->tries ? q->given[q->tries - 1] : NULL;
+}
+
+static bool is_blank(const char *text)
+{
+    return !text[strspn(text, " \t")];
+}
+
+static bool is_right(const struct question *q, const char *given)
+{
+    for (int i = 0; i < q->nanswers; i++)
+        if (answer_takes(&q->answer[i], given)) return true;
+    return false;
+}
+
+/* An empty line at the first try skips the question; at the second try it accepts that the first answer was wrong. */
 static enum outcome judge(const struct question *q)
 {
     if (!q->nanswers) return THOUGHT;
     if (shown_answer(q)->unknown) return UNKNOWN;
-    if (!q->given) return SHOWN;
-    if (is_blank(q->given)) return SKIPPED;
-    for (int i = 0; i < q->nanswers; i++)
-        if (answer_takes(&q->answer[i], q->given)) return RIGHT;
-    return WRONG;
+    if (!q->tries) return SHOWN;
+    if (q->tries == 1 && is_blank(q->given[0])) return SKIPPED;
+    return is_right(q, last_given(q)) ? RIGHT : WRONG;
 }
+
+/* ---- asking ---- */
+
+/* Whether all answers are numbers. If all answers are numbers, typed text that is not a number is a typing error, not a
+   wrong answer. */
+static bool wants_number(const struct question *q)
+{
+    for (int i = 0; i < q->nanswers; i++)
+        if (!q->answer[i].number) return false;
+    return q->nanswers > 0;
+}
+
+bool question_can_ask(const struct session *s)
+{
+    const struct front *f = s->front;
+    return s->interactive && f && f->ask && !f->covered && out_mode(s->out) == OUT_TEXT && !out_is_redirected(s->out);
+}
+
+/* Is a typed number off by a factor that units differ by? */
+static bool off_by_unit(double ratio)
+{
+    static const double factors[] = {8, 100, 1000, 1024, 1e6, 1048576, 1e9};
+    for (int i = 0; i < COUNT(factors); i++)
+        if (fabs(ratio / factors[i] - 1) < 0.02 || fabs(ratio * factors[i] - 1) < 0.02) return true;
+    return false;
+}
+
+/* What is wrong with the answer: "250 is too small". */
+static void say_fault(struct session *s, const struct question *q, const char *given)
+{
+    const struct answer *a = shown_answer(q);
+    double v;
+    if (!a->number || !answer_number(given, &v)) {
+        const char *choice = choice_of(q, given + strspn(given, " "));
+        out_text(s->out, "Not %s.", choice ? choice : given);
+        return;
+    }
+    const char *which = v > a->value ? "large" : "small";
+    bool unit = off_by_unit(v / a->value);
+    out_text(s->out, "Not %.6g: that is too %s.%s", v, which, unit ? " Check the unit." : "");
+}
+
+/* Read an answer. Returns false if the reader left. */
+static bool read_answer(struct session *s, struct question *q, const char *prompt, int *lines)
+{
+    double number;
+    for (;; ++*lines) {
+        char *line = s->front->ask(s, prompt);
+        ++*lines;
+        if (!line) return false;
+        if (is_blank(line) || !wants_number(q) || answer_number(line, &number))
+            return q->given[q->tries++] = line, true;
+        mem_free(line);
+        out_text(s->out, "Type a number, or press Enter to see the answer.");
+    }
+}
+
+static int lines_of(const struct session *s, const char *text)
+{
+    int columns = out_columns(s->out);
+    return columns ? text_width(text) / columns + 1 : 1;
+}
+
+/* A wrong answer deserves a second try, if the reader can judge it: not if the answer is not known here. */
+static bool deserves_hint(const struct question *q)
+{
+    return q->nanswers && !shown_answer(q)->unknown && !is_blank(last_given(q)) && !is_right(q, last_given(q));
+}
+
+int question_ask(struct session *s, struct question *q, struct score *n)
+{
+    const char *prompt = !q->nanswers ? "think, then Enter> " : question_needs_it(q) ? "your guess> " : "answer> ";
+    int lines = 0;
+    if (!n->hinted) out_text(s->out, "(Press Enter to see the answer, Ctrl-C to quit the lesson.)"), lines++;
+    n->hinted = true;
+    n->left = !read_answer(s, q, prompt, &lines);
+    if (n->left || !deserves_hint(q)) return lines;
+    say_fault(s, q, last_given(q));
+    if (*q->hint) out_text(s->out, "Hint: %s", q->hint);
+    lines += 1 + (*q->hint ? lines_of(s, q->hint) : 0);
+    n->left = !read_answer(s, q, "second try> ", &lines);
+    return lines;
+}
+
+/* ---- the result ---- */
 
 /* Compare a typed number with the answer. Writes, for example, " You said 60, which is 2.1 times the answer." to out;
    the result is "Close", "Far off", ... */
@@ -208,7 +275,8 @@ static void say(struct session *s, const struct question *q, enum outcome v)
     if (v == UNKNOWN || v == THOUGHT) return;
     answer_show(a, text, sizeof text);
     const char *choice = a->number ? NULL : choice_of(q, text), *near = NULL;
-    if (v <= WRONG && a->number && answer_number(q->given, &given)) near = distance(given, a->value, off, sizeof off);
+    if (v <= WRONG && a->number && answer_number(last_given(q), &given))
+        near = distance(given, a->value, off, sizeof off);
     if (v == WRONG && near)
         out_text(s->out, "%s: it is %s.%s", near, text, off);
     else
@@ -236,32 +304,42 @@ static void say_row(struct session *s, const struct question *q, enum outcome v)
     out_str(s->out, "verdict", NULL, names[v]);
 }
 
-bool question_settle(struct session *s, struct question *q, struct capture *it, struct score *n, struct err *e)
+void score_add(struct score *n, enum outcome v, int tries)
 {
-    if (q->settled) return true;
-    q->settled = true;
-    if (!find_answer(s, q, it, e)) return false;
-    if (!q->asked) question_ask(s, q, n);
-    if (n->left) return true;
-    enum outcome v = judge(q);
     n->questions++;
     n->of[v]++;
-    say(s, q, v);
-    say_row(s, q, v);
-    return out_end(s->out, e);
+    n->second += v == RIGHT && tries > 1;
+}
+
+void question_say(struct session *s, struct question *q, struct score *n)
+{
+    q->outcome = judge(q);
+    score_add(n, q->outcome, q->tries);
+    say(s, q, q->outcome);
+    say_row(s, q, q->outcome);
+}
+
+void question_reply(const struct question *q, struct reply *r)
+{
+    const struct answer *a = shown_answer(q);
+    *r = (struct reply){.outcome = q->outcome, .tries = q->tries};
+    snprintf(r->asked, sizeof r->asked, "%.*s", (int)sizeof r->asked - 1, q->text);
+    for (int i = 0; i < q->tries; i++) snprintf(r->said[i], sizeof r->said[i], "%s", q->given[i]);
+    if (a && !a->unknown) answer_show(a, r->answer, sizeof r->answer);
 }
 
 /* ---- at the end ---- */
 
 static void say_score(struct out *o, const struct score *n)
 {
-    char unknown[64] = "";
+    char unknown[64] = "", second[48] = "";
+    if (n->second) snprintf(second, sizeof second, ", %d at the second try", n->second);
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer on this device", n->of[UNKNOWN]);
     out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");
     if (asked)
-        out_text(o, "Questions: %d right, %d wrong, %d skipped%s.", n->of[RIGHT], n->of[WRONG], n->of[SKIPPED],
-                 unknown);
+        out_text(o, "Questions: %d right%s, %d wrong, %d skipped%s.", n->of[RIGHT], second, n->of[WRONG],
+                 n->of[SKIPPED], unknown);
     else if (n->of[SHOWN])
         out_text(o, "Questions: %d%s. At a terminal, the questions are interactive.", n->of[SHOWN] + n->of[UNKNOWN],
                  unknown);

@@ -27,6 +27,9 @@ struct front {
     /* Print the prompt and read a line from the terminal. Returns the line, which the caller releases with mem_free, or
        NULL after Ctrl-C or at the end of input. */
     char *(*ask)(struct session *s, const char *prompt);
+    /* Show `text` on the last line of the terminal until a key is pressed, then erase it. Returns false if the key was
+       q, Ctrl-C or Ctrl-D. */
+    bool (*pause)(struct session *s, const char *text);
     /* Called after one of the options colours, ascii or mouse was set. */
     void (*restyle)(struct session *s);
     int width;                    /* width of text output in characters; 80 if the output is not a terminal */

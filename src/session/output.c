@@ -206,6 +206,16 @@ struct out_target out_redirect(struct out *o, struct out_target to)
     return before;
 }
 
+struct out_target out_target(const struct out *o)
+{
+    return o->to;
+}
+
+static FILE *messages_of(const struct out *o)
+{
+    return o->to.messages ? o->to.data : o->messages;
+}
+
 bool out_end(struct out *o, struct err *e)
 {
     if (o->mode == OUT_JSON && !o->printed && !o->json) json_start(o, true);
@@ -242,8 +252,9 @@ void out_error(struct out *o, const struct err *why)
         return;
     }
     fflush(o->to.data);
-    fprintf(o->messages, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
-    fflush(o->messages);
+    FILE *f = messages_of(o);
+    fprintf(f, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
+    fflush(f);
 }
 
 static void start_row(struct out *o, bool record)
@@ -486,9 +497,10 @@ void out_note(struct out *o, const char *fmt, ...)
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
-    fprintf(o->messages, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
+    FILE *f = messages_of(o);
+    fprintf(f, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
     if (o->text) fprintf(o->text, "%s\n", safe);
-    fflush(o->messages);
+    fflush(f);
 }
 
 void out_progress(struct out *o, const char *text)

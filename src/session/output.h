@@ -25,9 +25,11 @@ struct out_target {
     int columns; /* width of text; 0: width of the terminal that data writes to; -1: width of the terminal on stdout */
     bool csv_before; /* data already contains a CSV table */
     bool redirected; /* the user sent the output of this command to a file or to a shell command */
+    bool messages;   /* errors and notes go to data too */
 };
 /* Print pending rows, and send the following data to another target. Returns the previous target. */
 struct out_target out_redirect(struct out *o, struct out_target to);
+struct out_target out_target(const struct out *o);
 bool out_is_redirected(const struct out *o);
 /* Will the output be read without the earlier output of the session, because it is redirected or a report? */
 bool out_stands_alone(const struct out *o);

@@ -2,9 +2,11 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 from harness import PROGRAM, main
@@ -515,6 +517,7 @@ def test_a_lesson_asks():
     with open(os.path.join(s.home, "ask.txt"), "w") as f:
         f.write(ASKING)
     s.line(f"lesson {s.home}/ask.txt")
+    s.wait("Question 1 of 3:")
     s.wait("(Press Enter to see the answer, Ctrl-C to quit the lesson.)")
     s.wait("answer>")
     s.line("many")
@@ -523,6 +526,9 @@ def test_a_lesson_asks():
     s.wait("Right: 256.")
     s.wait("Sixteen by sixteen.")
     s.keys("\t", "b", "\r")  # there is nothing to complete
+    s.wait("Not b.")
+    s.wait("second try>")
+    s.line("c")
     s.wait("Wrong: it is a  the web.")
     s.wait("your guess>")
     s.line("")
@@ -545,6 +551,67 @@ def test_a_lesson_asks():
     quits(s)
 
 
+# A lesson whose first question has more than a page of output below it.
+PAGED = ("# Pages\n" + "".join(f"Paragraph {k} of the text.\n\n" for k in range(8)) +
+         "? How many points has the grid?\n= 9\n= rows[matrix=P] of it\n~ Three by three.\n"
+         "> gen poisson2d 3 as P\n> stats P\n! So it is.\n\n? And its neighbours?\n= 4\n\nThe end.\n")
+
+
+def test_a_lesson_waits_for_its_reader():
+    """Pages end at the height of the terminal and show the question; the lesson goes on where it was left."""
+    s = Session("--device cpu", rows=12, cols=60)
+    s.wait("]> ")
+    with open(os.path.join(s.home, "paged.txt"), "w") as f:
+        f.write(PAGED)
+    s.line(f"lesson {s.home}/paged.txt")
+    s.wait("paged   Enter: go on  q: leave")
+    assert "Paragraph 0" in s.text() and "Paragraph 5" not in s.text(), s.text()
+    s.keys(" ")
+    s.wait("Question 1 of 2: How many points has the grid?")
+    s.wait("your guess>")
+    s.line("8")
+    s.wait("Not 8: that is too small.")
+    s.wait("Hint: Three by three.")
+    assert "How many points" in s.text() and "gen poisson2d" not in s.text(), s.text()
+    s.line("9")
+    s.wait("Question 1 of 2   Enter: go on  q: leave")
+    assert "How many points" in s.text(), s.text()  # the question is kept in sight
+    s.keys("\r")
+    s.wait("Enter: go on")
+    assert s.text().startswith("Question 1 of 2: How many points has the grid?"), s.text()
+    s.keys("\r", "\r")
+    s.wait("Right: 9.")
+    s.wait("Question 2 of 2: And its neighbours?")
+    s.keys("\x03")
+    s.wait("You left the lesson; its matrices remain.")
+    s.line("!clear")
+    s.line(f"lesson {s.home}/paged.txt")
+    s.wait("You left this lesson after question 1 of 2, and go on there.")
+    s.wait("Question 2 of 2: And its neighbours?")
+    assert "Paragraph" not in s.text(), s.text()
+    s.line("4")
+    s.wait("The end.")
+    s.wait("Questions: 2 right, 1 at the second try, 0 wrong, 0 skipped.")
+    s.wait("P [cpu]> ")
+    s.line("!clear")
+    s.line(f"lesson {s.home}/paged.txt")
+    s.wait("Enter: go on  q: leave")
+    s.keys("q")
+    s.wait("You left the lesson")
+    quits(s)
+
+
+def test_a_lesson_in_a_pipe_does_not_wait():
+    home = tempfile.mkdtemp()
+    with open(os.path.join(home, "paged.txt"), "w") as f:
+        f.write(PAGED)
+    r = subprocess.run([PROGRAM, "--device", "cpu", "-c", f"lesson {home}/paged.txt"], stdin=subprocess.DEVNULL,
+                       capture_output=True, text=True, env=dict(os.environ, XDG_STATE_HOME=home), timeout=60)
+    assert r.returncode == 0 and "The end." in r.stdout and "Enter:" not in r.stdout, r
+    assert not os.path.exists(os.path.join(home, "warpspy", "lessons")), "a pipe keeps no answers"
+    shutil.rmtree(home)
+
+
 def test_a_lesson_on_a_small_terminal():
     """Expected text of a picture is found even if the screen shows only part of it."""
     s = Session("--device cpu", rows=12, cols=40)
@@ -554,6 +621,10 @@ def test_a_lesson_on_a_small_terminal():
                 "@ longest: row 20 (41), row 21 (41), row 22 (41), row 23 (41), row 24 (41)\n"
                 "This prose is filled to the width of a terminal of forty columns.\n")
     s.line(f"lesson {s.home}/small.txt")
+    s.wait("small   Enter: go on  q: leave")
+    s.keys("\r")
+    s.wait("longest: row 20 (41)")
+    s.keys("\r")
     s.wait("This prose is filled to the width of a\nterminal of forty columns.")
     assert "row 24" not in s.text()
     quits(s)
@@ -561,7 +632,7 @@ def test_a_lesson_on_a_small_terminal():
 
 def test_greeting():
     s = at_prompt("--device cpu")
-    s.wait("on cpu; begin with `help`")
+    s.wait("on cpu; begin with `help`, `lesson looks`, ")
     quits(s)
     s = at_prompt("samples/thesis4.mtx")
     assert "begin with" not in s.text(), s.text()

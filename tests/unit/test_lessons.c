@@ -436,6 +436,7 @@ static const struct {
     {"> nonsense\n@! something else\n", ":2: ", "no line `something else`"},
     {"= 3\n", ":1: ", "an answer needs a question above it"},
     {"? How many?\n\n= 3\n", ":3: ", "an answer needs a question above it"},
+    {"~ Think.\n", ":1: ", "a hint needs a question above it"},
     {"! So it is.\n", ":1: ", "an explanation needs a question above it"},
     {"? How many?\n=\n", ":2: ", "the answer is missing"},
     {"? How many?\n= 3 apples\n", ":2: ", "`3 apples` is not a number: put quotes around words"},
@@ -586,8 +587,8 @@ static char *type_next(struct session *s, const char *prompt)
     return *typed ? mem_str(*typed++, NULL) : NULL;
 }
 
-/* Run the lesson with these answers. */
-static bool answered(struct talk *t, const char *text, const char *const *lines)
+/* Run the lesson with these answers, from its beginning or from where its reader left it. */
+static bool answered_on(struct talk *t, const char *text, const char *const *lines)
 {
     open_on_cpu(t, OUT_TEXT);
     t->s.front->ask = type_next;
@@ -597,28 +598,93 @@ static bool answered(struct talk *t, const char *text, const char *const *lines)
     return lesson(t, text);
 }
 
+static bool answered(struct talk *t, const char *text, const char *const *lines)
+{
+    unlink(path_of("warpspy/lessons/lesson"));
+    return answered_on(t, text, lines);
+}
+
 static void questions_are_asked(void **state)
 {
     struct talk t;
     (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
     assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
-    assert_says(t.out,
-                "the grid?\n(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
+    assert_says(t.out, "Question 1 of 4: How many points has the grid?\n"
+                       "(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
     assert_says(t.out, "\nRight: 29. You said 30, 3.4% more.\nAbout twice");
     assert_says(t.out, "Questions: 3 right, 0 wrong, 0 skipped.\n");
     shut(&t);
-    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "a", "", " ", NULL}));
-    assert_says(t.out,
-                "Type a number, or press Enter to see the answer.\nClose: it is 256. You said 250, 2.3% less.\n");
-    assert_says(t.out, "\nWrong: it is b  the web.\n");
+}
+
+/* After a wrong answer, a hint and a second try. */
+static void a_wrong_answer_has_a_second_try(void **state)
+{
+    static const char hinted[] = "? How many?\n= 7\n~ The days\n~ of a week.\n\n? Yes or no?\n= no\n";
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"many", "250", "256", "a", "b", "", " ", NULL}));
+    assert_string_equal(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> ");
+    assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
+    assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
-    assert_says(t.out, "Questions: 0 right, 2 wrong, 1 skipped.\n");
+    assert_says(t.out, "Questions: 2 right, 2 at the second try, 0 wrong, 1 skipped.\n");
     shut(&t);
-    assert_true(answered(&t, asking, (const char *const[]){"1,000", "b", "", "2", NULL}));
-    assert_says(t.out, "Far off: it is 256. You said 1000, which is 3.91 times the answer.\n");
+    assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "", "29000", "2", NULL}));
+    assert_says(t.out, "Not 1000: that is too large.\nClose: it is 256. You said 250, 2.3% less.\n");
+    assert_says(t.out, "\nNot a  the band.\nWrong: it is b  the web.\n");
+    assert_says(t.out, "\nNot 29000: that is too large. Check the unit.\n> race");
     assert_says(t.out, "Far off: it is 29. You said 2; the answer is 14.5 times as much.\n");
+    shut(&t);
+    assert_true(answered(&t, hinted, (const char *const[]){"8", "7", "yes", "no", NULL}));
+    assert_says(t.out, "Not 8: that is too large.\nHint: The days of a week.\nRight: 7.\n");
+    assert_says(t.out, "Not yes.\nRight: no.\n");
+    shut(&t);
+}
+
+/* A reader who left goes on after the last answered question; the commands before it run again, and print nothing. */
+static void a_lesson_goes_on_where_it_was_left(void **state)
+{
+    struct talk t;
+    (void)state;
+    assert_true(answered(&t, asking, (const char *const[]){"250", "256", "a", "b", NULL}));
+    assert_says(t.out, "You left the lesson");
+    shut(&t);
+    assert_true(answered_on(&t, asking, (const char *const[]){"lines", "30", NULL}));
+    assert_string_equal(prompts, "think, then Enter> your guess> ");
+    assert_says(t.out, "You left this lesson after question 2 of 4, and go on there.\n"
+                       "`lesson lesson restart` begins it again.\n\nQuestion 3 of 4: What do you see?\n");
+    assert_says(t.out, "Questions: 3 right, 2 at the second try, 0 wrong, 0 skipped.\n");
+    assert_null(strstr(t.out, "How many points"));
+    assert_non_null(session_matrix(&t.s, "grid", NULL));
+    shut(&t);
+    assert_true(answered_on(&t, asking, (const char *const[]){"256", NULL})); /* a finished lesson begins again */
+    assert_says(t.out, "Question 1 of 4");
+    char line[200];
+    snprintf(line, sizeof line, "lesson %s restart", path_of("lesson.txt"));
+    talk_forget(&t);
+    talk_says(&t, line, "Question 1 of 4");
+    assert_null(strstr(t.out, "You left this lesson"));
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"256", NULL}));
+    shut(&t);
+    assert_true(answered_on(&t, "? Changed?\n= yes\n", (const char *const[]){"yes", NULL}));
+    assert_says(t.out, "Question 1 of 1");
+    shut(&t);
+}
+
+/* A state folder that cannot be written is one note. */
+static void answers_are_lost_with_a_note(void **state)
+{
+    struct talk t;
+    (void)state;
+    setenv("XDG_STATE_HOME", "/proc/nowhere", 1);
+    assert_true(answered(&t, asking, (const char *const[]){"256", "b", "", "29", NULL}));
+    setenv("XDG_STATE_HOME", folder, 1);
+    const char *note = strstr(t.err, "the answers are not saved: /proc/nowhere/warpspy/lessons/lesson: ");
+    if (!note || strstr(note + 5, "answers are not saved")) fail_msg("found: %s", t.err);
+    assert_says(t.out, "Questions: 3 right");
     shut(&t);
 }
 
@@ -628,7 +694,7 @@ static void a_lesson_can_be_quit(void **state)
 {
     struct talk t;
     (void)state;
-    assert_true(answered(&t, asking, (const char *const[]){"256", "a", "", NULL}));
+    assert_true(answered(&t, asking, (const char *const[]){"256", "a", "a", "", NULL}));
     assert_null(strstr(t.out, "> race"));
     assert_null(strstr(t.out, "The end."));
     assert_says(t.out, "How many iterations?\nYou left the lesson; its matrices remain.\n"
@@ -694,7 +760,7 @@ static void answers_are_judged(void **state)
     (void)state;
     for (int i = 0; i < COUNT(judged); i++) {
         snprintf(text, sizeof text, "> gen poisson2d 4 as P\n? What?\n= %s\n", judged[i].answer);
-        bool ok = answered(&t, text, (const char *const[]){judged[i].typed, NULL});
+        bool ok = answered(&t, text, (const char *const[]){judged[i].typed, "", NULL});
         bool right = ok && strstr(t.out, "Questions: 1 right, 0 wrong");
         if (right != judged[i].right) fail_msg("= %s: %s: %s%s", judged[i].answer, judged[i].typed, t.out, t.err);
         shut(&t);
@@ -888,6 +954,9 @@ int main(void)
         cmocka_unit_test(questions_are_printed_without_a_terminal),
         cmocka_unit_test(questions_are_rows_of_json),
         cmocka_unit_test(questions_are_asked),
+        cmocka_unit_test(a_wrong_answer_has_a_second_try),
+        cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
+        cmocka_unit_test(answers_are_lost_with_a_note),
         cmocka_unit_test(a_lesson_can_be_quit),
         cmocka_unit_test(answers_are_judged),
         cmocka_unit_test(questions_without_an_answer_are_skipped),

@@ -1,0 +1,150 @@
+/* Pages: the text of a lesson waits at the end of each page of the terminal. */
+#include "lesson_pages.h"
+#include "base/text.h"
+#include "session/front.h"
+#include "session/session.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { COLUMNS_LEAST = 20, ROWS_LEAST = 6 };
+
+/* The size of the terminal. Returns false if pages are not possible or not useful. */
+static bool page_size(const struct pages *p, int *columns, int *rows)
+{
+    struct winsize size;
+    int fd = fileno(p->before.data);
+    if (!p->s->front || !p->s->front->pause || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size)) return false;
+    *columns = size.ws_col;
+    *rows = size.ws_row - 1; /* the last row is for the prompt */
+    return *columns >= COLUMNS_LEAST && *rows >= ROWS_LEAST;
+}
+
+/* Columns of n bytes of text, of which escape sequences for colours take none. */
+static int width_of_line(const char *line, size_t n)
+{
+    char plain[2048];
+    size_t used = 0;
+    for (size_t i = 0; i < n && used + 1 < sizeof plain; i++) {
+        if (line[i] == '\033' && i + 1 < n && line[i + 1] == '[')
+            while (i < n && line[i] != 'm') i++;
+        else
+            plain[used++] = line[i];
+    }
+    plain[used] = 0;
+    return text_width(plain);
+}
+
+static int rows_of_line(const char *line, size_t n, int columns)
+{
+    int width = width_of_line(line, n);
+    return width ? (width + columns - 1) / columns : 1;
+}
+
+static int rows_of(const char *text, size_t n, int columns)
+{
+    int rows = 0;
+    for (const char *end = text + n; text < end;) {
+        size_t k = strcspn(text, "\n");
+        rows += rows_of_line(text, k, columns);
+        text += k + (text[k] == '\n');
+    }
+    return rows;
+}
+
+static bool wait_for_key(struct pages *p, int columns)
+{
+    char footer[120];
+    bool part = p->footer && *p->footer;
+    snprintf(footer, sizeof footer, "%s%sEnter: go on  q: leave", part ? p->footer : "", part ? "   " : "");
+    fflush(p->before.data);
+    if (!p->s->front->pause(p->s, footer)) return false;
+    p->used = 0;
+    if (!*p->heading) return true;
+    int taken, n = (int)text_fit(p->heading, columns, &taken);
+    fprintf(p->before.data, "%.*s\n", n, p->heading);
+    p->used = 1;
+    return true;
+}
+
+/* Show a block of text line by line. */
+static bool show_lines(struct pages *p, const char *text, const char *end, int columns, int rows)
+{
+    while (text < end) {
+        size_t k = strcspn(text, "\n");
+        int needed = rows_of_line(text, k, columns);
+        bool top = p->used == 0 && k == 0; /* no empty line at the top of a page */
+        if (!top && p->used && p->used + needed > rows && !wait_for_key(p, columns)) return false;
+        top |= p->used == 0 && k == 0;
+        if (!top) fprintf(p->before.data, "%.*s\n", (int)k, text);
+        if (!top) p->used += needed;
+        text += k + (text[k] == '\n');
+    }
+    return true;
+}
+
+bool pages_show(struct pages *p)
+{
+    int columns, rows;
+    if (!p->s || !memfile_sync(&p->text, NULL)) return true;
+    const char *text = p->text.text + p->shown, *end = p->text.text + p->text.n;
+    if (text == end) return true;
+    bool goes_on = true;
+    out_progress_clear(p->s->out);
+    if (page_size(p, &columns, &rows)) {
+        int n = p->block = rows_of(text, (size_t)(end - text), columns);
+        bool next = p->used && p->used + n > rows && n < rows;
+        goes_on = (!next || wait_for_key(p, columns)) && show_lines(p, text, end, columns, rows);
+    } else {
+        fwrite(text, 1, (size_t)(end - text), p->before.data);
+    }
+    fflush(p->before.data);
+    p->shown = p->text.n;
+    return goes_on;
+}
+
+void pages_direct(struct pages *p)
+{
+    if (p->s) out_redirect(p->s->out, p->before);
+}
+
+void pages_collect(struct pages *p)
+{
+    struct out_target here = p->before;
+    if (!p->s) return;
+    here.data = p->text.file;
+    here.columns = isatty(fileno(p->before.data)) ? -1 : 0;
+    here.messages = p->s->terminal;
+    out_redirect(p->s->out, here);
+}
+
+bool pages_begin(struct pages *p, struct session *s, struct err *e)
+{
+    *p = (struct pages){0};
+    if (!memfile_open(&p->text, e)) return memfile_free(&p->text), false;
+    p->before = out_target(s->out);
+    p->s = s;
+    pages_collect(p);
+    return true;
+}
+
+void pages_keep(struct pages *p, int lines)
+{
+    p->used = p->block + lines;
+}
+
+void pages_drop(struct pages *p)
+{
+    if (p->s && memfile_sync(&p->text, NULL)) p->shown = p->text.n;
+}
+
+void pages_end(struct pages *p)
+{
+    if (!p->s) return;
+    pages_direct(p);
+    if (memfile_sync(&p->text, NULL)) fwrite(p->text.text + p->shown, 1, p->text.n - p->shown, p->before.data);
+    fflush(p->before.data);
+    memfile_free(&p->text);
+    p->s = NULL;
+}
