@@ -7,10 +7,10 @@
 
 struct err;
 
-/* Reads plain files, gzip, xz, zstd, bzip2, and tar archives packed in any of these. From an archive, a stream reads
-   the only .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is detected from the
-   content, never from the name. The file may be a pipe. Only one thread at a time may use a stream. If that thread has
-   a watch (see loop.h), Ctrl-C ends the waiting for a pipe, with E_CANCELLED. */
+/* Reads plain files, gzip, xz, zstd, bzip2, and tar archives compressed in any of these formats. From an archive, a
+   stream reads the only .mtx or .rb file, or else the .mtx or .rb file that has the archive's name. The packing is
+   detected from the content, never from the name. The file may be a pipe. Only one thread at a time may use a stream.
+   If that thread has a watch (see loop.h), Ctrl-C ends the wait for a pipe, with E_CANCELLED. */
 struct stream;
 struct stream *stream_open(const char *path, struct err *e);
 void stream_close(struct stream *s); /* s may be NULL */

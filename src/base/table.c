@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* The smallest width to which text is cut; LEAST_ANSWER: in a column of rank COLUMN_ANSWER. */
+/* LEAST: the smallest width to which text is cut. LEAST_ANSWER: the smallest width in a column of rank
+   COLUMN_ANSWER. */
 enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, DOTS = 3 };
 
 struct column {
@@ -15,7 +16,7 @@ struct column {
     bool prose; /* text of several words, which may be cut */
     bool hidden;
     enum column_rank rank;
-    const char *constant; /* the value of all rows, if it is the same; NULL: the rows differ */
+    const char *constant; /* the value, if it is the same in all rows; NULL: the rows differ */
 };
 struct columns {
     struct column c[COLUMNS_MAX];
@@ -124,7 +125,7 @@ static int row_end(const struct table *t, int first)
     return end;
 }
 
-/* The value that the column has in all rows, of which there are at least two; NULL: none. */
+/* The value that the column has in all rows; NULL if the rows differ or if there are fewer than two rows. */
 static const char *constant_of(const struct table *t, const char *column)
 {
     const char *value = NULL;
@@ -171,7 +172,7 @@ static int width_of(const struct columns *k, bool cut)
     return sum;
 }
 
-/* Hide the last column of the lowest rank; if `constant` is set, only a column with one value in all rows. Returns
+/* Hide the last column of the lowest rank; if `constant` is set, hide only a column with one value in all rows. Returns
    false if no column can be hidden. */
 static bool hide(struct columns *k, bool constant)
 {
@@ -196,7 +197,8 @@ static void cut_prose(struct columns *k, int width)
     }
 }
 
-/* Drop constant columns, then hide others until cutting prose makes the table fit; then cut the prose as needed. */
+/* Drop constant columns, then hide other columns until cutting prose makes the table fit; then cut the prose as
+   needed. */
 static void fit(const struct table *t, struct columns *k, int width)
 {
     if (!width || width_of(k, false) <= width) return;
@@ -206,7 +208,7 @@ static void fit(const struct table *t, struct columns *k, int width)
     cut_prose(k, width);
 }
 
-/* Name the hidden columns: with their value those that are constant, or the others. */
+/* Name the hidden columns: the constant columns with their values, or the other columns. */
 static void print_hidden(const struct columns *k, bool constant, FILE *f, int width)
 {
     char text[1024];

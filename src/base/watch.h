@@ -11,8 +11,8 @@ extern "C" {
 
 struct err;
 
-/* Long work calls watch_tick at least every 2 ms, because only within watch_tick can the screen be drawn and keys be
-   handled (screen_lock.h). The member `tick` may be NULL. */
+/* Long work calls watch_tick at least every 2 ms, because the screen can be drawn and keys can be handled only within
+   watch_tick (screen_lock.h). The member `tick` may be NULL. */
 struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;
