@@ -96,9 +96,10 @@ void card_advise(struct card_row *r, const char *fmt, ...)
     va_end(ap);
 }
 
-void card_advise_regular(struct card_row *r, const char *text)
+void card_advise_unless(struct card_row *r, unsigned unless, const char *text)
 {
-    snprintf(r->regular_advice, sizeof r->regular_advice, "%s", text);
+    r->conditional.unless = unless;
+    snprintf(r->conditional.text, sizeof r->conditional.text, "%s", text);
 }
 
 void card_add_advice(struct card_row *r, const char *text)
@@ -110,9 +111,9 @@ void card_add_advice(struct card_row *r, const char *text)
 struct card_text card_text(const struct card_row *r)
 {
     struct card_text t;
-    bool advice = *r->advice || *r->regular_advice, both = *r->advice && *r->regular_advice;
-    snprintf(t.text, sizeof t.text, "%s%s%s%s%s", r->finding, advice ? ": " : "", r->advice, both ? "; " : "",
-             r->regular_advice);
+    const char *further = r->conditional.text;
+    snprintf(t.text, sizeof t.text, "%s%s%s%s%s", r->finding, *r->advice || *further ? ": " : "", r->advice,
+             *r->advice && *further ? "; " : "", further);
     return t;
 }
 
@@ -198,30 +199,90 @@ const struct card_columns *card_columns(struct card *c, struct err *e)
 
 /* ---- the whole card ---- */
 
-static bool should_run(const struct card *c, const struct card_line *l, bool all, const char *only)
+static bool is_small(const struct csr *A)
 {
-    const struct csr *A = c->A;
-    if (only) return !strcmp(l->name, only);
-    return all || !l->costly || (A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL);
+    return A->nnz <= CARD_SMALL && A->rows <= CARD_SMALL && A->cols <= CARD_SMALL;
 }
 
 static void drop_advice(struct card_row *r)
 {
-    *r->advice = *r->regular_advice = 0;
+    *r->advice = *r->conditional.text = 0;
+}
+
+/* ---- the time that costly lines may take ---- */
+
+double card_limit_us = 2e6;
+
+/* Measured by steady_us, so that the number of readings does not change the times in a test. */
+static double time_left(const struct card *c)
+{
+    return c->until_us - steady_us();
+}
+
+bool card_has_time(const struct card *c, double us)
+{
+    return time_left(c) >= us;
+}
+
+bool card_affords(struct card *c, double us, struct err *e)
+{
+    if (card_has_time(c, us)) return true;
+    c->late = true;
+    c->needs_us = us;
+    return fail(e, E_LIMIT, "needs about %.2g s", us / 1e6);
+}
+
+/* A watch that also ends a costly line when its time is used up. */
+struct time_limit {
+    struct card *card;
+    struct watch *outer;
+};
+
+static bool tick_in_time(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct time_limit *t = w->user;
+    struct watch *outer = t->outer;
+    if (outer && outer->tick && !outer->tick(outer, what, done, total)) return false;
+    t->card->late = time_left(t->card) < 0;
+    return !t->card->late;
+}
+
+static bool run_in_time(struct card *c, struct card_row *r, struct err *e)
+{
+    struct time_limit limit = {c, c->watch};
+    struct watch watch = {tick_in_time, &limit};
+    if (!r->line->costly || isinf(c->left_us)) return r->line->run(c, r, e);
+    c->watch = &watch;
+    c->until_us = steady_us() + c->left_us;
+    bool ok = r->line->run(c, r, e);
+    c->left_us = fmax(0, time_left(c));
+    c->until_us = INFINITY;
+    c->watch = limit.outer;
+    return ok;
+}
+
+static enum card_state state_of(const struct card *c, bool ok, const struct err *e)
+{
+    if (ok) return CARD_FOUND;
+    if (c->late) return CARD_LATE;
+    return e->code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
 }
 
 static void run_line_of(struct card *c, struct card_row *r)
 {
     struct err e = {0};
     double from = now_us();
+    c->late = false;
+    c->needs_us = 0;
     const struct card_values *v = r->line->finite ? card_values(c, &e) : NULL;
     bool ok = !r->line->finite || v;
     if (v && v->bad)
         card_say(r, "not known: the matrix has NaN or inf");
     else if (ok)
-        ok = r->line->run(c, r, &e) && loop_tick(r->line->name, 0, 0, &e);
+        ok = run_in_time(c, r, &e) && loop_tick(r->line->name, 0, 0, &e);
     r->us = now_us() - from;
-    r->state = ok ? CARD_FOUND : e.code == E_CANCELLED ? CARD_STOPPED : CARD_FAILED;
+    r->state = state_of(c, ok, &e);
+    r->needs_us = c->needs_us;
     if (!ok) {
         memset(r->known, 0, sizeof r->known);
         snprintf(r->finding, sizeof r->finding, "%.*s", COUNT(r->finding) - 1, e.text);
@@ -231,10 +292,19 @@ static void run_line_of(struct card *c, struct card_row *r)
     c->stopped = r->state == CARD_STOPPED;
 }
 
+static unsigned facts_against_advice(const struct card *c)
+{
+    bool definite = c->sign == CARD_POSITIVE || c->sign == CARD_NEGATIVE;
+    return (c->singular ? CARD_IF_SINGULAR : 0u) | (c->sign != CARD_UNKNOWN ? CARD_IF_SIGN_KNOWN : 0u) |
+           (definite ? CARD_IF_DEFINITE : 0u);
+}
+
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e)
 {
-    *c = (struct card){.A = A, .info = info, .watch = w};
+    bool unlimited = all || only || is_small(A);
+    *c = (struct card){
+        .A = A, .info = info, .watch = w, .left_us = unlimited ? INFINITY : card_limit_us, .until_us = INFINITY};
     if (only && !card_find(only)) {
         char names[400] = "";
         size_t at = 0;
@@ -250,10 +320,12 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
         bool nothing = !A->rows || !A->cols;
         if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
             r->state = CARD_UNFIT;
-        else if (should_run(c, r->line, all, only))
+        else if (!only || !strcmp(r->line->name, only))
             run_line_of(c, r);
     }
-    for (int i = 0; c->singular && i < c->n; i++) *c->row[i].regular_advice = 0;
+    unsigned against = facts_against_advice(c);
+    for (int i = 0; i < c->n; i++)
+        if (c->row[i].conditional.unless & against) *c->row[i].conditional.text = 0;
     return true;
 }
 

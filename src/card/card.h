@@ -21,21 +21,26 @@ struct card_key {
     enum card_type type;
 };
 enum card_state {
-    CARD_LEFT,    /* the line was costly and not requested, or it was cancelled before it ran */
+    CARD_LEFT,    /* the line was cancelled before it ran, or another line was requested */
     CARD_FOUND,   /* finding and advice hold the result */
     CARD_UNFIT,   /* the line does not apply, because the matrix is not square */
     CARD_STOPPED, /* the line was cancelled while it ran */
+    CARD_LATE,    /* the line was skipped, or ended, because costly lines had no time left */
     CARD_FAILED   /* finding holds the reason: not enough memory, or no library */
 };
 struct card_line;
 struct card_row {
     const struct card_line *line;
     enum card_state state;
-    char finding[256];       /* what was found */
-    char advice[96];         /* what the finding means for formats and solvers; may be empty */
-    char regular_advice[48]; /* further advice, which is dropped if a line proves the matrix singular */
-    bool quiet;              /* nothing notable: shown only if this line alone is requested */
-    double us;               /* time that the line took */
+    char finding[256]; /* what was found */
+    char advice[96];   /* what the finding means for formats and solvers; may be empty */
+    struct {
+        char text[48];
+        unsigned unless; /* bits of enum card_unless: the advice is dropped if one of them holds for the whole card */
+    } conditional;       /* further advice; its text may be empty */
+    bool quiet;          /* nothing notable for a user: shown only if this line alone is requested */
+    double us;           /* time that the line took */
+    double needs_us;     /* in state CARD_LATE: estimated time that the line needs; 0: not known */
     bool known[CARD_KEYS];
     union {
         double num;       /* also for integers, whose absolute value is below 2^53 */
@@ -43,11 +48,14 @@ struct card_row {
     } value[CARD_KEYS];
 };
 
+/* Facts that make conditional advice wrong. */
+enum card_unless { CARD_IF_SINGULAR = 1, CARD_IF_SIGN_KNOWN = 2, CARD_IF_DEFINITE = 4 };
+
 struct card;
 struct card_line {
     const char *name, *about;
     struct card_key keys[CARD_KEYS + 1];
-    bool costly; /* runs on a large matrix only if requested */
+    bool costly; /* on a large matrix, it shares a limited time with the other costly lines unless it is requested */
     bool square; /* only for square matrices */
     bool empty;  /* also for a matrix without rows or columns */
     bool real;   /* its advice is dropped for complex matrices */
@@ -82,7 +90,8 @@ struct card_symmetry {
     bool values;       /* A = A' */
     bool hermitian;    /* A = conj(A'); for a real matrix, the same as `values` */
 };
-enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE };
+/* CARD_INDEFINITE: not positive definite, and not known to be negative definite. */
+enum card_sign { CARD_UNKNOWN, CARD_POSITIVE, CARD_INDEFINITE, CARD_NEGATIVE };
 struct card_fill {
     double nnz;      /* entries of the Cholesky factor L of A + A' in AMD's order, diagonal included */
     double flops;    /* operations of that factorisation */
@@ -94,6 +103,27 @@ struct card_dm {
     int64_t wide_rows, wide_cols, square, tall_rows, tall_cols;
     int64_t blocks;  /* number of irreducible blocks of the square part */
     int64_t largest; /* number of rows of the largest block */
+};
+enum card_evenness { CARD_ROWS_UNKNOWN, CARD_ROWS_EVEN, CARD_ROWS_UNEVEN, CARD_ROWS_LONG_TAIL };
+/* What the lines found for the verdict; 0 if the line did not run. */
+struct card_facts {
+    enum card_evenness rows;
+    int block;             /* size of the best dense blocks */
+    double block_ratio;    /* bytes of bsr with these blocks, divided by the bytes of csr */
+    double diagonals_full; /* share of the positions on diagonals with an entry that are stored */
+    int64_t diagonals;     /* number of diagonals with an entry */
+    double row_ratio;      /* largest row maximum of |a| divided by the smallest */
+    double condition;      /* estimated condition number; INFINITY: singular */
+    int64_t no_diagonal;   /* diagonal entries that are missing or 0 */
+    int64_t systems;       /* weakly connected components */
+    bool dominant;         /* strictly, in all rows or in all columns */
+};
+enum { CARD_PROBLEMS = 3 };
+/* The verdict: what kind of matrix it is, what solves it, what stores it, and what is wrong with it. */
+struct card_verdict {
+    char kind[160], solve[160], store[160];
+    char problem[CARD_PROBLEMS][96];
+    int problems; /* number of problems that were found; at most CARD_PROBLEMS of them have a text */
 };
 struct card {
     const struct csr *A;
@@ -108,17 +138,27 @@ struct card {
     enum card_sign sign; /* what `definite` proved */
     bool positive_discs; /* all Gershgorin discs lie to the right of 0 */
     bool singular;       /* a line proved A singular: by an empty row or column, the structural rank, or LU */
-    bool stopped;        /* the user pressed Ctrl-C */
+    struct card_facts facts;
+    double left_us;  /* time that is left for costly lines; INFINITY: no limit */
+    double until_us; /* steady_us() at which the current line must end; INFINITY: no limit */
+    bool late;       /* the current line ran out of time */
+    double needs_us; /* estimated time of the work that the current line could not afford */
+    bool stopped;    /* the user pressed Ctrl-C */
     int n;
     struct card_row *row; /* [n], one item per line of the card; owned */
 };
 
-/* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every cheap line, and also the costly
-   lines if `all` is set or A is small. Call card_free afterwards, even after an error. Errors: E_MEMORY if memory runs
-   out before the first line runs; E_USAGE if no line has the name `only`. */
+/* Fills in a card of A: if `only` is not NULL, the line with that name; otherwise every line. Unless `all` is set or A
+   is small, the costly lines together get card_limit_us; lines that need more are in state CARD_LATE. Call card_free
+   afterwards, even after an error. Errors: E_MEMORY if memory runs out before the first line runs; E_USAGE if no line
+   has the name `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
 void card_free(struct card *c);
+/* time for the costly lines of a large matrix, in microseconds; tests change it */
+extern double card_limit_us;
+/* The verdict on a card that card_make filled in with all lines. The function needs no further computation. */
+void card_judge(const struct card *c, struct card_verdict *out);
 extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);
 /* The text that a user sees: the finding, followed by ": " and the advice if there is any. */
@@ -135,12 +175,16 @@ bool card_value(const struct card *c, const char *line, const char *key, double 
 
 void card_set(struct card_row *r, const char *key, double value);
 void card_word(struct card_row *r, const char *key, const char *text);
-/* Append to the finding, the advice, or the advice for regular matrices. */
+/* Append to the finding or to the advice, or set the conditional advice. */
 void card_say(struct card_row *r, const char *fmt, ...) PRINTF(2, 3);
 void card_advise(struct card_row *r, const char *fmt, ...) PRINTF(2, 3);
-void card_advise_regular(struct card_row *r, const char *text);
+void card_advise_unless(struct card_row *r, unsigned unless, const char *text);
 /* Appends to the advice unless the line would become wider than CARD_WIDTH. */
 void card_add_advice(struct card_row *r, const char *text);
+/* Is there enough time for work that needs this many microseconds? */
+bool card_has_time(const struct card *c, double us);
+/* The same question; if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
+bool card_affords(struct card *c, double us, struct err *e);
 double card_size(const struct csr *A, int64_t k); /* |a| of entry k */
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */
 struct card_digits {

@@ -14,7 +14,8 @@
 #include <math.h>
 #include <string.h>
 
-enum { STARTS = 8 }; /* starting vectors of Hager's method */
+enum { STARTS = 8 };         /* starting vectors of Hager's method */
+enum { FLOPS_PER_US = 200 }; /* at least, for CXSparse's LU and the solves with its factors on one core */
 /* LU runs only if the Cholesky factorisation of A + A' needs no more operations than that of a full 2000 x 2000
    matrix. */
 static const double flops_most = 2.7e9;
@@ -163,10 +164,12 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     struct card_lanczos l = {.low = NAN};
     if (!f) return false;
     if (c->A->imag) {
+        r->quiet = true;
         card_say(r, "not estimated: complex");
         return true;
     }
     bool direct = f->flops <= flops_most, krylov = s->values && c->sign == CARD_POSITIVE;
+    if (direct && !card_affords(c, f->flops / FLOPS_PER_US, e)) return false;
     if (direct && !hager(c, &condition, e)) return false;
     if (krylov && !card_lanczos(c, &l, e)) return false;
     c->singular = c->singular || isinf(condition);
@@ -184,6 +187,7 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     else
         card_say(r, "not estimated: too large for LU and not known to be definite");
     if (isfinite(condition)) advise_digits(r, condition);
+    c->facts.condition = isnan(condition) ? 0 : condition;
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "card.h"
 #include "card_lanczos.h"
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -10,12 +11,15 @@
 /* A factorisation that needs more operations, or whose factor would not fit in the available memory, is not started. */
 double card_flops_most = 1e11;
 
+enum { FLOPS_PER_US = 2000 }; /* of CHOLMOD on one core */
+
 extern const struct card_line card_line_gershgorin;
 
-/* The row of the first diagonal entry that is not positive. */
+/* The first diagonal entry that is not positive. */
 struct not_positive {
     double value;
-    int64_t row; /* INT64_MAX: all diagonal entries are positive */
+    int64_t row;     /* INT64_MAX: there is none */
+    int64_t below_0; /* number of negative diagonal entries */
 };
 
 static void visit(const struct csr *A, int64_t row, void *part)
@@ -23,14 +27,16 @@ static void visit(const struct csr *A, int64_t row, void *part)
     struct not_positive *d = part;
     int64_t k = csr_find(A, row, row);
     double value = k < 0 ? 0 : A->val[k];
-    if (value <= 0 && d->row == INT64_MAX) *d = (struct not_positive){value, row};
+    d->below_0 += value < 0;
+    if (value <= 0 && d->row == INT64_MAX) d->value = value, d->row = row;
 }
 
 static void merge(void *sum, const void *part)
 {
     struct not_positive *a = sum;
     const struct not_positive *b = part;
-    if (b->row < a->row) *a = *b;
+    a->below_0 += b->below_0;
+    if (b->row < a->row) a->value = b->value, a->row = b->row;
 }
 
 static bool proved(struct card *c, struct card_row *r, enum card_sign sign, const char *proof)
@@ -129,25 +135,18 @@ static bool by_work(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_fill *f = card_fill(c, e);
     if (!f) return false;
-    bool factor = f->flops <= card_flops_most && 24 * f->nnz < (double)mem_available();
+    bool factor = f->flops <= card_flops_most && 24 * f->nnz < (double)mem_available() &&
+                  card_has_time(c, f->flops / FLOPS_PER_US);
     return (factor ? by_cholesky : by_ritz)(c, r, e);
 }
 
-/* Tries the proofs that need no factorisation: a diagonal entry that is not positive, Gershgorin discs, dominant rows.
+/* Tries the proofs that need no factorisation, for a matrix with a positive diagonal: Gershgorin discs, dominant rows.
    Sets *done if one of them gives the answer. */
 static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct err *e)
 {
-    struct not_positive d = {0, INT64_MAX};
     struct card_row discs = {.line = &card_line_gershgorin};
     bool holds = false;
     *done = true;
-    if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
-    if (d.row != INT64_MAX) {
-        card_say(r, "not positive definite: a_ii = %.3g in row %lld", d.value, (long long)d.row);
-        card_advise(r, "not cg, not ic0");
-        card_set(r, "definite_row", (double)d.row);
-        return proved(c, r, CARD_INDEFINITE, "diagonal");
-    }
     if (!discs.line->run(c, &discs, e)) return false;
     if (c->positive_discs) {
         card_say(r, "positive definite: all Gershgorin discs lie to the right of 0");
@@ -162,16 +161,69 @@ static bool by_inspection(struct card *c, struct card_row *r, bool *done, struct
     return proved(c, r, CARD_POSITIVE, "dominance");
 }
 
+static bool with_positive_diagonal(struct card *c, struct card_row *r, struct err *e)
+{
+    bool done;
+    return by_inspection(c, r, &done, e) && (done || by_work(c, r, e));
+}
+
+/* ---- a negative diagonal: is -A positive definite? ---- */
+
+static bool negate(const struct csr *A, double *out, struct err *e)
+{
+    struct loop l = loop_of("-A", A->nnz);
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) out[k] = -A->val[k];
+    return loop_end(&l, e);
+}
+
+/* Fills in what is found about -A. */
+static bool examine_negative(struct card *c, struct card_row *found, struct err *e)
+{
+    const struct csr *A = c->A;
+    double *val = mem_new(A->nnz, sizeof *val, "-A", e);
+    bool ok = val && negate(A, val, e), discs = c->positive_discs;
+    if (ok) {
+        struct csr negative = *A;
+        negative.val = val;
+        c->A = &negative;
+        ok = with_positive_diagonal(c, found, e);
+        c->A = A;
+        c->positive_discs = discs;
+    }
+    mem_free(val);
+    return ok;
+}
+
+static bool with_negative_diagonal(struct card *c, struct card_row *r, struct err *e)
+{
+    struct card_row found = {.line = r->line};
+    if (!examine_negative(c, &found, e)) return false;
+    bool definite = c->sign == CARD_POSITIVE;
+    c->sign = definite ? CARD_NEGATIVE : CARD_INDEFINITE;
+    card_set(r, "negative_definite", definite);
+    card_say(r, definite ? "negative definite, as was proved for -A" : "not positive definite: a_ii < 0 in all rows");
+    card_advise(r, definite ? "`let B = -A`, then cg" : "not cg, not ic0");
+    return true;
+}
+
 static bool run(struct card *c, struct card_row *r, struct err *e)
 {
     const struct card_symmetry *s = card_symmetry(c, e);
-    bool done;
+    struct not_positive d = {.row = INT64_MAX};
     if (!s) return false;
     if (!s->hermitian) {
         card_say(r, "not applicable: not %s", c->A->imag ? "hermitian" : "symmetric");
+        r->quiet = true;
         return true;
     }
-    return by_inspection(c, r, &done, e) && (done || by_work(c, r, e));
+    if (!card_scan(c, "diagonal", sizeof d, &d, visit, merge, e)) return false;
+    if (d.row == INT64_MAX) return with_positive_diagonal(c, r, e);
+    card_set(r, "definite_row", (double)d.row);
+    proved(c, r, CARD_INDEFINITE, "diagonal");
+    if (d.below_0 == c->A->rows && !c->A->imag) return with_negative_diagonal(c, r, e);
+    card_say(r, "not positive definite: a_ii = %.3g in row %lld", d.value, (long long)d.row);
+    card_advise(r, "not cg, not ic0");
+    return true;
 }
 
 const struct card_line card_line_definite = {
@@ -184,7 +236,8 @@ const struct card_line card_line_definite = {
              {"definite_proof", CARD_TEXT},
              {"definite_row", CARD_INT},
              {"cholesky_column", CARD_INT},
-             {"cholesky_nnz", CARD_NUM}},
+             {"cholesky_nnz", CARD_NUM},
+             {"negative_definite", CARD_BOOL}},
     .costly = true,
     .square = true,
     .finite = true,

@@ -39,6 +39,7 @@ static bool run_diagonal(struct card *c, struct card_row *r, struct err *e)
     struct diagonal d = {.first = INT64_MAX};
     if (!card_scan(c, "diagonal", sizeof d, &d, visit_diagonal, merge_diagonal, e)) return false;
     card_set(r, "zero_diagonal", (double)d.zero);
+    c->facts.no_diagonal = d.zero;
     card_set(r, "missing_diagonal", (double)d.missing);
     card_set(r, "negative_diagonal", (double)d.negative);
     if (d.zero) card_set(r, "zero_diagonal_row", (double)d.first);
@@ -126,6 +127,7 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "cols_weak", (double)cols[1]);
     card_set(r, "cols_failing", (double)cols[0]);
     card_set(r, "dominance", d.worst);
+    c->facts.dominant = (!d.count[0] && !d.count[1]) || (!cols[0] && !cols[1]);
     if (!d.count[0] && !d.count[1]) {
         card_say(r, "strict in all rows");
         card_advise(r, "Jacobi and GS converge, LU needs no pivoting");
@@ -187,6 +189,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
 {
     bool dominant = s->strict == c->A->rows;
     if (c->A->imag) {
+        r->quiet = true;
         card_say(r, "complex: no signs");
     } else if (s->bad_diagonal || s->positive) {
         if (s->bad_diagonal)
@@ -194,6 +197,7 @@ static void say_signs(const struct card *c, const struct signs *s, struct card_r
         else
             card_say(r, "%s off-diagonal entries > 0, first in row %lld", card_count(s->positive).text,
                      (long long)s->first);
+        r->quiet = true;
         card_advise(r, "no M-matrix");
         if (!dominant) card_add_advice(r, ", ILU(0) may fail"); /* with strict dominance, ILU(0) cannot fail */
     } else if (dominant) {

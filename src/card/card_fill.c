@@ -77,9 +77,13 @@ static void fill_done(void *p)
     mem_free(job);
 }
 
+/* Typical time on one core; it depends on the matrix. */
+static const double AMD_US_PER_ENTRY = 0.5;
+
 const struct card_fill *card_fill(struct card *c, struct err *e)
 {
     if (c->has_fill) return &c->fill;
+    if (!card_affords(c, AMD_US_PER_ENTRY * (double)c->A->nnz, e)) return NULL;
     struct fill_job *job = mem_zero(1, sizeof *job, "an ordering", e);
     if (!job) return NULL;
     if (!card_graph_new(&job->g, c->A, false, 32, "AMD's ordering", e)) {
@@ -105,9 +109,10 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "fill_flops", f->flops);
     card_set(r, "fill_longest", (double)f->longest);
     card_set(r, "fill_ratio", ratio);
+    r->quiet = c->singular; /* there is no factorisation */
     card_say(r, "L by AMD: %s, %.2g flops", how_many((int64_t)f->nnz, "entry").text, f->flops);
     if (f->flops < 1e9)
-        card_advise_regular(r, "a direct solver is quick");
+        card_advise_unless(r, CARD_IF_SINGULAR, "a direct solver is quick");
     else
         card_advise(r, "%s%s", show_bytes(12 * f->nnz, bytes, sizeof bytes),
                     f->flops > 1e12 ? ", iterate" : " to factor");

@@ -86,6 +86,7 @@ static bool run_scaling(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "value_max", s.most);
     card_set(r, "value_ratio", values);
     card_set(r, "row_ratio", rows);
+    c->facts.row_ratio = rows;
     card_say(r, "|a| %.2g to %.2g, ratio of row maxima %.2g", s.least, s.most, rows);
     if (s.most > 3e38 || s.least < 1e-38)
         card_advise(r, "beyond fp32");
@@ -170,7 +171,10 @@ static bool run_gershgorin(struct card *c, struct card_row *r, struct err *e)
     c->positive_discs = fmax(g.sure_low, h.sure_low) > 0;
     bool negative = fmin(g.sure_high, h.sure_high) < 0;
     card_say(r, "eigenvalues' real parts in [%.3g, %.3g]", low, high);
-    card_advise(r, "%s", c->positive_discs ? "regular, above 0" : negative ? "regular, below 0" : "may include 0");
+    if (c->positive_discs || negative)
+        card_advise(r, c->positive_discs ? "regular, above 0" : "regular, below 0");
+    else
+        card_advise_unless(r, CARD_IF_DEFINITE, "may include 0");
     return true;
 }
 

@@ -12,6 +12,9 @@
 #include <string.h>
 #include <suitesparse/btf.h>
 
+/* Typical times on one core; a matching can need more. */
+static const double MATCHING_US_PER_ENTRY = 0.1, COMPONENTS_US_PER_ENTRY = 0.02;
+
 /* ---- Dulmage-Mendelsohn, by CXSparse ---- */
 
 struct dm_job {
@@ -55,6 +58,7 @@ static void dm_copy(const cs_did *d, struct card_dm *out)
 static const struct card_dm *dm_of(struct card *c, struct err *e)
 {
     if (c->has_dm) return &c->dm;
+    if (!card_affords(c, MATCHING_US_PER_ENTRY * (double)c->A->nnz, e)) return NULL;
     struct dm_job *job = mem_zero(1, sizeof *job, "a matching", e);
     if (!job) return NULL;
     if (!card_graph_new(&job->g, c->A, false, 12, "the Dulmage-Mendelsohn decomposition", e)) {
@@ -80,6 +84,7 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     bool square = c->A->rows == c->A->cols;
     c->singular = c->singular || (square && d->rank < full);
     if (d->rank == full) {
+        r->quiet = true;
         card_say(r, "structurally %s", square ? "regular" : "full");
         card_advise(r, "values alone could make %s", square ? "it singular" : "the rank less");
     } else {
@@ -105,6 +110,7 @@ static bool run_parts(struct card *c, struct card_row *r, struct err *e)
     if (wide || tall) {
         card_say(r, "square %s", card_count(d->square).text);
     } else if (d->blocks == 1) {
+        r->quiet = true;
         card_say(r, "one irreducible block");
         card_advise(r, "cannot be split");
     } else {
@@ -144,6 +150,7 @@ static bool strongly_connected(struct card *c, int64_t *n, int64_t *largest, str
     int64_t rows = c->A->rows;
     *n = *largest = 0;
     if (!rows) return true;
+    if (!card_affords(c, COMPONENTS_US_PER_ENTRY * (double)c->A->nnz, e)) return false;
     struct strong_job *job = mem_zero(1, sizeof *job, "strong components", e);
     if (!job) return false;
     job->work = mem_new(6 * rows + 1, sizeof *job->work, "strong components", e);
@@ -169,6 +176,7 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     card_set(r, "strong_largest", (double)largest);
     card_set(r, "irreducible", n == 1);
     if (n == 1) {
+        r->quiet = true;
         card_say(r, "strongly connected");
         card_advise(r, "no permutation makes it block triangular");
     } else if (largest == 1) {
@@ -242,8 +250,10 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
     int64_t n, largest;
     if (!card_weakly_connected(c, &n, &largest, e)) return false;
     card_set(r, "weak_components", (double)n);
+    c->facts.systems = n;
     card_set(r, "weak_largest", (double)largest);
     if (n == 1) {
+        r->quiet = true;
         card_say(r, "connected");
         card_advise(r, "no isolated rows or columns");
     } else if (largest <= 1) {
@@ -251,7 +261,7 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
         card_advise(r, c->A->nnz ? "a diagonal matrix" : "no entries");
     } else {
         card_say(r, "%s independent systems, largest %s", card_count(n).text, card_count(largest).text);
-        card_advise(r, "solve them separately");
+        card_advise_unless(r, CARD_IF_SINGULAR, "solve them separately");
     }
     return true;
 }

@@ -15,6 +15,7 @@ struct band {
     int64_t lower; /* largest distance in columns from the diagonal to an entry on its left */
     int64_t upper; /* largest distance in columns from the diagonal to an entry on its right */
     int64_t left;  /* sum over all rows of the number of columns between the row's first entry and the diagonal */
+    char *seen; /* [rows + cols]; item rows + column - row is 1 if that diagonal has an entry; shared by all threads */
 };
 
 static void visit_band(const struct csr *A, int64_t row, void *part)
@@ -25,6 +26,8 @@ static void visit_band(const struct csr *A, int64_t row, void *part)
     if (left > b->lower) b->lower = left;
     if (right > b->upper) b->upper = right;
     if (left > 0) b->left += left;
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+        __atomic_store_n(&b->seen[A->rows + A->col[k] - row], 1, __ATOMIC_RELAXED);
 }
 
 static void merge_band(void *sum, const void *part)
@@ -53,13 +56,32 @@ static void advise_wide(const struct csr *A, struct card_row *r)
     if (square) card_add_advice(r, " rcm may narrow it");
 }
 
+static void count_diagonals(struct card *c, const char *seen)
+{
+    const struct csr *A = c->A;
+    int64_t n = 0, shorter = A->rows < A->cols ? A->rows : A->cols;
+    struct loop l = loop_of("diagonals", A->rows + A->cols);
+    for (int64_t i = 0; i < A->rows + A->cols && loop_goes(&l, i); i++) n += seen[i];
+    c->facts.diagonals = n;
+    c->facts.diagonals_full = n ? (double)A->nnz / ((double)n * (double)shorter) : 0;
+}
+
+static bool measure_band(struct card *c, struct band *b, struct err *e)
+{
+    b->seen = mem_zero(c->A->rows + c->A->cols, 1, "the bandwidth", e);
+    bool ok = b->seen && card_scan(c, "bandwidth", sizeof *b, b, visit_band, merge_band, e);
+    if (ok) count_diagonals(c, b->seen);
+    mem_free(b->seen);
+    return ok;
+}
+
 static bool run_band(struct card *c, struct card_row *r, struct err *e)
 {
     const struct csr *A = c->A;
     struct band b = {0};
     char bytes[32];
     const struct card_columns *col = card_columns(c, e);
-    if (!col || !card_scan(c, "bandwidth", sizeof b, &b, visit_band, merge_band, e)) return false;
+    if (!col || !measure_band(c, &b, e)) return false;
     int64_t width = b.lower > b.upper ? b.lower : b.upper, above = profile_above(A, col);
     double full = ((double)b.lower + (double)b.upper + 1) * (double)A->rows;
     double share = full > 0 ? (double)A->nnz / full : 0;
@@ -125,6 +147,13 @@ static bool lengths(struct card_row *r, const int *length, int64_t n, const char
     return true;
 }
 
+static enum card_evenness evenness_of(int64_t longest, double mean)
+{
+    if (!longest) return CARD_ROWS_UNKNOWN;
+    if ((double)longest <= 1.5 * mean) return CARD_ROWS_EVEN;
+    return (double)longest > 32 * (mean + 1) ? CARD_ROWS_LONG_TAIL : CARD_ROWS_UNEVEN;
+}
+
 static bool run_rows(struct card *c, struct card_row *r, struct err *e)
 {
     const struct csr *A = c->A;
@@ -138,14 +167,9 @@ static bool run_rows(struct card *c, struct card_row *r, struct err *e)
     if (!ok || !A->rows) return ok;
     double mean = (double)A->nnz / (double)A->rows;
     card_set(r, "row_mean", mean);
-    if (!q[4])
-        card_advise(r, "all empty");
-    else if ((double)q[4] <= 1.5 * mean)
-        card_advise(r, "even, ell fits");
-    else if ((double)q[4] > 32 * (mean + 1))
-        card_advise(r, "long tail, not ell");
-    else
-        card_advise(r, "uneven, sell");
+    static const char *const advice[] = {"all empty", "even, ell fits", "uneven, sell", "long tail, not ell"};
+    c->facts.rows = evenness_of(q[4], mean);
+    card_advise(r, "%s", advice[c->facts.rows]);
     return true;
 }
 
@@ -233,6 +257,8 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
     double fill = (double)A->nnz / ((double)least * best * best),
            gain = block_bytes(least, best) / (12.0 * (double)A->nnz);
     card_set(r, "block", best);
+    c->facts.block = best;
+    c->facts.block_ratio = gain;
     card_set(r, "block_fill", fill);
     card_say(r, "best %d x %d, %.3g%% full", best, best, 100 * fill);
     if (gain < 1)

@@ -144,7 +144,7 @@ static void advise_unsymmetric(struct card_row *r, double skew)
         card_advise(r, "symmetrize, then cg");
     } else {
         card_advise(r, "not cg");
-        card_advise_regular(r, "bicgstab, gmres or lu");
+        card_advise_unless(r, CARD_IF_SINGULAR, "bicgstab, gmres or lu");
     }
 }
 
@@ -160,7 +160,8 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "not known: the matrix has NaN or inf");
     } else if (s->hermitian) {
         card_say(r, "%s", c->A->imag ? "hermitian" : "symmetric");
-        card_advise(r, "cg if also definite; storing one half is enough");
+        card_advise(r, "storing one half is enough");
+        card_advise_unless(r, CARD_IF_SINGULAR | CARD_IF_SIGN_KNOWN, "cg if also definite");
     } else if (s->values) {
         card_say(r, "symmetric, not hermitian");
     } else {

@@ -12,6 +12,7 @@
 #include <string.h>
 
 enum { CARD_SAYS = sizeof(struct card_text) + 20 }; /* "line: text" in JSON */
+enum { LATE_WIDTH = 36 };                           /* columns for the names of lines that did not run */
 
 static void out_key(struct out *o, const struct card_row *r, int k)
 {
@@ -26,13 +27,37 @@ static void out_key(struct out *o, const struct card_row *r, int k)
         out_num(o, key->name, NULL, r->value[k].num, NULL);
 }
 
-/* The names of the lines in a given state, and their number. */
-static int lines_in(const struct card *c, enum card_state state, const char **name)
+static bool has_state(const struct card_row *r, unsigned states)
+{
+    return (states >> r->state & 1) != 0;
+}
+
+/* The names of the lines in one of the given states (bits 1 << state), and their number. */
+static int lines_in(const struct card *c, unsigned states, const char **name)
 {
     int n = 0;
     for (int i = 0; i < c->n; i++)
-        if (c->row[i].state == state) name[n++] = c->row[i].line->name;
+        if (has_state(&c->row[i], states)) name[n++] = c->row[i].line->name;
     return n;
+}
+
+static bool has_verdict(const struct csr *A, const char *only)
+{
+    return !only && A->rows && A->cols;
+}
+
+/* The keys are null if there is no verdict. */
+static void out_verdict_keys(struct out *o, const struct card *c, bool judged)
+{
+    struct card_verdict v = {0};
+    const char *problem[CARD_PROBLEMS];
+    int n = 0;
+    if (judged) card_judge(c, &v);
+    out_str(o, "kind", NULL, judged ? v.kind : NULL);
+    out_str(o, "solve_with", NULL, judged ? v.solve : NULL);
+    out_str(o, "store_as", NULL, judged ? v.store : NULL);
+    for (; n < v.problems && n < CARD_PROBLEMS; n++) problem[n] = v.problem[n];
+    out_strs(o, "problems", n, problem);
 }
 
 static bool is_shown(const struct card_row *r, const char *only)
@@ -53,6 +78,7 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
         out_int(o, "cols", NULL, m->csr.cols);
         out_int(o, "nnz", NULL, m->csr.nnz);
         out_bool(o, "stopped", NULL, c->stopped);
+        out_verdict_keys(o, c, has_verdict(&m->csr, only));
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
@@ -60,22 +86,47 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
         }
         for (int i = 0; i < n; i++) name[i] = text[i];
         out_strs(o, "says", n, name);
-        out_strs(o, "not_run", lines_in(c, CARD_LEFT, name), name);
-        out_strs(o, "failed", lines_in(c, CARD_FAILED, name), name);
+        out_strs(o, "not_run", lines_in(c, 1u << CARD_LEFT | 1u << CARD_LATE, name), name);
+        out_strs(o, "failed", lines_in(c, 1u << CARD_FAILED, name), name);
     }
     mem_free(text);
     mem_free(name);
     return name != NULL;
 }
 
-static void out_left(struct out *o, const struct card *c)
+/* Write the names of the lines that did not run because of the time limit, with the seconds that each needs if
+   `seconds` is set and they were estimated. Returns the length. */
+static size_t late_lines(const struct card *c, bool seconds, char *text, size_t size)
+{
+    size_t at = 0;
+    for (int i = 0; i < c->n && at < size; i++) {
+        const struct card_row *r = &c->row[i];
+        if (r->state != CARD_LATE) continue;
+        at += (size_t)snprintf(text + at, size - at, "%s%s", at ? ", " : "", r->line->name);
+        if (seconds && r->needs_us > 0 && at < size)
+            at += (size_t)snprintf(text + at, size - at, " (%.1g s)", r->needs_us / 1e6);
+    }
+    return at;
+}
+
+static void out_late(struct out *o, const struct card *c)
 {
     char names[256] = "";
-    size_t at = 0;
-    for (int i = 0; i < c->n && at < sizeof names; i++)
-        if (c->row[i].state == CARD_LEFT)
-            at += (size_t)snprintf(names + at, sizeof names - at, " %s", c->row[i].line->name);
-    if (at) out_text(o, "not run:%s; `check all` runs %s", names, strchr(names + 1, ' ') ? "them" : "it");
+    size_t n = late_lines(c, true, names, sizeof names);
+    if (n > LATE_WIDTH) n = late_lines(c, false, names, sizeof names);
+    if (n) out_text(o, "%-10s %s; `check all`", "too slow", names);
+}
+
+static void out_verdict(struct out *o, const struct card *c)
+{
+    struct card_verdict v;
+    card_judge(c, &v);
+    out_text(o, "%-10s %s", "kind", v.kind);
+    out_text(o, "%-10s %s", "solve with", v.solve);
+    out_text(o, "%-10s %s", "store as", v.store);
+    for (int i = 0; i < v.problems && i < CARD_PROBLEMS; i++)
+        out_text(o, "%-10s %s", i ? "" : "problems", v.problem[i]);
+    if (!v.problems) out_text(o, "%-10s %s", "problems", "none found");
 }
 
 static void out_lines(struct out *o, const struct matrix *m, const struct card *c, const char *only)
@@ -83,6 +134,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
              how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
+    if (has_verdict(A, only)) out_verdict(o, c);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_shown(r, only))
@@ -90,7 +142,7 @@ static void out_lines(struct out *o, const struct matrix *m, const struct card *
         else if (only && r->state == CARD_UNFIT && !strcmp(only, r->line->name))
             out_text(o, "%-10s %s", only, A->rows && A->cols ? "only for square matrices" : "no rows or no columns");
     }
-    if (!only) out_left(o, c);
+    out_late(o, c);
     if (only || !A->imag) return;
     out_text(o, "Complex: you can reorder, scale, cut, compare and save it, but not multiply.");
 }
@@ -132,12 +184,13 @@ const struct command command_check = {
     .aliases = "card",
     .grammar = "[MATRIX] [all|lines] [only LINE]",
     .about = "a report card: what a matrix is, and what that means for formats and solvers",
-    .help = "Lines that are expensive on a large matrix (rank, parts, strong, weak, fill, definite, condition) run\n"
-            "only if it has at most 100,000 nonzeros; `check all` always runs them. Ctrl-C keeps the finished lines.\n"
-            "`only` runs one line; `lines` explains each line. Rows and columns are counted from 0; a stored zero is\n"
-            "an entry. If a Matrix Market file holds NaN, inf, stored zeros or duplicates, it is read once more, and\n"
-            "`file` gives their line numbers, counted from 1. In JSON, every number has a key; its value is null if\n"
-            "its line did not run.\n"
+    .help = "The card begins with a verdict: the kind of matrix, a solver, a format and the problems that were found.\n"
+            "On a matrix of more than 100,000 nonzeros, the expensive lines (rank, parts, strong, weak, fill,\n"
+            "definite, condition) together get 2 seconds; the card names the lines that need more, and `check all`\n"
+            "runs them without a limit. Ctrl-C keeps the finished lines. `only` runs one line; `lines` explains each\n"
+            "line. Rows and columns are counted from 0; a stored zero is an entry. If a Matrix Market file holds NaN,\n"
+            "inf, stored zeros or duplicates, it is read once more, and `file` gives their line numbers, counted from\n"
+            "1. In JSON, every number has a key; its value is null if its line did not run.\n"
             "    check A\n"
             "    check A all\n"
             "    check A only fill\n"

@@ -72,9 +72,12 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. */
-static const char *instead(enum known_symmetry known)
+/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. A negative definite A shows
+   itself in the first iteration. */
+static const char *instead(enum known_symmetry known, bool at_once)
 {
+    if (known == SYMMETRY_YES && at_once)
+        return "A is symmetric: if it is negative definite, solve -A x = -b (`let B = -A`); otherwise use gmres";
     static const char *const advice[] = {
         [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
         [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use gmres",
@@ -93,7 +96,7 @@ static void explain(const struct solve *v, char *out, size_t size)
             v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
         snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
-                 (long long)v->iterations + 1, instead(v->matrix.symmetry));
+                 (long long)v->iterations + 1, instead(v->matrix.symmetry, v->iterations == 0));
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

@@ -457,6 +457,75 @@ static void test_memory(void **state)
     csr_free(&A);
 }
 
+/* ---- the verdict ---- */
+
+static const struct {
+    const char *make, *kind, *solve, *store, *problem; /* problem: NULL if none is expected */
+} verdicts[] = {
+    {"gen poisson2d 20", "symmetric positive definite", "cg, with precond", "dia: 5 diagonals", NULL},
+    {"load tests/files/negative.mtx", "symmetric negative definite", "`let B = -A`", "dia: 3 diagonals", NULL},
+    {"load tests/files/indefinite.mtx", "symmetric, not positive", "gmres; not cg", "", NULL},
+    {"gen rmat 12", "not symmetric, some very long rows", "singular", "csr: long rows", "structurally singular"},
+    {"gen fem 12", "symmetric", "cg", "bsr 3", NULL},
+    {"gen circuit 300", "only the pattern symmetric, dominant", "jacobi and gs converge", "sell", NULL},
+    {"gen brokendiag 500", "not symmetric, dominant diagonal", "jacobi and gs converge", "", NULL},
+    {"load tests/golden/complex.mtx", "complex", "no solver takes complex", "csr: no other format", ""},
+    {"load tests/golden/singular.mtx", "", "singular in fp64", "", "singular in fp64"},
+    {"gen poisson2d 8; extract 0 40 0 64", "more columns than rows", "not a square system", "", NULL},
+};
+
+static void check_starts(const char *make, const char *text, const char *line, const char *part)
+{
+    const char *at = strstr(text, line);
+    size_t n = at ? strcspn(at + 1, "\n") : 0;
+    if (!at || !memmem(at + 1, n, part, strlen(part)))
+        fail_msg("%s: the line%s lacks `%s`:\n%s", make, line, part, text);
+}
+
+/* The verdict agrees with the lines of the card, and nothing in the card contradicts it. */
+static void test_verdict(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(verdicts); i++) {
+        if (!talk_line(&t, verdicts[i].make)) fail_msg("%s: %s", verdicts[i].make, t.err);
+        assert_true(talk_line(&t, "check all"));
+        check_starts(verdicts[i].make, t.out, "\nkind ", verdicts[i].kind);
+        check_starts(verdicts[i].make, t.out, "\nsolve with ", verdicts[i].solve);
+        check_starts(verdicts[i].make, t.out, "\nstore as ", verdicts[i].store);
+        check_starts(verdicts[i].make, t.out, "\nproblems ", verdicts[i].problem ? verdicts[i].problem : "none found");
+        if (strstr(t.out, "structurally singular:")) assert_null(strstr(t.out, "a direct solver is quick"));
+        if (strstr(t.out, "definite,")) assert_null(strstr(t.out, "cg if also definite"));
+    }
+    talk_close(&t);
+}
+
+/* ---- the time limit ---- */
+
+/* With a limit of 0, no costly line of a large matrix runs, and each is reported. */
+static void test_limit(void **state)
+{
+    struct csr A;
+    struct card c;
+    struct err e = {0};
+    double limit_us = card_limit_us;
+    int64_t p[PARAMS_MAX] = {200, 200};
+    (void)state;
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    A.val[csr_find(&A, 4000, 4000)] = 3.999; /* with this value, diagonal dominance does not prove definiteness */
+    card_limit_us = 0;
+    assert_true(card_make(&c, &A, NULL, false, NULL, NULL, &e));
+    card_limit_us = limit_us;
+    assert_false(c.stopped);
+    for (int i = 0; i < c.n; i++) assert_int_equal(c.row[i].state, c.row[i].line->costly ? CARD_LATE : CARD_FOUND);
+    card_free(&c);
+    assert_true(card_make(&c, &A, NULL, true, NULL, NULL, &e));
+    for (int i = 0; i < c.n; i++) assert_int_equal(c.row[i].state, CARD_FOUND);
+    card_free(&c);
+    csr_free(&A);
+}
+
 /* ---- the command ---- */
 
 static void check_screen(const char *text)
@@ -496,12 +565,17 @@ static void test_screen(void **state)
 
 static void test_command(void **state)
 {
+    double limit_us = card_limit_us;
     (void)state;
     struct talk t;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson3d 30"));
     assert_true(talk_line(&t, "check"));
-    assert_non_null(strstr(t.out, "not run: rank parts strong weak fill definite condition; `check all` runs them"));
+    assert_null(strstr(t.out, "too slow"));
+    card_limit_us = 0;
+    assert_true(talk_line(&t, "check"));
+    card_limit_us = limit_us;
+    assert_non_null(strstr(t.out, "too slow   rank, parts, strong, weak, fill, definite, condition; `check all`"));
     assert_null(strstr(t.out, "\nrank"));
     assert_true(talk_line(&t, "check only weak"));
     assert_non_null(strstr(t.out, "weak       connected"));
@@ -535,7 +609,8 @@ int main(void)
         cmocka_unit_test(test_nothing), cmocka_unit_test(test_definite),   cmocka_unit_test(test_ritz),
         cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library), cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),     cmocka_unit_test(test_command),
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_lines),   cmocka_unit_test(test_claims),     cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_limit),
     };
     return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }

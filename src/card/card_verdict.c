@@ -1,0 +1,177 @@
+/* The verdict on a matrix, from the results of the card's lines: kind, solver, format, problems. */
+#include "card.h"
+#include "matrix/csr.h"
+#include "base/text.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- what kind of matrix it is ---- */
+
+static bool is_square(const struct card *c)
+{
+    return c->A->rows == c->A->cols;
+}
+
+static const char *symmetry_of(const struct card *c)
+{
+    static const char *const definite[] = {[CARD_UNKNOWN] = "symmetric",
+                                           [CARD_POSITIVE] = "symmetric positive definite",
+                                           [CARD_INDEFINITE] = "symmetric, not positive definite",
+                                           [CARD_NEGATIVE] = "symmetric negative definite"};
+    const struct card_symmetry *s = &c->symmetry;
+    if (!c->has_symmetry) return "square";
+    if (c->A->imag) return s->hermitian ? "hermitian" : s->values ? "symmetric, not hermitian" : "not symmetric";
+    if (s->values) return definite[c->sign];
+    return s->pattern ? "only the pattern symmetric" : "not symmetric";
+}
+
+static void append(char *text, size_t size, const char *fmt, ...) PRINTF(3, 4);
+static void append(char *text, size_t size, const char *fmt, ...)
+{
+    size_t n = strlen(text);
+    va_list ap;
+    va_start(ap, fmt);
+    vsnprintf(text + n, size - n, fmt, ap);
+    va_end(ap);
+}
+
+static void judge_kind(const struct card *c, struct card_verdict *v)
+{
+    static const char *const rows[] = {[CARD_ROWS_UNKNOWN] = "no entries",
+                                       [CARD_ROWS_EVEN] = "even rows",
+                                       [CARD_ROWS_UNEVEN] = "uneven rows",
+                                       [CARD_ROWS_LONG_TAIL] = "some very long rows"};
+    const struct card_facts *f = &c->facts;
+    const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
+    append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "", is_square(c) ? symmetry_of(c) : shape);
+    if (f->dominant && !c->A->imag && !c->symmetry.values) append(v->kind, sizeof v->kind, ", dominant diagonal");
+    append(v->kind, sizeof v->kind, ", %s", rows[f->rows]);
+}
+
+/* ---- what solves it ---- */
+
+static const char *solver_for_symmetric(const struct card *c)
+{
+    static const char *const by_sign[] = {[CARD_UNKNOWN] =
+                                              "cg if positive definite, which is not proved; otherwise gmres",
+                                          [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
+                                          [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
+                                          [CARD_NEGATIVE] = "cg on -A: `let B = -A`, then `solve cg B` with -b for b"};
+    return by_sign[c->sign];
+}
+
+static const char *solver_for_unsymmetric(const struct card *c)
+{
+    if (c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
+    if (c->facts.no_diagonal) return "gmres or bicgstab, without ilu0: its pivots would be missing";
+    if (c->facts.dominant) return "bicgstab or gmres; jacobi and gs converge too";
+    return "bicgstab or gmres, with precond ilu0";
+}
+
+static bool is_singular_in_fp64(double condition)
+{
+    return condition * DBL_EPSILON >= 1;
+}
+
+static const char *solver_for(const struct card *c)
+{
+    if (c->values.bad) return "nothing before NaN and inf are gone";
+    if (!is_square(c)) return "not a square system: no solver takes it";
+    if (c->A->imag) return "no solver takes complex matrices";
+    if (c->singular) return "singular: most b have no solution, the others have many";
+    if (is_singular_in_fp64(c->facts.condition)) return "nothing: singular in fp64, so x has no correct digit";
+    if (!c->has_symmetry) return "unknown: its symmetry is not known";
+    return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
+}
+
+static void judge_solver(const struct card *c, struct card_verdict *v)
+{
+    append(v->solve, sizeof v->solve, "%s", solver_for(c));
+}
+
+/* ---- what stores it ---- */
+
+/* Bytes of dia divided by the bytes of csr: 8 per position against 12 per entry. */
+static double dia_ratio(double full)
+{
+    return full > 0 ? 8 / (12 * full) : INFINITY;
+}
+
+static void judge_format(const struct card *c, struct card_verdict *v)
+{
+    static const char *const by_rows[] = {[CARD_ROWS_UNKNOWN] = "csr",
+                                          [CARD_ROWS_EVEN] = "ell: hardly any padding",
+                                          [CARD_ROWS_UNEVEN] = "sell: slices pad only to their longest row",
+                                          [CARD_ROWS_LONG_TAIL] = "csr: long rows would pad every other format"};
+    const struct card_facts *f = &c->facts;
+    double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(f->diagonals_full);
+    if (c->A->imag)
+        append(v->store, sizeof v->store, "csr: no other format takes complex values");
+    else if (fmin(blocks, diagonals) >= 1)
+        append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
+    else if (diagonals < blocks)
+        append(v->store, sizeof v->store, "dia: %s, %.2g of csr's bytes", how_many(f->diagonals, "diagonal").text,
+               diagonals);
+    else
+        append(v->store, sizeof v->store, "bsr %d: %.2g of csr's bytes", f->block, f->block_ratio);
+    if (!c->A->imag) append(v->store, sizeof v->store, "; `advise` predicts times");
+}
+
+/* ---- what is wrong with it ---- */
+
+static void add_problem(struct card_verdict *v, const char *fmt, ...) PRINTF(2, 3);
+static void add_problem(struct card_verdict *v, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    if (v->problems < CARD_PROBLEMS) vsnprintf(v->problem[v->problems], sizeof *v->problem, fmt, ap);
+    va_end(ap);
+    v->problems++;
+}
+
+static void judge_singular(const struct card *c, struct card_verdict *v)
+{
+    if (c->has_dm && c->dm.rank < c->A->rows)
+        add_problem(v, "structurally singular: %s rows have no pivot", card_count(c->A->rows - c->dm.rank).text);
+    else if (c->values.empty)
+        add_problem(v, "singular: %s rows are empty", card_count(c->values.empty).text);
+    else
+        add_problem(v, isinf(c->facts.condition) ? "singular: LU meets a zero pivot" : "singular: empty columns");
+}
+
+static void judge_condition(double condition, struct card_verdict *v)
+{
+    double digits = log10(condition > 1 ? condition : 1);
+    if (isinf(condition) || digits < 7) return;
+    if (is_singular_in_fp64(condition))
+        add_problem(v, "condition about %.1g: singular in fp64", condition);
+    else
+        add_problem(v, "condition about %.1g: a solve loses %.0f of 16 digits; do not use f32", condition, digits);
+}
+
+static void judge_problems(const struct card *c, struct card_verdict *v)
+{
+    const struct card_facts *f = &c->facts;
+    if (c->values.bad) add_problem(v, "%s values are NaN or inf", card_count(c->values.bad).text);
+    if (c->singular && is_square(c)) judge_singular(c, v);
+    if (f->no_diagonal && !c->singular)
+        add_problem(v, "%s diagonal entries missing or 0: no jacobi, gs, sor", card_count(f->no_diagonal).text);
+    if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
+    judge_condition(f->condition, v);
+    if (f->systems > 1 && is_square(c) && !c->singular)
+        add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
+    if (c->values.zeros) add_problem(v, "%s stored zeros: `prune`", card_count(c->values.zeros).text);
+}
+
+void card_judge(const struct card *c, struct card_verdict *out)
+{
+    *out = (struct card_verdict){0};
+    judge_kind(c, out);
+    judge_solver(c, out);
+    judge_format(c, out);
+    judge_problems(c, out);
+}
