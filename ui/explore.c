@@ -304,7 +304,7 @@ static void go_to(struct session *s, const char *line)
 /* Handle a line that was typed while a command runs. */
 static void queue(struct explorer *x, char *line)
 {
-    char text[160];
+    char text[240];
     snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it", how_many(beside_lines() + 1, "line").text,
              x->running);
     bool queued = line && beside_queue(line);
