@@ -133,6 +133,7 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #define KERNEL_SYMBOL(id) emu_kernel_##id
 #define VEC_SYMBOL(id) emu_vec_##id
 #include "base/clock.h"
+#include "base/loop.h"
 #include "base/threads.h"
 #include "gpu/emu/simt.h"
 #include <omp.h>
@@ -224,17 +225,29 @@ template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
+/* Call part(from, to) for shares of the items 0 .. n-1; a thread that is free takes the next share. Ctrl-C ends a long
+   product between two shares: y is then incomplete. */
+template <typename PART>
+static inline void host_shares(const struct launch *L, int threads, int64_t n, int64_t share, PART part)
+{
+    bool checked = loop_worth(stored_slots(L->A->of));
+    struct loop l = loop_of("", n);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    for (int64_t from = 0; from < n; from += share)
+        if (!checked || loop_check(&l, from)) part(from, from + share < n ? from + share : n);
+}
+
 /* Wrap a host loop as a kernel's launch function: on_one runs the loop on one thread, and on_all runs it on all
-   threads. */
-template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *)
+   threads. A launch that Ctrl-C ended fails. */
+template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *e)
 {
     LOOP(L, 1);
-    return true;
+    return loop_unbroken("the product", e);
 }
-template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const struct launch *L, struct err *)
+template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const struct launch *L, struct err *e)
 {
     LOOP(L, host_threads(L));
-    return true;
+    return loop_unbroken("the product", e);
 }
 #endif
 

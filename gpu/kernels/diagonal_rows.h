@@ -54,13 +54,17 @@ template <typename T> static void host_rows(const struct launch *L, const struct
     }
 }
 
-/* Multiplies all n pieces; a thread takes the next piece when it is free. */
+/* Multiplies all n pieces; a thread takes the next piece when it is free. Ctrl-C ends a long product. */
 template <typename T>
 static void host_pieces(const struct launch *L, int threads, int64_t n,
                         struct diagonal_rows<T> (*piece)(const struct launch *L, int64_t k))
 {
+    bool checked = loop_worth(stored_slots(L->A->of));
+    struct loop l = loop_of("", n);
 #pragma omp parallel for num_threads(threads) schedule(guided) if (threads > 1)
-    for (int64_t k = 0; k < n; k++) host_rows(L, piece(L, k));
+    for (int64_t k = 0; k < n; k++)
+        if (!checked || (k % 16 ? !__atomic_load_n(&l.stopped, __ATOMIC_RELAXED) : loop_check(&l, k)))
+            host_rows(L, piece(L, k));
 }
 
 /* Host loops that compute the same products as the launches above. */

@@ -188,8 +188,9 @@ template <typename T> static void host_block_row(const struct launch *L, int64_t
 template <typename T> static void bsr_host(const struct launch *L, int threads)
 {
     int64_t block_rows = L->A->of->a[BSR_PTR].n - 1;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 256) if (threads > 1)
-    for (int64_t i = 0; i < block_rows; i++) host_block_row<T>(L, i);
+    host_shares(L, threads, block_rows, 256, [=](int64_t from, int64_t to) {
+        for (int64_t i = from; i < to; i++) host_block_row<T>(L, i);
+    });
 }
 
 HOST_ENTRIES(bsr, "bsr", bsr_host, "the serial host loop, one block after another", "NOTES", "256 block rows at a time",

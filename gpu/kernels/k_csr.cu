@@ -168,12 +168,13 @@ template <typename T> static void csr_host(const struct launch *L, int threads)
     const int *ptr = (const int *)L->A->ptr[CSR_PTR], *col = (const int *)L->A->ptr[CSR_COL];
     const T *val = (const T *)L->A->ptr[CSR_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
-    for (int64_t row = 0; row < S->rows; row++) {
-        T sum = 0;
-        for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
-        store(y, row, alpha, sum, beta);
-    }
+    host_shares(L, threads, S->rows, 1024, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) {
+            T sum = 0;
+            for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
+            store(y, row, alpha, sum, beta);
+        }
+    });
 }
 
 HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS",

@@ -81,12 +81,13 @@ template <typename T> void host_ell(const struct launch *L, struct ell_part p, i
     const T *val = (const T *)L->A->ptr[p.val], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     int64_t rows = L->A->of->rows, slots = L->A->of->a[p.val].n;
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
-    for (int64_t row = 0; row < rows; row++) {
-        T sum = 0;
-        for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += val[k] * x[col[k]];
-        store(y, row, alpha, sum, beta);
-    }
+    host_shares(L, threads, rows, 1024, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) {
+            T sum = 0;
+            for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += val[k] * x[col[k]];
+            store(y, row, alpha, sum, beta);
+        }
+    });
 }
 
 template void host_ell<float>(const struct launch *, struct ell_part, int);

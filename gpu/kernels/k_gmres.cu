@@ -278,15 +278,17 @@ static void dots(struct device *, int64_t n, double *s, double *w, int m, int fi
     const T *from = (const T *)V, *with = (const T *)q;
     double *part = w + gm_parts(m), *to = w + gm_row(m, row);
     int pieces = blocks(NULL, n);
+    checks check(n * (last - first));
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)
-        for (int j = first; j < last; j++) {
+        for (int j = first; j < last && check.goes(p); j++) {
             double sum = 0;
             int64_t end = n * (p + 1) / pieces;
 #pragma omp simd reduction(+ : sum)
             for (int64_t i = n * p / pieces; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
             part[(int64_t)j * GM_BLOCKS + p] = sum;
         }
+    if (!check.complete()) return;
     for (int j = first; j < last && !only_parts; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
 }
 

@@ -80,12 +80,13 @@ template <typename T> static void hdc_host(const struct launch *L, int threads)
     const T *val = (const T *)L->A->ptr[HDC_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha;
     host_dia<T>(L, threads);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
-    for (int64_t row = 0; row < L->A->of->rows; row++) {
-        T sum = 0;
-        for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
-        y[row] += alpha * sum;
-    }
+    host_shares(L, threads, L->A->of->rows, 1024, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) {
+            T sum = 0;
+            for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
+            y[row] += alpha * sum;
+        }
+    });
 }
 
 HOST_ENTRIES(hdc, "hdc", hdc_host, "the serial host loops over both parts", "[ours]",

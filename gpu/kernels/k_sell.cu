@@ -76,13 +76,14 @@ template <typename T> static void sell_host(const struct launch *L, int threads)
     const T *val = (const T *)L->A->ptr[SELL_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     int64_t C = S->param[0];
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
-    for (int64_t at = 0; at < S->rows; at++) {
-        T sum = 0;
-        int64_t row = perm[at], end = ptr[at / C + 1];
-        for (int64_t k = ptr[at / C] + at % C; k < end && col[k] >= 0; k += C) sum += val[k] * x[col[k]];
-        store(y, row, alpha, sum, beta);
-    }
+    host_shares(L, threads, S->rows, 1024, [=](int64_t from, int64_t to) {
+        for (int64_t at = from; at < to; at++) {
+            T sum = 0;
+            int64_t row = perm[at], end = ptr[at / C + 1];
+            for (int64_t k = ptr[at / C] + at % C; k < end && col[k] >= 0; k += C) sum += val[k] * x[col[k]];
+            store(y, row, alpha, sum, beta);
+        }
+    });
 }
 
 HOST_ENTRIES(sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]",

@@ -92,7 +92,10 @@ static void sweep_host(struct device *, const struct level_schedule *A, double *
     const T *val = (const T *)A->val, *dinv = (const T *)A->dinv, *right = (const T *)b;
     T *at = (T *)x;
     double most = s[S_NEXT_DIFF];
+    struct loop l = loop_of("", A->n);
+    bool checked = loop_worth(A->nnz);
     for (int64_t k = 0; k < A->n; k++) {
+        if (checked && k % LOOP_SHARE == 0 && !loop_check(&l, k)) return;
         int i = A->row[k];
         T sum = 0;
         for (int j = A->ptr[k]; j < A->ptr[k + 1]; j++) sum += val[j] * at[A->col[j]];

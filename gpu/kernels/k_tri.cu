@@ -265,7 +265,10 @@ static void solve(struct device *, const struct level_schedule *S, double *s, co
     if (s[S_DONE] != 0) return;
     const T *val = (const T *)S->val, *dinv = (const T *)S->dinv, *right = (const T *)r;
     T *y = (T *)S->y, *to = (T *)z;
+    struct loop l = loop_of("", S->n);
+    bool checked = loop_worth(S->nnz);
     for (int64_t k = 0; k < S->n; k++) {
+        if (checked && k % LOOP_SHARE == 0 && !loop_check(&l, k)) return;
         T sum = right[S->at[k]];
         for (int j = S->ptr[k]; j < S->ptr[k + 1]; j++) sum -= val[j] * y[S->col[j]];
         y[k] = dinv ? sum * dinv[k] : sum;
@@ -279,8 +282,11 @@ static void blocks(struct device *, int64_t n, int size, double *s, const void *
     if (s[S_DONE] != 0) return;
     const T *inv = (const T *)inverse, *from = (const T *)r;
     T *to = (T *)z;
+    struct loop l = loop_of("", n);
+    bool checked = loop_worth(n * size);
 #pragma omp parallel for if (n > ALONE)
     for (int64_t row = 0; row < n; row++) {
+        if (checked && !loop_goes(&l, row)) continue;
         int64_t first = row / size * size, columns = first + size < n ? size : n - first;
         T sum = 0;
         for (int64_t j = 0; j < columns; j++) sum += inv[j * n + row] * from[first + j];

@@ -160,15 +160,16 @@ template <typename T> static void vab_host(const struct launch *L, int threads)
     const T *val = (const T *)L->A->ptr[VAB_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     int64_t block = S->param[0];
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024) if (threads > 1)
-    for (int64_t row = 0; row < S->rows; row++) {
-        T sum = 0;
-        for (int p = row_piece[row]; p < row_piece[row + 1]; p++) {
-            int64_t slot = p / block * VAB_PIECE * block + p % block;
-            sum += piece_sum(val + slot, col + slot, x, block);
+    host_shares(L, threads, S->rows, 1024, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) {
+            T sum = 0;
+            for (int p = row_piece[row]; p < row_piece[row + 1]; p++) {
+                int64_t slot = p / block * VAB_PIECE * block + p % block;
+                sum += piece_sum(val + slot, col + slot, x, block);
+            }
+            store(y, row, alpha, sum, beta);
         }
-        store(y, row, alpha, sum, beta);
-    }
+    });
 }
 
 HOST_ENTRIES(vab, "vab", vab_host, "the serial host loop over the pieces of each row", "[ours]", "1024 rows at a time",

@@ -287,7 +287,20 @@ template <typename ROWS> struct pass_cg_product : ROWS {
 namespace host
 {
 
-enum { ALONE = 1 << 14, STRETCH = 1024 };
+enum { ALONE = 1 << 14, STRETCH = 1024, STRETCHES_PER_CHECK = 8 };
+
+/* Ctrl-C ends a long pass in which the thread has a watch. The caller must then not trust the result. */
+struct checks {
+    struct loop l;
+    bool on;
+
+    explicit checks(int64_t n) : l(loop_of("", n)), on(loop_worth(n)) {}
+    bool goes(int64_t k)
+    {
+        return !on || (k % STRETCHES_PER_CHECK ? !__atomic_load_n(&l.stopped, __ATOMIC_RELAXED) : loop_check(&l, k));
+    }
+    bool complete() const { return !on || loop_end(&l, nullptr); }
+};
 
 /* Sums are computed by segments, whose number depends on n only: the result does not depend on the number of threads.
  */
@@ -347,11 +360,14 @@ template <typename T> struct on_host {
         double *part = s + S_SUMS;
         vec_sums t = {0, 0, 0};
         pass.begin(s);
+        host::checks check(n);
 #pragma omp parallel for if (n > host::ALONE)
         for (int j = 0; j < k; j++) {
+            if (!check.goes(j)) continue;
             vec_sums more = host::stretch_sums(pass, host::start(n, j), host::start(n, j + 1));
             part[j] = more.a, part[VEC_BLOCKS + j] = more.b, part[2 * VEC_BLOCKS + j] = more.c;
         }
+        if (!check.complete()) return;
         for (int j = 0; j < k; j++) t = vec_joined<PASS>(t, {part[j], part[VEC_BLOCKS + j], part[2 * VEC_BLOCKS + j]});
         if (PASS::SUMS > 0) pass.end(s, t);
     }

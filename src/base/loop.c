@@ -16,6 +16,8 @@ static _Thread_local double next_us; /* time at which loop_check ticks again */
 static _Thread_local bool
     stopped; /* a loop was stopped since loop_enter: all further loops of this thread do nothing */
 
+static bool all; /* for tests: see loop_check_all */
+
 struct watch *loop_enter(struct watch *w)
 {
     struct watch *was = own;
@@ -47,11 +49,26 @@ bool loop_check(struct loop *l, int64_t i)
     if (__atomic_load_n(&l->stopped, __ATOMIC_RELAXED)) return false;
     if (!own || own != l->watch) return true;
     double now = steady_us();
-    if (now < next_us) return true;
+    if (now < next_us && !all) return true;
     next_us = now + EVERY_US;
     if (loop_tick(l->what, i, l->total, NULL)) return true;
     __atomic_store_n(&l->stopped, true, __ATOMIC_RELAXED);
     return false;
+}
+
+bool loop_worth(int64_t n)
+{
+    return own && (all || n >= LOOP_LONG);
+}
+
+bool loop_unbroken(const char *what, struct err *e)
+{
+    return !stopped || fail(e, E_CANCELLED, "%s: cancelled", what);
+}
+
+void loop_check_all(bool on)
+{
+    all = on;
 }
 
 bool loop_end(const struct loop *l, struct err *e)

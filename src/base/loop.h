@@ -24,11 +24,12 @@ extern "C" {
 struct err;
 struct watch;
 
-/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. */
-enum { LOOP_SHARE = 1024, LOOP_EVERY = 256 };
+/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_LONG: number of
+   elements from which a pass over a vector takes more than 1 ms */
+enum { LOOP_SHARE = 1024, LOOP_EVERY = 256, LOOP_LONG = 1 << 18 };
 
 struct loop {
-    const char *what;
+    const char *what; /* "": the loop is part of work that reports its own progress */
     int64_t total;
     struct watch *watch; /* the watch of the thread that began the loop */
     bool stopped;        /* read and written atomically */
@@ -44,6 +45,12 @@ struct loop loop_of(const char *what, int64_t total);
 /* loop_check is for iterations that take long. It returns false once the loop was stopped. It ticks if 1 ms has passed
    since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
+/* Does a pass over n elements take so long that it should be checked? Calls without a watch are never checked. */
+bool loop_worth(int64_t n);
+/* Returns false with E_CANCELLED if a loop of this thread was stopped since loop_enter. Does not tick. */
+bool loop_unbroken(const char *what, struct err *e);
+/* For tests: every check ticks, also in short passes. */
+void loop_check_all(bool on);
 /* Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_end(const struct loop *l, struct err *e);
 

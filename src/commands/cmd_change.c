@@ -13,10 +13,12 @@
 
 /* ---- back ---- */
 
-/* A refused request leaves the solve intact. After any other failure, the solve is unusable and is freed. */
+/* A refused request, and iterations that Ctrl-C ended, leave the solve intact. After any other failure, the solve is
+   unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
-    if (e->code != E_USAGE && e->code != E_UNSUPPORTED) {
+    bool intact = e->code == E_USAGE || e->code == E_UNSUPPORTED || s->solve->cut.now;
+    if (!intact) {
         solve_free(s->solve);
         s->solve = NULL;
     }

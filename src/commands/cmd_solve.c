@@ -340,7 +340,7 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
             drop_solve(s);
             return false;
         }
-        out_step(s->out, v);
+        if (!v->cut.now) out_step(s->out, v);
         if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
     }
     return v->reason == RUNNING || solve_finish(s, e);

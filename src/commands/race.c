@@ -72,6 +72,7 @@ static bool solver_turn(struct race *r, struct racer *x, struct err *e)
     double start = now_us();
     int64_t before = x->v->iterations;
     if (!solve_slice(x->v, race_timed(r) ? TURN_US : 0, e) || !solve_drain(x->v, e)) return false;
+    if (x->v->cut.now) return true;
     x->us += until_end(x->v, before, now_us() - start);
     return race_mark(x, x->us, x->v->iterations, e);
 }
@@ -100,7 +101,9 @@ static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
     double us[TOGETHER];
     int n = products_of(r, x);
     struct product_run p = {x->kernel, {.A = x->M, .alpha = 1, .beta = 0, .x = r->x, .y = r->y}};
-    if (!r->dev->ops->time(r->dev, multiply, &p, n, us, e)) return false;
+    struct err why = {0};
+    if (!r->dev->ops->time(r->dev, multiply, &p, n, us, &why))
+        return why.code == E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text); /* the times so far count */
     for (int i = 0; i < n; i++) {
         x->us += us[i];
         if (!race_mark(x, us[i], x->nmarks + 1, e)) return false;

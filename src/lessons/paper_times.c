@@ -4,6 +4,7 @@
 #include "machine/kernel.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 #include "session/session.h"
@@ -50,7 +51,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     v->steps_left = n;
     v->paused = false;
     while (v->reason == RUNNING && v->steps_left > 0)
-        if (!solve_slice(v, 1e6, e)) return false;
+        if (!solve_slice(v, 1e6, e) || (v->cut.now && !loop_tick(v->solver->name, 0, 0, e))) return false;
     return solve_drain(v, e);
 }
 

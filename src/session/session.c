@@ -95,7 +95,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     double now = steady_us();
     struct progress *p = &s->progress;
     bool line = s->terminal && !(s->front && s->front->covered);
-    note_progress(p, what, done, total, now);
+    if (*what) note_progress(p, what, done, total, now);
     if (line && now - p->command_us > QUIET_US && now - p->shown_us > PROGRESS_EVERY_US) {
         char text[100];
         session_progress(s, text, sizeof text);

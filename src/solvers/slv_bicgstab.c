@@ -1,6 +1,7 @@
 /* Stabilised bi-conjugate gradients (van der Vorst 1992), in six launches per iteration. */
 #include <stdio.h>
 
+#include "base/base.h"
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -9,6 +10,9 @@
 #include "machine/vec_ops.h"
 
 enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
+
+/* the vectors that the second half of an iteration changes in place */
+static const int changed[] = {VEC_X, BICG_R, BICG_P};
 
 /* r = shadow = p = b - A x */
 static bool init(struct solve *v, struct err *e)
@@ -20,15 +24,17 @@ static bool init(struct solve *v, struct err *e)
     return true;
 }
 
-bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r, struct err *e)
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, int r, struct err *e)
 {
+    if (v->cut.stage) return true;
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOT);
     v->ops.bicg->alpha(v->dev, v->n, v->scalars, shadow, q);
     phase_begin(v, PHASE_UPDATE);
-    v->ops.bicg->half(v->dev, v->n, v->scalars, q, r);
-    return true;
+    if (!cut_hold(v, 1, &r, false, e)) return false;
+    v->ops.bicg->half(v->dev, v->n, v->scalars, q, v->vec[r]);
+    return cut_release(v, 1, e);
 }
 
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
@@ -42,9 +48,10 @@ bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e)
 
 static bool step(struct solve *v, struct err *e)
 {
-    if (!bicg_half_step(v, v->vec[BICG_P], v->vec[BICG_V], v->vec[BICG_SHADOW], v->vec[BICG_R], e)) return false;
+    if (!bicg_half_step(v, v->vec[BICG_P], v->vec[BICG_V], v->vec[BICG_SHADOW], BICG_R, e)) return false;
     if (!bicg_second_product(v, v->vec[BICG_R], v->vec[BICG_T], e)) return false;
     phase_begin(v, PHASE_UPDATE);
+    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
     v->ops.bicg->update(v->dev, v->n, v->scalars, v->vec[BICG_P], v->vec[BICG_T], v->vec[BICG_SHADOW], v->vec[BICG_R],
                         v->vec[VEC_X]);
     phase_begin(v, PHASE_DIRECTION);

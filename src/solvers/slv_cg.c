@@ -2,6 +2,7 @@
    the SpMV kernel also computes the inner products. */
 #include <stdio.h>
 
+#include "base/base.h"
 #include "machine/cg_ops.h"
 #include "matrix/csr.h"
 #include "machine/kernel.h"
@@ -12,6 +13,9 @@
 #include "machine/vec_ops.h"
 
 enum { CG_R = VEC_OWN, CG_P, CG_Q };
+
+/* the vectors that an iteration changes in place */
+static const int changed[] = {VEC_X, CG_R, CG_P};
 
 /* z = M^-1 r and rho = r.z; also writes the record. */
 static bool precondition(struct solve *v, struct err *e)
@@ -43,6 +47,7 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     phase_begin(v, PHASE_DOT);
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
     phase_begin(v, PHASE_UPDATE);
+    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
     v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
     if (!precondition(v, e)) return false;
     phase_begin(v, PHASE_DIRECTION);
@@ -68,6 +73,7 @@ static bool step(struct solve *v, struct err *e)
     phase_begin(v, PHASE_SPMV);
     if (!product(v, e)) return false;
     phase_begin(v, PHASE_STEP);
+    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
     v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
     return true;
 }

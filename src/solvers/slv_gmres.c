@@ -2,6 +2,7 @@
    restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
 #include <stdio.h>
 
+#include "base/base.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
@@ -13,6 +14,10 @@
 #include <math.h>
 
 enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
+
+/* the vectors that an iteration changes in place; only a restart changes the last two (of the basis, the first column)
+ */
+static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
 
 /* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of the estimate */
 enum { TRIAL = 5, LEAST = 5, MOST = 200 };
@@ -118,6 +123,7 @@ static bool extend(struct solve *v, int k, struct err *e)
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e) || !gram_schmidt(v, k, e)) return false;
     phase_begin(v, PHASE_ROTATE);
+    if (!cut_hold(v, k + 1 < m ? 1 : COUNT(changed), changed, false, e)) return false;
     v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
     phase_begin(v, PHASE_SCALE);
     if (k + 1 < m) v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));

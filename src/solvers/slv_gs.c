@@ -62,7 +62,9 @@ static bool init(struct solve *v, struct err *e)
 static bool step(struct solve *v, struct err *e)
 {
     double omega = v->set.omega > 0 ? v->set.omega : 1;
+    const int changed = VEC_X;
     phase_begin(v, PHASE_SWEEP);
+    if (!cut_hold(v, 1, &changed, true, e)) return false;
     sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
     return record(v, e);
 }

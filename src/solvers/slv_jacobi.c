@@ -36,6 +36,7 @@ static bool sweep(struct solve *v, int64_t k, struct err *e)
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, from, v->vec[JACOBI_Q], e)) return false;
     phase_begin(v, PHASE_UPDATE);
+    if (!cut_hold(v, 0, NULL, false, e)) return false;
     v->ops.vec->jacobi(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[JACOBI_Q], v->vec[JACOBI_DINV], from, to);
     return true;
 }

@@ -1,6 +1,7 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
    quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by recursion, so the
    recorded value is the residual itself, not just a bound on it. */
+#include "base/base.h"
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"
 #include "solve.h"
@@ -10,6 +11,9 @@
 
 /* QMR_R to QMR_T are as in bicgstab; QMR_RESIDUAL is the smoothed residual, which belongs to VEC_X. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
+
+/* the vectors that the second half of an iteration changes in place */
+static const int changed[] = {VEC_X, QMR_R, QMR_P, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL};
 
 static bool init(struct solve *v, struct err *e)
 {
@@ -25,9 +29,10 @@ static bool init(struct solve *v, struct err *e)
 static bool step(struct solve *v, struct err *e)
 {
     const struct bicg_ops *ops = v->ops.bicg;
-    if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], v->vec[QMR_R], e)) return false;
+    if (!bicg_half_step(v, v->vec[QMR_P], v->vec[QMR_V], v->vec[QMR_SHADOW], QMR_R, e)) return false;
     if (!bicg_second_product(v, v->vec[QMR_R], v->vec[QMR_T], e)) return false;
     phase_begin(v, PHASE_UPDATE);
+    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
     ops->qmr_residual(v->dev, v->n, v->scalars, v->vec[QMR_T], v->vec[QMR_SHADOW], v->vec[QMR_R]);
     phase_begin(v, PHASE_SMOOTH);
     ops->qmr_update(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_V], v->vec[QMR_T], v->vec[QMR_P],

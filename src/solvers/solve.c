@@ -1,11 +1,9 @@
 /* Begin a solve and advance it slice by slice: each slice queues iterations on the device and reads their records. */
 #include "solve.h"
-#include "machine/bicg_ops.h"
-#include "machine/cg_ops.h"
 #include "base/clock.h"
+#include "base/loop.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
-#include "machine/gmres_ops.h"
 #include "machine/mat.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
@@ -70,10 +68,19 @@ static bool put_scalars(struct solve *v, struct err *e)
     return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
 }
 
+/* Ctrl-C does not end this restart, so that a solve that has converged is reported as converged. */
+static bool settle(struct solve *v, struct err *e)
+{
+    struct watch *w = loop_enter(NULL);
+    bool ok = v->solver->settle(v, e);
+    loop_enter(w);
+    return ok;
+}
+
 bool solve_settle(struct solve *v, struct err *e)
 {
     if (v->reason != CONVERGED || !v->solver->settle) return true;
-    if (!v->solver->settle(v, e)) return false;
+    if (!settle(v, e)) return false;
     v->iterations--; /* read the last record again, because the solver may have replaced the residual in it */
     bool ok = live_read(v, e);
     v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
@@ -104,10 +111,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     memcpy(v->b, o->b, (size_t)v->n * sizeof *v->b);
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
-    v->ops.vec = vec_ops_of(v->dev, v->real);
-    v->ops.cg = cg_ops_of(v->dev, v->real);
-    v->ops.bicg = bicg_ops_of(v->dev, v->real);
-    v->ops.gmres = gmres_ops_of(v->dev, v->real);
+    solve_choose_ops(v);
     if (!v->matrix.mat || !v->matrix.kernel) return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
@@ -143,15 +147,23 @@ static bool make_precond(struct solve *v, struct err *e)
     return v->pre.made = true;
 }
 
+static bool initialise(struct solve *v, struct err *e)
+{
+    if (v->solver->init(v, e) && cut_release(v, 0, e) && loop_unbroken(v->solver->name, e)) return true;
+    cut_undo(v, NULL);
+    return false;
+}
+
 bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
     v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
+    v->cut.stage = 0;
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
     if (!solve_put(v, v->vec[VEC_B], v->b, e) || !put_x(v, x0, e)) return false;
     if (!make_precond(v, e) || !shift_right(v, e)) return false;
-    return v->solver->init(v, e) && live_read(v, e) && solve_settle(v, e);
+    return initialise(v, e) && live_read(v, e) && solve_settle(v, e);
 }
 
 static int64_t window_of(const struct solver *s, int64_t n)
@@ -216,7 +228,7 @@ static int64_t batch_of(const struct solve *v, double us)
 static bool step_beside_screen(struct solve *v, struct err *e)
 {
     bool gave = screen_lock_give();
-    bool ok = v->solver->step(v, e);
+    bool ok = v->solver->step(v, e) && cut_release(v, 0, e);
     screen_lock_back(gave);
     return ok;
 }
@@ -332,14 +344,28 @@ static void account(struct solve *v, double start, int64_t iterations)
     v->paused = v->steps_left <= 0;
 }
 
+/* Ctrl-C ended the slice: keep the iterations that are complete. */
+static bool take_cut(struct solve *v, int64_t queued, const struct err *why, struct err *e)
+{
+    if (why->code != E_CANCELLED) return fail_at(e, why->code, why->where, "%s", why->text);
+    if (!cut_undo(v, e)) return false;
+    v->cut.now = v->schedule.ahead = true;
+    v->schedule.batch = v->schedule.queued - queued;
+    return solve_drain(v, e);
+}
+
 bool solve_slice(struct solve *v, double us, struct err *e)
 {
     if (v->reason != RUNNING) return true;
-    int64_t before = v->iterations;
+    struct err why = {0};
+    int64_t before = v->iterations, queued;
+    v->cut.now = false;
+    loop_enter(loop_watch()); /* loops that an earlier Ctrl-C stopped run again */
     double start = v->schedule.ahead ? v->time.returned_at : now_us(); /* the device kept working between the slices */
     bool sample = v->steps_left || v->schedule.slices < SAMPLE_FIRST || v->schedule.slices % SAMPLE_EVERY == 0;
     if (sample && (!solve_drain(v, e) || (v->reason == RUNNING && !checkpoint_maybe(v, e)))) return false;
-    if (v->reason == RUNNING && !advance(v, us, sample, e)) return false;
+    queued = v->schedule.queued;
+    if (v->reason == RUNNING && !advance(v, us, sample, &why) && !take_cut(v, queued, &why, e)) return false;
     account(v, start, v->iterations - before);
     return true;
 }
@@ -359,6 +385,7 @@ int64_t solve_memory(const struct solve *v)
 void solve_release(struct solve *v)
 {
     checkpoints_free(v);
+    cut_free(v);
     solve_forget(v);
     precond_drop(v);
     if (v->scalars) v->dev->ops->free(v->dev, v->scalars);

@@ -159,6 +159,25 @@ struct solve_checkpoints {
     double made_at; /* now_us when the last checkpoint was made */
 };
 
+/* How Ctrl-C ends an iteration on a device whose launches finish before they return. Until an iteration calls cut_hold,
+   it has changed only vectors that the iteration computes again when it is repeated. */
+enum { CUT_VECTORS = 8 };
+struct solve_cut {
+    bool now;  /* Ctrl-C ended the last slice */
+    int stage; /* the part of the iteration that comes next; not 0 only if the iteration was ended between two parts */
+    bool holding; /* launches change vectors: between cut_hold and cut_release */
+    bool copied;  /* `data` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
+    struct watch *watch; /* of this thread; put aside while holding without a copy */
+    int n;
+    struct {
+        char *p;
+        int64_t bytes;
+    } part[CUT_VECTORS];
+    double known; /* the live record at cut_hold */
+    char *data;
+    int64_t room; /* bytes allocated in `data` */
+};
+
 struct solve_result {
     double *x;            /* the solution on the host, after solve_end */
     double residual_true; /* b - A x in double, relative to ||b|| */
@@ -209,6 +228,7 @@ struct solve {
     struct solve_schedule schedule;
     struct solve_time time;
     struct solve_checkpoints checkpoints;
+    struct solve_cut cut;
     struct solve_result result;
 };
 
@@ -235,7 +255,8 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
 /* Run one slice, which is about `us` microseconds of work: queue iterations and read their records. Call again while
-   v->reason is RUNNING. */
+   v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and the state is that after the iteration
+   before; the next slice repeats the iteration. */
 bool solve_slice(struct solve *v, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);

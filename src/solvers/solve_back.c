@@ -1,5 +1,7 @@
 /* Go back to an earlier iteration, and change settings during a solve. */
+#include "base/loop.h"
 #include "base/mem.h"
+#include "machine/device.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -16,6 +18,7 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
     v->residual = v->history.residual[c->iterations];
     v->schedule.queued = v->schedule.probed_at = c->queued;
     v->schedule.cycle_from = c->cycle_from;
+    v->cut.stage = 0;
     v->schedule.lost = c->queued - (c->iterations - v->base);
     v->live.record[LIVE_KNOWN] = (double)c->iterations;
     v->live.record[LIVE_DONE] = RUNNING;
@@ -31,14 +34,19 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     for (; n > 0 && v->reason == RUNNING; n = v->steps_left) {
         v->steps_left = n;
         if (!solve_slice(v, 1e4, e)) return false;
+        if (v->cut.now) break;
     }
     v->steps_left = 0;
+    v->paused = true;
+    if (v->cut.now && v->reason == RUNNING)
+        return fail(e, E_CANCELLED, "back: cancelled; the solve is paused at iteration %lld", (long long)v->iterations);
     return true;
 }
 
 bool solve_back(struct solve *v, int64_t n, struct err *e)
 {
     int64_t target = v->iterations - n;
+    v->cut.now = false;
     if (!solve_drain(v, e)) return false;
     if (target < v->base) target = v->base;
     checkpoints_drop_after(v, target);
@@ -47,9 +55,7 @@ bool solve_back(struct solve *v, int64_t n, struct err *e)
                     "this solve cannot go back, because it made no checkpoints; begin the solve with `step` or from "
                     "the screen");
     const struct checkpoint *c = &v->checkpoints.at[v->checkpoints.n - 1];
-    if (!restore(v, c, e) || !iterate(v, target - c->iterations, e)) return false;
-    v->paused = true;
-    return true;
+    return restore(v, c, e) && iterate(v, target - c->iterations, e);
 }
 
 /* ---- changes ---- */
@@ -93,6 +99,15 @@ static bool restart(struct solve *v, const double *x, struct err *e)
     return solve_start(v, x, e);
 }
 
+/* Ctrl-C does not end this restart, except on the emulator, where it would take seconds. */
+static bool restart_anyway(struct solve *v, const double *x)
+{
+    struct watch *w = v->dev->kind == DEV_EMU ? loop_watch() : loop_enter(NULL);
+    bool ok = restart(v, x, NULL);
+    loop_enter(w);
+    return ok;
+}
+
 /* Restart from the current x with new settings. If the restart fails, restart with the old settings. If that restart
    fails too, the solve ends with this x. */
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
@@ -117,7 +132,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     precond_drop(v);
     set_method(v, pre, block, omega, m);
     v->iterations = v->base; /* the failed restart left the count before the first record */
-    if (restart(v, x, NULL)) {
+    if (restart_anyway(v, x)) {
         mem_free(x);
         return false;
     }

@@ -114,7 +114,8 @@ static bool take_checkpoint(struct solve *v, struct err *e)
 bool checkpoint_maybe(struct solve *v, struct err *e)
 {
     int n = v->checkpoints.n;
-    if (!v->checkpoints.wanted || (n && v->checkpoints.at[n - 1].iterations >= v->iterations)) return true;
+    if (!v->checkpoints.wanted || v->cut.stage || (n && v->checkpoints.at[n - 1].iterations >= v->iterations))
+        return true;
     double since = now_us() - v->checkpoints.made_at, wait = fmax(every_us, 100 * v->checkpoints.us);
     if (n && !v->steps_left && since < wait) return true;
     return take_checkpoint(v, e);

@@ -3,8 +3,12 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
+#include "machine/bicg_ops.h"
+#include "machine/cg_ops.h"
 #include "machine/device.h"
+#include "machine/gmres_ops.h"
 #include "machine/kernel.h"
+#include "machine/vec_ops.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -61,6 +65,16 @@ void phase_begin(struct solve *v, enum solve_phase phase)
 void phase_end(struct solve *v)
 {
     if (v->time.sampling) phase_close(v);
+}
+
+/* ---- operations ---- */
+
+void solve_choose_ops(struct solve *v)
+{
+    v->ops.vec = vec_ops_of(v->dev, v->real);
+    v->ops.cg = cg_ops_of(v->dev, v->real);
+    v->ops.bicg = bicg_ops_of(v->dev, v->real);
+    v->ops.gmres = gmres_ops_of(v->dev, v->real);
 }
 
 /* ---- SpMV ---- */

@@ -70,10 +70,24 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     return solve_drain(v, e) && solve_get(v, x, v->vec[VEC_X], e);
 }
 
+/* The emulator may need seconds for x. After Ctrl-C the host computes x instead, in the memory that both share. */
+static bool x_soon(struct solve *v, struct err *e)
+{
+    struct device *own = v->dev, host = *own;
+    if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return solve_x(v, e);
+    host.kind = DEV_CPU;
+    v->dev = &host;
+    solve_choose_ops(v);
+    bool ok = solve_x(v, e);
+    v->dev = own;
+    solve_choose_ops(v);
+    return ok;
+}
+
 static bool fetch_x(struct solve *v, struct err *e)
 {
     if (v->result.x) return true;
-    if (!solve_x(v, e)) return false;
+    if (!x_soon(v, e)) return false;
     double *x = mem_new(v->n, sizeof *x, "the solution", e);
     if (!x || !solve_get(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
@@ -191,9 +205,9 @@ static int explain(const struct solve *v, char *out, size_t size)
 
 bool solve_end(struct solve *v, struct err *e)
 {
+    struct watch *w = loop_enter(NULL); /* x is kept, even after Ctrl-C */
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
-    struct watch *w = loop_enter(NULL); /* x is kept, even after Ctrl-C */
     ok = ok && fetch_x(v, e);
     if (v->matrix.csr->nnz > SOON_NNZ) loop_enter(w);
     ok = ok && measure(v, e);

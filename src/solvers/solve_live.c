@@ -136,8 +136,8 @@ bool live_wait(struct solve *v, int64_t until)
 bool live_probe(struct solve *v, struct err *e)
 {
     if (!v->vec[VEC_PROBE] || (!v->steps_left && v->schedule.queued - v->schedule.probed_at < PROBE_EVERY)) return true;
-    v->schedule.probed_at = v->schedule.queued;
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[VEC_PROBE], e)) return false;
+    v->schedule.probed_at = v->schedule.queued;
     v->ops.vec->probe(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_PROBE]);
     return true;
 }

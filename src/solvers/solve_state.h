@@ -10,6 +10,8 @@
 
 /* ---- solve_device.c: for all files, slv_*.c and pre_*.c included ---- */
 
+/* Set v->ops to the operations of v->dev. */
+void solve_choose_ops(struct solve *v);
 /* Compute q = A p by the chosen kernel, or q = A M^-1 p if a preconditioner is applied from the right. */
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
@@ -31,10 +33,23 @@ void solve_forget(struct solve *v);
 /* Free the parts of the preconditioner. */
 void precond_drop(struct solve *v);
 
+/* ---- solve_cut.c: Ctrl-C within an iteration ---- */
+
+/* The n vectors in list[] and the scalars are about to change. With `copy`, Ctrl-C restores them from a copy; without,
+   Ctrl-C waits until cut_release (the emulator, which is slow, always copies). Of the vectors of a solver with columns,
+   the first column counts. Returns false if Ctrl-C came before. */
+bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e);
+/* The changes since cut_hold are complete; `stage` is the part of the iteration that comes next. Returns false if
+   Ctrl-C came before. */
+bool cut_release(struct solve *v, int stage, struct err *e);
+/* Take back what was changed since cut_hold. */
+bool cut_undo(struct solve *v, struct err *e);
+void cut_free(struct solve *v);
+
 /* ---- slv_bicgstab.c: functions that bicgstab and qmrcgstab share ---- */
 
-bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, void *r,
-                    struct err *e);                                               /* q = A p, r -= alpha q */
+bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, int r,
+                    struct err *e); /* q = A p, r -= alpha q; r: index in v->vec */
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e); /* t = A r, and omega */
 void bicg_explain(const struct solve *v, char *out, size_t size);
 

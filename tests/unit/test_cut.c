@@ -1,0 +1,226 @@
+/* Ctrl-C within an iteration of every solver, at every place where the iteration looks: the history and x stay as they
+   were after the iteration before, and the solve continues as if it had not been interrupted. */
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "kits/solve_kit.h"
+#include "machine/device.h"
+#include "matrix/csr.h"
+#include "session/matrix.h"
+#include "session/session_solve.h"
+#include "solvers/precond.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+enum { ITERATIONS = 9, CYCLE = 4, MOST_TICKS = 5000 };
+
+static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
+                            on_emu = {.generator = "poisson2d", .p = {23, 17}};
+
+/* Cancels at a tick after `left` earlier ticks. */
+static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+struct run {
+    struct bed bed;
+    struct solve *v;
+    double *b;
+};
+
+static void begin(struct run *r, const struct problem *p, const char *device, const struct solver *solver,
+                  const struct precond *pre)
+{
+    struct err e = {0};
+    bed_make(&r->bed, p);
+    const struct csr *A = &r->bed.s.current->csr;
+    r->b = mem_new(A->rows, sizeof *r->b, "b", NULL);
+    for (int64_t i = 0; i < A->rows; i++) r->b[i] = (double)(i % 7) - 2.5;
+    struct solve_options o = {.solver = solver,
+                              .pre = pre,
+                              .dev = device_open(device, &e),
+                              .real = T_F64,
+                              .tol = 1e-30,
+                              .m = solver->restarts ? CYCLE : 0,
+                              .maxit = 1000,
+                              .b = r->b,
+                              .keeps = true,
+                              .force = true};
+    if (!session_solve(&r->v, &r->bed.s, r->bed.s.current, &o, &e)) fail_msg("%s: %s", solver->name, e.text);
+}
+
+static void end(struct run *r)
+{
+    solve_free(r->v);
+    mem_free(r->b);
+    bed_free(&r->bed);
+}
+
+static void one_step(struct solve *v)
+{
+    struct err e = {0};
+    v->steps_left = 1;
+    if (!solve_slice(v, 0, &e)) fail_msg("%s: %s", v->solver->name, e.text);
+}
+
+static int64_t bytes_of_x(const struct solve *v)
+{
+    return v->n * (int64_t)sizeof(double);
+}
+
+/* The vector that holds the x of the last record. */
+static void copy_x(const struct solve *v, double *to)
+{
+    int i = v->solver->alternates && (v->iterations - v->base) % 2 ? VEC_OWN : VEC_X;
+    assert_true(v->dev->ops->get(v->dev, to, v->vec[i], bytes_of_x(v), NULL));
+}
+
+/* Run one iteration, after it was cut at every place. Returns the number of cuts. */
+static int step_with_cuts(struct solve *v)
+{
+    int cuts = 0, stage = v->cut.stage;
+    int64_t before = v->iterations;
+    double *was = mem_new(v->n, sizeof *was, "x", NULL), *is = mem_new(v->n, sizeof *is, "x", NULL);
+    copy_x(v, was);
+    for (int ticks = 0; ticks < MOST_TICKS; ticks++) {
+        int left = ticks;
+        struct watch w = {few_ticks, &left};
+        loop_enter(&w);
+        one_step(v);
+        loop_enter(NULL);
+        if (v->iterations > before) break; /* what was cut, if anything, is the true residual after the iteration */
+        assert_true(v->cut.now);
+        cuts++;
+        assert_int_equal(v->iterations, before);
+        assert_int_equal(v->reason, RUNNING);
+        copy_x(v, is);
+        assert_memory_equal(was, is, (size_t)bytes_of_x(v));
+        if (v->cut.stage != stage) ticks = -1; /* the part that comes next is cut at every place too */
+        stage = v->cut.stage;
+    }
+    assert_int_equal(v->iterations, before + 1);
+    mem_free(was);
+    mem_free(is);
+    return cuts;
+}
+
+static void check_same(const struct run *cut, const struct run *whole)
+{
+    const struct solve *a = cut->v, *b = whole->v;
+    assert_int_equal(a->iterations, b->iterations);
+    assert_memory_equal(a->history.residual, b->history.residual, (size_t)(b->iterations + 1) * sizeof(double));
+    assert_memory_equal(a->history.alpha, b->history.alpha, (size_t)(b->iterations + 1) * sizeof(double));
+    assert_memory_equal(a->result.x, b->result.x, (size_t)bytes_of_x(b));
+}
+
+static void check(const struct problem *p, const char *device, const struct solver *solver, const struct precond *pre)
+{
+    struct run whole = {0}, cut = {0};
+    struct err e = {0};
+    int cuts = 0;
+    begin(&whole, p, device, solver, pre);
+    begin(&cut, p, device, solver, pre);
+    for (int i = 0; i < ITERATIONS; i++) {
+        one_step(whole.v);
+        cuts += step_with_cuts(cut.v);
+    }
+    assert_true(cuts > 2 * ITERATIONS);
+    assert_true(solve_end(whole.v, &e) && solve_end(cut.v, &e));
+    check_same(&cut, &whole);
+    end(&whole);
+    end(&cut);
+}
+
+static void check_all(const struct problem *p, const char *device)
+{
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++) {
+        check(p, device, solvers[i], NULL);
+        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check(p, device, solvers[i], preconds[k]);
+    }
+    loop_check_all(false);
+}
+
+static void iterations_on_cpu_can_be_cut(void **state)
+{
+    (void)state;
+    check_all(&on_cpu, "cpu");
+}
+
+static void iterations_on_the_emulator_can_be_cut(void **state)
+{
+    (void)state;
+    check_all(&on_emu, "emu");
+}
+
+/* A solve that is ended after a cut has the x of its last record. */
+static void a_solve_that_was_cut_keeps_x(void **state)
+{
+    (void)state;
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++)
+        for (int ticks = 0; ticks < 40; ticks += 3) {
+            struct run whole = {0}, cut = {0};
+            struct err e = {0};
+            int left = ticks;
+            struct watch w = {few_ticks, &left};
+            begin(&whole, &on_cpu, "cpu", solvers[i], NULL);
+            begin(&cut, &on_cpu, "cpu", solvers[i], NULL);
+            for (int k = 0; k < CYCLE + 1; k++) one_step(cut.v);
+            loop_enter(&w);
+            for (int k = 0; k < 20 && !cut.v->cut.now; k++) one_step(cut.v);
+            assert_true(cut.v->cut.now);
+            assert_true(solve_end(cut.v, &e));
+            loop_enter(NULL);
+            while (whole.v->iterations < cut.v->iterations) one_step(whole.v);
+            assert_true(solve_end(whole.v, &e));
+            assert_int_equal(cut.v->reason, STOPPED);
+            check_same(&cut, &whole);
+            end(&whole);
+            end(&cut);
+        }
+    loop_check_all(false);
+}
+
+/* Going back after a cut between the two parts of an iteration begins the iteration anew. */
+static void a_solve_that_was_cut_can_go_back(void **state)
+{
+    (void)state;
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++) {
+        struct run whole = {0}, cut = {0};
+        struct err e = {0};
+        begin(&whole, &on_cpu, "cpu", solvers[i], NULL);
+        begin(&cut, &on_cpu, "cpu", solvers[i], NULL);
+        for (int k = 0; k < ITERATIONS; k++) one_step(whole.v);
+        for (int k = 0; k < ITERATIONS; k++) one_step(cut.v);
+        for (int ticks = 0; !cut.v->cut.stage && cut.v->iterations < ITERATIONS + 2 && ticks < 200; ticks++) {
+            int left = ticks;
+            struct watch w = {few_ticks, &left};
+            loop_enter(&w);
+            one_step(cut.v);
+            loop_enter(NULL);
+        }
+        assert_true(solve_back(cut.v, 5, &e));
+        while (cut.v->iterations < ITERATIONS) one_step(cut.v);
+        assert_true(solve_end(whole.v, &e) && solve_end(cut.v, &e));
+        check_same(&cut, &whole);
+        end(&whole);
+        end(&cut);
+    }
+    loop_check_all(false);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterations_on_cpu_can_be_cut),
+        cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
+        cmocka_unit_test(a_solve_that_was_cut_keeps_x),
+        cmocka_unit_test(a_solve_that_was_cut_can_go_back),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
