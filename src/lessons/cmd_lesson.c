@@ -31,6 +31,7 @@
 #include "base/err.h"
 #include "session/front.h"
 #include "lesson.h"
+#include "lesson_handin.h"
 #include "lesson_list.h"
 #include "lesson_pages.h"
 #include "lesson_sheet.h"
@@ -126,6 +127,9 @@ static void end_sheet(struct lesson *L)
     if (!L->sheet || !L->sheet->n) return;
     sheet_now(L->sheet->ended);
     if (!L->unsaved) sheet_save(L->sheet, NULL);
+    pages_end(&L->pages);
+    handin_ask(L->session, L->sheet);
+    if (!L->unsaved) sheet_save(L->sheet, NULL); /* with the name */
 }
 
 /* The commands of the questions that were answered earlier run, but print nothing. */
@@ -443,11 +447,11 @@ static bool read_script(struct lesson *L, FILE *f, const char *path, struct err 
     bool lost = L->quiet.out && !L->score.left;
     if (L->quiet.out) speak(L);
     if (ok || L->score.left) show(L);
-    if (ok && !L->score.left && !s->quit) end_sheet(L);
     if (!ok && lost && !e->code)
         fail(e, E_INPUT, "a command before question %d failed or was cancelled; `restart` begins the lesson again",
              L->quiet.questions + 1);
     score_say(s, &L->score);
+    if (ok && !L->score.left && !s->quit) end_sheet(L);
     if (!ok && e->code && !*e->where)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", path, (long long)s->script_line);
     s->folder = NULL;
@@ -489,12 +493,30 @@ static void drop_earlier(struct session *s)
     }
 }
 
-/* A name is looked up in the library. A word that has a slash, or that is not the name of a lesson, is the name of a
-   file. */
+/* The lessons whose names begin with what was typed. */
+struct begun {
+    const char *typed;
+    int n;
+    char name[64];
+};
+
+static void keep_begun(void *user, const char *name)
+{
+    struct begun *b = user;
+    if (strncmp(name, b->typed, strlen(b->typed))) return;
+    b->n++;
+    snprintf(b->name, sizeof b->name, "%s", name);
+}
+
+/* A name, or the beginning of one name only, is looked up in the library. A word that has a slash, or that is not the
+   name of a lesson, is the name of a file. */
 static bool find_lesson(const char *typed, char *path, size_t size, struct err *e)
 {
     struct suggest near = suggest_for(typed);
     if (library_find(typed, path, size)) return true;
+    struct begun begun = {.typed = typed};
+    library_list(keep_begun, &begun);
+    if (begun.n == 1 && access(typed, F_OK)) return library_find(begun.name, path, size);
     if (snprintf(path, size, "%s", typed) >= (int)size)
         return fail(e, E_LIMIT, "the path is too long: at most %zu bytes", size - 1);
     if (!access(path, F_OK) || strpbrk(typed, "/.")) return true; /* opening the file gives the reason of a failure */
@@ -512,8 +534,14 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
     int64_t reps = arg_int(a, "reps", 0);
     if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
     if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
+    const char *check = arg(a, "--check") ? arg(a, "--check") : arg(a, "check"), *handin = arg(a, "handin");
+    if (check) return handin_check(s, check, e);
+    if (handin && !arg(a, "lesson")) return fail(e, E_USAGE, "the name of the lesson is missing before `handin`");
     if (!arg(a, "lesson")) return lesson_list(s, e);
     if (!find_lesson(arg(a, "lesson"), path, sizeof path, e)) return false;
+    char name[sizeof((struct sheet *)0)->lesson];
+    name_of(path, name, sizeof name);
+    if (handin) return handin_write(s, name, handin, arg_flag(a, "force"), e);
     FILE *f = fopen(path, "r");
     if (!f) return fail_at(e, E_IO, path, "cannot open: %s", strerror(errno));
     struct lines outer;
@@ -529,22 +557,32 @@ static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_lesson = {
     .name = "lesson",
-    .grammar = "[LESSON] [restart] [reps N] [allow PERMISSION]",
+    .grammar = "[LESSON] [restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
-    .help = "`lesson` alone lists the lessons and your progress in each lesson. A lesson runs its commands and\n"
-            "measures the rows of its tables on the device in use. The matrices of a lesson are kept until the next\n"
-            "lesson. Questions are interactive at a terminal: an empty line shows the answer, and Ctrl-C leaves the\n"
-            "lesson. If there is no terminal, questions are printed with their answers. Shell commands (!COMMAND) of\n"
-            "a lesson are refused without `allow shell` (see `help allow`). A lesson is a text file; file names in it\n"
-            "are relative to its own folder. The first byte of a line gives its kind:\n"
+    .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or "
+            "goes on\n"
+            "where you left it; `restart` begins it again. At a terminal, questions are asked: an empty line shows\n"
+            "the answer, a wrong answer has a second try, and Ctrl-C leaves the lesson. Text waits at the end of each\n"
+            "page. In a pipe or script, questions are printed with their answers, and nothing waits.\n"
+            "At the end, a hand-in file can be written, with your answers and tries; `handin FILE` writes it later.\n"
+            "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
+            "The checksum shows damage and changes by hand; it has no secret, so it does not stop a programmer.\n"
+            "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"
+            "lesson are kept until the next lesson. Shell commands (!COMMAND) of a lesson are refused without\n"
+            "`allow shell` (see `help allow`). A lesson is a text file, found by its name in the folders of the\n"
+            "program and in warpspy/lessons of $XDG_DATA_HOME, or by its path; file names in it are relative to its\n"
+            "own folder. The first byte of a line gives its kind:\n"
             "    %  a comment                     #  a title\n"
             "    >  a command                     |  a row of a table\n"
             "    @  a line that it must print, * matches any text; @! an error that it must report\n"
             "    ?  a question, or with two blanks and a letter a choice: ?  a  the longest row\n"
             "    =  its answer: = 12   = 5.2 +- 10%   = csr | compressed rows   = nnz / rows of stats A\n"
             "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
+            "    ~  a hint, shown after a wrong answer\n"
             "    !  text shown after the answer\n"
             "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
+            "    lesson looks\n"
+            "    lesson --check looks-ada.txt\n"
             "    device cuda:0; lesson drm",
     .run = run_lesson,
 };

@@ -92,6 +92,11 @@ static void assert_says(const char *text, const char *part)
     if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
 }
 
+static bool begins(const char *text, const char *part)
+{
+    return !strncmp(text, part, strlen(part));
+}
+
 static void assert_narrow(const char *text)
 {
     for (const char *end; (end = strchr(text, '\n')); text = end + 1)
@@ -578,7 +583,7 @@ static void questions_are_rows_of_json(void **state)
 
 /* The lines that a reader types, one per prompt; after the last line, the input ends. */
 static const char *const *typed;
-static char prompts[256];
+static char prompts[1024];
 
 static char *type_next(struct session *s, const char *prompt)
 {
@@ -609,7 +614,7 @@ static void questions_are_asked(void **state)
     struct talk t;
     (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"256 points", "The  WEB.", "stripes", "30", NULL}));
-    assert_string_equal(prompts, "answer> answer> think, then Enter> your guess> ");
+    assert_true(begins(prompts, "answer> answer> think, then Enter> your guess> Your name (Enter: "));
     assert_says(t.out, "Question 1 of 4: How many points has the grid?\n"
                        "(Press Enter to see the answer, Ctrl-C to quit the lesson.)\nRight: 256.\nSixteen by");
     assert_says(t.out, "\nRight: b  the web.\n");
@@ -625,7 +630,7 @@ static void a_wrong_answer_has_a_second_try(void **state)
     struct talk t;
     (void)state;
     assert_true(answered(&t, asking, (const char *const[]){"many", "250", "256", "a", "b", "", " ", NULL}));
-    assert_string_equal(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> ");
+    assert_true(begins(prompts, "answer> answer> second try> answer> second try> think, then Enter> your guess> "));
     assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
     assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
@@ -652,7 +657,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     assert_says(t.out, "You left the lesson");
     shut(&t);
     assert_true(answered_on(&t, asking, (const char *const[]){"lines", "30", NULL}));
-    assert_string_equal(prompts, "think, then Enter> your guess> ");
+    assert_true(begins(prompts, "think, then Enter> your guess> Your name"));
     assert_says(t.out, "You left this lesson after question 2 of 4, and go on there.\n"
                        "`lesson lesson restart` begins it again.\n\nQuestion 3 of 4: What do you see?\n");
     assert_says(t.out, "Questions: 3 right, 2 at the second try, 0 wrong, 0 skipped.\n");
@@ -685,6 +690,112 @@ static void answers_are_lost_with_a_note(void **state)
     const char *note = strstr(t.err, "the answers are not saved: /proc/nowhere/warpspy/lessons/lesson: ");
     if (!note || strstr(note + 5, "answers are not saved")) fail_msg("found: %s", t.err);
     assert_says(t.out, "Questions: 3 right");
+    shut(&t);
+}
+
+/* ---- hand-in files ---- */
+
+static const char *read_file(const char *name)
+{
+    static char text[8192];
+    FILE *f = fopen(path_of(name), "r");
+    assert_non_null(f);
+    text[fread(text, 1, sizeof text - 1, f)] = 0;
+    assert_int_equal(fclose(f), 0);
+    return text;
+}
+
+/* Do the lesson, and write a hand-in file under a name that is free. */
+static void hand_in(struct talk *t)
+{
+    char taken[128], file[160];
+    write_file("taken.txt", "mine", 4);
+    snprintf(taken, sizeof taken, "%s", path_of("taken.txt"));
+    snprintf(file, sizeof file, " %s ", path_of("ada.txt"));
+    unlink(path_of("ada.txt"));
+    assert_true(
+        answered(t, asking, (const char *const[]){"250", "256", "a", "", "a grid", "30", "Ada L.", taken, file, NULL}));
+}
+
+static void a_hand_in_file_is_written(void **state)
+{
+    struct talk t;
+    char line[200];
+    (void)state;
+    hand_in(&t);
+    assert_says(prompts, "Your name (Enter: ");
+    assert_says(prompts, "File (Enter: lesson-ada-l.txt)> File (Enter: lesson-ada-l.txt)> ");
+    assert_says(t.out, "taken.txt: the file exists");
+    assert_says(t.out, "ada.txt: 2 right of 3, 1 of them at the second try, 1 wrong, 0 skipped.\n");
+    assert_string_equal(read_file("taken.txt"), "mine");
+    const char *text = read_file("ada.txt");
+    assert_says(text, "\nquestion   right\nasked      How many points has the grid?\nsaid       250\nsaid       256\n");
+    assert_says(text, "\nquestion   thought\nasked      What do you see?\nsaid       a grid\n");
+    assert_says(text, "\nprogram    warpspy " WARPSPY_VERSION "\n");
+    snprintf(line, sizeof line, "lesson %s handin %s", path_of("lesson.txt"), path_of("ada.txt"));
+    talk_refuses(&t, line, "file exists; add `force`");
+    strcat(line, " force");
+    talk_says(&t, line, "2 right of 3");
+    assert_says(read_file("ada.txt"), "\nwho        Ada L.\n");
+    shut(&t);
+}
+
+/* The line that checks the file. */
+static const char *check_of(const char *name)
+{
+    static char line[160];
+    snprintf(line, sizeof line, "lesson --check %s", path_of(name));
+    return line;
+}
+
+static void a_hand_in_file_is_checked(void **state)
+{
+    struct talk t;
+    (void)state;
+    hand_in(&t);
+    talk_says(&t, check_of("ada.txt"), "who ");
+    static const char *const parts[] = {
+        "Ada L.",    "2 right of 3, 1 of them at the second try", "4 of 4", "warpspy ", "not found here", "250",
+        "  thought "};
+    for (int i = 0; i < COUNT(parts); i++) assert_says(t.out, parts[i]);
+    assert_narrow(t.out);
+    shut(&t);
+    open_on_cpu(&t, OUT_JSON);
+    assert_true(talk_line(&t, check_of("ada.txt")));
+    same(number(&t, "lesson", 1, "tries"), 2);
+    shut(&t);
+}
+
+/* A changed byte anywhere, a missing line and a further line are refused; line ends of another system are not. */
+static void a_changed_hand_in_file_is_refused(void **state)
+{
+    char text[8192], other[16384];
+    struct talk t;
+    (void)state;
+    hand_in(&t);
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", read_file("ada.txt")), used = 0;
+    for (size_t i = 0; i < n; i += 7) {
+        memcpy(other, text, n);
+        other[i] = other[i] == '7' ? '8' : '7';
+        write_file("other.txt", other, n);
+        talk_refuses(&t, check_of("other.txt"), "other.txt: ");
+        assert_ptr_equal(strchr(t.err, '\n'), t.err + strlen(t.err) - 1); /* one line */
+    }
+    const char *last = strstr(text, "checksum");
+    write_file("other.txt", text, (size_t)(last - text));
+    talk_refuses(&t, check_of("other.txt"), "with its checksum, is missing");
+    snprintf(other, sizeof other, "%squestion   right\n", text);
+    write_file("other.txt", other, strlen(other));
+    talk_refuses(&t, check_of("other.txt"), "the file was changed after it was written");
+    write_file("other.txt", "Dear teacher\n", 13);
+    talk_refuses(&t, check_of("other.txt"), "this is not a hand-in file");
+    talk_refuses(&t, check_of("none.txt"), "none.txt: cannot open");
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] == '\n') other[used++] = '\r';
+        other[used++] = text[i];
+    }
+    write_file("other.txt", other, used);
+    talk_says(&t, check_of("other.txt"), "Ada L.");
     shut(&t);
 }
 
@@ -957,6 +1068,9 @@ int main(void)
         cmocka_unit_test(a_wrong_answer_has_a_second_try),
         cmocka_unit_test(a_lesson_goes_on_where_it_was_left),
         cmocka_unit_test(answers_are_lost_with_a_note),
+        cmocka_unit_test(a_hand_in_file_is_written),
+        cmocka_unit_test(a_hand_in_file_is_checked),
+        cmocka_unit_test(a_changed_hand_in_file_is_refused),
         cmocka_unit_test(a_lesson_can_be_quit),
         cmocka_unit_test(answers_are_judged),
         cmocka_unit_test(questions_without_an_answer_are_skipped),

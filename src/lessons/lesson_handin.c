@@ -1,0 +1,164 @@
+/* Hand-in files: written at the end of a lesson, and checked by `lesson --check`. */
+#include "lesson_handin.h"
+#include "lesson_list.h"
+#include "lesson_sheet.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/newfile.h"
+#include "base/text.h"
+#include "session/front.h"
+#include "session/library.h"
+#include "session/session.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* ---- writing ---- */
+
+static void login_name(char *out, size_t size)
+{
+    const struct passwd *p = getpwuid(getuid());
+    const char *name = p && *p->pw_name ? p->pw_name : getenv("USER");
+    snprintf(out, size, "%s", name ? name : "nobody");
+}
+
+/* Read a line without the blanks at its ends; an empty line means `otherwise`. Returns false if the reader declined. */
+static bool ask_line(struct session *s, const char *prompt, const char *otherwise, char *out, size_t size)
+{
+    char text[400];
+    snprintf(text, sizeof text, "%s (Enter: %s)> ", prompt, otherwise);
+    char *line = s->front->ask(s, text);
+    if (!line) return false;
+    const char *begin = line + strspn(line, " \t");
+    size_t n = strlen(begin);
+    while (n && strchr(" \t", begin[n - 1])) n--;
+    if (n)
+        snprintf(out, size, "%.*s", (int)n, begin);
+    else
+        snprintf(out, size, "%s", otherwise);
+    mem_free(line);
+    return true;
+}
+
+/* "looks-ada-lovelace.txt" or, if that file exists, "looks-ada-lovelace-2.txt". */
+static void propose_file(const struct sheet *t, char *out, size_t size)
+{
+    char who[sizeof t->who];
+    size_t n = 0;
+    for (const char *p = t->who; *p; p++) {
+        bool plain = isalnum((unsigned char)*p) || (unsigned char)*p >= 0x80;
+        if (plain) who[n++] = (char)((unsigned char)*p < 0x80 ? tolower((unsigned char)*p) : *p);
+        if (!plain && n && who[n - 1] != '-') who[n++] = '-';
+    }
+    while (n && who[n - 1] == '-') n--;
+    who[n] = 0;
+    snprintf(out, size, "%s%s%s.txt", t->lesson, n ? "-" : "", who);
+    for (int i = 2; i < 100 && !access(out, F_OK); i++)
+        snprintf(out, size, "%s%s%s-%d.txt", t->lesson, n ? "-" : "", who, i);
+}
+
+static void say_written(struct session *s, const struct sheet *t, const char *path)
+{
+    char score[160];
+    sheet_score(t, score, sizeof score);
+    out_text(s->out, "Written to %s: %s.", path, score);
+    out_text(s->out, "A teacher checks the file by `lesson --check %s`.", path);
+}
+
+void handin_ask(struct session *s, struct sheet *t)
+{
+    char name[64], proposed[200], path[PATH_MAX];
+    login_name(name, sizeof name);
+    if (*t->who) snprintf(name, sizeof name, "%.63s", t->who);
+    out_text(s->out, "%s", "");
+    out_text(s->out, "A hand-in file keeps your answers for a teacher. Ctrl-C: no file.");
+    if (!ask_line(s, "Your name", name, t->who, sizeof t->who)) return;
+    for (;;) {
+        struct err e = {0};
+        propose_file(t, proposed, sizeof proposed);
+        if (!ask_line(s, "File", proposed, path, sizeof path)) return;
+        if (access(path, F_OK) && sheet_write(t, path, &e)) break;
+        if (!e.code) fail_at(&e, E_IO, path, "the file exists; give another name");
+        out_text(s->out, "%s%s%s", e.where, *e.where ? ": " : "", e.text);
+    }
+    say_written(s, t, path);
+}
+
+bool handin_write(struct session *s, const char *lesson, const char *path, bool force, struct err *e)
+{
+    struct sheet *t = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
+    if (!t) return false;
+    bool ok =
+        sheet_load(t, lesson) || fail(e, E_INPUT, "no answers of lesson `%.60s` are kept: do the lesson first", lesson);
+    if (ok && !*t->who) login_name(t->who, sizeof t->who);
+    ok = ok && newfile_allowed(path, force, e) && sheet_write(t, path, e);
+    if (ok && !*t->ended)
+        out_note(s->out, "the lesson is not finished: %d of %d questions are answered", t->n, t->questions);
+    if (ok) say_written(s, t, path);
+    mem_free(t);
+    return ok;
+}
+
+/* ---- checking ---- */
+
+/* Was the lesson's text the same as that of the lesson found here? */
+static const char *text_here(const struct sheet *t)
+{
+    char path[PATH_MAX];
+    struct lesson_head h;
+    FILE *f = library_find(t->lesson, path, sizeof path) ? fopen(path, "r") : NULL;
+    bool known = f && lesson_head(f, &h);
+    if (f) fclose(f);
+    return !known ? "not found here" : strcmp(h.text, t->text) ? "differs from the text here" : "same as here";
+}
+
+static void say_sheet(struct session *s, const struct sheet *t, const char *path)
+{
+    struct out *o = s->out;
+    char score[160], done[40];
+    sheet_score(t, score, sizeof score);
+    snprintf(done, sizeof done, "%d of %d", t->n, t->questions);
+    out_record(o);
+    out_str(o, "kind", NULL, "hand-in");
+    out_str(o, "file", "file", path);
+    out_str(o, "checksum", "checksum", "correct");
+    out_str(o, "who", "who", t->who);
+    out_str(o, "lesson", "lesson", t->lesson);
+    out_str(o, "title", "title", t->title);
+    out_str(o, "text", "text of the lesson", text_here(t));
+    out_str(o, "begun", "begun", t->begun);
+    out_str(o, "ended", "ended", *t->ended ? t->ended : "not finished");
+    out_str(o, "program", "program", t->program);
+    out_str(o, "device", "device", t->device);
+    out_str(o, "answered", "answered", done);
+    out_str(o, "score", "score", score);
+}
+
+static void say_reply(struct session *s, int number, const struct reply *r)
+{
+    struct out *o = s->out;
+    out_row(o);
+    out_str(o, "kind", NULL, "answer");
+    out_int(o, "question", "question", number);
+    out_str(o, "verdict", "verdict", outcome_name(r->outcome));
+    out_int(o, "tries", "tries", r->tries);
+    out_str(o, "first", "first answer", r->tries > 0 ? r->said[0] : "");
+    out_str(o, "second", "second", r->tries > 1 ? r->said[1] : "");
+    out_str(o, "answer", "right answer", r->answer);
+    out_str(o, "asked", NULL, r->asked);
+}
+
+bool handin_check(struct session *s, const char *path, struct err *e)
+{
+    struct sheet *t = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
+    bool ok = t && sheet_read(t, path, e);
+    if (ok) say_sheet(s, t, path);
+    if (ok) out_text(s->out, "%s", "");
+    for (int i = 0; ok && i < t->n; i++) say_reply(s, i + 1, &t->reply[i]);
+    mem_free(t);
+    return ok;
+}
