@@ -51,7 +51,7 @@ static bool one_word(struct words *w, const char **p, struct err *e)
         char c = **p;
         bool ok;
         ++*p;
-        if (c == '"' || c == '\'') {
+        if (c == '"' || (c == '\'' && !w->formula)) {
             word->quoted = true;
             ok = quoted(w, p, c, e);
         } else {
@@ -122,7 +122,8 @@ size_t words_join(const struct words *w, char *out, size_t size)
     for (int i = 0; i < w->n; i++) {
         /* No keyword contains a dot or a slash. */
         bool quote = (i && w->w[i].quoted && !strpbrk(w->w[i].text, "./")) || !*w->w[i].text;
-        for (const char *p = w->w[i].text; *p && !w->w[i].arrow; p++) quote |= !is_plain(*p);
+        for (const char *p = w->w[i].text; *p && !w->w[i].arrow; p++)
+            quote |= !is_plain(*p) && !(w->formula && strchr("*()'", *p));
         put_all(out, size, &n, quote ? " \"" + !i : &" "[!i]);
         for (const char *p = w->w[i].text; *p; p++) {
             if (quote && (*p == '"' || *p == '\\')) put_at(out, size, &n, '\\');
@@ -136,9 +137,10 @@ size_t words_join(const struct words *w, char *out, size_t size)
     return n;
 }
 
-bool words_split(struct words *w, const char **line, struct err *e)
+static bool split(struct words *w, const char **line, bool formula, struct err *e)
 {
     w->n = 0;
+    w->formula = formula;
     w->used = 0;
     w->open = 0;
     w->more = false;
@@ -159,4 +161,14 @@ bool words_split(struct words *w, const char **line, struct err *e)
     if (w->more) ++*line;
     if (w->open) return fail(e, E_USAGE, "the line ends inside a quote; add a closing %c", w->open);
     return true;
+}
+
+bool words_split(struct words *w, const char **line, struct err *e)
+{
+    return split(w, line, false, e);
+}
+
+bool words_split_formula(struct words *w, const char **line, struct err *e)
+{
+    return split(w, line, true, e);
 }

@@ -15,11 +15,12 @@ struct word {
     bool arrow;  /* the word is an unquoted > or >>, which redirects output or compares */
 };
 struct words {
-    int n;      /* words */
-    char open;  /* the quote that is not closed, or 0 */
-    bool ended; /* a blank follows the last word */
-    bool more;  /* a `;` ended the command */
-    char *pipe; /* the shell command after |, as it was typed; NULL: none */
+    int n;        /* words */
+    char open;    /* the quote that is not closed, or 0 */
+    bool ended;   /* a blank follows the last word */
+    bool more;    /* a `;` ended the command */
+    char *pipe;   /* the shell command after |, as it was typed; NULL: none */
+    bool formula; /* ' is a character like any other */
     struct word w[WORDS_MAX];
     size_t used;
     char text[2 * LINE_LIMIT]; /* twice the limit, since replacing a leading ~ makes a word longer */
@@ -28,6 +29,8 @@ struct words {
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. > or >>
    at the start of a word is a word of its own; | at the start of a word begins a shell command, up to the next `;`. */
 bool words_split(struct words *w, const char **line, struct err *e);
+/* The same, but ' does not quote: it stands for the transpose in a formula. */
+bool words_split_formula(struct words *w, const char **line, struct err *e);
 /* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
    `size` means that the whole command was written. */
 size_t words_join(const struct words *w, char *out, size_t size);

@@ -41,6 +41,15 @@ const struct command *command_typed(const char *word)
     return x.n == 1 ? command_find(x.word) : c;
 }
 
+bool command_split(struct words *w, const char **line, struct err *e)
+{
+    char name[32];
+    *line += strspn(*line, " \t");
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(*line, " \t;"), *line);
+    const struct command *c = command_typed(name);
+    return (c && c->formula ? words_split_formula : words_split)(w, line, e);
+}
+
 const char *command_group(const struct command *c)
 {
     static const struct {
@@ -194,7 +203,7 @@ bool run_line(struct session *s, const char *line)
     while (*line && !s->quit) {
         line += strspn(line, " \t");
         if (*line == '!') return shell(s, line + 1);
-        if (!words_split(&w, &line, &e)) return refuse_line(s, &e);
+        if (!command_split(&w, &line, &e)) return refuse_line(s, &e);
         if (w.n && !run_split(s, &w)) return false;
     }
     return true;

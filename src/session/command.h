@@ -9,6 +9,7 @@
 struct args;
 struct err;
 struct session;
+struct words;
 
 /* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
    separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item;
@@ -24,6 +25,7 @@ struct command {
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
+    bool formula;           /* in the command's line, ' is the transpose, not a quote */
     bool runs_script;       /* the log lists the commands of its script instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
     bool compares;          /* `>` before a number in the arguments is a comparison and does not redirect the output */
@@ -34,6 +36,8 @@ extern const struct registry command_registry;
 const struct command *command_find(const char *name); /* by its name or an alias */
 /* The command that a typed word stands for: its name, an alias, or the beginning of one name only. NULL: none. */
 const struct command *command_typed(const char *word);
+/* words_split for the next command of a line, as that command wants its line split. */
+bool command_split(struct words *w, const char **line, struct err *e);
 /* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
    false if any command failed; its error has been printed through out_error. */
 bool run_line(struct session *s, const char *line);

@@ -89,7 +89,7 @@ static bool last_command(struct words *w, const char *line)
     do {
         line += strspn(line, " \t");
         if (*line == '!') return false;
-        words_split(w, &line, NULL);
+        command_split(w, &line, NULL);
     } while (w->more);
     return true;
 }

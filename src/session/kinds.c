@@ -76,6 +76,12 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
+/* Matrices stand behind the `=` of a formula, never first. */
+static void list_operands(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    if (a && arg(a, "formula")) list_matrices(s, a, give, user);
+}
+
 /* Does k work on the format after `using` and run on the device after `on`, if the line names them? */
 static bool kernel_suits(const struct kernel *k, const struct args *a)
 {
@@ -322,6 +328,7 @@ const struct kind kinds[] = {
     {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE},
     {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE},
     {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN},
+    {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
      KIND_PLAIN},
     {"N", "n", "an integer", NULL, NULL, value_integer, NULL, KIND_PLAIN},

@@ -47,6 +47,8 @@ const struct cancel_case cancel_cases[] = {
     {"extract", "", "extract 10 HALF A", NULL},
     {"prune", "", "prune A below 2", NULL},
     {"diff", "gen GRID as B", "diff A B as D", NULL},
+    {"let", "", "let B = A*A'", NULL},
+    {"let", "gen random ROWS 10 as B", "let C = B*B*B - B' + 2*I", NULL},
     {"stats", "", "stats A", NULL},
     {"check", "", "check A", NULL},
     {"check", "", "check A all", NULL},

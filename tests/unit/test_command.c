@@ -63,6 +63,25 @@ static void lines_are_split_into_words(void **state)
     }
 }
 
+/* In a formula, ' stands for the transpose. */
+static void a_formula_is_split_into_words(void **state)
+{
+    static struct words w, again;
+    char shown[256];
+    const char *line = "let B = A*A' + \"C\"'; x 'y", *joined = shown;
+    struct err e = {0};
+    (void)state;
+    assert_true(words_split_formula(&w, &line, &e));
+    show_words(&w, shown, sizeof shown);
+    assert_string_equal(shown, "let|B|=|A*A'|+|C'*");
+    assert_string_equal(line, " x 'y");
+    words_join(&w, shown, sizeof shown);
+    assert_string_equal(shown, "let B = A*A' + \"C'\"");
+    assert_true(words_split_formula(&again, &joined, &e));
+    assert_int_equal(again.n, w.n);
+    for (int i = 0; i < w.n; i++) assert_string_equal(again.w[i].text, w.w[i].text);
+}
+
 static void too_many_words_are_refused(void **state)
 {
     static struct words w;
@@ -704,6 +723,7 @@ int main(void)
     setlocale(LC_CTYPE, "C.UTF-8");
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lines_are_split_into_words),
+        cmocka_unit_test(a_formula_is_split_into_words),
         cmocka_unit_test(too_many_words_are_refused),
         cmocka_unit_test(the_nearest_word_is_suggested),
         cmocka_unit_test(every_command_is_well_formed),

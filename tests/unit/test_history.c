@@ -48,6 +48,7 @@ static void each_change_can_be_undone(void **state)
         "scale B",
         "extract 0 3 0 3",
         "diff A B as D",
+        "let D = A*A' + 2*I",
         "drop C; gen rmat 4",
     };
     struct talk t;

@@ -60,7 +60,7 @@ static const struct script {
     {"change",
      false,
      {"gen rmat 3 3 as A", "symmetrize A on cpu as S", "symmetrize A on emu", "transpose A", "reorder rcm S", "scale A",
-      "extract 0 2 A", "prune A", "diff A S", "set colours 8", "undo", "set"}},
+      "extract 0 2 A", "prune A", "diff A S", "let B = 2*A*A' - S*(I + A)", "set colours 8", "undo", "set"}},
 };
 
 static void forget_files(void)

@@ -79,6 +79,7 @@ static void small_commands_run_alone(void **state)
                                         "prune below 0.5",
                                         "extract 0 9 0 9",
                                         "print col 3",
+                                        "let B = 2*A*A - A'",
                                         "advise",
                                         "lu on cpu",
                                         "keys \"Right + +\" view spy",

@@ -1,0 +1,104 @@
+/* let: makes a new matrix by an expression, such as A*A' or A + 2*I. */
+#include "session/args.h"
+#include "base/clock.h"
+#include "base/err.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "session/command.h"
+#include "session/expression.h"
+#include "session/kinds.h"
+#include "session/matrix.h"
+#include "session/session.h"
+
+#include <string.h>
+
+enum { FORMULA_MOST = 4000 };
+
+/* The words of the command, separated by blanks. */
+static bool join(const struct args *a, char *out, size_t size, struct err *e)
+{
+    size_t n = 0;
+    for (int i = 0; i < arg_count(a, "formula"); i++) {
+        int more = snprintf(out + n, size - n, "%s%s", i ? " " : "", arg_at(a, "formula", i));
+        n += (size_t)more;
+        if (n >= size) return fail(e, E_LIMIT, "the expression is longer than %d bytes; split it", FORMULA_MOST);
+    }
+    return true;
+}
+
+/* Split "B = A*A'" into the name and the expression, which both lie in `text` afterwards. */
+static bool split(struct session *s, char *text, const char **name, const char **formula, struct err *e)
+{
+    char *equals = strchr(text, '=');
+    if (!equals) return fail(e, E_USAGE, "the = is missing: `let B = A*A'`");
+    *equals = 0;
+    *formula = equals + 1 + strspn(equals + 1, " ");
+    *name = text + strspn(text, " ");
+    char *end = text + strlen(text);
+    while (end > *name && end[-1] == ' ') *--end = 0;
+    if (!**name) return fail(e, E_USAGE, "the name before = is missing: `let B = A*A'`");
+    if (!strcmp(*name, "I")) return fail(e, E_USAGE, "I is the identity in expressions; choose another name");
+    return kind_check("NAME", s, "let", *name, e);
+}
+
+static void report(struct out *o, const struct matrix *m)
+{
+    out_record(o);
+    out_str(o, "name", "name", m->name);
+    out_str(o, "of", "made of", m->info.file);
+    out_int(o, "rows", "rows", m->csr.rows);
+    out_int(o, "cols", "columns", m->csr.cols);
+    out_int(o, "nnz", "nonzeros", m->csr.nnz);
+    out_time(o, "time_us", "time", 1000 * m->info.ms);
+}
+
+static bool make(struct session *s, const char *name, const char *formula, struct err *e)
+{
+    struct expression x;
+    struct csr A;
+    double begin = now_us();
+    if (!expression_read(&x, s, formula, e)) return false;
+    bool gave = screen_lock_give();
+    bool ok = expression_value(&x, &A, e);
+    screen_lock_back(gave);
+    if (!ok) return false;
+    struct load_info info = {.object = "matrix", .symmetry = "general", .nnz_stored = A.nnz};
+    info.ms = (now_us() - begin) / 1000;
+    snprintf(info.field, sizeof info.field, "%s", A.imag ? "complex" : "real");
+    print_safe(formula, strlen(formula), sizeof info.file / 4 - 4, info.file, sizeof info.file);
+    ok = session_add(s, name, &A, &info, e);
+    csr_free(&A);
+    if (ok) report(s->out, s->current);
+    return ok;
+}
+
+/* A name that is taken is refused before anything is computed. */
+static bool is_free(struct session *s, const char *name, struct err *e)
+{
+    struct err unseen = {0};
+    if (!session_matrix(s, name, &unseen)) return true;
+    return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
+}
+
+static bool run_let(struct session *s, const struct args *a, struct err *e)
+{
+    char text[FORMULA_MOST + 1];
+    const char *name = "", *formula = "";
+    if (!join(a, text, sizeof text, e) || !split(s, text, &name, &formula, e) || !is_free(s, name, e)) return false;
+    return make(s, name, formula, e);
+}
+
+const struct command command_let = {
+    .name = "let",
+    .grammar = "FORMULA...",
+    .about = "a new matrix by an expression: products, sums, multiples, transposes",
+    .help = "NAME = EXPRESSION, with names of matrices, numbers, I (the identity, of the size that fits), + - * ( )\n"
+            "and ' for the transpose (the conjugate transpose of a complex matrix). Names and sizes are checked\n"
+            "before anything is computed. Products are computed by CXSparse on all threads, and their entries are\n"
+            "counted before memory is allocated. Entries that become 0 stay stored; `prune` drops them. If a name\n"
+            "contains an operator, as A-scaled does, the longest name wins: put blanks around operators. The new\n"
+            "matrix becomes the current one.\n"
+            "    let B = A*A'; let C = A + 2*I; let D = -0.5*(A - A')",
+    .run = run_let,
+    .formula = true,
+};

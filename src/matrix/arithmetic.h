@@ -1,0 +1,29 @@
+/* Sums, products and multiples of matrices. Each function fills *out, which the caller frees with csr_free; on failure
+   *out is empty. The results are exact in their pattern: an entry whose value becomes 0 stays stored. Long loops end
+   with the watch of the thread (base/loop.h). */
+#ifndef ARITHMETIC_H
+#define ARITHMETIC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+
+/* alpha A + beta B. A and B have the same shape; the sum is complex if A or B is. */
+bool csr_sum(struct csr *out, double alpha, const struct csr *A, double beta, const struct csr *B, struct err *e);
+/* A B, where A has as many columns as B has rows. CXSparse multiplies blocks of rows, on all threads: first the
+   patterns, to find the number of entries before memory is allocated, then the values. */
+bool csr_multiply(struct csr *out, const struct csr *A, const struct csr *B, struct err *e);
+/* factor A, and factor times the identity of size n. */
+bool csr_multiple(struct csr *out, double factor, const struct csr *A, struct err *e);
+bool csr_identity(struct csr *out, double factor, int64_t n, struct err *e);
+/* Multiply the values of A, which is no longer shared, by a factor; change the sign of its imaginary parts. */
+bool csr_scale_values(struct csr *A, double factor, struct err *e);
+bool csr_conjugate(struct csr *A, struct err *e);
+/* The matrix whose row i has room for count[i] entries: its row pointers are set, its columns and values are not.
+   `what` names the work in progress reports. */
+bool csr_with_counts(struct csr *out, int64_t rows, int64_t cols, const int *count, bool complex_values,
+                     const char *what, struct err *e);
+
+#endif

@@ -1,0 +1,35 @@
+/* Matrices by expression: A*A', A + 2*I, -(A - B)'. An expression is read completely, with its names and sizes, before
+   anything is computed. */
+#ifndef EXPRESSION_H
+#define EXPRESSION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct csr;
+struct err;
+struct session;
+
+/* What a node of an expression stands for. Every node has a factor besides. */
+enum node_kind { NODE_NUMBER, NODE_IDENTITY, NODE_MATRIX, NODE_TRANSPOSE, NODE_SUM, NODE_PRODUCT };
+struct node {
+    enum node_kind kind;
+    double factor;
+    const struct csr *matrix; /* NODE_MATRIX */
+    int left, right;          /* operands, by index; a transpose has only the left one */
+    int64_t rows, cols;       /* -1: an identity that has no size yet */
+};
+enum { NODES_MAX = 1000, NESTING_MAX = 100 };
+struct expression {
+    struct node node[NODES_MAX]; /* operands precede the nodes that use them */
+    int n, root;
+};
+/* Read an expression. Names are those of matrices of the session; I is the identity. The longest name wins: if a matrix
+   is called A-B, then A-B is that matrix, and `A - B` is a difference. */
+bool expression_read(struct expression *x, const struct session *s, const char *text, struct err *e);
+/* Compute the matrix. The caller frees it with csr_free; on failure *out is empty. Needs no lock: the matrices of the
+   session must only not be dropped meanwhile. */
+bool expression_value(const struct expression *x, struct csr *out, struct err *e);
+
+#endif
