@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FILL = 1 << 18 };             /* integers set at a time */
-enum { COPY_BYTES = 1 << 20 };       /* at a time */
+enum { COPY_BYTES = 1 << 20 };       /* copied or set to 0 at a time */
 static const double EVERY_US = 1000; /* between two ticks */
 
 static _Thread_local struct watch *own;
@@ -83,6 +83,14 @@ bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, stru
         int64_t n = bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES;
         memcpy((char *)to + at, (const char *)from + at, (size_t)n);
     }
+    return loop_end(&l, e);
+}
+
+bool loop_zero(void *to, int64_t bytes, const char *what, struct err *e)
+{
+    struct loop l = loop_of(what, bytes);
+    for (int64_t at = 0; at < bytes && loop_check(&l, at); at += COPY_BYTES)
+        memset((char *)to + at, 0, (size_t)(bytes - at < COPY_BYTES ? bytes - at : COPY_BYTES));
     return loop_end(&l, e);
 }
 

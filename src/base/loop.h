@@ -57,6 +57,9 @@ bool loop_end(const struct loop *l, struct err *e);
 /* memcpy of any size. Returns false with E_CANCELLED if the copy was stopped. */
 bool loop_copy(void *to, const void *from, int64_t bytes, const char *what, struct err *e);
 
+/* memset of any size to 0. The same. */
+bool loop_zero(void *to, int64_t bytes, const char *what, struct err *e);
+
 /* Set n integers, on all threads if n is large. Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_fill(int *to, int64_t n, int value, const char *what, struct err *e);
 

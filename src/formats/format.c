@@ -126,8 +126,8 @@ static bool allocate(struct stored *S, struct err *e)
         struct array *a = &S->a[k];
         char what[64];
         snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
-        a->data = mem_zero(a->n, type_size(a->type), what, e);
-        if (!a->data) return false;
+        a->data = mem_new(a->n, type_size(a->type), what, e);
+        if (!a->data || !loop_zero(a->data, a->n * (int64_t)type_size(a->type), what, e)) return false;
     }
     return true;
 }

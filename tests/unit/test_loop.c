@@ -74,8 +74,12 @@ static void a_cancelled_copy_says_so(void **state)
     (void)state;
     assert_true(loop_copy(to, from, 4, "copying", &e));
     assert_string_equal(to, "abc");
+    assert_true(loop_zero(to, 4, "clearing", &e) && !to[0] && !to[2]);
     loop_enter(&w);
     assert_false(loop_copy(to, from, 4, "copying", &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    err_clear(&e);
+    assert_false(loop_zero(to, 4, "clearing", &e));
     assert_int_equal(e.code, E_CANCELLED);
     loop_enter(NULL);
 }
