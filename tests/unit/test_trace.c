@@ -358,7 +358,7 @@ static void keys_move(void **state)
     assert_int_equal(x.t.s.trace->t.warp, 3);
     check_says(&x, "w", "no further warp");
     check_says(&x, "t", "no further block");
-    check_says(&x, "T", "no block before");
+    check_says(&x, "T", "there is no earlier block");
     check_says(&x, "l", "ell consists of 1 launch");
     press(&x, "3W");
     assert_int_equal(x.t.s.trace->t.warp, 0);
