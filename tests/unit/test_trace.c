@@ -362,7 +362,7 @@ static void keys_move(void **state)
     check_says(&x, "l", "ell consists of 1 launch");
     press(&x, "3W");
     assert_int_equal(x.t.s.trace->t.warp, 0);
-    check_says(&x, "W", "no warp before");
+    check_says(&x, "W", "there is no earlier warp");
     press(&x, "Kcsr-vector\nk");
     assert_string_equal(x.t.s.trace->kernel->format->name, "csr");
     assert_string_not_equal(x.t.s.trace->kernel->name, "csr-vector");
