@@ -56,7 +56,7 @@ T        ?=
 TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
 
 .PHONY: all tests run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden \
-  check-gpu bench bench-load bench-screen install uninstall clean deps deps-test deps-lint format FORCE
+  check-gpu bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
@@ -213,6 +213,7 @@ format:
 	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
 
 SHARE := $(DESTDIR)$(PREFIX)/share
+ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
 	install -d $(SHARE)/warpspy/samples/lessons
@@ -223,9 +224,18 @@ install: all
 	$(BUILD)/warpspy --completion zsh > $(BUILD)/warpspy.zsh
 	install -Dm644 $(BUILD)/warpspy.1 $(SHARE)/man/man1/warpspy.1
 	install -Dm644 $(BUILD)/warpspy.bash $(SHARE)/bash-completion/completions/warpspy
-	install -Dm644 $(BUILD)/warpspy.zsh $(SHARE)/zsh/site-functions/_warpspy
+	install -Dm644 $(BUILD)/warpspy.zsh $(ZSH_FUNCTIONS)/_warpspy
 uninstall:
 	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(SHARE)/warpspy $(SHARE)/man/man1/warpspy.1 \
-	  $(SHARE)/bash-completion/completions/warpspy $(SHARE)/zsh/site-functions/_warpspy
+	  $(SHARE)/bash-completion/completions/warpspy $(ZSH_FUNCTIONS)/_warpspy
+# A Debian package of the installed files, in DEB_FOLDER.
+DEB_FOLDER ?= $(BUILD)
+DEB_ROOT = $(abspath $(DEB_FOLDER)/deb)
+deb: all
+	@rm -rf $(DEB_ROOT)
+	@$(MAKE) -s --no-print-directory -o all install DESTDIR=$(DEB_ROOT) PREFIX=/usr \
+	  ZSH_FUNCTIONS=$(DEB_ROOT)/usr/share/zsh/vendor-completions
+	@tests/make_deb.sh $(DEB_ROOT) $(abspath $(DEB_FOLDER))
+	@rm -rf $(DEB_ROOT)
 clean:
 	rm -rf $(BUILD)

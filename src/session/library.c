@@ -57,12 +57,21 @@ static int is_text(const struct dirent *f)
     return *f->d_name != '.' && n > tail && !strcmp(f->d_name + n - tail, ending);
 }
 
+/* Was the folder searched before, under the same path? */
+static bool is_repeated(int i, const char *folder)
+{
+    char earlier[PATH_MAX];
+    for (int k = 0; k < i && lesson_folder(k, earlier, sizeof earlier); k++)
+        if (!strcmp(earlier, folder)) return true;
+    return false;
+}
+
 void library_each(library_visit *visit, void *user)
 {
     char folder[PATH_MAX];
     struct dirent **file;
     for (int i = 0; lesson_folder(i, folder, sizeof folder); i++) {
-        int n = *folder ? scandir(folder, &file, is_text, alphasort) : -1;
+        int n = *folder && !is_repeated(i, folder) ? scandir(folder, &file, is_text, alphasort) : -1;
         for (int k = 0; k < n; k++) {
             visit_file(folder, file[k]->d_name, visit, user);
             free(file[k]);

@@ -71,7 +71,8 @@ def mode(raw, number):
 class Session:
     """The program, run from a shell. Afterwards the shell shows the state in which the program left the terminal."""
 
-    def __init__(self, args="", rows=ROWS, cols=COLS, home=None, **env):
+    def __init__(self, args="", rows=ROWS, cols=COLS, home=None, program=PROGRAM, **env):
+        self.program = program
         self.screen = Screen(cols, rows)
         self.stream = Stream(self.screen)
         self.raw = b""
@@ -89,7 +90,7 @@ class Session:
 
     def start(self, args):
         self.mark = len(self.raw)
-        self.child.sendline(f"clear; {PROGRAM} {args}")
+        self.child.sendline(f"clear; {self.program} {args}")
 
     @staticmethod
     def stty(text):

@@ -10,7 +10,7 @@ import tempfile
 import time
 
 from harness import PROGRAM, main
-from terminal_kit import RIGHT, at_prompt, pexpect, quits
+from terminal_kit import RIGHT, Session, at_prompt, pexpect, quits
 
 HOME = tempfile.mkdtemp(dir=os.environ.get("HOME", "/tmp"))
 ENV = dict(os.environ, HOME=HOME, XDG_CONFIG_HOME=HOME + "/config", XDG_STATE_HOME=HOME + "/state", LC_ALL="C.UTF-8")
@@ -411,6 +411,89 @@ def test_install_and_uninstall():
     subprocess.run([*make, "uninstall"], check=True, capture_output=True)
     left = [os.path.join(d, f) for d, _, names in os.walk(folder) for f in names]
     assert not left, left
+
+
+def installed(folder):
+    """The package of `make deb`, and its files in a folder; the program there finds its lessons beside itself."""
+    build = os.path.dirname(PROGRAM)
+    done = subprocess.run(["make", "-s", "DEB_FOLDER=" + folder, "BUILD=" + build, "CUDA=0", "-o", "all", "deb"],
+                          check=True, capture_output=True, text=True, env=dict(ENV, DPKG_DEB_COMPRESSOR_TYPE="none"))
+    package = done.stdout.strip().splitlines()[-1]
+    root = os.path.join(folder, "root")
+    subprocess.run(["dpkg-deb", "-x", package, root], check=True)
+    return package, root
+
+
+def field(package, name):
+    return subprocess.run(["dpkg-deb", "-f", package, name], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def owner(library):
+    """The package that a library belongs to."""
+    path = os.path.realpath(library)
+    for name in (path, path.removeprefix("/usr")):
+        done = subprocess.run(["dpkg", "-S", name], capture_output=True, text=True)
+        if done.returncode == 0:
+            return done.stdout.split(":")[0]
+    return None
+
+
+def test_the_package_has_all_that_a_lesson_needs():
+    """Installed into a folder, with another home and another working directory: from `lesson` to the hand-in file."""
+    if not shutil.which("dpkg-deb"):
+        print("skip make deb: there is no dpkg-deb")
+        return
+    folder = tempfile.mkdtemp(dir=HOME)
+    package, root = installed(folder)
+    assert field(package, "Version") and field(package, "Architecture") != "all"
+    depends = {re.sub(r"[ (].*", "", d.strip()) for d in field(package, "Depends").split(",")}
+    program = root + "/usr/bin/warpspy"
+    needed = re.findall(r"NEEDED.*\[(.*)\]", subprocess.run(["readelf", "-d", program], check=True,
+                                                            capture_output=True, text=True).stdout)
+    paths = dict(re.findall(r"(\S+) => (/\S+)", subprocess.run(["ldd", program], capture_output=True, text=True).stdout))
+    missing = [n for n in needed if n in paths and owner(paths[n]) not in depends | {None}]
+    assert not missing and "libc6" in depends, (missing, depends)
+    for f in ("man/man1/warpspy.1.gz", "doc/warpspy/copyright", "bash-completion/completions/warpspy",
+              "zsh/vendor-completions/_warpspy", "warpspy/samples/1138_bus.mtx"):
+        assert os.path.exists(f"{root}/usr/share/{f}"), f
+    env = dict(os.environ, HOME=folder, LC_ALL="C.UTF-8", XDG_DATA_DIRS="/nowhere")
+    for name in ("XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+        env.pop(name, None)
+    r = subprocess.run([program, "--device", "cpu", "--json", "-c", "lesson; lesson looks"], cwd="/", env=env,
+                       stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)
+    rows = [json.loads(line) for line in r.stdout.splitlines()]
+    files = {row["file"] for row in rows if row.get("kind") == "question"}
+    assert r.returncode == 0 and sum(row.get("kind") == "lesson" for row in rows) >= 15, r
+    assert files == {root + "/usr/share/warpspy/samples/lessons/looks.txt"}, files
+    s = Session("--device cpu", program=f"cd {folder}; {program}", home=folder, XDG_DATA_DIRS="/nowhere",
+                XDG_DATA_HOME="", XDG_STATE_HOME="")
+    s.wait("warpspy [cpu]> ")
+    s.line("lesson races")
+    do_lesson(s, ["32", "3", "2", "5", "b"])
+    s.line("Ada Lovelace")
+    s.wait("File (Enter: races-ada-lovelace.txt)")
+    s.line("")
+    s.wait("4 right of 4, 1 of them at the second try")
+    s.line("lesson")
+    s.wait("races         4 right of 4")
+    quits(s)
+    r = subprocess.run([program, "-c", "lesson --check races-ada-lovelace.txt"], cwd=folder, env=env,
+                       capture_output=True, text=True, timeout=60)
+    assert r.returncode == 0 and "Ada Lovelace" in r.stdout and "same as here" in r.stdout, r
+
+
+def do_lesson(s, answers):
+    """Turn the pages of a lesson and answer its questions, up to its end."""
+    def last_line():
+        return next((line for line in reversed(s.text().splitlines()) if line), "")
+    while "Your name" not in last_line():
+        s.wait_for(lambda: re.search(r"(q: leave|answer>|guess>|try>|Your name.*>)$", last_line()))
+        s.settle(0.3)
+        if last_line().endswith("q: leave"):
+            s.keys("\r")
+        elif "Your name" not in last_line():
+            s.keys(answers.pop(0), "\r")
+    assert not answers, answers
 
 
 if __name__ == "__main__":

@@ -372,6 +372,7 @@ static void add_own_lesson(void)
     make_folder("warpspy/lessons");
     write_file("warpspy/lessons/mine.txt", text, sizeof text - 1);
     setenv("XDG_DATA_HOME", folder, 1);
+    setenv("XDG_DATA_DIRS", folder, 1); /* each lesson is listed once */
 }
 
 /* The lessons of the source tree and of the user, from any folder. */
@@ -388,8 +389,9 @@ static void lessons_are_found_by_name(void **state)
     assert_says(t.out, "2 questions   My own\n");
     assert_true(strstr(t.out, "mine ") > strstr(t.out, "dense-row ") &&
                 strstr(t.out, "mine ") < strstr(t.out, "races "));
+    assert_null(strstr(strstr(t.out, "mine ") + 1, "mine "));
     assert_narrow(t.out);
-    talk_says(&t, "lesson mine", "Mine\n====\n");
+    talk_says(&t, "lesson min", "Mine\n====\n");
     talk_says(&t, "lesson drm reps 1", "DRM");
     talk_refuses(&t, "lesson mien", "there is no lesson `mien` (did you mean `mine`?)");
     shut(&t);
