@@ -7,6 +7,7 @@
 #include "solver.h"
 #include "base/text.h"
 
+#include <float.h>
 #include <math.h>
 
 double norm2(int64_t n, const double *x)
@@ -35,11 +36,20 @@ static bool check_vector(const char *name, int64_t n, const double *x, struct er
                 name, x[i], (long long)i);
 }
 
+double solve_rounding(enum type real)
+{
+    return real == T_F32 ? FLT_EPSILON : DBL_EPSILON;
+}
+
 /* The device computes with squared norms. Outside the bounds below, a square overflows or underflows. */
-static bool check_norm(double norm, double tol, struct err *e)
+static bool check_norm(double norm, double tol, enum type real, struct err *e)
 {
     if (norm == 0 || !isfinite(norm)) return true;
     if (norm < 1e150 && (tol == 0 || norm * tol > 1e-150)) return true;
+    if (norm < 1e150 && tol < solve_rounding(real))
+        return fail(e, E_USAGE,
+                    "tol %.3g is below what %s can reach, a relative residual of about %.1e; give a larger tol", tol,
+                    type_name(real), solve_rounding(real));
     return fail(
         e, E_NUMERIC,
         "||b|| = %.3g and tol %.3g: the square of ||b|| or of tol ||b|| overflows or underflows; scale the system",
@@ -110,7 +120,8 @@ static bool check_rules(const struct solve_options *o, struct err *e)
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!check_shape(A, e)) return false;
-    if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, e)) return false;
+    if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, o->real, e))
+        return false;
     return o->force ||
            (csr_finite(A, "solve", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
 }

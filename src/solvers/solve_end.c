@@ -164,6 +164,28 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
+/* Is tol out of reach, and the residual about as small as rounding allows? */
+static bool wants_too_much(const struct solve *v)
+{
+    double least = solve_rounding(v->real);
+    return v->set.tol > 0 && v->set.tol < least && v->result.residual_true < 1e3 * least;
+}
+
+static void explain_drifted(const struct solve *v, char *out, size_t size)
+{
+    if (wants_too_much(v))
+        snprintf(out, size,
+                 "not converged: tol %.2e is below what %s can reach, about %.1e; the true residual is %.2e; give a "
+                 "larger tol%s",
+                 v->set.tol, type_name(v->real), solve_rounding(v->real), v->result.residual_true,
+                 v->real == T_F32 ? ", or use f64" : "");
+    else
+        snprintf(out, size,
+                 "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts "
+                 "from this x%s, or give a larger tol",
+                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+}
+
 /* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
    0. */
 static int explain(const struct solve *v, char *out, size_t size)
@@ -185,6 +207,7 @@ static int explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
         break;
     case STAGNATED:
+        if (wants_too_much(v)) return explain_drifted(v, out, size), n;
         snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
                  how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
         break;
@@ -192,10 +215,7 @@ static int explain(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
         break;
     case DRIFTED:
-        snprintf(out, size,
-                 "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts "
-                 "from this x%s, or give a larger tol",
-                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+        explain_drifted(v, out, size);
         break;
     default:
         snprintf(out, size, "%s", text);

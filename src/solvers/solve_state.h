@@ -84,6 +84,9 @@ int64_t solve_vectors_bytes(const struct solve *v);
 
 /* ---- solve_check.c ---- */
 
+/* The relative residual that rounding allows at best. */
+double solve_rounding(enum type real);
+
 /* Check that the solver accepts this omega, this m and this preconditioner. */
 bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
