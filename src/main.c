@@ -198,10 +198,20 @@ static bool run_todo(struct session *s, const struct options *o)
     return ok;
 }
 
+/* Was a view to be shown, on a terminal that cannot show it? The error is on the screen; the prompt follows. */
+static bool wants_prompt(const struct session *s, const struct options *o)
+{
+    bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+    return terminal && s->current && o->todo[o->ntodo - 1].option == 'v' && !ui_has_screen();
+}
+
 static int work(struct session *s, const struct options *o)
 {
     bool ok = load_files(s, o, o->ntodo > 0);
-    if (o->ntodo) return ok && run_todo(s, o) ? 0 : STATUS_FAILED;
+    if (o->ntodo) {
+        ok = ok && run_todo(s, o);
+        return ok ? 0 : wants_prompt(s, o) ? ui_go_on(s) : STATUS_FAILED;
+    }
     if (s->interactive) return ui_run(s);
     return run_stream(s, stdin, "stdin", false) && ok ? 0 : STATUS_FAILED;
 }

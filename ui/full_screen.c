@@ -69,7 +69,11 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     if (full.known) return true;
     if (!name || !*name) return fail(e, E_UNSUPPORTED, "TERM is not set; try TERM=xterm-256color");
     if (setupterm(NULL, STDOUT_FILENO, &status) != OK && status < 1)
-        return fail(e, E_UNSUPPORTED, "no terminfo entry for TERM=%.40s; try TERM=xterm-256color", name);
+        return fail(
+            e, E_UNSUPPORTED,
+            "this machine has no terminfo entry for TERM=%.40s; set TERM=xterm-256color, or install the package "
+            "ncurses-term",
+            name);
     if (!cursor_address || !clear_screen)
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot position its cursor; views are shown as text only",
                     name);
@@ -444,6 +448,7 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
+    forget();
     werase(stdscr); /* clear this buffer, or ncurses would send the old content again */
     clearok(curscr, TRUE);
     wnoutrefresh(stdscr);

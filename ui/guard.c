@@ -4,18 +4,25 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-/* The guardian's script sleeps until a line arrives or the pipe closes. The script restores the modes only if no other
-   program has changed them. */
-static const char script[] = "exec 3<&1; on=0\n"
-                             "while read -r on_now; do on=$on_now; done\n"
-                             "[ \"$on\" = 1 ] || exit 0\n"
-                             "printf %s \"$1\"\n"
-                             "[ \"$(stty -g <&3)\" = \"$3\" ] && stty \"$2\" <&3\n";
+/* The guardian's script sleeps until a line arrives or the pipe closes. A line is 1 or 0 (the full screen is on or
+   off), `end`, or terminal modes that this program has set. The script restores the modes only if the terminal still
+   has modes of this program. */
+static const char script[] = "exec 3<&1; full=0; ours=\n"
+                             "while read -r line; do\n"
+                             "case $line in [01]) full=$line;; end) exit 0;; *) ours=\"$ours $line \";; esac\n"
+                             "done\n"
+                             "[ $full = 0 ] || { printf %s \"$1\"; ours=\"$ours $3 \"; }\n"
+                             "case $ours in *\" $(stty -g <&3) \"*) stty \"$2\" <&3;; esac\n";
+
+enum { MODES_SIZE = 400, MODES_MOST = 8 };
 
 static int to_guard = -1;
+static char known[MODES_MOST][MODES_SIZE]; /* the modes that need no line: those to restore, and those already sent */
+static int nknown;
 
 /* Write terminal modes in the format of `stty -g`. */
 static void write_modes(const struct termios *t, char *out, size_t size)
@@ -51,12 +58,13 @@ static bool spawn(int from, char *const argv[])
 
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw)
 {
-    char was[400], is[400];
+    char is[MODES_SIZE];
     int ends[2];
     if (to_guard >= 0 || pipe2(ends, O_CLOEXEC)) return;
-    write_modes(before, was, sizeof was);
+    write_modes(before, known[0], sizeof known[0]);
     write_modes(raw, is, sizeof is);
-    char *const argv[] = {"warpspy-guard", "-c", (char *)script, "warpspy-guard", (char *)reset, was, is, NULL};
+    nknown = 1;
+    char *const argv[] = {"warpspy-guard", "-c", (char *)script, "warpspy-guard", (char *)reset, known[0], is, NULL};
     bool ok = spawn(ends[0], argv);
     close(ends[0]);
     if (ok)
@@ -67,16 +75,40 @@ void guard_start(const char *reset, const struct termios *before, const struct t
 
 /* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed. The failure must not end
    this process by SIGPIPE. */
-void guard(bool on)
+static void tell(const char *line, size_t n)
 {
     if (to_guard < 0) return;
     sigset_t pipe_only, before;
     sigemptyset(&pipe_only);
     sigaddset(&pipe_only, SIGPIPE);
     sigprocmask(SIG_BLOCK, &pipe_only, &before);
-    bool gone = write(to_guard, on ? "1\n" : "0\n", 2) < 0;
+    bool gone = write(to_guard, line, n) < 0;
     struct timespec now = {0};
     if (gone) sigtimedwait(&pipe_only, NULL, &now);
     sigprocmask(SIG_SETMASK, &before, NULL);
     if (gone) to_guard = -1;
+}
+
+void guard(bool on)
+{
+    tell(on ? "1\n" : "0\n", 2);
+}
+
+void guard_modes(const struct termios *now)
+{
+    char line[MODES_SIZE + 1];
+    if (to_guard < 0 || nknown == MODES_MOST) return;
+    write_modes(now, line, MODES_SIZE);
+    for (int i = 0; i < nknown; i++)
+        if (!strcmp(known[i], line)) return;
+    strcpy(known[nknown++], line);
+    strcat(line, "\n");
+    tell(line, strlen(line));
+}
+
+void guard_end(void)
+{
+    tell("end\n", 4);
+    if (to_guard >= 0) close(to_guard);
+    to_guard = -1;
 }

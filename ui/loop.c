@@ -187,7 +187,7 @@ static void echo(struct session *s, bool on)
     }
     fputs("\nPress Enter to return to the panes ", stdout);
     fflush(stdout);
-    while (term_wait(-1) == H_RESIZE) continue;
+    for (enum happened what = H_RESIZE; what == H_RESIZE || what == H_CONTINUE;) what = term_wait(-1);
     tcflush(STDIN_FILENO, TCIFLUSH);
     term_quiet(old_quiet);
     if (!term_open(NULL)) s->quit = true; /* the terminal was closed */
@@ -201,6 +201,12 @@ static void about_view(const char *name, const char **about, const char **keys)
     const struct view *v = view_find(name);
     *about = v ? v->about : NULL;
     *keys = v ? v->keys : NULL;
+}
+
+static void take_terminal(void)
+{
+    term_signals();
+    term_quiet(true); /* turn echo off until the prompt echoes typed characters itself */
 }
 
 bool ui_attach(struct session *s, struct err *e)
@@ -220,8 +226,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.restyle = screen_restyle;
     serve_attach();
     screen_restyle(s);
-    if (s->interactive) term_signals();
-    if (s->interactive) term_quiet(true); /* turn echo off until the prompt echoes typed characters itself */
+    if (s->interactive) take_terminal();
     return true;
 }
 
@@ -230,6 +235,7 @@ void ui_detach(struct session *s)
     struct screen *sc = screen_of(s);
     if (!sc) return;
     term_close();
+    guard_end();
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
@@ -279,4 +285,18 @@ int ui_run(struct session *s)
         mem_free(line);
     }
     return 0;
+}
+
+bool ui_has_screen(void)
+{
+    struct err why = {0};
+    return term_can_open(&why);
+}
+
+int ui_go_on(struct session *s)
+{
+    s->batch = false;
+    s->interactive = true;
+    take_terminal();
+    return ui_run(s);
 }

@@ -21,6 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include <readline/history.h>
@@ -105,6 +106,17 @@ static char **matches(const char *text, int start, int end)
 
 /* ---- lines ---- */
 
+/* A shell that follows may read its line by readline too. The unused character VEOL2 tells its modes from the modes of
+   this program, so that the guardian changes only the latter. */
+static void prepare_marked(int meta)
+{
+    struct termios now;
+    rl_prep_terminal(meta);
+    if (tcgetattr(STDIN_FILENO, &now) || now.c_lflag & ICANON) return;
+    now.c_cc[VEOL2] = 0xfe;
+    tcsetattr(STDIN_FILENO, TCSADRAIN, &now);
+}
+
 void prompt_open(struct session *s)
 {
     if (session) return;
@@ -113,6 +125,7 @@ void prompt_open(struct session *s)
     rl_catch_signals = 0;
     rl_catch_sigwinch = 0;
     rl_attempted_completion_function = matches;
+    rl_prep_term_function = prepare_marked;
     rl_completer_word_break_characters = " \t\n;\"'>|";
     using_history();
     stifle_history(HISTORY_MOST);
@@ -161,6 +174,13 @@ static void drop_line(void)
     rl_crlf();
     rl_on_new_line();
     rl_redisplay();
+}
+
+/* Another program has used the terminal: set the modes of readline again. */
+static void prepare_again(void)
+{
+    rl_deprep_term_function();
+    rl_prep_term_function(1);
 }
 
 static void suspend(void)
@@ -412,6 +432,11 @@ bool prompt_beside(struct session *s)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
     if (term_stop_pressed()) suspend_beside();
+    if (term_continued()) {
+        prepare_again();
+        waiting.shown = false;
+        waiting.changed = true;
+    }
     if (term_resized()) rl_resize_terminal();
     bool typed = false;
     for (; !waiting.ended && poll(&in, 1, 0) > 0 && in.revents & POLLIN; typed = true) {
@@ -467,11 +492,13 @@ static char *read_line(const char *prompt, bool leaves)
     term_catch_stop(true);
     rl_callback_handler_install(prompt, take);
     if (!leaves) type_again();
+    term_guard();
     while (!done) {
         enum happened what = term_wait(-1);
         if (what == H_INPUT) rl_callback_read_char();
         if (what == H_INTERRUPT) leaves ? give_up() : drop_line();
         if (what == H_STOP) suspend();
+        if (what == H_CONTINUE) prepare_again(), rl_forced_update_display();
         if (what == H_RESIZE) rl_resize_terminal();
     }
     term_catch_stop(false);

@@ -25,12 +25,13 @@ static struct {
 
 /* ---- signals ---- */
 
-static volatile sig_atomic_t stopped, resized; /* session.c handles Ctrl-C */
+static volatile sig_atomic_t stopped, resized, continued; /* session.c handles Ctrl-C */
 
 static void on_flag(int sig)
 {
     if (sig == SIGTSTP) stopped = 1;
     if (sig == SIGWINCH) resized = 1;
+    if (sig == SIGCONT) continued = 1;
 }
 
 static bool in_foreground(void)
@@ -80,6 +81,7 @@ static void on_stop(int sig)
     (void)sig;
     give_back();
     raise(SIGSTOP);
+    continued = 0;
     show_typing(false);
     errno = keep;
 }
@@ -89,11 +91,18 @@ void term_catch_stop(bool on)
     handle(SIGTSTP, on ? on_flag : tty.quiet ? on_stop : SIG_DFL, on ? 0 : SA_RESTART);
 }
 
+static void name_modes(void)
+{
+    struct termios now;
+    if (in_foreground() && !tcgetattr(STDIN_FILENO, &now)) guard_modes(&now);
+}
+
 bool term_quiet(bool on)
 {
     bool was = tty.quiet;
     tty.quiet = on;
     show_typing(!on);
+    name_modes();
     term_catch_stop(false);
     return was;
 }
@@ -108,6 +117,7 @@ void term_signals(void)
     for (int i = 0; i < COUNT(deadly); i++) handle(deadly[i], on_death, SA_RESETHAND | SA_NODEFER | SA_ONSTACK);
     session_catch_interrupt(false);
     handle(SIGWINCH, on_flag, SA_RESTART);
+    handle(SIGCONT, on_flag, SA_RESTART);
 }
 
 void term_stop(void)
@@ -121,15 +131,24 @@ void term_stop(void)
     term_catch_stop(false);
     pthread_sigmask(SIG_UNBLOCK, &stop, &before); /* the screen thread has blocked this signal */
     raise(SIGTSTP);
+    continued = 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     term_catch_stop(true);
     if (full) term_open(NULL);
+}
+
+bool term_continued(void)
+{
+    bool was = continued;
+    continued = 0;
+    return was;
 }
 
 static enum happened flag_taken(void)
 {
     if (stopped) return H_STOP; /* cleared by term_stop */
     if (session_take_interrupt()) return H_INTERRUPT;
+    if (term_continued()) return H_CONTINUE;
     if (resized) return resized = 0, H_RESIZE;
     return H_NOTHING;
 }
@@ -142,6 +161,7 @@ enum happened term_wait(int ms)
     sigemptyset(&ours);
     sigaddset(&ours, SIGINT);
     sigaddset(&ours, SIGTSTP);
+    sigaddset(&ours, SIGCONT);
     sigaddset(&ours, SIGWINCH);
     /* Block the signals from the check of the flags until ppoll, so that no signal is missed in between. */
     sigprocmask(SIG_BLOCK, &ours, &before);
@@ -185,6 +205,15 @@ static struct termios key_modes(void)
     return modes;
 }
 
+void term_guard(void)
+{
+    struct termios modes = key_modes();
+    if (!tty.has_modes) return;
+    full_screen_learn(tty.leave, sizeof tty.leave, NULL);
+    guard_start(tty.leave, &tty.before, &modes);
+    name_modes();
+}
+
 static void give_up(void)
 {
     guard(false);
@@ -192,13 +221,17 @@ static void give_up(void)
     term_catch_stop(false);
 }
 
+bool term_can_open(struct err *e)
+{
+    if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)) return full_screen_learn(tty.leave, sizeof tty.leave, e);
+    return fail(e, E_UNSUPPORTED,
+                "a full screen needs a terminal on input and output; without a terminal, leave out `view`");
+}
+
 bool term_open(struct err *e)
 {
     if (stage_now()) return stage_now()->open = true;
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-        return fail(e, E_UNSUPPORTED,
-                    "a full screen needs a terminal on input and output; without a terminal, leave out `view`");
-    if (!full_screen_learn(tty.leave, sizeof tty.leave, e)) return false;
+    if (!term_can_open(e)) return false;
     if (!tty.has_modes) term_signals();
     struct termios modes = key_modes();
     fflush(stdout);
@@ -285,10 +318,18 @@ bool term_stop_pressed(void)
     return stopped;
 }
 
+/* After kill -STOP, the shell has used the terminal: set its modes and clear it before the next frame. */
+static void enter_again(void)
+{
+    struct termios modes = key_modes();
+    if (tty.open && in_foreground()) full_screen_open(&modes, NULL);
+}
+
 int term_key_now(void)
 {
     int key = next_key();
     if (key >= 0) return key;
+    if (term_continued()) return enter_again(), UI_RESIZE;
     if (!stopped) return term_resized() ? UI_RESIZE : -1;
     term_stop();
     return UI_RESIZE;
@@ -313,6 +354,9 @@ int term_key(int wait_ms)
         return UI_INTERRUPT;
     case H_STOP:
         term_stop();
+        return UI_RESIZE;
+    case H_CONTINUE:
+        enter_again();
         return UI_RESIZE;
     case H_RESIZE:
         return UI_RESIZE;

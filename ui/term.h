@@ -28,8 +28,9 @@ enum keys {
     UI_WAIT
 };
 
-bool term_open(struct err *e); /* enters the full screen; keys come one by one */
-void term_close(void);         /* restores the terminal; does nothing when it is not open */
+bool term_can_open(struct err *e); /* does the terminal have what a full screen needs? */
+bool term_open(struct err *e);     /* enters the full screen; keys come one by one */
+void term_close(void);             /* restores the terminal; does nothing when it is not open */
 bool term_is_open(void);
 void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */
@@ -49,16 +50,21 @@ void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program a
 bool term_quiet(bool on);      /* on: keys typed while a command runs are kept but not echoed; returns the old value */
 void term_stop(void);          /* after Ctrl-Z: restore the terminal, stop, and open it again */
 /* Wait for input on stdin or a signal. */
-enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_RESIZE };
+enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_CONTINUE, H_RESIZE };
 enum happened term_wait(int ms);
 bool term_resized(void);      /* was the window resized? Clears the flag */
+bool term_continued(void);    /* was the process continued after kill -STOP? Clears the flag */
+void term_guard(void);        /* start the guardian, and name the present modes to it */
 bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag */
 
 /* ---- guard.c ---- */
 
-/* A separate process restores the terminal if this process is killed while `on` is set. The process writes `reset`, and
-   sets the modes back to `before` if the modes are still `raw`. */
+/* A separate process restores the terminal if this process is killed. It sets the modes back to `before` if they are
+   still modes that guard_modes has named. While the full screen is on (`guard`), `raw` is one of these modes, and the
+   separate process also writes `reset`. */
 void guard(bool on);
+void guard_modes(const struct termios *now);
+void guard_end(void); /* the terminal is restored: end the separate process */
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw);
 
 #endif

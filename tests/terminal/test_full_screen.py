@@ -109,7 +109,7 @@ def test_no_colours():
 
 
 def test_terminals_that_cannot():
-    for term, said in ("dumb", "cannot position its cursor"), ("nosuch", "no terminfo entry for TERM=nosuch; try TERM="):
+    for term, said in ("dumb", "cannot position its cursor"), ("nosuch", "no terminfo entry for TERM=nosuch; set TERM="):
         child = pexpect.spawn(DRAW, ["/dev/null", "1"], env=dict(os.environ, TERM=term), timeout=60)
         sent = child.read().decode()
         child.close()

@@ -740,6 +740,61 @@ def test_killed_at_the_prompt():
     dies(signal.SIGTERM, False)
 
 
+def test_killed_without_warning_at_the_prompt():
+    dies(signal.SIGKILL, False)
+
+
+def test_killed_without_warning_in_a_command():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 300; solve jacobi tol 1e-30 maxit 100000000 force")
+    s.wait("residual ")
+    os.kill(s.pid(), signal.SIGKILL)
+    s.restored()
+    s.close()
+
+
+def resumes(s, shown):
+    """Stop the program by a signal that it cannot handle, use the terminal, and continue: `shown` is drawn again."""
+    os.kill(s.pid(), signal.SIGSTOP)
+    s.wait("shell$ ")
+    s.child.send("stty sane; clear\n")
+    s.settle()
+    assert shown not in s.text(), s.text()
+    s.child.send("fg\n")
+    s.wait(shown)
+
+
+def test_stopped_without_warning_at_the_prompt():
+    s = at_prompt("samples/thesis4.mtx")
+    s.keys("stat")
+    resumes(s, "thesis4 [cpu]> stat")
+    s.line("s")
+    s.wait("nonzeros")
+    quits(s)
+
+
+def test_stopped_without_warning_in_a_view():
+    s = at_prompt("samples/thesis4.mtx")
+    s.line("view spy")
+    s.wait("q leave")
+    resumes(s, "q leave")
+    s.keys("\t")
+    s.wait("[2 rows]")
+    s.keys("q")
+    quits(s)
+
+
+def test_unknown_terminal_keeps_the_prompt():
+    s = Session("-v samples/thesis4.mtx", TERM="nosuch-kitty")
+    s.wait("no terminfo entry for TERM=nosuch-kitty; set TERM=xterm-256color")
+    s.wait("[cpu]> ")
+    s.line("stats")
+    s.wait("nonzeros")
+    s.line("quit")
+    s.wait("shell$ ")
+    s.close()
+
+
 def test_crash_in_a_view():
     dies(signal.SIGSEGV, True)
 
