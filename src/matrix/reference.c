@@ -13,14 +13,14 @@ struct double_double {
 };
 
 /* Add v to s; the rounding error is added to lo (Knuth's two-sum). */
-static struct double_double add(struct double_double s, double v)
+static inline struct double_double add(struct double_double s, double v)
 {
     double sum = s.hi + v, part = sum - s.hi;
     return (struct double_double){sum, s.lo + ((s.hi - (sum - part)) + (v - part))};
 }
 
 /* Add a b to s; both rounding errors are added to lo. */
-static struct double_double add_product(struct double_double s, double a, double b)
+static inline struct double_double add_product(struct double_double s, double a, double b)
 {
     double p = a * b, error = fma(a, b, -p);
     s = add(s, p);
@@ -29,7 +29,7 @@ static struct double_double add_product(struct double_double s, double a, double
 }
 
 /* If hi is infinite or NaN, lo is NaN and must be ignored. */
-static double value_of(struct double_double s)
+static inline double value_of(struct double_double s)
 {
     return isfinite(s.hi) && isfinite(s.lo) ? s.hi + s.lo : s.hi;
 }
@@ -67,7 +67,7 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
     return terms * l->eps * (scale * sum + offset) + lost;
 }
 
-static double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
+static inline double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
 {
     struct double_double sum = {0, 0};
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) sum = add_product(sum, A->val[k], x[A->col[k]]);
@@ -78,17 +78,57 @@ static double row_value(const struct csr *A, int64_t row, double alpha, const do
     return value_of(y);
 }
 
+struct reference {
+    const struct csr *A;
+    double alpha, beta;
+    const double *x;
+    const struct limits *limits;
+    double *y, *bound; /* bound may be NULL */
+};
+
+static void reference_rows(const struct reference *q, int64_t from, int64_t to)
+{
+    for (int64_t r = from; r < to; r++) {
+        double old = q->beta == 0 ? 0 : q->y[r];
+        if (q->bound) q->bound[r] = row_bound(q->A, r, q->alpha, q->x, fabs(q->beta * old), q->limits);
+        q->y[r] = row_value(q->A, r, q->alpha, q->x, q->beta, old);
+    }
+}
+
+/* The same rows, compiled for a processor with an FMA instruction: without it, each fma() is a call of libm. Both give
+   the same bits. */
+#ifdef __x86_64__
+__attribute__((target("fma"), flatten)) static void reference_rows_fma(const struct reference *q, int64_t from,
+                                                                       int64_t to)
+{
+    reference_rows(q, from, to);
+}
+
+static bool has_fma(void)
+{
+    return __builtin_cpu_supports("fma");
+}
+#else
+static void reference_rows_fma(const struct reference *q, int64_t from, int64_t to)
+{
+    reference_rows(q, from, to);
+}
+
+static bool has_fma(void)
+{
+    return false;
+}
+#endif
+
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound)
 {
-    const struct limits *l = limits_of(real);
-    struct loop at = loop_of("the reference", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t r = 0; r < A->rows; r++) {
-        if (!loop_goes(&at, r)) continue;
-        if (bound) bound[r] = row_bound(A, r, alpha, x, beta == 0 ? 0 : fabs(beta * y[r]), l);
-        y[r] = row_value(A, r, alpha, x, beta, beta == 0 ? 0 : y[r]);
-    }
+    struct reference q = {A, alpha, beta, x, limits_of(real), y, bound};
+    void (*rows)(const struct reference *, int64_t, int64_t) = has_fma() ? reference_rows_fma : reference_rows;
+    struct loop l = loop_of("the reference", A->rows);
+#pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        if (loop_goes(&l, from)) rows(&q, from, from + LOOP_EVERY < A->rows ? from + LOOP_EVERY : A->rows);
 }
 
 static bool same_kind(double y, double ref)

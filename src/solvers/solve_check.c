@@ -6,17 +6,44 @@
 #include "solve_state.h"
 #include "solver.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <float.h>
 #include <math.h>
 
+static double largest_of(int64_t n, const double *x)
+{
+    double most = 0;
+#pragma omp parallel for reduction(max : most) if (n > THREADS_FROM)
+    for (int64_t i = 0; i < n; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most;
+}
+
+static double sum_of_squares(int64_t n, const double *x, double unit)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] / unit * (x[i] / unit);
+    return sum;
+}
+
+/* Each thread adds up blocks of a fixed size, and the sums of the blocks are added in order: the result does not depend
+   on the number of threads. */
+static double sum_of_blocks(int64_t n, const double *x, double unit)
+{
+    double sum = 0;
+#pragma omp parallel for ordered schedule(static, 1) if (n > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += THREADS_FROM) {
+        double part = sum_of_squares(n - from < THREADS_FROM ? n - from : THREADS_FROM, x + from, unit);
+#pragma omp ordered
+        sum += part;
+    }
+    return sum;
+}
+
 double norm2(int64_t n, const double *x)
 {
-    double most = 0, sum = 0;
-    for (int64_t i = 0; i < n; i++) most = fmax(most, fabs(x[i]));
-    if (most == 0 || isinf(most)) return most;
-    for (int64_t i = 0; i < n; i++) sum += x[i] / most * (x[i] / most);
-    return most * sqrt(sum);
+    double most = largest_of(n, x);
+    return most == 0 || isinf(most) ? most : most * sqrt(sum_of_blocks(n, x, most));
 }
 
 static bool check_shape(const struct csr *A, struct err *e)
