@@ -1,4 +1,5 @@
 /* Shows running work. A solve is shown as a line of progress or in its view; other work is shown in its view. */
+#include "paged.h"
 #include "screen.h"
 #include "screen_private.h"
 #include "term.h"
@@ -20,6 +21,7 @@ bool live_open(struct session *s, const struct view *v, struct err *e)
     screen_view_state(s, v)->message[0] = 0; /* an old message */
     if (!screen_explorer(s)->on) {
         enum beside before = beside_serve(s, BESIDE_NOTHING);
+        paged_show(s);
         if (!term_open(e)) return beside_serve(s, before), false;
         screen_of(s)->beside_before = before;
         beside_serve(s, BESIDE_SCREEN);

@@ -2,6 +2,7 @@
 #include "beside.h"
 #include "draw.h"
 #include "screen.h"
+#include "paged.h"
 #include "prompt.h"
 #include "run.h"
 #include "screen_private.h"
@@ -45,6 +46,7 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     struct lines lines = s->lines;
     if (x->on) return explore_enter(s, v, e);
     enum beside before = beside_serve(s, BESIDE_NOTHING);
+    paged_show(s);
     if (!explore_enter(s, v, e)) return beside_serve(s, before), false;
     prompt_open(s); /* may print a warning about the history file */
     if (!term_open(e)) return beside_serve(s, before), false;
@@ -90,7 +92,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 {
     FILE *f = out_file(s->out);
     struct view_state *st = screen_view_state(s, v);
-    bool terminal = out_columns(s->out) > 0;
+    bool terminal = out_is_terminal(s->out);
     int w = s->front->width, h = s->front->height;
     if (terminal) term_size(&w, &h), h--;
     struct canvas c;
@@ -174,6 +176,7 @@ static void echo(struct session *s, bool on)
     static bool old_quiet;
     static enum beside before;
     if (on) before = beside_serve(s, BESIDE_NOTHING);
+    if (on) paged_show(s);
     if (!screen_explorer(s)->on) {
         if (s->interactive) term_quiet(!on);
         if (!on) beside_serve(s, before);
@@ -266,11 +269,13 @@ static void greet(struct session *s)
 static void work(struct session *s, const char *line)
 {
     term_quiet(true);
+    paged_begin(s);
     beside_serve(s, BESIDE_PROMPT);
     run_line(s, line);
     live_calm(s);
     beside_interrupted();
     beside_serve(s, BESIDE_NOTHING);
+    paged_end(s);
     term_quiet(false);
 }
 

@@ -2,6 +2,7 @@
 #include "prompt.h"
 #include "beside.h"
 #include "draw.h"
+#include "paged.h"
 #include "stage.h"
 #include "term.h"
 #include "base/clock.h"
@@ -438,6 +439,7 @@ bool prompt_beside(struct session *s)
         waiting.changed = true;
     }
     if (term_resized()) rl_resize_terminal();
+    if (paged_is_late()) beside_clear(), paged_release();
     bool typed = false;
     for (; !waiting.ended && poll(&in, 1, 0) > 0 && in.revents & POLLIN; typed = true) {
         if (!waiting.shown) beside_show();
@@ -531,6 +533,7 @@ char *prompt_ask(struct session *s, const char *prompt)
     prompt_open(s);
     fflush(stdout);
     enum beside before = beside_serve(s, BESIDE_NOTHING);
+    paged_show(s);
     bool quiet = term_quiet(false);
     rl_attempted_completion_function = no_matches;
     char *line = line_waiting(prompt); /* typed while a command ran */
@@ -584,6 +587,7 @@ bool prompt_pause(struct session *s, const char *text)
     prompt_open(s);
     fflush(stdout);
     enum beside before = beside_serve(s, BESIDE_NOTHING);
+    paged_show(s);
     bool quiet = term_quiet(false);
     bool on = wait_for_key(prompt);
     term_quiet(quiet);

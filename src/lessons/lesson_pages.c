@@ -10,12 +10,17 @@
 
 enum { COLUMNS_LEAST = 20, ROWS_LEAST = 6 };
 
+static bool is_terminal(const struct out_target *t)
+{
+    return t->columns < 0 || isatty(fileno(t->data));
+}
+
 /* The size of the terminal. Returns false if pages are not possible or not useful. */
 static bool page_size(const struct pages *p, int *columns, int *rows)
 {
     struct winsize size;
-    int fd = fileno(p->before.data);
-    if (!p->s->front || !p->s->front->pause || !isatty(fd) || ioctl(fd, TIOCGWINSZ, &size)) return false;
+    if (!p->s->front || !p->s->front->pause || !is_terminal(&p->before)) return false;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) return false;
     *columns = size.ws_col;
     *rows = size.ws_row - 1; /* the last row is for the prompt */
     return *columns >= COLUMNS_LEAST && *rows >= ROWS_LEAST;
@@ -114,7 +119,7 @@ void pages_collect(struct pages *p)
     struct out_target here = p->before;
     if (!p->s) return;
     here.data = p->text.file;
-    here.columns = isatty(fileno(p->before.data)) ? -1 : 0;
+    here.columns = is_terminal(&p->before) ? -1 : 0;
     here.messages = p->s->terminal;
     out_redirect(p->s->out, here);
 }

@@ -48,6 +48,24 @@ static bool use_precision(struct session *s, const char *value, struct err *e)
     return true;
 }
 
+static bool is_own_pager(const char *value)
+{
+    return !strcmp(value, "on") || !strcmp(value, "off") || !strcmp(value, "env");
+}
+
+/* A shell command is not checked before it is used. */
+static bool check_pager(const char *value)
+{
+    for (const char *p = value; *p; p++)
+        if ((unsigned char)*p < ' ') return false;
+    return *value;
+}
+
+static bool use_pager(struct session *s, const char *value, struct err *e)
+{
+    return is_own_pager(value) || shell_is_allowed(s, e);
+}
+
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
     (void)value, (void)e;
@@ -81,6 +99,14 @@ const struct setting options[] = {
                       restyle},
     [OPTION_MOUSE] =
         {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTION_PAGER] =
+        {"pager",
+         "long output at the prompt; env: by $WARPSPY_PAGER or $PAGER; or by a command such as \"less -S\"",
+         "on",
+         {"on", "off", "env"},
+         NULL,
+         check_pager,
+         use_pager},
     [OPTIONS] = {0},
 };
 
@@ -245,7 +271,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
    appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
-    char new_line[64];
+    char new_line[128];
     bool written = false, ok = true;
     int n = snprintf(new_line, sizeof new_line, "%s %s\n", o->name, value);
     for (size_t k; ok && *text; text += k) {

@@ -174,6 +174,11 @@ static int columns(const struct out *o)
     return ioctl(terminal, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
 }
 
+bool out_is_terminal(const struct out *o)
+{
+    return o->to.columns < 0 || isatty(fileno(o->to.data));
+}
+
 int out_columns(const struct out *o)
 {
     return columns(o);

@@ -75,7 +75,7 @@ struct session {
     const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
     struct record *record;        /* the recording; NULL: none */
-    char option[OPTIONS_MAX][24]; /* values of options[]; empty: the default */
+    char option[OPTIONS_MAX][64]; /* values of options[]; empty: the default */
     struct explained explained;
     bool single; /* fp32 is the default precision */
     int nested;  /* nesting depth of running commands */

@@ -721,6 +721,101 @@ def test_output_goes_to_a_shell_command():
     quits(s)
 
 
+def test_long_output_is_paged():
+    s = at_prompt()
+    s.line("help")
+    s.wait("1-23 of ")
+    s.wait("space next")
+    assert "Matrices" in s.text(), s.text()
+    s.keys(" ")
+    s.wait("24-46 of ")
+    s.keys("/", "spmv", "\r")
+    s.wait("found in line")
+    s.wait("spmv       multiply")
+    s.keys("N")
+    s.wait("`spmv` is not above")
+    s.child.setwinsize(30, 100)
+    s.screen.resize(30, 100)
+    s.wait("-")
+    s.settle()
+    s.keys("g")
+    s.wait("1-29 of ")
+    mark = len(s.raw)
+    s.keys("q")
+    s.wait("not shown)")
+    s.wait("[cpu]> ")
+    said = s.output_since(mark)
+    assert "spy        draw" in said and "load       read" not in said, said
+    s.line("version")
+    s.wait("built with CUDA")
+    quits(s)
+
+
+def test_ctrl_c_leaves_the_pager():
+    s = at_prompt()
+    s.line("help")
+    s.wait("space next")
+    s.keys("\x03")
+    s.line("version")
+    s.wait("built with CUDA")
+    quits(s)
+
+
+def test_output_that_fits_is_not_paged():
+    s = at_prompt()
+    s.line("devices; version; set")
+    s.wait("saved in")
+    s.wait("[cpu]> ")
+    assert "space next" not in s.text(), s.text()
+    quits(s)
+
+
+def test_the_pager_is_chosen():
+    s = at_prompt(XDG_CONFIG_HOME="", WARPSPY_PAGER="sed s/^/ours-/", PAGER="sed s/^/usual-/")
+    s.line("set pager off")
+    s.line("help")
+    s.wait("exit status is 1")
+    s.wait("[cpu]> ")
+    s.line("set pager env")
+    s.line("help help")
+    s.wait("[cpu]> ")
+    s.line("help")
+    s.wait("ours-")
+    s.wait("[cpu]> ")
+    s.line("set pager 'sed s/^/mine-/'")
+    s.line("help")
+    s.wait("mine-")
+    s.line("set pager on")
+    s.line("help")
+    s.wait("space next")
+    s.keys("q")
+    quits(s)
+
+
+def test_slow_output_is_not_held():
+    """The first command fills more than a page; the second takes long and must not hold back the first."""
+    s = at_prompt()
+    s.line("help; !sleep 3")
+    s.wait("space next")
+    s.keys("q")
+    s.wait("not shown)")
+    s.settle()
+    s.line("gen poisson2d 300; help; solve jacobi maxit 100000 tol 1e-30")
+    s.wait("exit status is 1")
+    assert "space next" not in s.text(), s.text()
+    s.keys("\x03")
+    s.wait("[cpu]> ")
+    quits(s)
+
+
+def test_lines_typed_ahead_are_not_keys_of_the_pager():
+    s = at_prompt()
+    s.child.send("help\rversion\r")
+    s.wait("built with CUDA")
+    assert "space next" not in s.text(), s.text()
+    quits(s)
+
+
 def dies(sig, view):
     s = at_prompt("samples/thesis4.mtx")
     if view:

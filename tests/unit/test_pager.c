@@ -1,0 +1,220 @@
+/* The pager: rows, keys, search, and a change of the window's size. */
+#include "kits/talk.h"
+#include "base/base.h"
+#include "session/options.h"
+#include "ui/canvas.h"
+#include "ui/pager.h"
+#include "ui/term.h"
+
+#include <locale.h>
+#include <string.h>
+
+/* ---- rows ---- */
+
+static void rows_are_those_of_the_terminal(void **state)
+{
+    static const struct {
+        const char *text;
+        int w, rows;
+    } cases[] = {
+        {"", 10, 0},
+        {"a\n", 10, 1},
+        {"a", 10, 1},
+        {"\n\n", 10, 2},
+        {"0123456789\n", 10, 1},
+        {"0123456789a\n", 10, 2},
+        {"\033[1mabc\033[0m\n", 3, 1},
+        {"äöü\n", 3, 1},
+        {"äöü\n", 2, 2},
+        {"日本語\n", 4, 2},
+        {"日本語\n", 5, 2},
+        {"日\n", 1, 1},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct pager p;
+        assert_true(pager_open(&p, cases[i].text, strlen(cases[i].text), cases[i].w, 24, NULL));
+        if (p.rows != cases[i].rows) fail_msg("%s in %d: %d rows", cases[i].text, cases[i].w, p.rows);
+        pager_close(&p);
+    }
+}
+
+/* ---- keys ---- */
+
+/* 100 lines "line 0" to "line 99"; lines 50 and 98 also say "needle". */
+static const char *hundred(void)
+{
+    static char text[2000];
+    size_t n = 0;
+    for (int i = 0; i < 100; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "line %d%s\n", i, i == 50 || i == 98 ? " Needle" : "");
+    return text;
+}
+
+static struct pager open_hundred(void)
+{
+    struct pager p;
+    assert_true(pager_open(&p, hundred(), strlen(hundred()), 80, 24, NULL));
+    return p;
+}
+
+static void press(struct pager *p, const char *keys)
+{
+    for (; *keys; keys++) assert_true(pager_key(p, *keys == '\n' ? UI_ENTER : *keys));
+}
+
+static const struct {
+    const char *keys;
+    int first;
+} moves[] = {
+    {"", 0},
+    {" ", 23},
+    {"  ", 46},
+    {" b", 0},
+    {"f", 23},
+    {"j", 1},
+    {"\n\n", 2},
+    {"jjk", 1},
+    {"k", 0},
+    {"G", 77},
+    {"Gg", 0},
+    {"     ", 77},
+    {"Gb", 54},
+    {"/needle\n", 50},
+    {"/needle\nn", 77},
+    {"/needle\nnN", 50},
+    {"/absent\n", 0},
+    {"G/line 99\n", 77},
+    {"n", 0},
+    {"x", 0},
+    {"/neez\b\bed\n", 50},
+    {"/needle\nnn", 77},
+    {"/line 3\nn", 30},
+};
+
+static void keys_move(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(moves); i++) {
+        struct pager p = open_hundred();
+        press(&p, moves[i].keys);
+        if (p.first != moves[i].first) fail_msg("%s: first is %d", moves[i].keys, p.first);
+        pager_close(&p);
+    }
+}
+
+static void keys_leave(void **state)
+{
+    static const int keys[] = {'q', 'Q', UI_ESC, UI_INTERRUPT};
+    (void)state;
+    for (int i = 0; i < COUNT(keys); i++) {
+        struct pager p = open_hundred();
+        assert_false(pager_key(&p, keys[i]));
+        press(&p, "/qQ"); /* while the user types, they are text or end the typing */
+        assert_true(pager_key(&p, keys[i]));
+        pager_close(&p);
+    }
+}
+
+/* ---- drawing ---- */
+
+static char *drawn(struct pager *p, int w, int h, size_t *n)
+{
+    struct canvas c;
+    char *text = NULL;
+    FILE *f = open_memstream(&text, n);
+    assert_true(canvas_new(&c, w, h, false, NULL));
+    pager_draw(p, &c);
+    canvas_print(&c, f, COLOURS_NONE);
+    fclose(f);
+    canvas_free(&c);
+    return text;
+}
+
+static void check_drawn(struct pager *p, int w, int h, const char *expected)
+{
+    size_t n;
+    char *text = drawn(p, w, h, &n);
+    assert_string_equal(text, expected);
+    free(text);
+}
+
+static void a_page_shows_its_place(void **state)
+{
+    struct pager p = open_hundred();
+    (void)state;
+    check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back\n");
+    press(&p, "G");
+    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\n98-100 of 100  space next  b b\n");
+    press(&p, "/need");
+    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\n/need \n");
+    press(&p, "les\n");
+    check_drawn(&p, 40, 4, "line 97\nline 98 Needle\nline 99\n98-100 of 100  `needles` is not below\n");
+    check_drawn(&p, 30, 1, "line 97\n");
+    pager_close(&p);
+}
+
+/* The end of the text that was on the screen: what stays in the scrollback. */
+static void the_shown_text_is_known(void **state)
+{
+    struct pager p = open_hundred();
+    (void)state;
+    size_t n;
+    free(drawn(&p, 80, 24, &n));
+    assert_ptr_equal(p.text + p.shown, strstr(hundred(), "line 23\n"));
+    press(&p, " ");
+    free(drawn(&p, 80, 24, &n));
+    press(&p, "g");
+    free(drawn(&p, 80, 24, &n));
+    assert_ptr_equal(p.text + p.shown, strstr(hundred(), "line 46\n"));
+    press(&p, "G");
+    free(drawn(&p, 80, 24, &n));
+    assert_int_equal(p.shown, p.n);
+    pager_close(&p);
+}
+
+static void the_place_is_kept_in_a_new_size(void **state)
+{
+    struct pager p = open_hundred();
+    (void)state;
+    press(&p, "/needle\n");
+    check_drawn(&p, 8, 4, "line 50\nNeedle\nline 51\n51-53 of\n");
+    check_drawn(&p, 40, 3, "line 50 Needle\nline 51\n51-52 of 100  found in line 51; n next,\n");
+    pager_close(&p);
+}
+
+/* ---- the option ---- */
+
+static void a_program_needs_permission(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    const struct setting *o = option_find("pager");
+    struct err e = {0};
+    assert_string_equal(option_value(&t.s, OPTION_PAGER), "on");
+    assert_true(option_set(&t.s, o, "less -S", &e));
+    assert_string_equal(option_value(&t.s, OPTION_PAGER), "less -S");
+    t.s.lines = (struct lines){"a script", false};
+    assert_true(option_set(&t.s, o, "off", &e));
+    assert_false(option_set(&t.s, o, "rm -r x", &e));
+    assert_non_null(strstr(e.text, "a script may not run shell commands"));
+    assert_string_equal(option_value(&t.s, OPTION_PAGER), "off");
+    t.s.lines = (struct lines){0};
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_those_of_the_terminal),
+        cmocka_unit_test(keys_move),
+        cmocka_unit_test(keys_leave),
+        cmocka_unit_test(a_page_shows_its_place),
+        cmocka_unit_test(the_shown_text_is_known),
+        cmocka_unit_test(the_place_is_kept_in_a_new_size),
+        cmocka_unit_test(a_program_needs_permission),
+    };
+    setlocale(LC_CTYPE, "C.UTF-8");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

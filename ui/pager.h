@@ -1,0 +1,34 @@
+/* The pager: shows a long text by pages on a canvas, with search. paged.c decides when it opens. */
+#ifndef PAGER_H
+#define PAGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct canvas;
+struct err;
+
+struct pager {
+    const char *text; /* not owned; escape sequences of styles take no space and are not shown */
+    size_t n;
+    size_t *row;  /* where each row begins, then n; owned */
+    int rows;     /* rows of the text in the width w */
+    int w, h;     /* size of the canvas when it was last drawn */
+    int first;    /* the first row that is shown */
+    int found;    /* the row that the search found last; -1: none */
+    size_t shown; /* the end of the text that was on the screen so far */
+    bool typing;  /* the user types `search` */
+    char search[80];
+    char message[120]; /* shown instead of the keys */
+};
+
+/* The bytes of the first row of a text of n > 0 bytes on a terminal of w columns, with its line end. */
+size_t pager_row(const char *text, size_t n, int w);
+bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struct err *e);
+void pager_close(struct pager *p);
+/* Draw the rows and, on the last line, the keys. If the width has changed, the first row stays on the screen. */
+void pager_draw(struct pager *p, struct canvas *c);
+/* Handle a key; returns false if the key leaves the pager. */
+bool pager_key(struct pager *p, int key);
+
+#endif
