@@ -222,6 +222,7 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front =
         (struct front){.show = show, .live = live_view, .echo = echo, .calm = live_calm, .width = 80, .height = 24};
     sc->front.ask = prompt_ask;
+    sc->front.shown = paged_show;
     sc->front.pause = prompt_pause;
     sc->front.ascii = s->plain || !utf8_locale();
     sc->front.views = &view_registry;

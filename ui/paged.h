@@ -1,6 +1,6 @@
 /* Output by pages: text that a command prints at the prompt goes to the terminal as it comes, until it has filled a
-   page at once. The rest is held, and when the line has ended, the pager shows all of it. Text that comes slowly is
-   never held for longer than a moment. */
+   page at once. The rest is held, and when the command has ended, the pager shows all of it. Text that comes slowly is
+   never held for longer than a moment, and the output of scripts and lessons is not held. */
 #ifndef PAGED_H
 #define PAGED_H
 

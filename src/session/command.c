@@ -152,6 +152,7 @@ static bool run_split(struct session *s, struct words *w)
     undo_end(s);
     if (s->nested) undo_begin(s, outer);
     record_command(s, typed, ok ? NULL : &e, now_us() - began);
+    if (s->front && s->front->shown) s->front->shown(s);
     return ok;
 }
 

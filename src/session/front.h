@@ -24,6 +24,8 @@ struct front {
     void (*echo)(struct session *s, bool on);
     /* Called before a command's output or error is printed: removes the progress line or live screen. */
     void (*calm)(struct session *s);
+    /* Called after a command has printed all of its output. */
+    void (*shown)(struct session *s);
     /* Print the prompt and read a line from the terminal. Returns the line, which the caller releases with mem_free, or
        NULL after Ctrl-C or at the end of input. */
     char *(*ask)(struct session *s, const char *prompt);
