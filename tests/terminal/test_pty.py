@@ -777,7 +777,7 @@ def test_the_output_of_a_script_is_not_held():
     with open(s.home + "/long.ws", "w") as f:
         f.write("help\ngen poisson2d 500 as P\nsolve jacobi maxit 1000000 tol 1e-14\n")
     s.line(f"source {s.home}/long.ws")
-    s.wait("the exit status is 1")  # the end of `help` is there while the solve runs
+    s.wait("exit status is 1")  # the end of `help` is there while the solve runs
     assert "space next" not in s.text(), s.text()
     s.wait("iteration")
     s.keys("\x03")
