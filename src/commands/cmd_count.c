@@ -433,12 +433,16 @@ static void table_arrays(struct out *o, const struct counts *c)
             out_str(o, "array", "array", c->scope.array[a].name);
             out_str(o, "touch", "does", access_names[touch]);
             out_int(o, "requests", "requests", t.requests);
+            out_rank(o, COLUMN_DETAIL);
             out_num(o, "lanes_mean", "lanes", ratio((double)t.lanes, (double)t.requests), "%.1f");
+            out_rank(o, COLUMN_NORMAL);
             out_int_if(o, "sectors", "sectors", global, t.sectors);
             out_num(o, "sectors_a_request", "each", global ? ratio((double)t.sectors, (double)t.requests) : NAN,
                     "%.2f");
             out_num(o, "useful_percent", "used %", 100 * ratio((double)(t.bytes - t.padding), fetched), "%.1f");
+            out_rank(o, COLUMN_DETAIL);
             out_num(o, "padding_percent", "pad %", 100 * ratio((double)t.padding, fetched), "%.1f");
+            out_rank(o, COLUMN_NORMAL);
             out_num(o, "again_percent", "refetched %", 100 * ratio((double)t.refetched * SECTOR, fetched), "%.1f");
             out_int_if(o, "turns", shares ? "wavefronts" : NULL, !global, t.wavefronts);
             out_int_if(o, "contended", adds ? "contended" : NULL, touch == ACCESS_ATOMIC, t.contended);
