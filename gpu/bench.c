@@ -135,7 +135,7 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
 /* ---- the check ---- */
 
 /* Make random x and y on the device, and compute the reference result of alpha A x + beta y. If beta is 0, y is NaN on
-   the device, so that a kernel that reads it gives a wrong result. */
+   the device, so that a kernel that reads y gives a wrong result. */
 static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
 {
     enum type real = p->M->of->real;
@@ -164,7 +164,7 @@ static bool times(struct problem *p, int reps, double *us, struct err *e)
     return d->ops->time(d, go, p, reps, us, e);
 }
 
-/* Launch once, time it, and compare the result with the reference. */
+/* Launch once, time the launch, and compare the result with the reference. */
 static bool launch_and_check(struct problem *p, double *us, struct verdict *out, struct err *e)
 {
     if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e))
@@ -196,8 +196,8 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 
 /* ---- timing ---- */
 
-/* Launch until the GPU's clock frequency has risen, or once if the kernel is slow; *us receives the time of the last
-   launch. */
+/* Raise the clock frequency of a GPU by WARM_UPS launches; a launch that takes more than SLOW_US is the last. *us
+   receives the time of the last launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {

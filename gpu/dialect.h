@@ -139,8 +139,8 @@ static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block,
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH
-/* The number of threads of a host kernel: all threads, or one if the work is so small that starting more threads takes
-   longer than they save. */
+/* The number of threads of a host kernel: all threads, or one if the work is so small that starting more threads costs
+   more time than the threads save. */
 static inline int host_threads(const struct launch *L)
 {
     if (L->threads) return L->threads;

@@ -51,7 +51,7 @@ static const struct dump {
     bool (*write)(const struct canvas *c, const struct args *a, FILE *f, struct err *e);
 } dumps[] = {{"txt", dump_text}, {"ansi", dump_ansi}, {"svg", dump_svg}, {"png", dump_png}};
 
-/* Find the kind of file by the ending of its name. */
+/* Find the kind of file from its extension. */
 static const struct dump *dump_of(const char *file, struct err *e)
 {
     const char *dot = strrchr(file, '.');

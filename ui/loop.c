@@ -32,8 +32,8 @@ static bool explore_keys(struct session *s, struct err *e)
         if (!screen_draw(s, x->pane, e)) return false;
         if (!x->pending && explore_catch_up(s)) continue;
         if (explore_drive(s) && !x->pending && !screen_draw(s, x->pane, e)) return false;
-        int key = x->pending ? x->pending
-                             : beside_next_key(); /* drop keys that were meant for work that has ended meanwhile */
+        int key = x->pending ? x->pending : beside_next_key(); /* a key that was typed for work that has ended meanwhile
+                                                                  is now a key of the explorer */
         if (key < 0) key = screen_key(s, -1);
         if (!explore_key(s, key)) return explore_leave(s, key), true;
     }

@@ -208,7 +208,8 @@ static void bash_case(FILE *f, const struct flag *k)
     fputs(k->follows == FILES || k->follows == VIEWS ? "files=1 ;;\n" : "return ;;\n", f);
 }
 
-/* Readline breaks words at colons, so completions must leave out the text before the last colon of a word. */
+/* Readline breaks words at colons, so a completion must leave out the text up to and including the last colon of the
+   word. */
 static void bash(FILE *f)
 {
     fputs("# Completion of warpspy for bash, made by `warpspy --completion bash`.\n_warpspy()\n{\n"

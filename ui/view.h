@@ -27,8 +27,8 @@ struct view {
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
-    /* Release the results in the view's own state, which commands can make outdated. The state stays usable. NULL:
-       nothing. */
+    /* Release those results in the view's own state that a command may have made invalid. The state stays usable. NULL:
+       the state has no such results. */
     void (*state_free)(void *own);
     bool lasts; /* the results depend on the matrix only: they are kept as long as the pane shows the same matrix */
     /* Reset the view's own state for another matrix. NULL: fill it with zeros. */

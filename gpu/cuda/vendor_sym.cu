@@ -127,8 +127,8 @@ static bool peer_begin(struct sym_peer **out, const struct csr *A, struct device
     return false;
 }
 
-/* One symmetrization. Between the two passes of csrgeam2, the number of entries is copied to the host, because a
-   program needs this number to allocate the result. The allocation is not timed here. */
+/* One symmetrization. Between the two passes of csrgeam2, the number of entries is copied to the host, because a caller
+   of csrgeam2 needs this number to allocate the result. The allocation is not timed here. */
 static bool peer_run(void *ctx, struct err *e)
 {
     struct sym_peer *p = (struct sym_peer *)ctx;

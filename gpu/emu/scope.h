@@ -22,7 +22,7 @@ struct lane_note {
 struct lane_log {
     struct lane_note *r;
     int n, next;
-    bool more; /* the log is full: the lane will make more notes */
+    bool more; /* the lane waits because its log is full; it has more notes to make */
 };
 enum { SCOPE_LOG = 2048 }; /* notes per lane */
 

@@ -18,8 +18,8 @@ struct scope_thread {
     /* Used while notes are merged. remaining: how many notes of each lane at a site are still to be merged. pending:
        the lanes that have such notes, one bit each. */
     uint32_t remaining[SCOPE_SITES][LANES], pending[SCOPE_SITES];
-    /* The number of a lane's visits to a site in this block. While notes are merged, it includes the visits in the
-       notes. */
+    /* The number of a lane's visits to a site in this block. While notes are merged, the number also counts visits in
+       notes that have not been merged yet. */
     uint32_t visits[1024 / LANES][SCOPE_SITES][LANES];
     /* In this block: 1 + the last site from which a lane went back to this site; 0: no lane did. */
     int iteration_end[SCOPE_SITES];

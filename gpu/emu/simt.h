@@ -73,7 +73,7 @@ struct lane {
     enum wait wait;
     source at;          /* the source line at which the lane waits */
     unsigned shared_at; /* bytes of shared memory that the lane has declared so far */
-    int unroll;         /* unroll factor of the enclosing loop; 1: no loop, or enum unroll_count */
+    int unroll;         /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
     collective_call x;
 };
 
@@ -183,7 +183,8 @@ template <typename T> array<T> shared(int64_t n, const char *name, source here)
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
 }
 
-/* While an object of this type exists, the lane notes `factor` as the unroll factor of its accesses. */
+/* While an object of this type exists, the running lane records `factor` as the unroll factor of each of its accesses.
+ */
 struct unrolled {
     int outer;
     bool first = true;

@@ -213,8 +213,8 @@ template <typename AT> struct pass_qmr_residual {
     }
 };
 
-/* Reads three vectors and updates five. `residual` belongs to x and is updated by recursion, so the record holds the
-   residual itself, not a bound on it. */
+/* Reads three vectors and updates five. `residual` is the residual of x, updated by a recurrence, so the record holds
+   its norm itself, not a bound on the norm. */
 template <typename AT> struct pass_qmr_update {
     enum { SUMS = 1 };
     typename AT::in r, v, t;

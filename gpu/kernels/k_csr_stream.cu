@@ -9,9 +9,9 @@ namespace KERNEL_SPACE
 
 enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at once */
 
-/* The sum of one row per thread; a block has as many neighbouring rows as threads. Its threads read the entries of all
-   these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread sums the
-   products of its own row. Participants: all threads of the block. */
+/* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
+   of all these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread
+   sums the products of its own row. Participants: all threads of the block. */
 template <typename T>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                         GPTR(const T) x)
@@ -115,8 +115,8 @@ KERNEL_ENTRY(csr_stream) = {
               "Every request for val and col is coalesced, while a request of csr-scalar touches up to 32 sectors.\n"
               "Rows may start anywhere in shared memory at no cost. Only the reads of x stay uncoalesced.\n"
               "On an H200, csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
-              "(csr-scalar 28, cusparse-csr1-prep 36), fem 200 200 takes 18 us (25, 20). A single thread sums a\n"
-              "long row: use csr-merge for matrices with long rows.\n",
+              "(csr-scalar 28, cusparse-csr1-prep 36), and fem 200 200 takes 18 us (csr-scalar 25,\n"
+              "cusparse-csr1-prep 20). A single thread sums a long row: use csr-merge for matrices with long rows.\n",
     .deterministic = true,
     .best = short_rows,
     .f32 = stream<float>,

@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-/* Adds to `sum` the products of N diagonals, from number `first` on (fewer at the end), and of their mirror images in
+/* Adds to `sum` the products of up to N diagonals, the first of which has number `first`, and of their mirror images in
    row i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots
    earlier; that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values
    and neighbouring elements of x; a thread issues all loads before it needs the first result. */

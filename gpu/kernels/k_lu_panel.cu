@@ -18,7 +18,7 @@ template <typename T, int R> struct lu_shape {
     enum { FIT = lu_registers<T>::VALUES / R, W = FIT > LU_WIDTH ? +LU_WIDTH : +FIT };
 };
 
-/* The factor for a pivot before it is inverted: 1, unless the inverse would overflow. */
+/* The factor by which a pivot is multiplied before its inversion: 1, unless the inverse could overflow. */
 static __device__ double lu_lift(double v)
 {
     return lu_abs(v) < DBL_MIN ? 0x1p200 : 1;
@@ -116,9 +116,9 @@ template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, 
     }
 }
 
-/* Factor columns j .. j+w-1, from row j on, with one block. A column costs two barriers: one after each warp has stored
-   its best candidate, and one after the two rows to exchange are stored. Each barrier also protects the shared memory
-   of the previous step: all threads have read it before any thread reaches the next step. */
+/* Factor rows j and below of columns j .. j+w-1 with one block. A column costs two barriers: one after each warp has
+   stored its best candidate, and one after the two rows to exchange are stored. Each barrier also protects the shared
+   memory of the previous step: all threads have read it before any thread reaches the next step. */
 template <typename T, int R>
 __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)

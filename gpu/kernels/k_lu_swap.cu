@@ -5,7 +5,7 @@
 namespace KERNEL_SPACE
 {
 
-/* A block works on COLUMNS columns of the outer panel from row j on: it applies the swaps of the inner panel's w
+/* A block works on COLUMNS columns of the outer panel, in row j and below: it applies the swaps of the inner panel's w
    columns and, to the right of the inner panel, computes w rows of U and updates the rows below. Blocks do not share
    columns. */
 template <typename T, int W>

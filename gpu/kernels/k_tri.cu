@@ -138,7 +138,7 @@ template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ah
 #endif
 }
 
-/* Result number p: results from `low` on are in the ring, and earlier results are in y. */
+/* Result number p: it is in the ring if p is at least `low`, and in y otherwise. */
 template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R ring, int low, int p)
 {
     return p >= low ? ring[p & (TRI_RING - 1)] : t.y[p];

@@ -61,7 +61,7 @@ __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const 
     cut[2 * b + 1] = (int)(from + within);
 }
 
-/* A tile. Only a part of the last row may belong to the tile. */
+/* A tile. The tile may contain only a part of its last row. */
 struct row_tile {
     int64_t row;         /* the first row */
     int64_t from, tfrom; /* the first entry in A; the first entry in the transpose */

@@ -77,7 +77,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
-    .about = "finds each block's diagonals as in hdia; one thread per block compares it with the previous block",
+    .about = "finds each block's diagonals as in hdia; one thread compares a block with the previous block",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -3,7 +3,7 @@
    - in watch_tick, where it lets a waiting screen thread take the lock, and
    - during long calls, such as a kernel launch, that read only data that no other thread changes and change only data
      that no other thread reads.
-   All functions return at once until screen_lock_start is called. Scripts never call screen_lock_start. */
+   All functions return immediately until screen_lock_start is called. Scripts never call screen_lock_start. */
 #ifndef SCREEN_LOCK_H
 #define SCREEN_LOCK_H
 

@@ -37,7 +37,7 @@ bool table_add(struct table *t, const char *key, const char *heading, const char
    table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
-/* Print text from column `at` on. A word that does not fit in the width is printed at column `indent` of the next
+/* Print text, beginning at column `at`. A word that does not fit in the width is printed at column `indent` of the next
    line. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
 void table_csv(const struct table *t, FILE *f); /* RFC 4180, with a header */

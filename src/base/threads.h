@@ -1,4 +1,4 @@
-/* The size from which loops on the host use several threads. */
+/* The smallest size for which loops on the host use several threads. */
 #ifndef THREADS_H
 #define THREADS_H
 

@@ -1,4 +1,4 @@
-/* Run library calls that cannot be cancelled on another thread, so that Ctrl-C takes effect at once. */
+/* Run library calls that cannot be cancelled on another thread, so that Ctrl-C takes effect immediately. */
 #ifndef WORKER_H
 #define WORKER_H
 

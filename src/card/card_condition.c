@@ -1,5 +1,5 @@
-/* Report card: two lower estimates of the condition number. The condition number bounds the number of digits that a
-   solve loses. */
+/* Report card: two estimates of the condition number, from below. The condition number bounds the number of digits that
+   a solve loses. */
 #include "card.h"
 #include "base/loop.h"
 #include "card_graph.h"
@@ -14,8 +14,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { STARTS = 8 };         /* starting vectors of Hager's method */
-enum { FLOPS_PER_US = 200 }; /* at least, for CXSparse's LU and the solves with its factors on one core */
+enum { STARTS = 8 }; /* starting vectors of Hager's method */
+enum {
+    FLOPS_PER_US = 200
+}; /* lower bound of the speed of CXSparse's LU, and of the solves with its factors, on one core */
 /* LU runs only if the Cholesky factorisation of A + A' needs no more operations than that of a full 2000 x 2000
    matrix. */
 static const double flops_most = 2.7e9;
@@ -24,7 +26,7 @@ static const double flops_most = 2.7e9;
 
 struct hager {
     struct card_graph g;
-    bool singular;  /* LU met a zero pivot */
+    bool singular;  /* LU met a zero pivot, or ran out of memory: cs_di_lu returns NULL in both cases */
     bool memory;    /* out of memory */
     double inverse; /* estimate of || A^-1 ||_1 */
 };
@@ -125,7 +127,7 @@ static void hager_done(void *p)
     mem_free(job);
 }
 
-/* *condition is infinite if LU met a zero pivot. */
+/* *condition is infinite if LU found no factors. */
 static bool hager(struct card *c, double *condition, struct err *e)
 {
     const struct card_columns *col = card_columns(c, e);

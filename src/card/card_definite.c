@@ -11,7 +11,7 @@
 /* A factorisation that needs more operations, or whose factor would not fit in the available memory, is not started. */
 double card_flops_most = 1e11;
 
-enum { FLOPS_PER_US = 2000 }; /* of CHOLMOD on one core */
+enum { FLOPS_PER_US = 2000 }; /* speed of CHOLMOD on one core */
 
 extern const struct card_line card_line_gershgorin;
 

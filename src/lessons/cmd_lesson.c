@@ -266,8 +266,9 @@ static bool settle(struct lesson *L, struct err *e)
     return out_end(s->out, e);
 }
 
-/* A failed command has reported its error. A command may change what a table has measured, so tables end before it. The
-   reader guesses the output of commands before it is shown. */
+/* Run a command and print its output. An open table has been closed before this call, because a command may change the
+   matrices that the table measures. If the question above asks for a guess of the output, the output is shown after the
+   guess. A command that fails reports its own error. */
 static bool command(struct lesson *L, char *text, struct err *e)
 {
     struct session *s = L->session;

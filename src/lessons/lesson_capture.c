@@ -92,7 +92,7 @@ cJSON *capture_rows(struct capture *h, struct err *e)
 
 enum { LINE_MOST = 4096 };
 
-/* Copy n bytes of a line without blanks at the ends; each run of blanks becomes one. */
+/* Copy n bytes of a line, leave out the blanks at both ends, and replace each run of blanks by a single blank. */
 static const char *squeeze(const char *line, size_t n, char out[LINE_MOST])
 {
     size_t used = 0;

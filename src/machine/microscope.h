@@ -51,7 +51,7 @@ static inline bool accesses_shared(enum access_kind t)
 /* An array that a launch works on. */
 struct scope_array {
     char name[24];
-    enum role role; /* the role that the format or the kernel's launch states */
+    enum role role; /* the role declared by the format or by the kernel's launch */
     int stored;     /* index among the arrays of the stored matrix; -1 for x, y, work arrays and shared memory */
     bool shared;
     bool integral; /* elements are integers, so a compiler combines a warp's atomic additions to one address */

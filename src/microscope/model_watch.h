@@ -67,7 +67,8 @@ struct warp_state {
     int unroll;
     uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites whose loads the warp has not waited for yet, one bit each */
     bool indices;                             /* one of these sites loads indices */
-    bool gathers;  /* one of these sites loads x: the next multiplication needs the values of all sites */
+    bool gathers;  /* one of these sites loads x or a work array: the warp must wait for all of these sites before the
+                      next multiplication */
     bool pointers; /* one of these sites loads a pointer */
     int pointer_array;
     int span; /* barriers passed */

@@ -227,7 +227,7 @@ const struct solver solver_gmres = {
     .name = "gmres",
     .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m iterations",
     .source = "THESIS 3.3",
-    .needs = "a square matrix, and memory for m vectors",
+    .needs = "a square matrix, and memory for m + 3 vectors",
     .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
     .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
             "orthogonalisation; memory for m + 3 vectors",

@@ -39,7 +39,8 @@ static bool try_line(enum out_mode mode, const struct scene *at, const struct vi
     return more;
 }
 
-/* After the first view, the lines of all choices are tried; after every other view, only the first line is tried. */
+/* After the first view, try one line for each choice of the command's value; after every other view, try only the first
+   choice. */
 static void every_view(enum out_mode mode, const struct scene *at, const struct command *c)
 {
     for (int i = 0; views[i]; i++)

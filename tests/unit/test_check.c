@@ -119,7 +119,7 @@ static void infinities_and_nan_are_kept(void **state)
     }
 }
 
-/* A value, vector or product that underflows in single precision stays within the bound. */
+/* If a value, a vector element or a product underflows in single precision, the error stays within the bound. */
 static void underflow_is_within_the_bound(void **state)
 {
     (void)state;

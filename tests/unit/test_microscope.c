@@ -89,8 +89,8 @@ static const struct by_hand of_thesis4[] = {
     {"csr-vector", "x", ACCESS_LOAD, T_F64, 4, 9, 4, 0},
     {"csr-vector", "y", ACCESS_STORE, T_F64, 4, 4, 4, 0},
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 4, 9, 5, 0},
-    /* 3 slots per row, coalesced, up to the first padding: requests of 4, 4 and 4 slots of col; in the last request,
-       one slot is an entry. */
+    /* 3 slots per row; each lane stops at its first padding slot. The three requests for col are coalesced and read 4
+       slots each. In the third request, only one slot holds an entry, so val and x are read by 4, 4 and 1 lanes. */
     {"ell", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
     {"ell", "val", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
     {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},

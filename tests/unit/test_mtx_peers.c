@@ -162,7 +162,7 @@ struct mmio {
     MM_typecode code;
 };
 
-/* mmio reads a file of integers as reals. */
+/* Read the file with mmio. In a file of integers, first change the word `integer` to `real`. */
 static void read_by_mmio(const struct unpacked *u, struct mmio *m)
 {
     static const char integer[] = " integer ", real[] = " real    ";

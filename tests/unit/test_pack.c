@@ -1,5 +1,5 @@
-/* Conversions on the emulator: every packer with every shape, precision and several parameters, compared with the
-   host's arrays bit for bit, with several orders of the threads; refusals; failing allocations and calls. */
+/* Conversions on the emulator: every packer with every shape, every precision, several parameters and several thread
+   orders, compared bit for bit with the host's arrays. Also refusals, failing allocations and failing calls. */
 #include "kits/dev_fake.h"
 #include "kits/pack_kit.h"
 #include "kits/shapes.h"
