@@ -5,9 +5,9 @@
 
 #include <string.h>
 
-/* LEAST: the smallest width to which text is cut. LEAST_ANSWER: the smallest width in a column of rank
-   COLUMN_ANSWER. */
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, DOTS = 3 };
+/* Prose is wrapped in its column, which is at least LEAST columns wide, or LEAST_ANSWER if its rank is COLUMN_ANSWER.
+   Details are hidden if an answer in prose would get less than ROOMY columns. */
+enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, ROOMY = 30, COLUMN_MOST = 4096 };
 
 struct column {
     const char *name;
@@ -138,57 +138,66 @@ static const char *constant_of(const struct table *t, const char *column)
     return t->rows > 1 ? value : NULL;
 }
 
-/* Print one cell of a line. The last cell is not padded with blanks. */
-static void put_aligned(FILE *f, const struct column *c, const char *text, bool last)
+/* The bytes of text that fit in a column; text is divided at a blank if it has one there. *next receives what follows.
+ */
+static int fitting(const char *text, int width, const char **next)
 {
-    int shown = text_width(text);
-    bool cut = shown > c->width;
-    size_t n = cut ? text_fit(text, c->width - DOTS, &shown) : strlen(text);
-    int blanks = c->width - shown - (cut ? DOTS : 0);
+    int columns;
+    size_t n = text_fit(text, width, &columns), blank = n;
+    while (text[n] && blank > 0 && text[blank] != ' ') blank--;
+    if (text[n] && blank > 0) n = blank;
+    if (n == 0) n = strlen(text);
+    *next = text + n + strspn(text + n, " ");
+    return (int)n;
+}
+
+/* Print the part of a cell that fits on a line, and return the rest. The last cell of a line is not padded with blanks.
+ */
+static const char *put_aligned(FILE *f, const struct column *c, const char *text, bool last)
+{
+    const char *rest;
+    int n = fitting(text, c->right ? COLUMN_MOST : c->width, &rest);
+    char part[COLUMN_MOST];
+    snprintf(part, sizeof part, "%.*s", n, text);
+    int blanks = c->width - text_width(part);
     if (c->right)
-        fprintf(f, "%*s%s", blanks, "", text);
+        fprintf(f, "%*s%s", blanks, "", part);
     else
-        fprintf(f, "%.*s%s%*s", (int)n, text, cut ? "..." : "", last ? 0 : blanks, "");
+        fprintf(f, "%s%*s", part, last ? 0 : blanks, "");
     if (!last) fprintf(f, "%*s", GAP, "");
+    return rest;
 }
 
-/* The last column that is shown and has text in this row. */
-static int last_shown(const struct table *t, int first, int end, const struct columns *k)
-{
-    int last = k->n - 1;
-    while (last > 0 && (k->c[last].hidden || !*text_in(t, first, end, k->c[last].name, k->by_key))) last--;
-    return last;
-}
-
-/* Width of the table in terminal columns. If `cut` is set, assume that prose is cut to its smallest width. */
-static int width_of(const struct columns *k, bool cut)
+/* Width of the table in terminal columns. `answer`: the width to which prose in a column of rank COLUMN_ANSWER is
+   wrapped, while other prose is wrapped to its smallest width; 0: no prose is wrapped. */
+static int width_of(const struct columns *k, int answer)
 {
     int sum = -GAP;
     for (int i = 0; i < k->n; i++) {
         const struct column *c = &k->c[i];
-        int least = c->rank == COLUMN_ANSWER ? LEAST_ANSWER : LEAST;
-        if (!c->hidden) sum += GAP + (cut && c->prose && c->width > least ? least : c->width);
+        int least = c->rank == COLUMN_ANSWER ? answer : LEAST;
+        if (!c->hidden) sum += GAP + (answer && c->prose && c->width > least ? least : c->width);
     }
     return sum;
 }
 
-/* Hide the last column of the lowest rank; if `constant` is set, hide only a column with one value in all rows. Returns
-   false if no column can be hidden. */
-static bool hide(struct columns *k, bool constant)
+/* Hide the last column of the lowest rank up to `most`; if `constant` is set, hide only a column with one value in all
+   rows. Returns false if no column can be hidden. */
+static bool hide(struct columns *k, enum column_rank most, bool constant)
 {
     struct column *found = NULL;
     for (int c = k->n - 1; c > 0; c--) {
         struct column *one = &k->c[c];
-        bool may = !one->hidden && one->rank < COLUMN_ANSWER && (!constant || one->constant);
+        bool may = !one->hidden && one->rank <= most && (!constant || one->constant);
         if (may && (!found || one->rank < found->rank)) found = one;
     }
     if (found) found->hidden = true;
     return found;
 }
 
-static void cut_prose(struct columns *k, int width)
+static void narrow_prose(struct columns *k, int width)
 {
-    while (width_of(k, false) > width) {
+    while (width_of(k, 0) > width) {
         struct column *widest = NULL;
         for (int c = 0; c < k->n; c++)
             if (k->c[c].prose && !k->c[c].hidden && (!widest || k->c[c].width > widest->width)) widest = &k->c[c];
@@ -197,15 +206,16 @@ static void cut_prose(struct columns *k, int width)
     }
 }
 
-/* Drop constant columns, then hide other columns until cutting prose makes the table fit; then cut the prose as
+/* Drop constant columns, then hide other columns until wrapping prose makes the table fit; then narrow the prose as
    needed. */
 static void fit(const struct table *t, struct columns *k, int width)
 {
-    if (!width || width_of(k, false) <= width) return;
+    if (!width || width_of(k, 0) <= width) return;
     for (int c = 0; c < k->n; c++) k->c[c].constant = constant_of(t, k->c[c].name);
-    while (width_of(k, false) > width && hide(k, true)) continue;
-    while (width_of(k, true) > width && hide(k, false)) continue;
-    cut_prose(k, width);
+    while (width_of(k, 0) > width && hide(k, COLUMN_NORMAL, true)) continue;
+    while (width_of(k, ROOMY) > width && hide(k, COLUMN_DETAIL, false)) continue;
+    while (width_of(k, LEAST_ANSWER) > width && hide(k, COLUMN_NORMAL, false)) continue;
+    narrow_prose(k, width);
 }
 
 /* Name the hidden columns: the constant columns with their values, or the other columns. */
@@ -226,28 +236,33 @@ static void print_hidden(const struct columns *k, bool constant, FILE *f, int wi
     if (named) table_wrapped(f, text, 0, 0, width);
 }
 
-/* Print a row, up to column `last`. If `first` is negative, print the headings. */
-static void put_line(const struct table *t, FILE *f, const struct columns *k, int first, int end, int last)
+/* Print the parts of a row's cells line by line. part[i] is what column i still has to print. */
+static void put_lines(FILE *f, const struct columns *k, const char *part[COLUMNS_MAX])
 {
-    for (int i = 0; i <= last; i++) {
-        const struct column *c = &k->c[i];
-        if (!c->hidden) put_aligned(f, c, first < 0 ? c->name : text_in(t, first, end, c->name, false), i == last);
+    for (bool more = true; more;) {
+        int last = k->n - 1;
+        while (last > 0 && !*part[last]) last--;
+        for (int i = 0; i <= last; i++)
+            if (!k->c[i].hidden) part[i] = put_aligned(f, &k->c[i], part[i], i == last);
+        fputc('\n', f);
+        more = false;
+        for (int i = 0; i < k->n; i++) more |= *part[i] != 0;
     }
-    fputc('\n', f);
 }
 
 void table_text(const struct table *t, FILE *f, int width)
 {
     struct columns k;
+    const char *part[COLUMNS_MAX];
     columns_of(t, false, &k);
     if (!k.n) return;
     fit(t, &k, width);
-    int last = k.n - 1;
-    while (k.c[last].hidden) last--;
-    put_line(t, f, &k, -1, 0, last);
+    for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : k.c[c].name;
+    put_lines(f, &k, part);
     for (int i = 0, end; i < t->n; i = end) {
         end = row_end(t, i);
-        put_line(t, f, &k, i, end, last_shown(t, i, end, &k));
+        for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : text_in(t, i, end, k.c[c].name, false);
+        put_lines(f, &k, part);
     }
     print_hidden(&k, true, f, width);
     print_hidden(&k, false, f, width);

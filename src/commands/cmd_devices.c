@@ -26,6 +26,7 @@ static void out_device(void *user, const char *name)
     if (d && !d->lost) d->ops->memory(d, &free_bytes, &total, NULL);
     out_row(s->out);
     out_str(s->out, NULL, "", used ? "*" : "");
+    out_rank(s->out, COLUMN_ANSWER);
     out_str(s->out, "name", "device", name);
     out_bool(s->out, "default", NULL, used);
     out_str(s->out, "kind", NULL, d ? kind_name(d->kind) : NULL);

@@ -519,8 +519,8 @@ static void tables_fit_a_terminal(void **state)
     } cases[] = {
         {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
-        {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix...   5\n"},
-        {table_text, 27, "kernel  work\ncsr     one row of the m...\nhidden (terminal too\nnarrow): us\n"},
+        {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix      5\n        per warp\n"},
+        {table_text, 27, "kernel  work\ncsr     one row of the\n        matrix per warp\nhidden (terminal too\nnarrow): us\n"},
         {table_text, 10, "kernel\ncsr\nhidden\n(terminal\ntoo\nnarrow):\nwork, us\n"},
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
@@ -562,7 +562,7 @@ static void tables_keep_their_names(void **state)
     free(text);
 }
 
-/* The table's main column stays and is cut to the remaining width; the columns before the main column are hidden. */
+/* The table's main column stays and is wrapped in the remaining width; the columns before the main column are hidden. */
 static void the_main_column_is_kept(void **state)
 {
     struct table t = {0};
@@ -574,12 +574,12 @@ static void the_main_column_is_kept(void **state)
     t.rank = COLUMN_ANSWER;
     assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
     char *text = printed(&t, table_text, 35);
-    assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of...\n"
+    assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of\n                 all of them;\n"
                               "hidden (terminal too narrow): each\n");
     free(text);
     text = printed(&t, table_text, 12);
     assert_string_equal(text,
-                        "line    source\nk.cu:1  y[row] = sum ...\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
+                        "line    source\nk.cu:1  y[row] = sum of\n        all of them;\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
     free(text);
     table_clear(&t);
 }
