@@ -8,6 +8,7 @@
 #include "machine/device_sorts.h"
 #include "front.h"
 #include "interval.h"
+#include "matrix/find.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "library.h"
@@ -74,6 +75,19 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
 {
     (void)a;
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
+}
+
+/* What is searched stands first, then conditions. */
+static void list_conditions(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    static const char *const first[] = {"rows", "entries"};
+    (void)s;
+    if (a && arg(a, "condition")) {
+        registry_list(&row_measure_registry, give, user);
+        give(user, "and");
+    } else {
+        for (int i = 0; i < COUNT(first); i++) give(user, first[i]);
+    }
 }
 
 /* Matrices stand behind the `=` of a formula, never first. */
@@ -328,6 +342,9 @@ const struct kind kinds[] = {
     {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE},
     {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE},
     {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN},
+    {"CONDITION", "condition", "something to find, such as rows > 100", NULL, NULL, value_any, list_conditions,
+     KIND_PLAIN},
+    {"MEASURE", "measure", "a measure of rows", NULL, &row_measure_registry, NULL, NULL, KIND_PLAIN},
     {"FORMULA", "formula", "NAME = EXPRESSION", NULL, NULL, value_any, list_operands, KIND_PLAIN},
     {"NAME", "name", "a name of at most 63 bytes without blanks, quotes or slashes", NULL, NULL, value_name, NULL,
      KIND_PLAIN},

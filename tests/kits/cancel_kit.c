@@ -60,6 +60,8 @@ const struct cancel_case cancel_cases[] = {
     {"print", "", "print rows 0: A all", NULL},
     {"print", "", "print 0: 0: A all", NULL},
     {"print", "solve cg A on cpu step" ENDLESS, "print r all", NULL},
+    {"find", "", "find rows sum < 100 sort max limit 1000000 of A", NULL},
+    {"find", "", "find entries > 0 sort max of A", NULL},
     {"view", "", "view spy plain", NULL},
     {"keys", "", "keys j j view spy", NULL},
     {"keys", "", "keys j ? view rows", NULL},

@@ -1,0 +1,229 @@
+/* find: the rows that meet conditions on their length, sum, diagonal or largest |a|, and the entries of a size. */
+#include "session/args.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/numeral.h"
+#include "base/screen_lock.h"
+#include "base/search.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "matrix/find.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "session/session.h"
+
+#include <ctype.h>
+#include <string.h>
+
+/* TEXT_ROWS: matches that text shows without `limit`. */
+enum { TEXT_ROWS = 20, TEXT_MOST = 1000, WORD_MOST = 40 };
+
+/* What is searched, by the first word of the condition. */
+struct kind_of_search {
+    const char *word, *noun;
+    bool (*find)(const struct csr *A, const struct search *s, struct found *out, struct err *e);
+    void (*print)(struct out *o, const struct matrix *m, const struct found *f, int64_t k);
+    bool measures; /* conditions name a measure */
+};
+
+static void print_row(struct out *o, const struct matrix *m, const struct found *f, int64_t k)
+{
+    int64_t row = f->item[k].at;
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "what", NULL, "row");
+    out_int(o, "row", "row", row);
+    for (const struct row_measure *r = row_measures; r->name; r++)
+        out_num(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
+    out_int(o, "matches", NULL, f->matches);
+}
+
+static void print_entry(struct out *o, const struct matrix *m, const struct found *f, int64_t k)
+{
+    const struct csr *A = &m->csr;
+    int64_t at = f->item[k].at;
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "what", NULL, "entry");
+    out_int(o, "row", "row", span_of(A->rowptr, A->rows, at));
+    out_int(o, "col", "column", A->col[at]);
+    out_num(o, "value", "value", A->val[at], "%.6g");
+    out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
+    out_num(o, "size", "|a|", entry_size(A, at), "%.6g");
+    out_int(o, "matches", NULL, f->matches);
+}
+
+static const struct kind_of_search searches[] = {
+    {"rows", "row", rows_find, print_row, true},
+    {"entries", "entry", entries_find, print_entry, false},
+};
+
+/* ---- conditions ---- */
+
+static bool join(const struct args *a, char *out, size_t size, struct err *e)
+{
+    size_t n = 0;
+    for (int i = 0; i < arg_count(a, "condition"); i++) {
+        n += (size_t)snprintf(out + n, size - n, "%s%s", i ? " " : "", arg_at(a, "condition", i));
+        if (n >= size) return fail(e, E_LIMIT, "the condition is longer than %d bytes", TEXT_MOST);
+    }
+    return true;
+}
+
+/* Take a word of letters from the text; *word is empty if there is none. */
+static void take_word(const char **text, char word[WORD_MOST])
+{
+    int n = 0;
+    *text += strspn(*text, " ");
+    while (isalpha((unsigned char)(*text)[n])) n++;
+    snprintf(word, WORD_MOST, "%.*s", n, *text);
+    *text += n;
+}
+
+/* Report what stands at `text`: "`x` is not ...". */
+static bool is_not(const char *text, const char *what, struct err *e)
+{
+    struct message t = {0};
+    char word[WORD_MOST];
+    text += strspn(text, " ");
+    snprintf(word, sizeof word, "%.*s", (int)strcspn(text, " "), text);
+    if (!*word) return fail(e, E_USAGE, "%s is missing at the end of the condition", what);
+    message_quote(&t, word);
+    message_add(&t, " in the condition is not %s", what);
+    return fail(e, E_USAGE, "%s", t.text);
+}
+
+/* The measure with this name, or the only one whose name begins so. */
+static const struct row_measure *measure_of(const char *word)
+{
+    struct abbreviation x = {.typed = word};
+    const struct row_measure *r = registry_find(&row_measure_registry, word);
+    if (!r) registry_list(&row_measure_registry, abbreviation_offer, &x);
+    return x.n == 1 ? registry_find(&row_measure_registry, x.word) : r;
+}
+
+/* Take a measure, if there is one: without a name, the length is meant. */
+static bool take_measure(const char **text, struct condition *c, struct err *e)
+{
+    char word[WORD_MOST];
+    const char *at = *text;
+    take_word(text, word);
+    c->measure = *word ? measure_of(word) : row_measures;
+    return c->measure || is_not(at, "a measure of rows: length, sum, diagonal or max", e);
+}
+
+static bool take_comparison(const char **text, struct condition *c, struct err *e)
+{
+    *text += strspn(*text, " ");
+    c->comparison = comparisons;
+    while (c->comparison->name && strncmp(*text, c->comparison->name, strlen(c->comparison->name))) c->comparison++;
+    if (!c->comparison->name) return is_not(*text, "a comparison: < <= > >= = !=", e);
+    *text += strlen(c->comparison->name);
+    return true;
+}
+
+static bool take_number(const char **text, struct condition *c, struct err *e)
+{
+    char number[WORD_MOST];
+    *text += strspn(*text, " ");
+    size_t n = strcspn(*text, " ");
+    snprintf(number, sizeof number, "%.*s", (int)n, *text);
+    if (n >= sizeof number || !is_real(number, &c->value)) return is_not(*text, "a number", e);
+    *text += n;
+    return true;
+}
+
+/* Read `rows`, then conditions joined by `and`. */
+static bool read_search(const char *text, const struct kind_of_search **kind, struct search *s, struct err *e)
+{
+    char word[WORD_MOST];
+    const char *at = text;
+    take_word(&text, word);
+    *kind = NULL;
+    for (int i = 0; i < COUNT(searches); i++)
+        if (!strcmp(searches[i].word, word)) *kind = &searches[i];
+    if (!*kind) return is_not(at, "something to find: rows or entries", e);
+    for (bool more = text[strspn(text, " ")] != 0; more;) {
+        struct condition *c = &s->condition[s->n];
+        if (s->n++ == CONDITIONS_MAX) return fail(e, E_LIMIT, "at most %d conditions are possible", CONDITIONS_MAX);
+        *c = (struct condition){0};
+        if (((*kind)->measures && !take_measure(&text, c, e)) || !take_comparison(&text, c, e) ||
+            !take_number(&text, c, e))
+            return false;
+        at = text;
+        take_word(&text, word);
+        more = !strcmp(word, "and");
+        if (!more && at[strspn(at, " ")]) return is_not(at, "`and`", e);
+    }
+    return true;
+}
+
+/* ---- the command ---- */
+
+static bool read_options(struct session *s, const struct args *a, struct search *q, struct err *e)
+{
+    bool text = out_mode(s->out) == OUT_TEXT;
+    q->limit = arg_int(a, "limit", text ? TEXT_ROWS : INT64_MAX);
+    q->ascending = arg_flag(a, "ascending");
+    if (arg(a, "sort")) q->sort = registry_find(&row_measure_registry, arg(a, "sort"));
+    if (q->limit < 0) return fail(e, E_USAGE, "`limit %lld` is negative; give 0 or more", (long long)q->limit);
+    if (q->ascending && !q->sort) return fail(e, E_USAGE, "`ascending` needs an order, such as `sort length`");
+    return true;
+}
+
+/* Entries have only one measure, |a|. */
+static bool sort_entries(struct search *q, struct err *e)
+{
+    q->sorted = q->sort != NULL;
+    if (q->sort && !q->sort->single) return fail(e, E_USAGE, "entries are sorted by |a|: `sort max`");
+    q->sort = NULL;
+    return true;
+}
+
+static bool print_found(struct session *s, const struct matrix *m, const struct kind_of_search *kind,
+                        const struct found *f, int64_t all, struct err *e)
+{
+    char matches[40], shown[40];
+    for (int64_t k = 0; k < f->n; k++) {
+        kind->print(s->out, m, f, k);
+        if (!loop_tick("printing", k, f->n, e)) return false;
+    }
+    show_count(f->matches, matches, sizeof matches);
+    show_count(f->n, shown, sizeof shown);
+    bool cut = f->n < f->matches;
+    out_text(s->out, "%s of %s match%s%s%s", matches, how_many(all, kind->noun).text, f->matches == 1 ? "es" : "",
+             cut ? "; `limit N` shows more than " : "", cut ? shown : "");
+    return true;
+}
+
+static bool run_find(struct session *s, const struct args *a, struct err *e)
+{
+    char text[TEXT_MOST + 1];
+    const struct kind_of_search *kind;
+    struct search q = {0};
+    struct found f;
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    if (!m || !join(a, text, sizeof text, e) || !read_search(text, &kind, &q, e) || !read_options(s, a, &q, e))
+        return false;
+    if (!kind->measures && !sort_entries(&q, e)) return false;
+    bool gave = screen_lock_give();
+    bool ok = kind->find(&m->csr, &q, &f, e);
+    screen_lock_back(gave);
+    ok = ok && print_found(s, m, kind, &f, kind->measures ? m->csr.rows : m->csr.nnz, e);
+    found_free(&f);
+    return ok;
+}
+
+const struct command command_find_rows = {
+    .name = "find",
+    .grammar = "CONDITION... [sort MEASURE] [ascending] [limit N] [of MATRIX]",
+    .about = "the rows with a certain length, sum, diagonal or largest |a|; large entries",
+    .help = "`find rows` and conditions joined by `and`: a measure (length, sum, diagonal or max, the largest |a|),\n"
+            "then < <= > >= = or != and a number. Without a measure, the length is meant. A diagonal entry that is\n"
+            "not stored counts as 0. Of a complex matrix, sum and diagonal are moduli. `find entries > 1e6` finds\n"
+            "entries by |a|. `sort` puts the largest first, or the smallest with `ascending`. Text shows 20 matches,\n"
+            "or as many as `limit` says; JSON and CSV have all. Rows and columns count from 0.\n"
+            "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",
+    .run = run_find,
+    .compares = true,
+};

@@ -1,0 +1,61 @@
+/* Find the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries of a certain size. */
+#ifndef FIND_H
+#define FIND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/registry.h"
+
+struct csr;
+struct err;
+
+/* A number that describes a row. For a complex matrix, sum and diagonal are moduli. */
+struct row_measure {
+    const char *name, *about;
+    const char *heading, *fmt; /* for tables */
+    bool single;               /* also measures a single entry, by |a| */
+    double (*of)(const struct csr *A, int64_t row);
+};
+extern const struct row_measure row_measures[]; /* ended by an entry whose name is NULL; the first is the length */
+extern const struct registry row_measure_registry;
+
+/* A comparison such as `<`. */
+struct comparison {
+    const char *name;
+    bool (*holds)(double a, double b);
+};
+extern const struct comparison comparisons[]; /* ended by an entry whose name is NULL; longer names come first */
+
+struct condition {
+    const struct row_measure *measure; /* NULL: |a| of an entry */
+    const struct comparison *comparison;
+    double value;
+};
+enum { CONDITIONS_MAX = 8 };
+
+struct search {
+    int n; /* number of conditions, which must all hold */
+    struct condition condition[CONDITIONS_MAX];
+    const struct row_measure *sort; /* NULL: by position */
+    bool sorted;                    /* for entries: by |a|, which no row_measure describes */
+    bool ascending;                 /* if sorted, the smallest first */
+    int64_t limit;                  /* keep at most this many */
+};
+/* The rows or entries that match, in order. */
+struct found {
+    int64_t matches; /* number of all matches */
+    int64_t n;       /* number of matches kept */
+    struct match_key {
+        double key; /* what was sorted by; 0: nothing */
+        int64_t at; /* row, or index of the entry in A->val */
+    } * item;       /* [n], owned */
+};
+/* O(nnz + matches log limit) time. */
+bool rows_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
+bool entries_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
+void found_free(struct found *f);
+/* |a| of entry k. */
+double entry_size(const struct csr *A, int64_t k);
+
+#endif
