@@ -263,6 +263,8 @@ static bool settle(struct lesson *L, struct err *e)
     if (L->pages.s && !L->quiet.out && !ask(L)) return true;
     question_say(s, q, &L->score);
     if (!L->quiet.out) keep_reply(L);
+    if (L->head.questions)
+        snprintf(L->footer, sizeof L->footer, "%d of %d done", L->score.questions, L->head.questions);
     return out_end(s->out, e);
 }
 

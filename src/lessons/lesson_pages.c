@@ -58,18 +58,25 @@ static int rows_of(const char *text, size_t n, int columns)
     return rows;
 }
 
-static bool wait_for_key(struct pages *p, int columns)
+/* Begin a page with the heading, cut to one line. */
+static void new_page(struct pages *p, int columns)
+{
+    int taken, width = text_width(p->heading);
+    int n = (int)text_fit(p->heading, width > columns ? columns - 3 : columns, &taken);
+    p->used = *p->heading != 0;
+    p->fresh = true;
+    if (p->used) fprintf(p->before.data, "%.*s%s\n", n, p->heading, width > columns ? "..." : "");
+}
+
+/* Wait at the end of a page, unless the reader has seen all of it. */
+static bool end_page(struct pages *p, int columns)
 {
     char footer[120];
     bool part = p->footer && *p->footer;
     snprintf(footer, sizeof footer, "%s%sEnter: go on  q: leave", part ? p->footer : "", part ? "   " : "");
     fflush(p->before.data);
-    if (!p->s->front->pause(p->s, footer)) return false;
-    p->used = 0;
-    if (!*p->heading) return true;
-    int taken, n = (int)text_fit(p->heading, columns, &taken);
-    fprintf(p->before.data, "%.*s\n", n, p->heading);
-    p->used = 1;
+    if (!p->fresh && !p->s->front->pause(p->s, footer)) return false;
+    new_page(p, columns);
     return true;
 }
 
@@ -79,11 +86,10 @@ static bool show_lines(struct pages *p, const char *text, const char *end, int c
     while (text < end) {
         size_t k = strcspn(text, "\n");
         int needed = rows_of_line(text, k, columns);
-        bool top = p->used == 0 && k == 0; /* no empty line at the top of a page */
-        if (!top && p->used && p->used + needed > rows && !wait_for_key(p, columns)) return false;
-        top |= p->used == 0 && k == 0;
-        if (!top) fprintf(p->before.data, "%.*s\n", (int)k, text);
-        if (!top) p->used += needed;
+        if (p->used && p->used + needed > rows && !end_page(p, columns)) return false;
+        fprintf(p->before.data, "%.*s\n", (int)k, text);
+        p->used += needed;
+        p->fresh = false;
         text += k + (text[k] == '\n');
     }
     return true;
@@ -99,8 +105,8 @@ bool pages_show(struct pages *p)
     out_progress_clear(p->s->out);
     if (page_size(p, &columns, &rows)) {
         int n = p->block = rows_of(text, (size_t)(end - text), columns);
-        bool next = p->used && p->used + n > rows && n < rows;
-        goes_on = (!next || wait_for_key(p, columns)) && show_lines(p, text, end, columns, rows);
+        bool next = p->used + n > rows && (n < rows || p->fresh);
+        goes_on = (!next || !p->used || end_page(p, columns)) && show_lines(p, text, end, columns, rows);
     } else {
         fwrite(text, 1, (size_t)(end - text), p->before.data);
     }
@@ -137,6 +143,7 @@ bool pages_begin(struct pages *p, struct session *s, struct err *e)
 void pages_keep(struct pages *p, int lines)
 {
     p->used = p->block + lines;
+    p->fresh = true;
 }
 
 void pages_drop(struct pages *p)

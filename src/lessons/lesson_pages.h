@@ -20,6 +20,7 @@ struct pages {
     struct out_target before;
     int block;          /* lines of the block that was shown last */
     int used;           /* lines of the screen that were filled since the reader pressed a key */
+    bool fresh;         /* nothing was shown since the reader pressed a key or typed an answer */
     char heading[200];  /* first line of each new page, such as the question that is open; empty: none */
     const char *footer; /* shown while a page waits, such as "question 3 of 15" */
 };

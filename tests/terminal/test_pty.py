@@ -580,8 +580,8 @@ def test_a_lesson_waits_for_its_reader():
     assert "How many points" in s.text(), s.text()  # the question is kept in sight
     s.keys("\r")
     s.wait("Enter: go on")
-    assert s.text().startswith("Question 1 of 2: How many points has the grid?"), s.text()
-    s.keys("\r", "\r")
+    assert "Question 1 of 2: How many points has the grid?" in s.text(), s.text()
+    s.keys("\r")
     s.wait("Right: 9.")
     s.wait("Question 2 of 2: And its neighbours?")
     s.keys("\x03")
