@@ -2,6 +2,7 @@
 #include "cmd_view.h"
 #include "screen.h"
 #include "view.h"
+#include "ui/views/view_spy.h"
 #include "ui/views/view_state.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -27,6 +28,8 @@ struct cells {
     const struct csr *A;
     int h, w;
     uint32_t *n;
+    enum spy_by by;
+    struct cell_values values; /* unless `by` is SPY_COUNT */
 };
 
 static int64_t first_of(int64_t all, int cells, int k)
@@ -34,11 +37,30 @@ static int64_t first_of(int64_t all, int cells, int k)
     return (k * all + cells - 1) / cells;
 }
 
+/* Add the values of a row of cells: a character for each cell, + - * or 0, or a blank if the cell is empty; or the
+   largest |a| of each cell. line and signs have room for a row of cells. */
+static void say_values(struct out *o, const struct cells *c, int y, double *line, char *signs)
+{
+    for (int x = 0; x < c->w; x++) {
+        int64_t i = (int64_t)y * c->w + x;
+        line[x] = cell_largest(&c->values, i);
+        signs[x] = c->values.signs[i] ? spy_signs_letter(c->values.signs[i]) : ' ';
+    }
+    signs[c->w] = 0;
+    if (c->by == SPY_SIGN) out_str(o, "signs", NULL, signs);
+    if (c->by == SPY_MAGNITUDE) out_nums(o, "largest", c->w, line);
+}
+
 /* In JSON, print one line per row of cells. */
 static bool say_lines(struct out *o, const struct cells *c, struct err *e)
 {
     double *line = mem_new(c->w, sizeof *line, "a line of the picture", e);
-    for (int y = 0; line && y < c->h; y++) {
+    char *signs = line ? mem_new(c->w + 1, 1, "a line of the picture", e) : NULL;
+    if (!signs) {
+        mem_free(line);
+        return false;
+    }
+    for (int y = 0; y < c->h; y++) {
         for (int x = 0; x < c->w; x++) line[x] = c->n[y * c->w + x];
         out_row(o);
         out_int(o, "y", NULL, y);
@@ -46,9 +68,11 @@ static bool say_lines(struct out *o, const struct cells *c, struct err *e)
         out_int(o, "row_end", NULL, first_of(c->A->rows, c->h, y + 1));
         out_int(o, "cols", NULL, c->A->cols);
         out_nums(o, "counts", c->w, line);
+        if (c->by != SPY_COUNT) say_values(o, c, y, line, signs);
     }
     mem_free(line);
-    return line;
+    mem_free(signs);
+    return true;
 }
 
 /* In CSV, print one line per cell that contains a nonzero. */
@@ -64,6 +88,8 @@ static bool say_cells(struct out *o, const struct cells *c, struct err *e)
         out_int(o, "col_begin", NULL, first_of(c->A->cols, c->w, x));
         out_int(o, "col_end", NULL, first_of(c->A->cols, c->w, x + 1));
         out_int(o, "count", NULL, c->n[i]);
+        if (c->by == SPY_SIGN) out_str(o, "sign", NULL, spy_signs_name(c->values.signs[i]));
+        if (c->by == SPY_MAGNITUDE) out_num(o, "largest", NULL, cell_largest(&c->values, i), NULL);
     }
     return true;
 }
@@ -78,15 +104,31 @@ static void say_density(struct out *o, const struct csr *A)
 
 /* Count the nonzeros in h x w cells and print the counts. If the matrix is smaller than h x w, each element has its own
    cell. */
-static bool spy_data(struct session *s, const struct csr *A, int h, int w,
+static bool spy_data(struct session *s, const struct csr *A, int h, int w, enum spy_by by,
                      bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {
-    struct cells c = {A, h < A->rows ? h : (int)A->rows, w < A->cols ? w : (int)A->cols, NULL};
+    struct cells c = {.A = A, .h = h < A->rows ? h : (int)A->rows, .w = w < A->cols ? w : (int)A->cols, .by = by};
+    struct window all = {0, A->rows, 0, A->cols};
     c.n = mem_zero((int64_t)c.h * c.w, sizeof *c.n, "the picture", e);
-    bool ok = c.n && density_of(A, (struct window){0, A->rows, 0, A->cols}, c.h, c.w, c.n, &s->watch, e) &&
-              say(s->out, &c, e);
+    bool ok = c.n && density_of(A, all, c.h, c.w, c.n, &s->watch, e);
+    if (by != SPY_COUNT)
+        ok = ok && cell_values_new(&c.values, c.h, c.w, e) && cell_values_of(A, all, &c.values, &s->watch, e);
+    ok = ok && say(s->out, &c, e);
+    cell_values_free(&c.values);
     mem_free(c.n);
     return ok;
+}
+
+/* The word after `by`, which the view keeps; without it, what the view shows. */
+static bool choose_by(const struct args *a, const struct matrix *m, struct view_state *st, enum spy_by *by,
+                      struct err *e)
+{
+    struct spy_state *spy = st ? st->own : NULL;
+    *by = spy ? spy_by_of(m, spy) : SPY_COUNT;
+    if (!arg(a, "by")) return true;
+    if (!spy_by_find(arg(a, "by"), by) || !spy_by_fits(m, *by, e)) return false;
+    if (spy) spy->by = *by;
+    return true;
 }
 
 static bool run_spy(struct session *s, const struct args *a, struct err *e)
@@ -97,10 +139,12 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     int w = 80, h = 24;
     if (!size_arg(a, "width", "columns", text ? WIDTH_LEAST : 1, &w, e)) return false;
     if (!size_arg(a, "height", "rows", text ? HEIGHT_LEAST : 1, &h, e)) return false;
-    if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, say_lines, e);
-    if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, say_cells, e);
-    if (s->plain) say_density(s->out, &m->csr);
     struct view_state *st = s->front ? screen_view_state(s, &view_spy) : NULL;
+    enum spy_by by;
+    if (!choose_by(a, m, st, &by, e)) return false;
+    if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, by, say_lines, e);
+    if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, by, say_cells, e);
+    if (s->plain) say_density(s->out, &m->csr);
     if (st) {
         st->w = arg(a, "width") ? w : 0;
         st->h = arg(a, "height") ? h : 0;
@@ -110,13 +154,15 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_spy = {
     .name = "spy",
-    .grammar = "[MATRIX] [width N] [height N]",
+    .grammar = "[MATRIX] [by count|sign|magnitude] [width N] [height N]",
     .about = "draw the positions of the nonzeros",
     .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density. `view\n"
             "spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
             "matrix, the view first shows a sample, and counts all entries while no key is pressed. The views rows\n"
-            "and layout share the cursor of this view.\n"
+            "and layout share the cursor of this view. `by sign` and `by magnitude` colour by the signs or by the\n"
+            "largest |a| of a cell, until `by count`.\n"
             "    spy\n"
+            "    spy by sign\n"
             "    spy A width 120 height 40",
     .run = run_spy,
     .rows_only_in_json = true,

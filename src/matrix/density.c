@@ -2,6 +2,7 @@
    of sums. */
 #include "density.h"
 #include "csr.h"
+#include "scale.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -21,32 +22,6 @@ enum {
     GLANCE = 1 << 19,
     ROW_COST = 64
 };
-
-/* Maps i in 0 .. size-1 to floor(i * cells / size) without a division. The result is i*whole + the upper half of
-   i*part, where part is (cells mod size) * 2^64 / size, rounded up. The result is exact for size < 2^32. */
-struct scale {
-    int64_t size, cells;
-    uint64_t whole, part;
-};
-
-static struct scale scale_of(int64_t size, int64_t cells)
-{
-    unsigned __int128 rest = (unsigned __int128)(cells % size) << 64;
-    return (struct scale){size, cells, (uint64_t)(cells / size),
-                          (uint64_t)((rest + (uint64_t)size - 1) / (uint64_t)size)};
-}
-
-static inline int64_t cell_of(const struct scale *s, int64_t i)
-{
-    uint64_t high = (uint64_t)((unsigned __int128)(uint64_t)i * s->part >> 64);
-    return (int64_t)((uint64_t)i * s->whole + high);
-}
-
-/* The first i that belongs to cell k. */
-static int64_t cell_begin(const struct scale *s, int64_t k)
-{
-    return (k * s->size + s->cells - 1) / s->cells;
-}
 
 struct picture {
     const struct csr *A;
@@ -229,17 +204,6 @@ bool density_of(const struct csr *A, struct window win, int h, int w, uint32_t *
 }
 
 /* ---- a sample ---- */
-
-/* A stride near n divided by the golden ratio. Taken modulo n, its multiples visit each of 0 .. n-1 once, and the first
-   visits are far apart. */
-static int64_t stride_of(int64_t n)
-{
-    for (int64_t stride = (int64_t)(0.6180339887 * (double)n) | 1;; stride++) {
-        int64_t a = n, b = stride, rest;
-        for (; b; b = rest) rest = a % b, a = b;
-        if (a == 1) return stride;
-    }
-}
 
 /* Count the matrix rows of cell row y until their cost reaches `most`, then scale the counts up to account for the rows
    that were not counted. */

@@ -87,6 +87,73 @@ static void counts_agree_with_divisions(void **state)
     }
 }
 
+/* ---- values ---- */
+
+static void make_signed(struct csr *A, int64_t rows, int64_t cols, int64_t n, bool complex_values)
+{
+    make_random(A, rows, cols, n, 17);
+    uint64_t seed = 23;
+    if (complex_values) assert_non_null(A->imag = mem_zero(A->nnz, sizeof *A->imag, "values", NULL));
+    for (int64_t k = 0; k < A->nnz; k++) {
+        double a = (double)(random_next(&seed) % 2001) - 1000;
+        A->val[k] = a == 7 ? NAN : ldexp(a, (int)(random_next(&seed) % 900) - 450);
+        if (A->imag) A->imag[k] = (double)(random_next(&seed) % 100);
+    }
+}
+
+static uint8_t sign_of(double a, bool complex_value)
+{
+    return complex_value || !(a > 0 || a < 0) ? SIGN_NONE : a > 0 ? SIGN_PLUS : SIGN_MINUS;
+}
+
+/* Compare the slices with a loop over all entries, for windows inside and beyond the matrix, and for rows that are
+   longer than a slice. */
+static void check_values(const struct csr *A, struct window win, int h, int w)
+{
+    struct cell_values found;
+    double *largest = calloc((size_t)h * (size_t)w, sizeof *largest);
+    uint8_t *signs = calloc((size_t)h * (size_t)w, 1);
+    for (int64_t r = 0; r < A->rows; r++)
+        for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+            int64_t c = A->col[k];
+            if (r < win.row0 || r >= win.row1 || c < win.col0 || c >= win.col1) continue;
+            int64_t i = (r - win.row0) * h / (win.row1 - win.row0) * w + (c - win.col0) * w / (win.col1 - win.col0);
+            double size = A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+            largest[i] = fmax(largest[i], size);
+            signs[i] |= sign_of(A->val[k], A->imag);
+        }
+    assert_true(cell_values_new(&found, h, w, NULL));
+    assert_true(cell_values_of(A, win, &found, NULL, NULL));
+    assert_memory_equal(found.signs, signs, (size_t)h * (size_t)w);
+    for (int i = 0; i < h * w; i++) assert_true(cell_largest(&found, i) == largest[i]);
+    cell_values_free(&found);
+    assert_true(cell_values_new(&found, h, w, NULL));
+    cell_values_glance(A, win, &found);
+    for (int i = 0; i < h * w; i++) { /* a sample sees a part of what is there */
+        assert_false(found.signs[i] & ~signs[i]);
+        assert_true(cell_largest(&found, i) <= largest[i]);
+    }
+    cell_values_free(&found);
+    free(largest);
+    free(signs);
+}
+
+static void values_agree_with_a_loop(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, cols, n;
+    } shapes[] = {{1, 1, 1}, {300, 300, 5000}, {3, 2000000, 1700000}, {60000, 5, 90000}, {200, 300, 0}};
+    for (int i = 0; i < COUNT(shapes) * 2; i++) {
+        struct csr A;
+        make_signed(&A, shapes[i / 2].rows, shapes[i / 2].cols, shapes[i / 2].n, i % 2);
+        check_values(&A, (struct window){0, A.rows, 0, A.cols}, 1, 1);
+        check_values(&A, (struct window){0, A.rows, 0, A.cols}, 17, 40);
+        check_values(&A, (struct window){A.rows / 3, A.rows + 5, A.cols / 4, A.cols / 4 * 3 + 1}, 7, 11);
+        csr_free(&A);
+    }
+}
+
 /* ---- sums ---- */
 
 /* If the sums suit the number of cells, the picture made from the sums equals the picture counted without sums. */
@@ -469,6 +536,83 @@ static void a_single_entry_is_seen(void **state)
     end(&x);
 }
 
+static const struct spy_state *spy_of(const struct shown *x)
+{
+    return x->st->own;
+}
+
+static void assert_values(const struct shown *x)
+{
+    const struct grid *g = grid_of(x);
+    struct cell_values all;
+    assert_false(g->values_guessed);
+    assert_true(cell_values_new(&all, g->h, g->w, NULL));
+    assert_true(cell_values_of(&x->s.current->csr, g->win, &all, NULL, NULL));
+    assert_memory_equal(g->values.signs, all.signs, (size_t)(g->h * g->w));
+    assert_memory_equal(g->values.largest, all.largest, sizeof *all.largest * (size_t)(g->h * g->w));
+    cell_values_free(&all);
+}
+
+/* The values of a large matrix are sampled first and then looked at in slices, also after zooming, when the counts come
+   from the sums. What was done is not done again. */
+static void values_come_in_slices(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    work_all(&x);
+    press(&x, 'c');
+    assert_int_equal(spy_of(&x)->by, SPY_SIGN);
+    assert_true(grid_of(&x)->values_guessed && says(&x, "spy by sign") && says(&x, "sampled; counting all"));
+    assert_true(work_all(&x) >= 4);
+    assert_values(&x);
+    press(&x, 'c');
+    assert_true(says(&x, "spy by magnitude") && !says(&x, "sampled"));
+    assert_int_equal(work_all(&x), 0);
+    press(&x, '+');
+    work_all(&x);
+    assert_values(&x);
+    assert_counted(&x);
+    press(&x, 'c');
+    assert_int_equal(spy_of(&x)->by, SPY_COUNT);
+    end(&x);
+}
+
+/* Without memory for the values, the sample stays. */
+static void values_without_memory(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 1100, 0, 0);
+    begin(&x, &A, 120, 40);
+    work_all(&x);
+    press(&x, 'c');
+    mem_fail_at(1);
+    assert_int_equal(x.v->work(&x.s, x.st), WORK_NONE);
+    mem_fail_at(0);
+    draw_again(&x);
+    assert_true(says(&x, "not enough memory to count all"));
+    end(&x);
+}
+
+/* A pattern matrix has no signs: the key goes on to the magnitude and says why. */
+static void a_pattern_has_no_signs(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct shown x;
+    make(&A, "poisson2d", 9, 0, 0);
+    begin(&x, &A, 80, 24);
+    strcpy(x.s.current->info.field, "pattern");
+    press(&x, 'c');
+    assert_int_equal(spy_of(&x)->by, SPY_MAGNITUDE);
+    assert_true(says(&x, "a pattern matrix has no values, so no signs"));
+    end(&x);
+}
+
 /* ---- rows ---- */
 
 static const struct csr *sorting;
@@ -618,6 +762,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(counts_agree_with_divisions),
+        cmocka_unit_test(values_agree_with_a_loop),
         cmocka_unit_test(sums_agree_with_counts),
         cmocka_unit_test(counting_goes_in_slices),
         cmocka_unit_test(a_sample_of_a_dense_matrix_is_exact),
@@ -630,6 +775,9 @@ int main(void)
         cmocka_unit_test(a_dense_matrix_has_one_shade),
         cmocka_unit_test(symmetric_stays_symmetric),
         cmocka_unit_test(a_single_entry_is_seen),
+        cmocka_unit_test(values_come_in_slices),
+        cmocka_unit_test(values_without_memory),
+        cmocka_unit_test(a_pattern_has_no_signs),
         cmocka_unit_test(rows_by_length),
         cmocka_unit_test(a_warp_costs_its_longest_row),
         cmocka_unit_test(rows_on_all_screens),

@@ -22,10 +22,13 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
     const struct spy_state *spy = st->own;
     const char *guess = spy->grid.no_room ? "sampled: not enough memory to count all" : "sampled; counting all ...";
     struct place lit[LANES];
-    draw_title(c, "spy", s->current, "%s%s", traced_elements(s, s->current, lit) ? "> at work in trace  " : "",
-               !A->nnz             ? "nothing is stored"
-               : spy->grid.guessed ? guess
-                                   : "counted from 0");
+    enum spy_by by = spy_by_of(s->current, spy);
+    bool guessed = spy->grid.guessed || (by != SPY_COUNT && spy->grid.values_guessed);
+    static const char *const titles[SPY_BYS] = {"spy", "spy by sign", "spy by magnitude"};
+    draw_title(c, titles[by], s->current, "%s%s", traced_elements(s, s->current, lit) ? "> at work in trace  " : "",
+               !A->nnz   ? "nothing is stored"
+               : guessed ? guess
+                         : "counted from 0");
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
@@ -50,7 +53,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     spy->drawn_w = w;
     spy->drawn_h = h;
     spy->drawn_ascii = c->ascii;
-    bool ok = spy_count(st, A, &p, &e) && spy_make_spots(spy, &p, &e);
+    enum spy_by by = spy_by_of(s->current, spy);
+    bool ok = spy_count(st, A, &p, by, &e) && spy_make_spots(spy, &p, by, c->colours == COLOURS_NONE, &e);
     draw_head(c, s, st);
     if (ok)
         spy_draw_picture(c, s, st, &p);
@@ -150,6 +154,7 @@ static bool key(struct session *s, struct view_state *st, int k)
         *w = (struct window){0, A->rows, 0, A->cols};
         st->row = st->col = 0;
     }
+    if (k == 'c') spy_by_next(s->current, st);
     step(st, k);
     st->row = within(st->row, 0, A->rows - 1);
     st->col = within(st->col, 0, A->cols - 1);
@@ -191,6 +196,18 @@ static bool paint(struct painter *p, struct session *s, const struct view_state 
     return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
 }
 
+/* The choice of colours outlives the matrix. */
+static void state_reset(void *own)
+{
+    struct spy_state *spy = own;
+    *spy = (struct spy_state){.by = spy->by};
+}
+
+static void state_copy(void *to, const void *from)
+{
+    ((struct spy_state *)to)->by = ((const struct spy_state *)from)->by;
+}
+
 static void state_free(void *own)
 {
     struct spy_state *spy = own;
@@ -201,11 +218,15 @@ static void state_free(void *own)
 const struct view view_spy = {
     .name = "spy",
     .about = "the positions of the nonzeros, one dot each; a cell's colour is the share of nonzeros among its "
-             "elements. Rows and columns are counted from 0.",
-    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  / go to a row  PgUp/PgDn a screen up "
+             "elements. The key c colours by sign or by the largest |a| of a cell instead. Rows and columns are "
+             "counted from 0.",
+    .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  c colours  / go to a row  PgUp/PgDn "
+            "a screen up "
             "or down  Home whole matrix  End last element",
     .state_size = sizeof(struct spy_state),
     .state_free = state_free,
+    .state_reset = state_reset,
+    .state_copy = state_copy,
     .lasts = true,
     .zooms = true,
     .draw = draw,

@@ -7,10 +7,15 @@
 
 #include "ui/canvas.h"
 #include "ui/view.h"
+#include "matrix/cell_values.h"
 #include "matrix/density.h"
 #include "matrix/window.h"
 
 struct csr;
+struct matrix;
+
+/* What the colour of a cell shows: the share of nonzeros, the signs, or the largest |a|. */
+enum spy_by { SPY_COUNT, SPY_SIGN, SPY_MAGNITUDE, SPY_BYS };
 
 /* The counts of the visible cells, kept so that moving the cursor needs no counting. On the full screen, counts of a
    large matrix are first estimated from a sample, and then computed while no key comes. The exact counts are computed
@@ -25,6 +30,10 @@ struct grid {
     struct density uncounted; /* the entries still to be counted */
     struct sums sums;
     bool no_room; /* there is not enough memory for exact counts */
+    /* The values in the same cells, if the picture shows them; first from a sample, like the counts. */
+    struct cell_values values, surveyed;
+    struct survey unseen;
+    bool values_guessed;
 };
 
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
@@ -50,14 +59,17 @@ struct picture {
     int x, y, w, h; /* position on the canvas, without the frame */
 };
 
-/* The range of densities in the picture. A narrow range is widened, so that random variation does not show. */
+/* The range of densities or of largest |a| in the picture. A narrow range is widened, so that random variation does not
+ * show. */
 struct shades {
     double low, high, span;
 };
 
-/* One character of the picture: the share of nonzeros among its elements (0: it is blank), and its glyph and colour. */
+/* One character of the picture: the share of nonzeros among its elements (0: it is blank), the values in its cells, and
+   its glyph and colour. */
 struct spot {
-    double density;
+    double density, largest;
+    uint8_t signs; /* 0: unknown */
     struct cell look;
 };
 
@@ -65,15 +77,37 @@ struct spot {
 struct spots {
     struct spot *spot; /* of.w * of.h; owned */
     struct picture of;
+    enum spy_by by;
+    bool letters; /* characters show what colours would show */
     struct shades range;
+    unsigned sets; /* which sets of signs the characters have: bit 1 << (the signs but SIGN_NONE) */
 };
 
 struct spy_state {
+    enum spy_by by; /* the user's choice */
     struct grid grid;
     struct spots spots;
     int drawn_w, drawn_h; /* size of the picture when it was last drawn, in characters */
     bool drawn_ascii;
 };
+
+/* ---- view_spy_by.c ---- */
+
+/* The name that users type: count, sign or magnitude; NULL after the last. */
+extern const char *const spy_by_names[SPY_BYS + 1];
+bool spy_by_find(const char *name, enum spy_by *out);
+/* Can the matrix be shown in this way? Pattern and complex matrices have no signs; the error says so. */
+bool spy_by_fits(const struct matrix *m, enum spy_by by, struct err *e);
+/* The user's choice, or the count if the choice does not fit the matrix. */
+enum spy_by spy_by_of(const struct matrix *m, const struct spy_state *spy);
+/* Choose the next that fits the matrix. */
+void spy_by_next(const struct matrix *m, struct view_state *st);
+/* A set of signs, from 0 to 3: zeros and NaN do not count. */
+uint8_t spy_signed(uint8_t signs);
+/* The names of sets of signs: "positive", "negative", "mixed" or "none", and a character for each. */
+const char *spy_signs_name(uint8_t signs);
+char spy_signs_letter(uint8_t signs);
+enum style spy_signs_style(uint8_t signs);
 
 /* ---- view_spy_fit.c ---- */
 
@@ -95,8 +129,8 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool
 /* ---- view_spy_count.c ---- */
 
 void spy_grid_free(struct grid *g);
-/* Make the counts that the picture needs. */
-bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e);
+/* Make the counts that the picture needs, and the values unless `by` is SPY_COUNT. */
+bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, enum spy_by by, struct err *e);
 /* Continue the counting for about a millisecond. */
 enum work spy_work(struct session *s, struct view_state *st);
 /* Start computing the sums of a large matrix if the picture can be zoomed. */
@@ -104,12 +138,13 @@ void spy_want_sums(struct grid *g, const struct csr *A, bool full);
 
 /* ---- view_spy_spots.c ---- */
 
-extern const char spy_sign[SIGNS + 1]; /* shows density without braille */
-/* Make the characters of the picture from the counts, unless the characters are made already. */
-bool spy_make_spots(struct spy_state *spy, const struct picture *p, struct err *e);
+extern const char spy_sign[SIGNS + 1]; /* shows shades without braille or colours */
+/* Make the characters of the picture from the counts, unless the characters are made already. letters: show signs and
+   magnitudes by characters, because there are no colours. */
+bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by by, bool letters, struct err *e);
 void spy_spots_free(struct spots *o);
-/* The step of a density, 0 .. steps-1, on a log scale. */
-int spy_shade(const struct shades *r, double density, int steps);
+/* The step of a density or magnitude, 0 .. steps-1, on a log scale. */
+int spy_shade(const struct shades *r, double tone, int steps);
 
 /* ---- view_spy_draw.c ---- */
 

@@ -13,6 +13,8 @@ void spy_grid_free(struct grid *g)
     mem_free(g->n);
     mem_free(g->counting);
     sums_free(&g->sums);
+    cell_values_free(&g->values);
+    cell_values_free(&g->surveyed);
     *g = (struct grid){0};
 }
 
@@ -26,11 +28,13 @@ static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
 {
     mem_free(g->n);
     mem_free(g->counting);
+    cell_values_free(&g->values);
+    cell_values_free(&g->surveyed);
     g->counting = NULL;
     g->win = window_of(p);
     g->h = p->down.cells;
     g->w = p->across.cells;
-    g->guessed = g->no_room = g->shown = false;
+    g->guessed = g->values_guessed = g->no_room = g->shown = false;
     g->n = mem_zero((int64_t)g->h * g->w, sizeof *g->n, "the picture", e);
     return g->n;
 }
@@ -43,7 +47,7 @@ static bool is_quick(const struct csr *A, struct window win)
 
 /* Count the cells of the picture immediately if that is quick or if the picture is printed as text. Otherwise, estimate
    the counts until the sums or spy_work() provide the exact counts. */
-bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
+static bool count_cells(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
 {
     struct spy_state *spy = st->own;
     struct grid *g = &spy->grid;
@@ -63,6 +67,38 @@ bool spy_count(struct view_state *st, const struct csr *A, const struct picture 
     return first ? density_sample(A, win, g->h, g->w, g->n, e) : density_glance(A, win, g->h, g->w, g->n, e);
 }
 
+/* Look at all values immediately, or at a sample until spy_work() has looked at all. */
+static bool look_at_values(const struct view_state *st, const struct csr *A, struct err *e)
+{
+    struct grid *g = &((struct spy_state *)st->own)->grid;
+    if (g->values.signs) return true;
+    if (!cell_values_new(&g->values, g->h, g->w, e)) return false;
+    g->shown = false;
+    if (!st->full || is_quick(A, g->win)) return cell_values_of(A, g->win, &g->values, NULL, e);
+    cell_values_glance(A, g->win, &g->values);
+    return g->values_guessed = true;
+}
+
+bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, enum spy_by by, struct err *e)
+{
+    return count_cells(st, A, p, e) && (by == SPY_COUNT || look_at_values(st, A, e));
+}
+
+static enum work look_on(const struct csr *A, struct grid *g)
+{
+    if (!g->surveyed.signs) {
+        g->no_room = !cell_values_new(&g->surveyed, g->h, g->w, NULL);
+        if (!g->no_room) survey_begin(&g->unseen, A, g->win, &g->surveyed);
+    }
+    if (g->no_room) return WORK_NONE;
+    if (survey_more(&g->unseen)) return WORK_ON;
+    cell_values_free(&g->values);
+    g->values = g->surveyed;
+    g->surveyed = (struct cell_values){0};
+    g->values_guessed = g->shown = false;
+    return WORK_DRAW;
+}
+
 /* Continue to count a picture whose counts the sums do not provide. */
 static enum work count_on(const struct csr *A, struct grid *g)
 {
@@ -79,13 +115,15 @@ static enum work count_on(const struct csr *A, struct grid *g)
     return WORK_DRAW;
 }
 
-/* First count the visible picture, then compute the sums, which are needed when the picture moves. */
+/* First count the visible picture, then look at its values, then compute the sums, which are needed when the picture
+   moves. */
 enum work spy_work(struct session *s, struct view_state *st)
 {
     struct spy_state *spy = st->own;
     struct grid *g = &spy->grid;
     if (!g->n || g->no_room) return WORK_NONE;
     if (g->guessed && !sums_fit(&g->sums, g->win, g->h, g->w)) return count_on(&s->current->csr, g);
+    if (g->values_guessed) return look_on(&s->current->csr, g);
     if (!g->sums.A || sums_ready(&g->sums)) return WORK_NONE;
     if (sums_more(&g->sums)) return WORK_ON;
     if (sums_ready(&g->sums)) return g->guessed ? WORK_DRAW : WORK_NONE;
@@ -98,7 +136,7 @@ enum work spy_work(struct session *s, struct view_state *st)
    what the screen showed before. */
 void spy_want_sums(struct grid *g, const struct csr *A, bool full)
 {
-    if (!full && (g->sums.A || g->guessed)) spy_grid_free(g);
+    if (!full && (g->sums.A || g->guessed || g->values_guessed)) spy_grid_free(g);
     if (!full || g->sums.A == A || g->sums.down < 0) return;
     sums_free(&g->sums);
     if (A->nnz > QUICK) sums_begin(&g->sums, A);

@@ -40,7 +40,7 @@ static void draw_axes(struct canvas *c, const struct picture *p)
 }
 
 /* Draw entry k with as many digits as fit in `width` characters, including one blank. */
-static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width)
+static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int64_t k, int width, enum style st)
 {
     char text[64];
     for (int digits = 4; digits > 0; digits--) {
@@ -48,23 +48,45 @@ static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int6
                         : snprintf(text, sizeof text, "%.*g", digits, A->val[k]);
         if (n < width) break;
     }
-    draw_right(c, x + width - 1, y, ST_PLAIN, text);
+    draw_right(c, x + width - 1, y, st, text);
 }
 
-static void draw_element(struct canvas *c, const struct csr *A, const struct picture *p, int i, int j)
+/* The look of a block or number for one element. o has one cell of values per element. */
+static struct cell element_look(const struct canvas *c, const struct grid *g, const struct spots *o, int64_t cell)
+{
+    bool letters = c->ascii || o->letters;
+    struct cell look = {0x2588, ST_RAMP + 5};
+    if (o->by == SPY_COUNT) return look;
+    uint8_t signs = g->values.signs[cell];
+    double largest = cell_largest(&g->values, cell);
+    bool shaded = o->by == SPY_MAGNITUDE && largest > 0;
+    look.style = (uint8_t)(shaded              ? ST_RAMP + (unsigned)spy_shade(&o->range, largest, RAMP_STEPS)
+                           : o->by == SPY_SIGN ? spy_signs_style(signs)
+                                               : ST_DIM);
+    if (letters)
+        look.glyph = (uint32_t)(shaded              ? spy_sign[spy_shade(&o->range, largest, SIGNS)]
+                                : o->by == SPY_SIGN ? spy_signs_letter(signs)
+                                                    : '0');
+    return look;
+}
+
+static void draw_element(struct canvas *c, const struct csr *A, const struct picture *p, const struct spy_state *spy,
+                         int i, int j)
 {
     int64_t k = csr_find(A, p->down.from + i, p->across.from + j);
     int x = p->x + j * p->across.repeat, y = p->y + i * p->down.repeat;
-    if (p->values && k >= 0) draw_value(c, x, y, A, k, p->value);
     if (p->values && k < 0) canvas_put(c, x + p->value - 2, y, ST_PAD, 0xb7);
-    for (int line = 0; !p->values && k >= 0 && line < p->down.repeat; line++)
-        draw_fill(c, x, y + line, p->across.repeat, ST_RAMP + 5, 0x2588);
+    if (k < 0) return;
+    struct cell look = element_look(c, &spy->grid, &spy->spots, (int64_t)i * spy->grid.w + j);
+    if (p->values) draw_value(c, x, y, A, k, p->value, spy->spots.by == SPY_COUNT ? ST_PLAIN : look.style);
+    for (int line = 0; !p->values && line < p->down.repeat; line++)
+        draw_fill(c, x, y + line, p->across.repeat, look.style, look.glyph);
 }
 
-static void draw_elements(struct canvas *c, const struct csr *A, const struct picture *p)
+static void draw_elements(struct canvas *c, const struct csr *A, const struct picture *p, const struct spy_state *spy)
 {
     for (int i = 0; i < p->down.cells; i++)
-        for (int j = 0; j < p->across.cells; j++) draw_element(c, A, p, i, j);
+        for (int j = 0; j < p->across.cells; j++) draw_element(c, A, p, spy, i, j);
 }
 
 static void draw_spots(struct canvas *c, const struct picture *p, const struct spots *o)
@@ -82,28 +104,58 @@ static char *show_percent(double share, char *out, size_t size)
     return out;
 }
 
-/* Draw the legend of shades, from the sparsest to the densest cell. Braille without colours cannot show shades. */
-static void draw_shades(struct canvas *c, const struct picture *p, const struct shades *r, int x, int y)
+/* "0.12%" of the elements, or a magnitude, "1.5e-05" */
+static char *show_tone(double tone, enum spy_by by, char *out, size_t size)
 {
+    if (by != SPY_MAGNITUDE) return show_percent(tone, out, size);
+    snprintf(out, size, "%.3g", tone);
+    return out;
+}
+
+/* Draw the legend of shades, from the least to the greatest. Braille without colours cannot show the shades of
+   densities; magnitudes are then shown by characters. */
+static void draw_shades(struct canvas *c, const struct picture *p, const struct spots *o, int x, int y)
+{
+    static const char *const whats[SPY_BYS][2] = {
+        [SPY_COUNT] = {"; density of a cell", "; density"}, [SPY_MAGNITUDE] = {"; largest |a| of a cell", "; |a|"}};
     char low[32], high[32];
-    const char *what = p->dy > 1 ? "; density of a cell" : "; its density";
+    const struct shades *r = &o->range;
+    const char *what = o->by == SPY_COUNT && p->dy == 1 ? "; its density" : whats[o->by][p->exact];
     int first = spy_shade(r, r->low, SIGNS);
-    show_percent(r->low, low, sizeof low);
-    show_percent(r->high, high, sizeof high);
+    bool letters = p->dy == 1 || (o->by == SPY_MAGNITUDE && o->letters);
+    if (x <= 1) what += 2; /* nothing comes before the "; " */
+    show_tone(r->low, o->by, low, sizeof low);
+    show_tone(r->high, o->by, high, sizeof high);
     int scale_end = x + text_width(low) + text_width(high) + SIGNS - first + 9;
-    if (scale_end + text_width(what) > c->w) what = "; density";
+    if (scale_end + text_width(what) > c->w) what = whats[o->by][1] + (x <= 1 ? 2 : 0);
     if (scale_end + text_width(what) > c->w) return;
     x = canvas_text(c, x, y, ST_DIM, "%s %s", what, low);
     if (!strcmp(low, high)) return;
-    if (!c->colours && p->dy > 1) {
+    if (!c->colours && !letters) {
         canvas_text(c, x, y, ST_DIM, " to %s", high);
         return;
     }
     x++;
     for (int k = first; k < SIGNS; k++)
         canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
-                   p->dy > 1 ? 0x2588 : (uint32_t)spy_sign[k]);
+                   letters ? (uint32_t)spy_sign[k] : 0x2588);
     canvas_text(c, x, y, ST_DIM, " %s (log)", high);
+}
+
+/* Draw the legend of signs, "; + positive  - negative", with the signs that occur in the picture. */
+static void draw_signs(struct canvas *c, const struct picture *p, const struct spots *o, int x, int y)
+{
+    static const uint8_t kinds[] = {SIGN_PLUS, SIGN_MINUS, SIGN_PLUS | SIGN_MINUS, 0};
+    bool letters = p->dy == 1 || o->letters;
+    x = canvas_text(c, x, y, ST_DIM, x > 1 ? "; " : "");
+    for (int i = 0; i < COUNT(kinds); i++) {
+        const char *name = !kinds[i] ? "0" : spy_signs_name(kinds[i]);
+        bool mixed = i == 2;
+        if (!(o->sets & 1U << kinds[i]) || x + text_width(name) + 2 >= c->w) continue;
+        uint32_t glyph = !letters ? 0x2588 : mixed && p->dy > 1 ? 0x283f : (uint32_t)spy_signs_letter(kinds[i]);
+        canvas_put(c, x, y, spy_signs_style(kinds[i]), glyph);
+        x = canvas_text(c, x + 2, y, ST_DIM, "%s", name) + 2;
+    }
 }
 
 /* The number of elements per cell, as text: "15", "15-16" if cells differ in length, or "1,500" if the difference is
@@ -119,19 +171,22 @@ static char *show_length(const struct axis *a, char *out, size_t size)
 }
 
 /* Draw the legend, for example "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)". */
-static void draw_legend(struct canvas *c, const struct picture *p, const struct shades *r, int y)
+static void draw_legend(struct canvas *c, const struct picture *p, const struct spots *o, int y)
 {
     char rows[48], cols[48];
-    if (p->values) return;
-    if (p->exact) {
-        canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 && p->down.repeat == 1 ? "dot" : "block");
-        return;
-    }
+    int x = 1;
+    if (p->values && o->by == SPY_COUNT) return;
     show_length(&p->down, rows, sizeof rows);
     show_length(&p->across, cols, sizeof cols);
-    int x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s%s", p->dy > 1 ? "dot" : "sign", rows, cols,
-                        c->w < 40 ? "" : " elements");
-    draw_shades(c, p, r, x, y);
+    const char *thing = p->dy > 1 ? "dot" : o->by == SPY_COUNT ? "sign" : "character";
+    if (p->exact && !p->values)
+        x = canvas_text(c, 1, y, ST_DIM, "1 %s = 1 nonzero", p->dy > 1 && p->down.repeat == 1 ? "dot" : "block");
+    else if (!p->exact)
+        x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s%s", thing, rows, cols, c->w < 40 ? "" : " elements");
+    if (o->by == SPY_SIGN)
+        draw_signs(c, p, o, x, y);
+    else if (o->range.high > 0 && (o->by == SPY_MAGNITUDE || !p->exact))
+        draw_shades(c, p, o, x, y);
 }
 
 /* The elements under the cursor. */
@@ -182,15 +237,30 @@ static int64_t counted(const struct picture *p, const struct grid *g, struct und
     return n;
 }
 
-static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct grid *g,
-                        struct under u, int y)
+/* Draw the values in the cells under the cursor: ", largest |a| 4" or ", signs mixed". */
+static void draw_under(struct canvas *c, int x, int y, const struct picture *p, const struct spots *o,
+                       const struct view_state *st)
+{
+    int row = spy_character_of(&p->down, p->dy, st->row), col = spy_character_of(&p->across, p->dx, st->col);
+    const struct spot *s = &o->spot[row * p->w + col];
+    if (o->by == SPY_COUNT || !s->signs) return;
+    if (o->by == SPY_MAGNITUDE)
+        canvas_text(c, x, y, ST_PLAIN, ", largest |a| %.6g", s->largest);
+    else
+        canvas_text(c, x, y, ST_PLAIN, ", sign: %s", spy_signs_name(s->signs));
+}
+
+static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct spy_state *spy,
+                        const struct view_state *st, struct under u, int y)
 {
     char a[32], b[32], d[32], f[32];
+    const struct grid *g = &spy->grid;
     if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
-        canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s", show_count(u.row0, a, sizeof a),
-                    show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
-                    show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
-                    how_many(counted(p, g, u), "nonzero").text);
+        int end = canvas_text(c, 1, y, ST_PLAIN, "rows %s..%s, columns %s..%s: %s%s", show_count(u.row0, a, sizeof a),
+                              show_count(u.row1 - 1, b, sizeof b), show_count(u.col0, d, sizeof d),
+                              show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
+                              how_many(counted(p, g, u), "nonzero").text);
+        draw_under(c, end, y, p, &spy->spots, st);
         return;
     }
     int64_t k = csr_find(A, u.row0, u.col0);
@@ -208,21 +278,19 @@ void spy_draw_picture(struct canvas *c, const struct session *s, struct view_sta
 {
     const struct csr *A = &s->current->csr;
     const struct spy_state *spy = st->own;
-    const struct grid *g = &spy->grid;
-    const struct shades *r = &spy->spots.range;
     int below = st->full ? 3 : 1;
     draw_frame(c, p);
     draw_axes(c, p);
     if (p->exact && p->dy == 1)
-        draw_elements(c, A, p);
+        draw_elements(c, A, p, spy);
     else
         draw_spots(c, p, &spy->spots);
     draw_lit(c, s, p);
-    if (r->high > 0) draw_legend(c, p, r, st->full ? c->h - below : p->y + p->h + 1);
+    if (A->nnz) draw_legend(c, p, &spy->spots, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
     st->row_step = u.row1 - u.row0;
     st->col_step = u.col1 - u.col0;
     if (!st->full) return;
     draw_cursor(c, p, st);
-    draw_status(c, A, p, g, u, c->h - 2);
+    draw_status(c, A, p, spy, st, u, c->h - 2);
 }

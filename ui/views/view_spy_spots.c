@@ -1,4 +1,4 @@
-/* The characters of the picture: which dots are set, and how dense each character is. */
+/* The characters of the picture: which dots are set, and how dense each character is, or what its values are. */
 #include "view_spy.h"
 #include "base/mem.h"
 
@@ -36,12 +36,19 @@ static double elements_at(const struct picture *p, int x, int y)
     return n;
 }
 
+static void add_values(struct spot *s, const struct cell_values *v, int64_t cell)
+{
+    if (!v->signs) return;
+    s->signs |= v->signs[cell];
+    s->largest = fmax(s->largest, cell_largest(v, cell));
+}
+
 /* The character (x, y) with its dots as braille, still without a colour. */
 static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
     double nonzeros = 0, share = 1.0 / (p->down.repeat * p->across.repeat);
-    struct spot s = {0, {0x2800, ST_PLAIN}};
+    struct spot s = {.look = {0x2800, ST_PLAIN}};
     for (int i = 0; i < p->dy; i++) {
         int row = cell_of_dot(&p->down, y * p->dy + i);
         if (row >= g->h) break;
@@ -51,27 +58,35 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
             if (col >= g->w || !n[col]) continue;
             s.look.glyph |= bit[i][j];
             nonzeros += share * n[col];
+            add_values(&s, &g->values, (int64_t)row * g->w + col);
         }
     }
     if (nonzeros > 0) s.density = nonzeros / elements_at(p, x, y);
     return s;
 }
 
-static struct shades range_of(const struct spot *spot, int n)
+/* What the shade of a character shows. */
+static double tone_of(const struct spot *s, enum spy_by by)
 {
-    struct shades r = {1, 0, 64};
+    return by == SPY_MAGNITUDE ? s->largest : s->density;
+}
+
+static struct shades range_of(const struct spot *spot, int n, enum spy_by by)
+{
+    struct shades r = {INFINITY, 0, by == SPY_MAGNITUDE ? 16 : 64};
     for (int i = 0; i < n; i++) {
-        if (!(spot[i].density > 0)) continue;
-        if (spot[i].density < r.low) r.low = spot[i].density;
-        if (spot[i].density > r.high) r.high = spot[i].density;
+        double tone = tone_of(&spot[i], by);
+        if (!(tone > 0) || isinf(tone)) continue;
+        if (tone < r.low) r.low = tone;
+        if (tone > r.high) r.high = tone;
     }
     if (r.high > r.low * r.span) r.span = r.high / r.low;
     return r;
 }
 
-int spy_shade(const struct shades *r, double density, int steps)
+int spy_shade(const struct shades *r, double tone, int steps)
 {
-    double t = 1 - log(r->high / density) / log(r->span);
+    double t = 1 - log(r->high / tone) / log(r->span);
     int k = (int)(t * steps);
     return k < 0 ? 0 : k < steps ? k : steps - 1;
 }
@@ -87,22 +102,46 @@ static bool same_picture(const struct picture *a, const struct picture *b)
     return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy;
 }
 
-bool spy_make_spots(struct spy_state *spy, const struct picture *p, struct err *e)
+/* Signs as colours or letters. Without colours, a character with both signs keeps its dots. */
+static void show_signs(struct spot *s, bool dots, bool letters)
+{
+    s->look.style = (uint8_t)spy_signs_style(s->signs);
+    bool keeps = dots && (!letters || !s->signs || (s->signs & SIGN_PLUS && s->signs & SIGN_MINUS));
+    if (!keeps) s->look.glyph = (uint32_t)(s->signs ? spy_signs_letter(s->signs) : '.');
+}
+
+static void show_shade(struct spot *s, const struct shades *r, double tone, bool letter)
+{
+    if (!(tone > 0)) { /* only zeros, or nothing is known yet */
+        s->look.style = ST_DIM;
+        if (letter) s->look.glyph = s->signs ? '0' : '.';
+        return;
+    }
+    s->look.style = (uint8_t)(ST_RAMP + spy_shade(r, tone, RAMP_STEPS));
+    if (letter) s->look.glyph = (uint32_t)spy_sign[spy_shade(r, tone, SIGNS)];
+}
+
+bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by by, bool letters, struct err *e)
 {
     struct spots *o = &spy->spots;
     int n = p->w * p->h;
-    if (o->spot && spy->grid.shown && same_picture(&o->of, p)) return true;
+    if (o->spot && spy->grid.shown && o->by == by && o->letters == letters && same_picture(&o->of, p)) return true;
     spy_spots_free(o);
     if (!(o->spot = mem_new(n, sizeof *o->spot, "the picture", e))) return false;
     o->of = *p;
+    o->by = by;
+    o->letters = letters;
     for (int y = 0; y < p->h; y++)
         for (int x = 0; x < p->w; x++) o->spot[y * p->w + x] = spot_at(p, &spy->grid, x, y);
-    o->range = range_of(o->spot, n);
+    o->range = range_of(o->spot, n, by);
     for (int i = 0; i < n; i++) {
         struct spot *s = &o->spot[i];
         if (!(s->density > 0)) continue;
-        s->look.style = (uint8_t)(ST_RAMP + spy_shade(&o->range, s->density, RAMP_STEPS));
-        if (p->dy == 1) s->look.glyph = (uint32_t)spy_sign[spy_shade(&o->range, s->density, SIGNS)];
+        if (s->signs) o->sets |= 1U << spy_signed(s->signs);
+        if (by == SPY_SIGN)
+            show_signs(s, p->dy > 1, letters);
+        else
+            show_shade(s, &o->range, tone_of(s, by), p->dy == 1 || (by == SPY_MAGNITUDE && letters));
     }
     return spy->grid.shown = true;
 }

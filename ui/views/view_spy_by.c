@@ -1,0 +1,73 @@
+/* What the colours of the picture show: the share of nonzeros, the signs, or the largest |a|. */
+#include "view_spy.h"
+#include "view_state.h"
+#include "base/err.h"
+#include "session/matrix.h"
+
+#include <string.h>
+
+const char *const spy_by_names[SPY_BYS + 1] = {"count", "sign", "magnitude", NULL};
+
+bool spy_by_find(const char *name, enum spy_by *out)
+{
+    for (int i = 0; i < SPY_BYS; i++)
+        if (!strcmp(name, spy_by_names[i])) return *out = (enum spy_by)i, true;
+    return false;
+}
+
+bool spy_by_fits(const struct matrix *m, enum spy_by by, struct err *e)
+{
+    if (by != SPY_SIGN) return true;
+    if (m->csr.imag) return fail(e, E_UNSUPPORTED, "complex values have no sign; try `spy by magnitude`");
+    if (strcmp(m->info.field, "pattern") != 0) return true;
+    return fail(e, E_UNSUPPORTED, "a pattern matrix has no values, so no signs; try `spy by count`");
+}
+
+enum spy_by spy_by_of(const struct matrix *m, const struct spy_state *spy)
+{
+    return spy_by_fits(m, spy->by, NULL) ? spy->by : SPY_COUNT;
+}
+
+void spy_by_next(const struct matrix *m, struct view_state *st)
+{
+    struct spy_state *spy = st->own;
+    struct err e = {0};
+    spy->by = (spy_by_of(m, spy) + 1) % SPY_BYS;
+    if (spy_by_fits(m, spy->by, &e)) return;
+    snprintf(st->message, sizeof st->message, "%.110s", e.text);
+    spy->by = (spy->by + 1) % SPY_BYS;
+}
+
+/* ---- sets of signs ---- */
+
+/* Zeros and NaN count only in a cell that holds nothing else. */
+static const struct {
+    const char *name;
+    char letter;
+    enum style style;
+} looks[] = {
+    [0] = {"none", '0', ST_DIM},
+    [SIGN_PLUS] = {"positive", '+', ST_ROW},
+    [SIGN_MINUS] = {"negative", '-', ST_ROW + 1},
+    [SIGN_PLUS | SIGN_MINUS] = {"mixed", '*', ST_ROW + 2},
+};
+
+uint8_t spy_signed(uint8_t signs)
+{
+    return signs & (SIGN_PLUS | SIGN_MINUS);
+}
+
+const char *spy_signs_name(uint8_t signs)
+{
+    return looks[spy_signed(signs)].name;
+}
+
+char spy_signs_letter(uint8_t signs)
+{
+    return looks[spy_signed(signs)].letter;
+}
+
+enum style spy_signs_style(uint8_t signs)
+{
+    return looks[spy_signed(signs)].style;
+}
