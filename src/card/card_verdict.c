@@ -26,7 +26,7 @@ static const char *symmetry_of(const struct card *c)
     if (!c->has_symmetry) return "square";
     if (c->A->imag) return s->hermitian ? "hermitian" : s->values ? "symmetric, not hermitian" : "not symmetric";
     if (s->values) return definite[c->sign];
-    return s->pattern ? "only the pattern symmetric" : "not symmetric";
+    return s->pattern ? "only the pattern is symmetric" : "not symmetric";
 }
 
 static void append(char *text, size_t size, const char *fmt, ...) PRINTF(3, 4);
@@ -56,18 +56,18 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 
 static const char *solver_for_symmetric(const struct card *c)
 {
-    static const char *const by_sign[] = {[CARD_UNKNOWN] =
-                                              "cg if positive definite, which is not proved; otherwise gmres",
-                                          [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
-                                          [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
-                                          [CARD_NEGATIVE] = "cg on -A: `let B = -A`, then `solve cg B` with -b for b"};
+    static const char *const by_sign[] = {
+        [CARD_UNKNOWN] = "cg if positive definite, which is not proved; otherwise gmres",
+        [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
+        [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
+        [CARD_NEGATIVE] = "cg on -A: `let B = -A`, then `solve cg B` with -b instead of b"};
     return by_sign[c->sign];
 }
 
 static const char *solver_for_unsymmetric(const struct card *c)
 {
     if (c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
-    if (c->facts.no_diagonal) return "gmres or bicgstab, without ilu0: its pivots would be missing";
+    if (c->facts.no_diagonal) return "gmres or bicgstab, but not with ilu0, which would lack pivots";
     if (c->facts.dominant) return "bicgstab or gmres; jacobi and gs converge too";
     return "bicgstab or gmres, with precond ilu0";
 }
@@ -79,12 +79,12 @@ static bool is_singular_in_fp64(double condition)
 
 static const char *solver_for(const struct card *c)
 {
-    if (c->values.bad) return "nothing before NaN and inf are gone";
-    if (!is_square(c)) return "not a square system: no solver takes it";
-    if (c->A->imag) return "no solver takes complex matrices";
-    if (c->singular) return "singular: most b have no solution, the others have many";
+    if (c->values.bad) return "no solver until NaN and inf are removed";
+    if (!is_square(c)) return "no solver accepts a matrix that is not square";
+    if (c->A->imag) return "no solver accepts complex matrices";
+    if (c->singular) return "singular: A x = b has no solution for most b, and many for others";
     if (is_singular_in_fp64(c->facts.condition)) return "nothing: singular in fp64, so x has no correct digit";
-    if (!c->has_symmetry) return "unknown: its symmetry is not known";
+    if (!c->has_symmetry) return "not known, because the symmetry is not known";
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }
 
@@ -105,19 +105,19 @@ static void judge_format(const struct card *c, struct card_verdict *v)
 {
     static const char *const by_rows[] = {[CARD_ROWS_UNKNOWN] = "csr",
                                           [CARD_ROWS_EVEN] = "ell: hardly any padding",
-                                          [CARD_ROWS_UNEVEN] = "sell: slices pad only to their longest row",
-                                          [CARD_ROWS_LONG_TAIL] = "csr: long rows would pad every other format"};
+                                          [CARD_ROWS_UNEVEN] = "sell: each slice is padded only to its longest row",
+                                          [CARD_ROWS_LONG_TAIL] = "csr: long rows cause padding in ell and sell"};
     const struct card_facts *f = &c->facts;
     double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(f->diagonals_full);
     if (c->A->imag)
-        append(v->store, sizeof v->store, "csr: no other format takes complex values");
+        append(v->store, sizeof v->store, "csr: no other format stores complex values");
     else if (fmin(blocks, diagonals) >= 1)
         append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
     else if (diagonals < blocks)
-        append(v->store, sizeof v->store, "dia: %s, %.2g of csr's bytes", how_many(f->diagonals, "diagonal").text,
+        append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes", how_many(f->diagonals, "diagonal").text,
                diagonals);
     else
-        append(v->store, sizeof v->store, "bsr %d: %.2g of csr's bytes", f->block, f->block_ratio);
+        append(v->store, sizeof v->store, "bsr %d: %.2g times csr's bytes", f->block, f->block_ratio);
     if (!c->A->imag) append(v->store, sizeof v->store, "; `advise` predicts times");
 }
 
@@ -159,7 +159,8 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->values.bad) add_problem(v, "%s values are NaN or inf", card_count(c->values.bad).text);
     if (c->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->singular)
-        add_problem(v, "%s diagonal entries missing or 0: no jacobi, gs, sor", card_count(f->no_diagonal).text);
+        add_problem(v, "%s diagonal entries are missing or 0: jacobi, gs and sor fail",
+                    card_count(f->no_diagonal).text);
     if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
     judge_condition(f->condition, v);
     if (f->systems > 1 && is_square(c) && !c->singular)

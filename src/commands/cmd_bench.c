@@ -62,7 +62,7 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
     return true;
 }
 
-/* Is the kernel meant by a name, that of a format or of a kernel? */
+/* Does `name`, the name of a format or of a kernel, select kernel k? */
 static bool is_named(const struct kernel *k, const char *name)
 {
     const struct format *f = format_find(name);

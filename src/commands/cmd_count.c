@@ -74,10 +74,9 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     if (w->matrix->csr.imag)
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
-        return fail(
-            e, E_UNSUPPORTED,
-            "%s does not run on the emulator, so it cannot be counted; `kernels` lists the kernels that run there",
-            k->name);
+        return fail(e, E_UNSUPPORTED,
+                    "%s does not run on the emulator, so it cannot be counted; `kernels` shows where each kernel runs",
+                    k->name);
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
     if (!p) refusal_without_force(e, f->name, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;

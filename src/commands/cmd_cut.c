@@ -25,7 +25,7 @@ static const struct {
     {"cols", "divide each column by its largest |a|", SCALE_COLS},
 };
 
-/* The index of the way after `by`; the first way is the default. */
+/* The index in `ways` of the word after `by`; the first way is the default. */
 static int read_way(const struct args *a)
 {
     const char *name = arg(a, "by");

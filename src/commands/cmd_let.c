@@ -1,4 +1,4 @@
-/* let: makes a new matrix by an expression, such as A*A' or A + 2*I. */
+/* let: makes a new matrix from an expression, such as A*A' or A + 2*I. */
 #include "session/args.h"
 #include "base/clock.h"
 #include "base/err.h"
@@ -26,7 +26,7 @@ static bool join(const struct args *a, char *out, size_t size, struct err *e)
     return true;
 }
 
-/* Split "B = A*A'" into the name and the expression, which both lie in `text` afterwards. */
+/* Split "B = A*A'" into the name and the expression; both point into `text`. */
 static bool split(struct session *s, char *text, const char **name, const char **formula, struct err *e)
 {
     char *equals = strchr(text, '=');
@@ -72,7 +72,7 @@ static bool make(struct session *s, const char *name, const char *formula, struc
     return ok;
 }
 
-/* A name that is taken is refused before anything is computed. */
+/* A name that is already in use is refused before anything is computed. */
 static bool is_free(struct session *s, const char *name, struct err *e)
 {
     struct err unseen = {0};
@@ -91,13 +91,13 @@ static bool run_let(struct session *s, const struct args *a, struct err *e)
 const struct command command_let = {
     .name = "let",
     .grammar = "FORMULA...",
-    .about = "a new matrix by an expression: products, sums, multiples, transposes",
+    .about = "a new matrix from an expression: products, sums, multiples, transposes",
     .help = "NAME = EXPRESSION, with names of matrices, numbers, I (the identity, of the size that fits), + - * ( )\n"
             "and ' for the transpose (the conjugate transpose of a complex matrix). Names and sizes are checked\n"
             "before anything is computed. Products are computed by CXSparse on all threads, and their entries are\n"
-            "counted before memory is allocated. Entries that become 0 stay stored; `prune` drops them. If a name\n"
-            "contains an operator, as A-scaled does, the longest name wins: put blanks around operators. The new\n"
-            "matrix becomes the current one.\n"
+            "counted before memory is allocated. Entries that become 0 stay stored; `prune` drops them. A-scaled is\n"
+            "one name if a matrix is called A-scaled, so put blanks around operators. The new matrix becomes the\n"
+            "current one.\n"
             "    let B = A*A'; let C = A + 2*I; let D = -0.5*(A - A')",
     .run = run_let,
     .formula = true,

@@ -1,4 +1,4 @@
-/* print: the numbers of rows, columns, single entries, dense blocks and vectors. */
+/* print: prints the values in rows, columns, dense blocks and vectors, or a single entry. */
 #include "session/args.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -162,7 +162,7 @@ static int column_width(const struct csr *A, struct interval rows, int64_t j)
     return width + 2;
 }
 
-/* Print one line of a block whose columns have these widths; row -1 prints the headings. */
+/* Print one line of a block whose columns have the given widths; row -1 prints the headings. */
 static void print_block_line(const struct request *q, int64_t row, struct interval cols, const int *width, int label)
 {
     char line[1200], text[NUMBER_TEXT];
@@ -180,7 +180,8 @@ static void print_block_line(const struct request *q, int64_t row, struct interv
 
 enum { ACROSS = 200 };
 
-/* Print as many columns of the block as fit in a line, from cols.first on. *last receives the last printed column. */
+/* Print as many columns of the block as fit in a line, beginning with column cols.first. *last receives the last
+   printed column. */
 static bool print_panel(const struct request *q, struct block b, int64_t *last, struct err *e)
 {
     char digits[24];
@@ -282,7 +283,7 @@ static bool run_print(struct session *s, const struct args *a, struct err *e)
     struct request q = {.s = s, .range = arg(a, "range"), .range2 = arg(a, "range2"), .all = arg_flag(a, "all")};
     const char *vector = vector_asked(a);
     if (vector && arg(a, "matrix"))
-        return fail(e, E_USAGE, "`print %s` takes no matrix: %s belongs to the last solve or SpMV", vector, vector);
+        return fail(e, E_USAGE, "`print %s` takes no matrix: %s comes from the last solve or SpMV", vector, vector);
     if (vector) return print_vector(&q, vector, e);
     if (!(q.m = session_matrix(s, arg(a, "matrix"), e))) return false;
     bool rows = arg_flag(a, "row") || arg_flag(a, "rows"), cols = arg_flag(a, "col") || arg_flag(a, "cols");
@@ -302,12 +303,12 @@ const struct command command_print = {
     .name = "print",
     .aliases = "p",
     .grammar = "[row|rows|col|cols|x|b|y|r] [RANGE] [RANGE] [MATRIX] [all]",
-    .about = "the numbers of a row, a column, an entry, a block or a vector",
-    .help = "Indices count from 0. A range N:M includes both ends; N: ends at the last index, and :M begins at 0.\n"
-            "`print 3 7` prints one entry, and `print 3:5 7:9` prints a block. x, b and r = b - A x are the vectors\n"
-            "of the last solve. After `spmv`, y = A x is the result of the kernel, and x is the operand of the\n"
-            "kernel if nothing has been solved. Text is cut to the width of the terminal and to a few lines; `all`\n"
-            "shows everything. JSON and CSV also show everything, but only stored entries.\n"
+    .about = "print the values of a row, a column, an entry, a block or a vector",
+    .help = "Indices count from 0. A range N:M includes both ends; `N:` ends at the last index, and `:M` begins at\n"
+            "0. `print 3 7` prints one entry, and `print 3:5 7:9` prints a block. x, b and r = b - A x are the\n"
+            "vectors of the last solve. After `spmv`, y = A x is the result of the kernel, and x is the operand of\n"
+            "the kernel if nothing has been solved. Text is cut to the width of the terminal and to a few lines;\n"
+            "`all` shows everything. JSON and CSV are never cut, but they list only stored entries.\n"
             "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
     .run = run_print,
 };

@@ -174,7 +174,7 @@ static bool parse_fields(const char *p, const char *end, struct fields *f)
            f->width > 0 && f->width <= WIDTH_MOST && f->digits >= 0 && f->digits <= WIDTH_MOST;
 }
 
-/* Parse the next parenthesized format of the line, from *p on. */
+/* Parse the next parenthesized format of the line, beginning at *p. */
 static bool next_format(struct rb *r, const char **p, const char *needed, struct fields *f, struct err *e)
 {
     char text[WIDTH_MOST];

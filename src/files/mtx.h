@@ -189,7 +189,7 @@ bool lines_parse(struct block *k, const struct head *h, const struct text *t, st
 enum { BANDS = 128 };
 int band_shift(const struct head *h); /* row r is in band r >> shift */
 struct fault {
-    struct block *block; /* NULL: the fault belongs to no line */
+    struct block *block; /* NULL: the fault is not in a particular line */
     int64_t line;        /* number of the line, counted within the block */
     struct err why;
 };

@@ -142,7 +142,7 @@ static void halt(struct body *b)
     stream_stop(b->lines->stream);
 }
 
-/* Stop all threads and keep the earliest fault; a fault that belongs to no line counts as the earliest. */
+/* Stop all threads and keep the earliest fault; a fault that is not in a particular line counts as the earliest. */
 static void fault(struct body *b, struct block *k, const struct err *why)
 {
     if (why->code == E_MEMORY || why->code == E_CANCELLED) k = NULL;

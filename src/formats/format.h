@@ -37,7 +37,7 @@ struct format {
     /* What slot i of array k stands for, 0 <= i < S->a[k].n. For padding, col is -1, and row is the row that reads the
        padding, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
-    /* Formats that store diagonals: set *operands to the number of operands in piece k. The balance of work is measured
+    /* Formats that store diagonals: set *operands to the number of operands in piece k. The load balance is measured
        from these numbers (see struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
     /* Change the default parameters to suit a GPU with this number of multiprocessors; NULL: no change. */

@@ -1,4 +1,4 @@
-/* Padding and balance of work of a matrix stored by diagonals. */
+/* Padding and load balance of a matrix stored by diagonals. */
 #include "measures.h"
 #include "base/err.h"
 #include "format.h"
@@ -10,7 +10,7 @@ bool format_measures(const struct stored *S, struct measures *out, struct err *e
     *out = (struct measures){0};
     if (!S->format->piece)
         return fail(e, E_UNSUPPORTED,
-                    "%s stores no diagonals, so its balance of work cannot be measured; use drm, hdia or dia",
+                    "%s stores no diagonals, so its load balance cannot be measured; use drm, hdia or dia",
                     S->format->name);
     for (; S->format->piece(S, n, &operands); n++) out->operands += operands;
     double mean = n ? (double)out->operands / (double)n : 0;

@@ -24,8 +24,9 @@
      ! About as many as there are points along two sides.
 
    At a terminal, questions are asked, the text waits at the end of each page, and a sheet (lesson_sheet.h) keeps what
-   was answered, so that a lesson goes on where its reader left it. Otherwise questions are printed with their answers,
-   and nothing waits. The lesson fails if a line with @ matches nothing or a written answer is no longer true. */
+   was answered, so that a lesson continues where its reader left it. Otherwise questions are printed with their
+   answers, and nothing waits. The lesson fails if a line with @ matches nothing or a written answer is no longer true.
+ */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -79,8 +80,8 @@ struct lesson {
 
 /* ---- going on where the reader left ---- */
 
-/* The name of the lesson in file `path`: its last part without the ending, in characters that suit the name of a
-   file. */
+/* The name of the lesson in file `path`: its last part without the extension, with _ in place of characters that are
+   unsafe in a file name. */
 static void name_of(const char *path, char *out, size_t size)
 {
     const char *slash = strrchr(path, '/');
@@ -105,8 +106,8 @@ static void fill_sheet(struct lesson *L, const char *path)
     sheet_now(t->begun);
 }
 
-/* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet of another text of the
-   lesson is not used. */
+/* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet that was made for a
+   different version of the lesson's text is not used. */
 static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct err *e)
 {
     struct sheet *t = L->sheet = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
@@ -132,13 +133,14 @@ static void end_sheet(struct lesson *L)
     if (!L->unsaved) sheet_save(L->sheet, NULL); /* with the name */
 }
 
-/* The commands of the questions that were answered earlier run, but print nothing. */
+/* Run the commands up to the first unanswered question again, without printing anything. */
 static bool be_quiet(struct lesson *L, struct err *e)
 {
     struct quiet *v = &L->quiet;
     struct session *s = L->session;
-    out_text(s->out, "You left this lesson after question %d of %d, and go on there.", v->questions, L->head.questions);
-    out_text(s->out, "`lesson %s restart` begins it again.", L->sheet->lesson);
+    out_text(s->out, "You left this lesson after question %d of %d; it continues there.", v->questions,
+             L->head.questions);
+    out_text(s->out, "`lesson %s restart` begins the lesson again.", L->sheet->lesson);
     pages_show(&L->pages);
     v->nowhere = fopen("/dev/null", "we");
     if (!v->nowhere) return fail_at(e, E_IO, "/dev/null", "cannot open: %s", strerror(errno));
@@ -219,7 +221,7 @@ static bool title(struct lesson *L, char *text, struct err *e)
 
 /* ---- asking ---- */
 
-/* Show what was collected, unless it waits for an answer. */
+/* Show the collected output, unless it must wait until a question is answered. */
 static void show(struct lesson *L)
 {
     if (!L->held && !L->quiet.out && !pages_show(&L->pages)) L->score.left = true;
@@ -511,8 +513,8 @@ static void keep_begun(void *user, const char *name)
     snprintf(b->name, sizeof b->name, "%s", name);
 }
 
-/* A name, or the beginning of one name only, is looked up in the library. A word that has a slash, or that is not the
-   name of a lesson, is the name of a file. */
+/* Look up a name, or the beginning of exactly one name, in the library. If the word has a slash, or if no lesson has
+   this name, the word is the path of a file. */
 static bool find_lesson(const char *typed, char *path, size_t size, struct err *e)
 {
     struct suggest near = suggest_for(typed);
@@ -522,7 +524,8 @@ static bool find_lesson(const char *typed, char *path, size_t size, struct err *
     if (begun.n == 1 && access(typed, F_OK)) return library_find(begun.name, path, size);
     if (snprintf(path, size, "%s", typed) >= (int)size)
         return fail(e, E_LIMIT, "the path is too long: at most %zu bytes", size - 1);
-    if (!access(path, F_OK) || strpbrk(typed, "/.")) return true; /* opening the file gives the reason of a failure */
+    if (!access(path, F_OK) || strpbrk(typed, "/."))
+        return true; /* if the file cannot be opened, the error of the open gives the reason */
     library_list(suggest_offer, &near);
     struct message t = {0};
     message_add(&t, "there is no lesson ");
@@ -562,14 +565,14 @@ const struct command command_lesson = {
     .name = "lesson",
     .grammar = "[LESSON] [restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
-    .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or "
-            "goes on\n"
-            "where you left it; `restart` begins it again. At a terminal, questions are asked: an empty line shows\n"
-            "the answer, a wrong answer has a second try, and Ctrl-C leaves the lesson. Text waits at the end of each\n"
-            "page. In a pipe or script, questions are printed with their answers, and nothing waits.\n"
+    .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
+            "continues where you left it; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
+            "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
+            "Text waits at the end of each page. In a pipe or script, questions are printed with their answers, and\n"
+            "nothing waits.\n"
             "At the end, a hand-in file can be written, with your answers and tries; `handin FILE` writes it later.\n"
             "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
-            "The checksum shows damage and changes by hand; it has no secret, so it does not stop a programmer.\n"
+            "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"
             "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"
             "lesson are kept until the next lesson. Shell commands (!COMMAND) of a lesson are refused without\n"
             "`allow shell` (see `help allow`). A lesson is a text file, found by its name in the folders of the\n"

@@ -20,7 +20,8 @@
 
 /* ---- words ---- */
 
-/* Copy n bytes without blanks at the ends or final punctuation; repeated blanks become one. */
+/* Copy n bytes of text, leave out the blanks at both ends and final punctuation, and replace each run of blanks by a
+   single blank. */
 static void tidy(const char *text, size_t n, char *out, size_t size)
 {
     size_t used = 0;
@@ -189,7 +190,7 @@ static bool take(struct calculation *c, char sign)
     return true;
 }
 
-/* Is the value of a row's key this text? */
+/* Is `item`, the value of a key, equal to this text? */
 static bool is_value(const cJSON *item, const char *text, size_t n)
 {
     char value[128], *end;

@@ -92,8 +92,8 @@ bool handin_write(struct session *s, const char *lesson, const char *path, bool 
 {
     struct sheet *t = mem_zero(1, sizeof *t, "the sheet of a lesson", e);
     if (!t) return false;
-    bool ok =
-        sheet_load(t, lesson) || fail(e, E_INPUT, "no answers of lesson `%.60s` are kept: do the lesson first", lesson);
+    bool ok = sheet_load(t, lesson) ||
+              fail(e, E_INPUT, "no answers to lesson `%.60s` are stored: do the lesson first", lesson);
     if (ok && !*t->who) login_name(t->who, sizeof t->who);
     ok = ok && newfile_allowed(path, force, e) && sheet_write(t, path, e);
     if (ok && !*t->ended)
@@ -105,7 +105,7 @@ bool handin_write(struct session *s, const char *lesson, const char *path, bool 
 
 /* ---- checking ---- */
 
-/* Was the lesson's text the same as that of the lesson found here? */
+/* Compare the text of the lesson that the sheet was made for with the text of the installed lesson. */
 static const char *text_here(const struct sheet *t)
 {
     char path[PATH_MAX];

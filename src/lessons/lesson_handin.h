@@ -10,7 +10,7 @@ struct sheet;
 
 /* Ask for the reader's name and for a file, and write the sheet to that file. The reader may decline. */
 void handin_ask(struct session *s, struct sheet *t);
-/* Write the answers that are kept of this lesson. */
+/* Write the stored answers to this lesson to a hand-in file. */
 bool handin_write(struct session *s, const char *lesson, const char *path, bool force, struct err *e);
 /* Check a hand-in file and print what it holds. */
 bool handin_check(struct session *s, const char *path, struct err *e);

@@ -26,7 +26,7 @@ static bool page_size(const struct pages *p, int *columns, int *rows)
     return *columns >= COLUMNS_LEAST && *rows >= ROWS_LEAST;
 }
 
-/* Columns of n bytes of text, of which escape sequences for colours take none. */
+/* The number of columns that n bytes of text take; escape sequences for colours take no columns. */
 static int width_of_line(const char *line, size_t n)
 {
     char plain[2048];

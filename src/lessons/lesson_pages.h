@@ -25,14 +25,15 @@ struct pages {
     const char *footer; /* shown while a page waits, such as "question 3 of 15" */
 };
 bool pages_begin(struct pages *p, struct session *s, struct err *e);
-/* Show what was collected since the last call. Returns false if the reader left. */
+/* Show the output that was collected since the last call. Returns false if the reader left. */
 bool pages_show(struct pages *p);
-/* Let the session print at once until pages_collect, for example to ask a question. */
+/* Let the session print directly until pages_collect is called, for example to ask a question. */
 void pages_direct(struct pages *p);
 void pages_collect(struct pages *p);
-/* The reader has typed something `lines` lines below the last block: keep the block and these lines on the screen. */
+/* `lines` lines follow the last block on the screen, and the reader has typed an answer there: count the block and
+   these lines as the start of a new page. */
 void pages_keep(struct pages *p, int lines);
-void pages_drop(struct pages *p); /* what was collected is not shown */
+void pages_drop(struct pages *p); /* discard the collected output */
 /* Show the rest without waiting, and let the session print as before. */
 void pages_end(struct pages *p);
 

@@ -176,7 +176,7 @@ bool question_can_ask(const struct session *s)
     return s->interactive && f && f->ask && !f->covered && out_mode(s->out) == OUT_TEXT && !out_is_redirected(s->out);
 }
 
-/* Is a typed number off by a factor that units differ by? */
+/* Is the ratio a typical factor between two units, such as 1000 or 1024? */
 static bool off_by_unit(double ratio)
 {
     static const double factors[] = {8, 100, 1000, 1024, 1e6, 1048576, 1e9};
@@ -221,7 +221,7 @@ static int lines_of(const struct session *s, const char *text)
     return columns ? text_width(text) / columns + 1 : 1;
 }
 
-/* A wrong answer deserves a second try, if the reader can judge it: not if the answer is not known here. */
+/* A wrong answer deserves a second try, unless the right answer is not known on this device. */
 static bool deserves_hint(const struct question *q)
 {
     return q->nanswers && !shown_answer(q)->unknown && !is_blank(last_given(q)) && !is_right(q, last_given(q));

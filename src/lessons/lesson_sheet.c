@@ -180,7 +180,8 @@ static bool take_line(struct sheet *t, const char *line)
         return true;
     }
     if (!strcmp(key, "questions")) return (t->questions = atoi(value)) >= 0;
-    return !strcmp(key, "score") || take_reply(t, key, value); /* the score is counted again */
+    return !strcmp(key, "score") ||
+           take_reply(t, key, value); /* the score in the file is ignored, because it is computed from the replies */
 }
 
 static bool is_sum(const char *line)

@@ -25,7 +25,7 @@ struct bicg_ops {
                    void *x);
     /* p = r + beta (p - omega v) */
     void (*direction)(struct device *d, int64_t n, double *s, const void *r, const void *v, void *p);
-    /* qmrcgstab: residual = r, dir = adir = 0. `residual` belongs to the smoothed x; adir = A dir */
+    /* qmrcgstab: residual = r, dir = adir = 0. `residual` is the residual of the smoothed x; adir = A dir */
     void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir);
     /* r -= omega t; then compute the scalars of both quasi-minimisations */
     void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);

@@ -42,7 +42,7 @@ static void put_sum(const struct sum *s, int64_t a, int64_t b, struct csr *C, in
     if (C->imag) C->imag[to] = a < 0 ? s->beta * imag_at(s->B, b) : b < 0 ? im : im + s->beta * imag_at(s->B, b);
 }
 
-/* Merge row i of A and B into C; C NULL: only count the entries. Returns their number. */
+/* Merge row i of A and row i of B into C. If C is NULL, only count the entries. Returns their number. */
 static int merge_row(const struct sum *s, int64_t i, struct csr *C)
 {
     const struct csr *A = s->A, *B = s->B;

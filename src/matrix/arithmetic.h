@@ -1,6 +1,6 @@
 /* Sums, products and multiples of matrices. Each function fills *out, which the caller frees with csr_free; on failure
-   *out is empty. The results are exact in their pattern: an entry whose value becomes 0 stays stored. Long loops end
-   with the watch of the thread (base/loop.h). */
+   *out is empty. The pattern of a result does not depend on the values: an entry whose value becomes 0 stays stored.
+   Ctrl-C ends long loops through the watch of the thread (base/loop.h). */
 #ifndef ARITHMETIC_H
 #define ARITHMETIC_H
 

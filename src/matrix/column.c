@@ -14,7 +14,8 @@ static int64_t part_begin(const struct csr *A, int part)
     return A->rows * part / PARTS;
 }
 
-/* Copy the entries of one part to `out` from position `to` on; out NULL: only count them. Returns their number. */
+/* Copy the entries of one part to `out`, beginning at position `to`. If `out` is NULL, only count the entries. Returns
+   their number. */
 static int64_t scan_part(const struct csr *A, int64_t col, int part, struct column *out, int64_t to, struct loop *l)
 {
     int64_t n = 0;

@@ -175,7 +175,7 @@ static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, 
     return to;
 }
 
-/* Sort the rows of one bucket and sum their duplicates. The result is stored from the bucket's start on. Sets rowptr[r
+/* Sort the rows of one bucket and sum their duplicates. The result is stored at the start of the bucket. Sets rowptr[r
    + 1] to the end of row r as if no other bucket had duplicates. */
 static void build_bucket(struct build *b, int k)
 {

@@ -137,7 +137,7 @@ static int64_t diagonals_length(const struct diagonals *d)
     return sum;
 }
 
-/* Write row r from entry `at` on; returns the first entry of the next row. */
+/* Write row r, beginning at entry `at`; returns the first entry of the next row. */
 static int64_t diagonals_row(const struct diagonals *d, int64_t r, int64_t at, uint64_t seed, struct csr *A)
 {
     uint64_t state = gen_stream(seed, (uint64_t)r + 1);

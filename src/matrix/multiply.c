@@ -105,8 +105,8 @@ static void count_block(struct multiply *m, int64_t block, int *count)
     cs_di_spfree(C);
 }
 
-/* Copy the n entries of a row, with ascending columns, to C from position `to` on. x and z are the values, of which one
-   is NULL. */
+/* Copy the n entries of a row, with ascending columns, to C, beginning at position `to`. x and z are the values, of
+   which one is NULL. */
 static void copy_sorted(struct csr *C, int64_t to, int64_t n, const int *col, const double *x, const cs_complex_t *z,
                         uint64_t *key)
 {
@@ -164,7 +164,8 @@ static bool run_blocks(struct multiply *m, const char *what, int *count, struct 
             count_block(m, b, count);
     }
     if (!loop_end(&l, e)) return false;
-    return !m->no_memory || fail(e, E_MEMORY, "out of memory while %s; drop a matrix or multiply smaller ones", what);
+    return !m->no_memory ||
+           fail(e, E_MEMORY, "out of memory while %s; drop a matrix or multiply smaller matrices", what);
 }
 
 static cs_complex_t *complex_values(const struct csr *A, struct err *e)

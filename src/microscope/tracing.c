@@ -268,8 +268,8 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
     return own;
 }
 
-/* A pointer belongs to the row that begins at its position, but a lane may read the pointer as the end of its own row;
-   in this case, show the lane's row. Also show the lane's row if there are fewer pointers than rows, for example in
+/* A pointer marks the row that begins at its position, but a lane may read the pointer as the end of its own row; in
+   this case, show the lane's row. Also show the lane's row if there are fewer pointers than rows, for example in
    formats with slices or blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {

@@ -27,8 +27,9 @@ struct trace_sums {
 struct trace_step {
     struct trace_sums sums;
     uint64_t refetched;  /* bit k: the k-th sector of the request's facts was fetched before */
-    int32_t slot[LANES]; /* the latest step up to this one in which the lane accessed a matrix slot; -1: none */
-    int32_t next[LANES]; /* the first step from this one on in which the lane accesses a matrix slot or y; -1: none */
+    int32_t slot[LANES]; /* this step or the last step before it in which the lane accessed a matrix slot; -1: none */
+    int32_t
+        next[LANES]; /* this step or the first step after it in which the lane accesses a matrix slot or y; -1: none */
 };
 
 struct matrix;

@@ -12,12 +12,11 @@ struct session;
 struct words;
 
 /* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
-   separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item;
-   [key KIND]: an optional pair, in any order; [[key] KIND]: such a pair, of which the value may stand alone; [word]: an
-   optional flag; A...: one or more values. Values that a word can only mean one of may stand in any order. The main
-   kinds:
-   MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT (the rest of
-   the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+   separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item; [key
+   KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be left out; [word]: an optional
+   flag; A...: one or more values. If each word fits only one of several values, the user may type these values in any
+   order. The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
+   WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name;
     const char *about;   /* one line, which `help` shows */
@@ -34,9 +33,10 @@ struct command {
 extern const struct command *const commands[]; /* terminated by NULL */
 extern const struct registry command_registry;
 const struct command *command_find(const char *name); /* by its name or an alias */
-/* The command that a typed word stands for: its name, an alias, or the beginning of one name only. NULL: none. */
+/* The command that a typed word stands for: its name, an alias, or the beginning of exactly one name. NULL: none. */
 const struct command *command_typed(const char *word);
-/* words_split for the next command of a line, as that command wants its line split. */
+/* Split the next command of a line into words: by words_split_formula if the command takes a formula, else by
+   words_split. */
 bool command_split(struct words *w, const char **line, struct err *e);
 /* Run one line, which may contain commands separated by ';', quotes, a # comment, or !COMMAND for the shell. Returns
    false if any command failed; its error has been printed through out_error. */

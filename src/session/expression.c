@@ -25,7 +25,7 @@ enum { SHOWN = 60 }; /* bytes of an expression that a message shows */
 struct parser {
     struct expression *x;
     const struct session *s;
-    const char *text, *at; /* the expression; what was not read yet */
+    const char *text, *at; /* the expression; the part that has not been read yet */
     int depth;             /* open parentheses */
     struct err *e;
 };
@@ -34,7 +34,7 @@ static int parse_sum(struct parser *p);
 
 /* ---- errors and characters ---- */
 
-/* Report a fault at a place of the text. Returns -1, which is no node. */
+/* Report a fault at a position in the text. Returns -1, which is no node. */
 static int wrong(struct parser *p, const char *place, const char *fault)
 {
     char safe[4 * SHOWN + 8];

@@ -11,7 +11,7 @@ struct csr;
 struct err;
 struct session;
 
-/* What a node of an expression stands for. Every node has a factor besides. */
+/* What a node of an expression stands for. In addition, every node has a factor. */
 enum node_kind { NODE_NUMBER, NODE_IDENTITY, NODE_MATRIX, NODE_TRANSPOSE, NODE_SUM, NODE_PRODUCT };
 struct node {
     enum node_kind kind;
@@ -28,8 +28,8 @@ struct expression {
 /* Read an expression. Names are those of matrices of the session; I is the identity. The longest name wins: if a matrix
    is called A-B, then A-B is that matrix, and `A - B` is a difference. */
 bool expression_read(struct expression *x, const struct session *s, const char *text, struct err *e);
-/* Compute the matrix. The caller frees it with csr_free; on failure *out is empty. Needs no lock: the matrices of the
-   session must only not be dropped meanwhile. */
+/* Compute the matrix. The caller frees it with csr_free; on failure *out is empty. Needs no lock, but no matrix of the
+   session may be dropped meanwhile. */
 bool expression_value(const struct expression *x, struct csr *out, struct err *e);
 
 #endif

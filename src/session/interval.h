@@ -12,7 +12,8 @@ struct interval {
 };
 /* Does the text have the form of a range? The range may still lie outside the matrix. */
 bool is_interval(const char *text);
-/* Read a range of the indices 0 .. n-1 of n things called `noun`, such as "row". text NULL: all n indices. */
+/* Read a range of the indices 0 .. n-1 of n things called `noun`, such as "row". If text is NULL, the range is all n
+   indices. */
 bool interval_read(const char *text, const char *noun, int64_t n, struct interval *out, struct err *e);
 int64_t interval_size(struct interval r);
 

@@ -77,7 +77,7 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
-/* What is searched stands first, then conditions. */
+/* First offer what to search for, then the conditions. */
 static void list_conditions(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     static const char *const first[] = {"rows", "entries"};
@@ -90,7 +90,7 @@ static void list_conditions(const struct session *s, const struct args *a, give_
     }
 }
 
-/* Matrices stand behind the `=` of a formula, never first. */
+/* In a formula, matrices follow the `=`; the first word is never an existing matrix. */
 static void list_operands(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     if (a && arg(a, "formula")) list_matrices(s, a, give, user);

@@ -185,6 +185,7 @@ void out_busy(struct out *o, const struct busy *from)
     double others = busy_others(from, &now);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (others > BUSY_FROM)
-        out_text(o, "The machine is busy: others use %.1f of %ld processors. Times are too long, ceilings too low.",
-                 others, processors);
+        out_text(
+            o, "The machine is busy: other programs use %.1f of %ld processors. Times are too long, ceilings too low.",
+            others, processors);
 }

@@ -413,8 +413,8 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-/* Free mat i of p, which is one copy of the stored matrix on a device. The last mat moves into its place, and the
-   pointers to the moved mat are updated. */
+/* Free mat i of p, which is one copy of the stored matrix on a device. The last mat moves into the place of mat i, and
+   the pointers to the moved mat are updated. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
     int last = p->nmats - 1;

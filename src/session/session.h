@@ -100,7 +100,7 @@ const struct stats *session_stats(struct session *s, struct matrix *m, struct er
 /* m stored in format f, cached or newly packed; param NULL: the default parameters. The result is owned by m. */
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e);
-/* Would session_product return at once because m was packed with these parameters before? */
+/* Would session_product return immediately because m was packed with these parameters before? */
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real);
 /* Like session_product, but d packs the format from its copy of the csr, and the result is also copied to the host.
    The host packs the format if d has no packer for f or too little memory. */

@@ -32,7 +32,7 @@ bool tracing_begin(struct session *s, const struct trace_request *w, struct err 
 /* ---- for the views that draw the matrix or its formats ---- */
 
 /* The elements of m that the lanes access in the current step, without repetition. Returns the number of elements,
-   which is 0 if the trace belongs to another matrix. */
+   which is 0 if the traced kernel worked on a different matrix. */
 int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES]);
 /* Whether a lane accesses slot i of array a of S in the current step. */
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i);

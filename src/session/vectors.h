@@ -14,7 +14,7 @@ struct vector {
     int64_t n;
     double *value; /* [n], owned */
 };
-/* x, b, r or y. x, b and r = b - A x belong to the last solve. If there was no solve, x is the operand of the last
+/* x, b, r or y. x, b and r = b - A x are vectors of the last solve. If there was no solve, x is the operand of the last
    SpMV. y = A x is the result of the last SpMV, computed again by its kernel. */
 bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e);
 void vector_free(struct vector *v);

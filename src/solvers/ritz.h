@@ -28,8 +28,8 @@ struct ritz {
     int64_t rows;     /* of T */
     double low, high; /* extreme eigenvalues, to 7 digits once settled; NaN while T has no rows */
     bool settled;
-    /* The first and the last alpha. If one of them changes, this is another solve, or the solve went back: start
-       again. */
+    /* The first and the last alpha. If one of them changes, the coefficients come from a different solve, or the solve
+       went back: start again. */
     double first, last;
     struct ritz_edge edge[2];
 };

@@ -78,8 +78,8 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. A negative definite A shows
-   itself in the first iteration. */
+/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. If A is negative definite,
+   the first iteration shows it. */
 static const char *instead(enum known_symmetry known, bool at_once)
 {
     if (known == SYMMETRY_YES && at_once)

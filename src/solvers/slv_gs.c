@@ -86,7 +86,7 @@ static int64_t held(const struct solve *v)
 const struct solver solver_gs = {
     .name = "gs",
     .aliases = "gauss-seidel",
-    .about = "Gauss-Seidel: like Jacobi, but uses each new value at once; on a GPU, it works colour by colour",
+    .about = "Gauss-Seidel: like Jacobi, but uses each new value immediately; on a GPU, it works colour by colour",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
     .advice = "Gauss-Seidel is certain to converge if every row is diagonally dominant (see `stats`) or A is symmetric "

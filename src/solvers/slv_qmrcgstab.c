@@ -1,6 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
-   quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by recursion, so the
-   recorded value is the residual itself, not just a bound on it. */
+   quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by a recurrence, so the
+   record holds its norm itself, not just a bound on the norm. */
 #include "base/base.h"
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"
@@ -9,7 +9,7 @@
 #include "solver.h"
 #include "machine/vec_ops.h"
 
-/* QMR_R to QMR_T are as in bicgstab; QMR_RESIDUAL is the smoothed residual, which belongs to VEC_X. */
+/* QMR_R to QMR_T are as in bicgstab; QMR_RESIDUAL is the smoothed residual, which is the residual of VEC_X. */
 enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL };
 
 /* the vectors that the second half of an iteration changes in place */

@@ -19,9 +19,9 @@ const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: x and b, the solver's own vectors from VEC_OWN on, and three further vectors at
-   the end. If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then holds u, and
-   VEC_B holds b - A x0. */
+/* The vectors of a solve on its device: x and b, the solver's own vectors, beginning with VEC_OWN, and three further
+   vectors at the end. If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then
+   holds u, and VEC_B holds b - A x0. */
 enum solve_vector {
     VEC_X,
     VEC_B,
@@ -255,8 +255,8 @@ bool solve_check(const struct csr *A, const struct solve_options *o, struct err 
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
 /* Run one slice, which is about `us` microseconds of work: queue iterations and read their records. Call again while
-   v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and the state is that after the iteration
-   before; the next slice repeats the iteration. */
+   v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and the state is that after the previous
+   iteration; the next slice repeats the iteration. */
 bool solve_slice(struct solve *v, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);

@@ -33,7 +33,8 @@ static void restore_end(struct solve *v, const struct end *was)
     v->set.maxit = was->maxit;
 }
 
-/* Start from x without stop rules, so that no rule ends the solve at once. solve_change then sets the rules again. */
+/* Start from x without stop rules, so that no rule ends the solve immediately. solve_change then sets the rules again.
+ */
 static bool start(struct solve *v, const struct end *was, struct err *e)
 {
     v->set.tol = v->set.eps = 0;

@@ -467,11 +467,11 @@ static const struct {
     {"load tests/files/indefinite.mtx", "symmetric, not positive", "gmres; not cg", "", NULL},
     {"gen rmat 12", "not symmetric, some very long rows", "singular", "csr: long rows", "structurally singular"},
     {"gen fem 12", "symmetric", "cg", "bsr 3", NULL},
-    {"gen circuit 300", "only the pattern symmetric, dominant", "jacobi and gs converge", "sell", NULL},
+    {"gen circuit 300", "only the pattern is symmetric, dominant", "jacobi and gs converge", "sell", NULL},
     {"gen brokendiag 500", "not symmetric, dominant diagonal", "jacobi and gs converge", "", NULL},
-    {"load tests/golden/complex.mtx", "complex", "no solver takes complex", "csr: no other format", ""},
+    {"load tests/golden/complex.mtx", "complex", "no solver accepts complex", "csr: no other format", ""},
     {"load tests/golden/singular.mtx", "", "singular in fp64", "", "singular in fp64"},
-    {"gen poisson2d 8; extract 0 40 0 64", "more columns than rows", "not a square system", "", NULL},
+    {"gen poisson2d 8; extract 0 40 0 64", "more columns than rows", "a matrix that is not square", "", NULL},
 };
 
 static void check_starts(const char *make, const char *text, const char *line, const char *part)

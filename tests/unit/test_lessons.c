@@ -660,8 +660,8 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     shut(&t);
     assert_true(answered_on(&t, asking, (const char *const[]){"lines", "30", NULL}));
     assert_true(begins(prompts, "think, then Enter> your guess> Your name"));
-    assert_says(t.out, "You left this lesson after question 2 of 4, and go on there.\n"
-                       "`lesson lesson restart` begins it again.\n\nQuestion 3 of 4: What do you see?\n");
+    assert_says(t.out, "You left this lesson after question 2 of 4; it continues there.\n"
+                       "`lesson lesson restart` begins the lesson again.\n\nQuestion 3 of 4: What do you see?\n");
     assert_says(t.out, "Questions: 3 right, 2 at the second try, 0 wrong, 0 skipped.\n");
     assert_null(strstr(t.out, "How many points"));
     assert_non_null(session_matrix(&t.s, "grid", NULL));

@@ -312,7 +312,7 @@ static void test_measures_of_others(void **state)
     assert_false(format_measures(&S, &m, &e));
     assert_int_equal(e.code, E_UNSUPPORTED);
     assert_string_equal(e.text,
-                        "csr stores no diagonals, so its balance of work cannot be measured; use drm, hdia or dia");
+                        "csr stores no diagonals, so its load balance cannot be measured; use drm, hdia or dia");
     stored_free(&S);
     csr_free(&A);
 }
