@@ -2,6 +2,7 @@
 #include "term.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -56,21 +57,53 @@ static bool spawn(int from, char *const argv[])
     return ok;
 }
 
+/* What the thread that starts the guardian needs. */
+static struct {
+    const char *reset;
+    char raw[MODES_SIZE];
+    int from; /* the guardian's end of the pipe */
+} start;
+
+/* Starting a process takes milliseconds on a busy machine; the prompt does not wait for it. If it fails, the pipe has
+   no reader, and the next line that is sent notices that. */
+static void *start_guardian(void *unused)
+{
+    char *const argv[] = {"warpspy-guard",     "-c",     (char *)script, "warpspy-guard",
+                          (char *)start.reset, known[0], start.raw,      NULL};
+    (void)unused;
+    spawn(start.from, argv);
+    close(start.from);
+    return NULL;
+}
+
+/* The thread handles no signals. */
+static bool start_thread(void)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool ok = !pthread_create(&thread, NULL, start_guardian, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (ok) pthread_detach(thread);
+    return ok;
+}
+
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw)
 {
-    char is[MODES_SIZE];
     int ends[2];
     if (to_guard >= 0 || pipe2(ends, O_CLOEXEC)) return;
     write_modes(before, known[0], sizeof known[0]);
-    write_modes(raw, is, sizeof is);
     nknown = 1;
-    char *const argv[] = {"warpspy-guard", "-c", (char *)script, "warpspy-guard", (char *)reset, known[0], is, NULL};
-    bool ok = spawn(ends[0], argv);
-    close(ends[0]);
-    if (ok)
+    write_modes(raw, start.raw, sizeof start.raw);
+    start.reset = reset;
+    start.from = ends[0];
+    if (start_thread()) {
         to_guard = ends[1];
-    else
-        close(ends[1]);
+        return;
+    }
+    close(ends[0]);
+    close(ends[1]);
 }
 
 /* Async-signal-safe. Writing a few bytes to the pipe fails only if the guardian was killed. The failure must not end

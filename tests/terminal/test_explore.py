@@ -193,7 +193,7 @@ def test_solve_in_panes():
     s.wait("iteration 14 ")
     s.keys(":change tol 1e-4\r", "j")
     s.wait("iteration 14 ")
-    s.keys("f")
+    s.keys("G")
     s.wait("converged")
     leaves(s)
 

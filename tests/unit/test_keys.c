@@ -84,7 +84,7 @@ static void the_session_goes_on(void **state)
     assert_true(talk_line(&t, "keys \"':solve cg step' Enter s s\""));
     assert_true(t.s.solve && t.s.solve->reason == RUNNING && t.s.solve->paused);
     assert_int_equal(t.s.solve->iterations, 2);
-    assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j f\" view solve"));
+    assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j G\" view solve"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
     /* After `Wait` the next key, x, does not stop the solve; without `Wait` the key x stops it. */
     assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));

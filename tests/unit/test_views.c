@@ -120,7 +120,7 @@ static void solve_everywhere(void **state)
                                          "gen poisson2d 9; solve wjacobi step on emu",
                                          "gen poisson2d 9; solve cg f32 step"};
     static const char typed[] =
-        "?s ?q3s12sbBt1e-3\nt-1\ntx\nt\no1\no9\nm3\nm0\nmx\npjacobi\npwhat\npnone\n5bt1e\x1b 9999999999b  f";
+        "?s ?q3s12sbBT1e-3\nT-1\nTx\nT\no1\no9\nM3\nM0\nMx\npjacobi\npwhat\npnone\n5bT1e\x1b 9999999999b  G";
     const struct view *v = view_find("solve");
     FILE *f = fopen("/dev/null", "w");
     for (int i = 0; i < COUNT(solves) * COUNT(sizes) * 2; i++) {

@@ -68,14 +68,26 @@ static void take_line(struct session *s, const struct view *v, struct view_state
     }
 }
 
+static bool has_work(const struct session *s, const struct view *v)
+{
+    return v->is_running && v->is_running(s);
+}
+
+/* x never leaves a view, so that a key pressed too late does no harm. */
+static void say_nothing_runs(struct view_state *st)
+{
+    snprintf(st->message, sizeof st->message, "nothing runs in this view that x could stop; q leaves");
+}
+
 bool view_key(struct session *s, const struct view *v, int key)
 {
     struct view_state *st = screen_view_state(s, v);
     if (st->typing) return take_line(s, v, st, key), cursor_publish(s, v), true;
     if (key == '?') return st->help = !st->help, true;
     if (st->help && key != UI_RESIZE && key >= 0) return st->help = false, true;
-    if (key == 'q' || key == 'x' || key == UI_ESC || key == UI_INTERRUPT) return false;
+    if (key == 'q' || key == UI_ESC || key == UI_INTERRUPT) return false;
     if (key >= 0 && key != UI_RESIZE) st->message[0] = 0;
+    if (key == 'x' && !has_work(s, v)) return say_nothing_runs(st), true;
     st->typing = v->go && (key == '/');
     st->typed[0] = st->question[0] = 0;
     if (v->key && !st->typing) v->key(s, st, key);

@@ -198,10 +198,10 @@ static bool key(struct session *s, struct view_state *st, int k)
     struct lu_steps *v = s->lu;
     (void)st;
     if (!v) return false;
-    if (k == 'n' || k == 's' || k == ' ' || k == UI_RIGHT || k == UI_DOWN) lu_steps_to(v, v->k + 1);
+    if (k == 's' || k == UI_RIGHT || k == UI_DOWN) lu_steps_to(v, v->k + 1);
     if (k == 'b' || k == UI_LEFT || k == UI_UP) lu_steps_to(v, v->k - 1);
-    if (k == UI_PGDN) lu_steps_to(v, v->k + 10);
-    if (k == UI_PGUP) lu_steps_to(v, v->k - 10);
+    if (k == 'n' || k == UI_PGDN) lu_steps_to(v, v->k + 10);
+    if (k == 'B' || k == UI_PGUP) lu_steps_to(v, v->k - 10);
     if (k == 'g' || k == UI_HOME) lu_steps_to(v, 0);
     if (k == 'G' || k == UI_END) lu_steps_to(v, v->n);
     return true;
@@ -245,7 +245,7 @@ static bool exists(const struct session *s)
 const struct view view_lu = {
     .name = "lu",
     .about = "LU of a small matrix, one column at a time: pivots, multipliers, and the part still to be eliminated",
-    .keys = "? help  q leave  n next column  b back  g start  G end",
+    .keys = "? help  q leave  s step  b back  n ten  B ten back  g first column  G last column",
     .exists = exists,
     .prepare = prepare,
     .prepares_soon = prepares_soon,

@@ -270,7 +270,7 @@ static bool changes(const struct session *s, int k)
     return s->race && k == 'x';
 }
 
-static const char all_keys[] = "? help  q leave  t by time or by iteration  x stop all";
+static const char all_keys[] = "? help  q leave  t next picture  x stop all";
 
 /* x is listed only while the race runs, and t only if there is a plot, which a race of kernels does not have. */
 static const char *keys_now(const struct session *s)
@@ -278,10 +278,10 @@ static const char *keys_now(const struct session *s)
     const struct race *r = s->race;
     bool plot = r && r->dev && !r->kernels;
     if (r && r->paused)
-        return plot ? "? help  q leave  t by time or by iteration  continue at the prompt resumes"
+        return plot ? "? help  q leave  t next picture  continue at the prompt resumes"
                     : "? help  q leave  continue at the prompt resumes it";
     if (r && r->running) return all_keys;
-    return plot ? "? help  q leave  t by time or by iteration" : "? help  q leave";
+    return plot ? "? help  q leave  t next picture" : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)

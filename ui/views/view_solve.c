@@ -107,8 +107,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 /* ---- the view ---- */
 
 static const char all_keys[] =
-    "? help  q leave  space pause  s step  n ten  b back  t tol  x stop, keep x  B ten back  p preconditioner  "
-    "o omega  m restart  f on to the end  0-9 a count before s or b";
+    "? help  q leave  space pause  s step  n ten  b back  x stop, keep x  T tol  B ten back  p preconditioner  "
+    "o omega  M restart length  G on to the end  0-9 a count before s or b";
 
 /* After a solve has ended, its keys have no effect; the command `change` continues the solve. */
 static const char *keys_now(const struct session *s)
@@ -156,10 +156,10 @@ static bool has_ended(const struct session *s)
     return s->solve && s->solve->reason != STOPPED;
 }
 
-/* Digits enter a count, and m changes the length of restarts. */
+/* Digits enter a count. */
 static bool claims(const struct session *s, int k)
 {
-    return is_running(s) && ((k >= '0' && k <= '9') || k == 'm');
+    return is_running(s) && k >= '0' && k <= '9';
 }
 
 const struct view view_solve = {

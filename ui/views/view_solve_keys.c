@@ -33,6 +33,16 @@ static void go_back(struct solve *v, struct view_state *st, int64_t n)
         snprintf(st->message, sizeof st->message, "%.119s", e.text);
 }
 
+/* End a paused solve. A solve that runs is stopped by the loop that does its iterations. */
+static void stop(struct solve *v, struct view_state *st)
+{
+    struct err e = {0};
+    if (solve_end(v, &e))
+        snprintf(st->message, sizeof st->message, "stopped after iteration %lld; x is kept", (long long)v->iterations);
+    else
+        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+}
+
 static bool ask(struct view_state *st, int k, const char *question)
 {
     st->typing = true;
@@ -62,13 +72,13 @@ static bool ask_precond(struct view_state *st)
 bool solve_view_changes(const struct session *s, int k)
 {
     (void)s;
-    return k == UI_ENTER || k == 'x' || (k > 0 && k < 0x7f && strchr(" fsnbB", k));
+    return k == UI_ENTER || k == 'x' || (k > 0 && k < 0x7f && strchr(" GsnbB", k));
 }
 
 bool solve_view_key(struct session *s, struct view_state *st, int k)
 {
     struct solve *v = s->solve;
-    bool any = k > 0 && k < 0x7f && strchr(" fsnbBtomp", k);
+    bool any = k > 0 && k < 0x7f && strchr(" GsnbBToMp", k);
     if (v && v->reason != RUNNING && any)
         snprintf(st->message, sizeof st->message,
                  "this solve has ended; `change tol 1e-12; continue` at the prompt continues the solve");
@@ -77,14 +87,15 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     int64_t n = st->count;
     if (k >= 0) st->count = 0;
     if (k == ' ') v->paused = !v->paused, v->steps_left = 0;
-    if (k == 'f') v->paused = false, v->steps_left = 0;
+    if (k == 'G' || k == UI_END) v->paused = false, v->steps_left = 0;
+    if (k == 'x') stop(v, st);
     if (k == 's' || k == UI_ENTER) v->paused = false, v->steps_left = n ? n : 1;
     if (k == 'n') v->paused = false, v->steps_left = n ? n : 10;
     if (k == 'b') go_back(v, st, n ? n : 1);
     if (k == 'B') go_back(v, st, n ? n : 10);
-    if (k == 't') return ask(st, k, "new tolerance for ||r|| / ||b||: ");
+    if (k == 'T') return ask(st, k, "new tolerance for ||r|| / ||b||: ");
     if (k == 'o') return ask_if(st, v->solver->omega > 0, k, "omega, between 0 and 2: ", v, "has no omega");
-    if (k == 'm')
+    if (k == 'M')
         return ask_if(st, v->solver->restarts, k, "restart after how many iterations: ", v, "does not restart");
     if (k == 'p' && v->solver->no_precond) return ask_if(st, false, k, NULL, v, "takes no preconditioner");
     if (k == 'p') return ask_precond(st);
@@ -101,11 +112,11 @@ static bool change_of(const struct view_state *st, struct solve_change *c, struc
         return precond_typed(text, &c->pre) || fail(e, E_USAGE, "there is no preconditioner `%s`", text);
     }
     if (!is_real(text, &number)) return fail(e, E_USAGE, "`%s` is not a number", text);
-    if (st->question_key == 't') c->tol = number;
+    if (st->question_key == 'T') c->tol = number;
     if (st->question_key == 'o') c->omega = number;
-    if (st->question_key == 'm' && (number < 1 || number > 1e9 || number != floor(number)))
+    if (st->question_key == 'M' && (number < 1 || number > 1e9 || number != floor(number)))
         return fail(e, E_USAGE, "`%s` is not a number of iterations", text);
-    if (st->question_key == 'm') c->m = (int64_t)number;
+    if (st->question_key == 'M') c->m = (int64_t)number;
     return true;
 }
 

@@ -240,9 +240,9 @@ static bool claims(const struct session *s, int k)
 const struct view view_trace = {
     .name = "trace",
     .about = "one warp of a kernel step by step: lanes, elements, source, sectors",
-    .keys = "? help  q leave  s/b step, back  d/D divergence  u/U uncoalesced  p/P padding  w/W warp  t/T block  "
+    .keys = "? help  q leave  s/b step, back  d/D divergence  u/U uncoalesced  z/Z padding  w/W warp  ]/[ block  "
             "k/K kernel, which  r/R to a line  l/L launch  n/B ten on, back  g/G first, last step  Left/Right lane  "
-            "0-9 a count before a key  / to a row",
+            "0-9 a count before a key  / go to a row",
     .any = true,
     .state_size = sizeof(struct trace_state),
     .exists = exists,

@@ -147,12 +147,12 @@ static const struct {
     enum move move;
     int by;
 } moves[] = {
-    {'s', MOVE_STEP, 1},     {' ', MOVE_STEP, 1},       {UI_DOWN, MOVE_STEP, 1},    {UI_ENTER, MOVE_STEP, 1},
-    {'b', MOVE_STEP, -1},    {UI_UP, MOVE_STEP, -1},    {'n', MOVE_STEP, 10},       {UI_PGDN, MOVE_STEP, 10},
-    {'B', MOVE_STEP, -10},   {UI_PGUP, MOVE_STEP, -10}, {UI_RIGHT, MOVE_LANE, 1},   {UI_LEFT, MOVE_LANE, -1},
-    {'d', MOVE_DIVERGED, 1}, {'D', MOVE_DIVERGED, -1},  {'u', MOVE_UNCOALESCED, 1}, {'U', MOVE_UNCOALESCED, -1},
-    {'p', MOVE_PADDING, 1},  {'P', MOVE_PADDING, -1},   {'w', MOVE_WARP, 1},        {'W', MOVE_WARP, -1},
-    {'t', MOVE_BLOCK, 1},    {'T', MOVE_BLOCK, -1},     {'l', MOVE_LAUNCH, 1},      {'L', MOVE_LAUNCH, -1},
+    {'s', MOVE_STEP, 1},       {UI_DOWN, MOVE_STEP, 1},    {UI_ENTER, MOVE_STEP, 1},    {'b', MOVE_STEP, -1},
+    {UI_UP, MOVE_STEP, -1},    {'n', MOVE_STEP, 10},       {UI_PGDN, MOVE_STEP, 10},    {'B', MOVE_STEP, -10},
+    {UI_PGUP, MOVE_STEP, -10}, {UI_RIGHT, MOVE_LANE, 1},   {UI_LEFT, MOVE_LANE, -1},    {'d', MOVE_DIVERGED, 1},
+    {'D', MOVE_DIVERGED, -1},  {'u', MOVE_UNCOALESCED, 1}, {'U', MOVE_UNCOALESCED, -1}, {'z', MOVE_PADDING, 1},
+    {'Z', MOVE_PADDING, -1},   {'w', MOVE_WARP, 1},        {'W', MOVE_WARP, -1},        {']', MOVE_BLOCK, 1},
+    {'[', MOVE_BLOCK, -1},     {'l', MOVE_LAUNCH, 1},      {'L', MOVE_LAUNCH, -1},
 };
 
 static void move(struct session *s, struct view_state *st, enum move m, int by, int64_t n)
