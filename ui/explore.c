@@ -178,16 +178,29 @@ static bool is_one_line(const char *text, int room)
     return (!end || !end[1]) && text_width(text) <= room;
 }
 
+static void close_output(struct explorer *x)
+{
+    pager_close(&x->pager);
+    mem_free(x->output);
+    x->output = NULL;
+}
+
 /* Show output of one line at the bottom, and longer output over the pane. Takes ownership of text. */
 static void show_output(struct explorer *x, bool ok, const char *title, char *text)
 {
-    x->output_first = 0;
     print_safe(title, strlen(title), 60, x->output_title, sizeof x->output_title);
     if (text && is_one_line(text, x->w - 2)) {
         text[strcspn(text, "\n")] = 0;
         say(x, !ok, text);
     } else if (text && *text) {
-        mem_free(x->output);
+        close_output(x);
+        if (!pager_open(&x->pager, text, strlen(text), x->w, x->h, NULL)) {
+            mem_free(text);
+            return;
+        }
+        x->pager.words = true;
+        x->pager.margin = 1;
+        x->pager.keys = "q close  : command  space next  b back  / search";
         x->output = text;
         return;
     }
@@ -206,8 +219,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     char *text = NULL;
     print_safe(title, strlen(title), 40, x->running, sizeof x->running);
     if (line) {
-        mem_free(x->output);
-        x->output = NULL;
+        close_output(x);
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
         say(x, false, what);
@@ -345,26 +357,11 @@ bool explore_takes(struct session *s, int key)
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
 
-/* Scroll the output, or close it. */
+/* Scroll or search the output, or close it. */
 static void output_key(struct explorer *x, int key)
 {
-    int shown = explorer_lines_shown(x), last = explorer_lines_of(x->output, x->w - 2) - shown;
-    int by = key == UI_UP || key == 'k'     ? -1
-             : key == UI_DOWN || key == 'j' ? 1
-             : key == UI_WHEEL_UP           ? -WHEEL_LINES
-             : key == UI_WHEEL_DOWN         ? WHEEL_LINES
-             : key == UI_PGUP || key == 'b' ? -shown
-             : key == UI_PGDN || key == ' ' ? shown
-             : key == UI_HOME || key == 'g' ? -x->output_first
-             : key == UI_END || key == 'G'  ? last
-                                            : 0;
-    bool keep_open = key < 0 || key == UI_RESIZE || (last > 0 && (by || key == UI_HOME || key == 'g'));
-    x->output_first += by;
-    if (x->output_first > last) x->output_first = last;
-    if (x->output_first < 0) x->output_first = 0;
-    if (keep_open) return;
-    mem_free(x->output);
-    x->output = NULL;
+    bool keep_open = x->pager.typing || (pager_scrolls(&x->pager) && pager_takes(&x->pager, key));
+    if (!pager_key(&x->pager, key) || !keep_open) close_output(x);
 }
 
 static void wheel(struct session *s, int by)
@@ -453,10 +450,11 @@ bool explore_key(struct session *s, int key)
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
     if (key < 0 || key == UI_RESIZE) return true;
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
-    if (small && x->output) mem_free(x->output), x->output = NULL;
+    if (small && x->output) close_output(x);
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
     x->pending = 0;
-    if (key == ':' && !st->typing) return x->typing = line_open(s), true;
+    bool searching = x->output && x->pager.typing;
+    if (key == ':' && !st->typing && !searching) return x->typing = line_open(s), true;
     if (x->output) return output_key(x, key), true;
     if (key == UI_CLICK || key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) return mouse(s, key), true;
     if (!st->typing && key == UI_TAB) return turn_by(s, 1), true;
@@ -471,8 +469,7 @@ bool explore_key(struct session *s, int key)
 void explore_end(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    mem_free(x->output);
-    x->output = NULL;
+    close_output(x);
     x->status[0] = 0;
     x->typing = false;
     if (x->last_output) fputs(x->last_output, out_file(s->out));

@@ -13,9 +13,5 @@ enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHE
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX]);
 /* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at);
-/* The number of lines of `text` when lines are broken at width w. */
-int explorer_lines_of(const char *text, int w);
-/* The number of lines of the output that fit on the screen. */
-int explorer_lines_shown(const struct explorer *x);
 
 #endif

@@ -80,55 +80,19 @@ static void draw_pane(struct canvas *c, struct session *s)
     draw_keys(c, "q leave  Tab pane  : command");
 }
 
-/* Find the end of the first line of text, no wider than w and, if possible, broken after a blank. Returns the start of
-   the next line, or NULL if text is empty. */
-static const char *next_line(const char *text, int w, int *length)
-{
-    int n = (int)strcspn(text, "\n"), fits;
-    if (!*text) return NULL;
-    *length = n;
-    if (text_width(text) > w) { /* this line can be too wide only if the whole remaining text is too wide */
-        int most = (int)text_fit(text, w, &fits);
-        if (most < 1) most = 1;
-        if (n > most) {
-            *length = most;
-            while (*length > w / 2 && text[*length - 1] != ' ') --*length;
-            if (text[*length - 1] != ' ') *length = most;
-            return text + *length;
-        }
-    }
-    return text + n + (text[n] == '\n');
-}
-
-int explorer_lines_of(const char *text, int w)
-{
-    int n = 0, length;
-    while ((text = next_line(text, w, &length))) n++;
-    return n;
-}
-
-/* The number of lines of the output that fit on the screen. */
-int explorer_lines_shown(const struct explorer *x)
-{
-    int n = explorer_lines_of(x->output, x->w - 2), room = x->h - 2;
-    return n < room ? n : room;
-}
-
 /* Draw the output over the lower part of the pane. */
-static void draw_output(struct canvas *c, const struct explorer *x)
+static void draw_output(struct canvas *c, struct explorer *x)
 {
-    int n = explorer_lines_of(x->output, c->w - 2), shown = explorer_lines_shown(x), y = c->h - 2 - shown, length;
-    const char *text = x->output, *next;
-    char keys[160];
+    struct canvas lower = *c;
+    int room = c->h - 2;
+    pager_fit(&x->pager, c->w - 2, room + 1);
+    int shown = x->pager.rows < room ? x->pager.rows : room, y = room - shown;
     draw_fill(c, 0, y, c->w, ST_AXIS, 0x2500);
     canvas_text(c, 1, y++, ST_TITLE, " :%s ", x->output_title);
-    for (int i = 0; (next = next_line(text, c->w - 2, &length)) && i < x->output_first + shown; i++, text = next) {
-        if (i < x->output_first) continue;
-        draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
-        canvas_text(c, 1, y++, ST_PLAIN, "%.*s", length, text);
-    }
-    snprintf(keys, sizeof keys, "q close  : command  up/down scroll, line %d of %d", x->output_first + shown, n);
-    draw_keys(c, n > shown ? keys : "q close  : command");
+    lower.cell += y * c->w;
+    lower.h = shown + 1;
+    pager_draw(&x->pager, &lower);
+    if (!pager_scrolls(&x->pager)) draw_keys(c, "q close  : command");
 }
 
 /* Draw the completions in columns above the command line. */

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "pager.h"
+
 struct canvas;
 struct err;
 struct session;
@@ -16,7 +18,7 @@ struct explorer {
     bool typing; /* a command is being typed */
     bool mouse_off;
     char *output;          /* output of the last command, drawn over the pane; owned; NULL: none */
-    int output_first;      /* the first line of the output that is shown */
+    struct pager pager;    /* shows the output */
     char output_title[80]; /* the command */
     char status[240];      /* a message for the bottom line; empty: no message */
     bool status_bad;       /* the status is an error message */

@@ -48,6 +48,15 @@ size_t pager_row(const char *text, size_t n, int w)
     return at < n ? at + 1 : n;
 }
 
+/* The length of a row that begins at byte `at`. */
+static size_t row_length(const struct pager *p, size_t at, int w)
+{
+    size_t n = pager_row(p->text + at, p->n - at, w), blank = n;
+    bool whole = at + n == p->n || p->text[at + n - 1] == '\n';
+    while (!whole && p->words && blank > n / 2 && p->text[at + blank - 1] != ' ') blank--;
+    return blank > n / 2 ? blank : n;
+}
+
 /* Divide the text into rows of the width w. */
 static bool layout(struct pager *p, int w, struct err *e)
 {
@@ -61,7 +70,7 @@ static bool layout(struct pager *p, int w, struct err *e)
         }
         p->row[rows] = at;
         if (at == p->n) break;
-        at += pager_row(p->text + at, p->n - at, w);
+        at += row_length(p, at, w);
     }
     p->rows = rows;
     p->w = w;
@@ -70,7 +79,11 @@ static bool layout(struct pager *p, int w, struct err *e)
 
 bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struct err *e)
 {
-    *p = (struct pager){.text = text, .n = n, .h = h, .found = -1};
+    *p = (struct pager){.text = text,
+                        .n = n,
+                        .h = h,
+                        .found = -1,
+                        .keys = "space next  b back  / search  n again  g top  G end  q leave"};
     return layout(p, w, e) || (pager_close(p), false);
 }
 
@@ -128,7 +141,7 @@ static void mark_matches(const struct pager *p, struct canvas *c, int y, const c
     size_t n = strlen(p->search);
     for (const char *at = text; n && !p->typing && (at = strcasestr(at, p->search)); at += n) {
         snprintf(before, sizeof before, "%.*s", (int)(at - text), text);
-        int x = text_width(before);
+        int x = p->margin + text_width(before);
         for (int i = 0; i < text_width(p->search); i++) canvas_style(c, x + i, y, ST_CURSOR);
     }
 }
@@ -138,25 +151,36 @@ static void draw_status(const struct pager *p, struct canvas *c)
     int last = p->first + page(p) < p->rows ? p->first + page(p) : p->rows, y = c->h - 1;
     draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
     if (p->typing) {
-        canvas_style(c, canvas_text(c, 0, y, ST_PLAIN, "/%s", p->search), y, ST_CURSOR);
+        canvas_style(c, canvas_text(c, p->margin, y, ST_PLAIN, "/%s", p->search), y, ST_CURSOR);
         return;
     }
-    int x = canvas_text(c, 0, y, ST_TITLE, "%d-%d of %d", p->first + 1, last, p->rows);
+    int x = canvas_text(c, p->margin, y, ST_TITLE, "%d-%d of %d", p->first + 1, last, p->rows);
     if (p->message[0])
         canvas_text(c, x + 2, y, ST_WARN, "%s", p->message);
     else
-        canvas_text(c, x + 2, y, ST_DIM, "space next  b back  / search  n again  g top  G end  q leave");
+        canvas_text(c, x + 2, y, ST_DIM, "%s", p->keys);
+}
+
+void pager_fit(struct pager *p, int w, int h)
+{
+    size_t at = p->row[p->first];
+    p->h = h;
+    if (w != p->w && layout(p, w > 1 ? w : 1, NULL)) p->first = row_of(p, at);
+    move_to(p, p->first);
+}
+
+bool pager_scrolls(const struct pager *p)
+{
+    return p->rows > page(p);
 }
 
 void pager_draw(struct pager *p, struct canvas *c)
 {
     char text[ROW_MOST];
-    size_t at = p->row[p->first];
-    p->h = c->h;
-    if (c->w != p->w && layout(p, c->w, NULL)) p->first = row_of(p, at);
-    move_to(p, p->first);
+    pager_fit(p, c->w - 2 * p->margin, c->h);
     for (int y = 0; y < page(p) && p->first + y < p->rows; y++) {
-        canvas_text(c, 0, y, ST_PLAIN, "%s", row_text(p, p->first + y, text));
+        draw_fill(c, 0, y, c->w, ST_PLAIN, ' ');
+        canvas_text(c, p->margin, y, ST_PLAIN, "%s", row_text(p, p->first + y, text));
         mark_matches(p, c, y, text);
         if (p->row[p->first + y + 1] > p->shown) p->shown = p->row[p->first + y + 1];
     }
@@ -222,6 +246,16 @@ static int target_of(const struct pager *p, int key)
     for (int i = 0; i < COUNT(moves); i++)
         if (moves[i].key == key) return p->first + moves[i].rows + moves[i].pages * page(p);
     return p->first;
+}
+
+bool pager_takes(const struct pager *p, int key)
+{
+    static const int others[] = {'/', 'n', 'N', 'g', 'G', UI_HOME, UI_END};
+    for (int i = 0; i < COUNT(others); i++)
+        if (others[i] == key) return true;
+    for (int i = 0; i < COUNT(moves); i++)
+        if (moves[i].key == key) return true;
+    return p->typing;
 }
 
 bool pager_key(struct pager *p, int key)

@@ -11,13 +11,16 @@ struct err;
 struct pager {
     const char *text; /* not owned; escape sequences of styles take no space and are not shown */
     size_t n;
-    size_t *row;  /* where each row begins, then n; owned */
-    int rows;     /* rows of the text in the width w */
-    int w, h;     /* size of the canvas when it was last drawn */
-    int first;    /* the first row that is shown */
-    int found;    /* the row that the search found last; -1: none */
-    size_t shown; /* the end of the text that was on the screen so far */
-    bool typing;  /* the user types `search` */
+    bool words;       /* divide long lines at blanks; set before pager_fit */
+    int margin;       /* columns left and right of the text */
+    const char *keys; /* shown on the last line if the text is longer than the screen */
+    size_t *row;      /* where each row begins, then n; owned */
+    int rows;         /* rows of the text in the width w */
+    int w, h;         /* the width of the text, and the height of the canvas */
+    int first;        /* the first row that is shown */
+    int found;        /* the row that the search found last; -1: none */
+    size_t shown;     /* the end of the text that was on the screen so far */
+    bool typing;      /* the user types `search` */
     char search[80];
     char message[120]; /* shown instead of the keys */
 };
@@ -26,8 +29,12 @@ struct pager {
 size_t pager_row(const char *text, size_t n, int w);
 bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struct err *e);
 void pager_close(struct pager *p);
-/* Draw the rows and, on the last line, the keys. If the width has changed, the first row stays on the screen. */
+/* Divide the text for this width of the text and height of the canvas. The first row stays on the screen. */
+void pager_fit(struct pager *p, int w, int h);
+bool pager_scrolls(const struct pager *p); /* is the text longer than the screen? */
+/* Draw the rows and, on the last line, the keys. */
 void pager_draw(struct pager *p, struct canvas *c);
+bool pager_takes(const struct pager *p, int key); /* does the key move, search or belong to a search? */
 /* Handle a key; returns false if the key leaves the pager. */
 bool pager_key(struct pager *p, int key);
 
