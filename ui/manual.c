@@ -154,12 +154,15 @@ static const struct {
      "The file of key bindings for the prompt, as in every program that uses readline; the application name is "
      "warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
+    {NULL, "XDG_DATA_HOME, XDG_DATA_DIRS", "Their folders warpspy/lessons may hold lessons of your own, NAME.txt."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "How threads wait for one another. If neither is set, threads soon sleep, which is best on a busy machine; "
      "`active` is best for measurements of small matrices on an idle machine."},
     {NULL, "CUDA_VISIBLE_DEVICES", "The GPUs that the program can use."},
     {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`; # begins a comment."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
+    {NULL, "~/.local/state/warpspy/lessons", "Your answers in the lessons: a file for each lesson."},
+    {NULL, "share/warpspy/samples", "Beside the program's bin: sample matrices and lessons."},
     {"EXIT STATUS", "0", "All commands succeeded."},
     {NULL, "1", "A command failed, or its output could not be written."},
     {NULL, "2", "The options are wrong."},

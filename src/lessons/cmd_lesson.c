@@ -66,10 +66,10 @@ struct lesson {
     struct lesson_head head;
     /* the following are used only if questions are asked */
     struct pages pages;
-    struct sheet *sheet; /* owned; NULL: nothing is kept */
-    bool held;           /* the output of commands is shown when the question above them is answered */
-    bool unsaved;        /* the sheet could not be saved, and the reader knows that */
-    char footer[80];
+    struct sheet *sheet;           /* owned; NULL: nothing is kept */
+    bool held;                     /* the output of commands is shown when the question above them is answered */
+    bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
+    char footer[80], heading[200]; /* the question; a heading of pages when it was shown */
     struct quiet {
         int questions; /* answered earlier: up to the end of these questions, nothing is printed; 0: all is printed */
         struct out *out, *loud;
@@ -106,6 +106,14 @@ static void fill_sheet(struct lesson *L, const char *path)
     sheet_now(t->begun);
 }
 
+/* The lesson begins again; its first answer replaces the sheet. */
+static void say_finished(struct session *s, const struct sheet *t)
+{
+    char score[160];
+    sheet_score(t, score, sizeof score);
+    out_text(s->out, "You finished this lesson on %s: %s. New answers replace these.", t->ended, score);
+}
+
 /* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet that was made for a
    different version of the lesson's text is not used. */
 static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct err *e)
@@ -114,7 +122,8 @@ static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct
     char name[sizeof t->lesson];
     if (!t) return false;
     name_of(path, name, sizeof name);
-    bool begun = !restart && sheet_load(t, name) && t->n && !*t->ended && !strcmp(t->text, L->head.text);
+    bool kept = sheet_load(t, name) && t->n && !strcmp(t->text, L->head.text), begun = kept && !*t->ended && !restart;
+    if (kept && *t->ended) say_finished(L->session, t);
     if (begun)
         L->quiet.questions = t->n;
     else
@@ -238,12 +247,24 @@ static void keep_reply(struct lesson *L)
     out_note(L->session->out, "the answers are not saved: %s%s%s", e.where, *e.where ? ": " : "", e.text);
 }
 
+/* "Question 3 of 15"; in a pipe, where lessons are tests, "Question 3". */
+static void question_label(struct lesson *L, char *out, size_t size)
+{
+    int n = L->score.questions + 1;
+    if (L->pages.s && L->head.questions)
+        snprintf(out, size, "Question %d of %d", n, L->head.questions);
+    else
+        snprintf(out, size, "Question %d", n);
+}
+
 /* Ask the question that is on the screen. Returns false if the reader left. */
 static bool ask(struct lesson *L)
 {
     struct session *s = L->session;
     if (!L->held) show(L);
     if (L->score.left) return false;
+    memcpy(L->pages.heading, L->heading, sizeof L->heading);
+    question_label(L, L->footer, sizeof L->footer);
     pages_direct(&L->pages);
     int lines = question_ask(s, &L->question, &L->score);
     pages_collect(&L->pages);
@@ -310,16 +331,6 @@ static bool row(struct lesson *L, char *text, struct err *e)
 
 /* ---- questions ---- */
 
-/* "Question 3 of 15"; in a pipe, where lessons are tests, "Question 3". */
-static void question_label(struct lesson *L, char *out, size_t size)
-{
-    int n = L->score.questions + 1;
-    if (L->pages.s && L->head.questions)
-        snprintf(out, size, "Question %d of %d", n, L->head.questions);
-    else
-        snprintf(out, size, "Question %d", n);
-}
-
 static bool question(struct lesson *L, char *text, struct err *e)
 {
     struct question *q = &L->question;
@@ -328,8 +339,7 @@ static bool question(struct lesson *L, char *text, struct err *e)
     if (first) q->line = L->session->script_line;
     if (!question_add(q, text + 1, e)) return false;
     question_label(L, label, sizeof label);
-    snprintf(L->pages.heading, sizeof L->pages.heading, "%.60s: %.130s", label, q->text);
-    snprintf(L->footer, sizeof L->footer, "%s", label);
+    snprintf(L->heading, sizeof L->heading, "%.60s: %.130s", label, q->text);
     snprintf(label + strlen(label), sizeof label - strlen(label), ":");
     if (first) prose(L, label, e);
     if (text[1] != ' ' || text[2] != ' ') return prose(L, text + 1, e);
@@ -568,8 +578,8 @@ const struct command command_lesson = {
     .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
             "continues where you left it; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
             "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
-            "Text waits at the end of each page. In a pipe or script, questions are printed with their answers, and\n"
-            "nothing waits.\n"
+            "Text waits at the end of each page, unless `set pager off`. In a pipe or script, questions are printed\n"
+            "with their answers, and nothing waits.\n"
             "At the end, a hand-in file can be written, with your answers and tries; `handin FILE` writes it later.\n"
             "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
             "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"

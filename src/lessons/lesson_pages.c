@@ -2,6 +2,7 @@
 #include "lesson_pages.h"
 #include "base/text.h"
 #include "session/front.h"
+#include "session/options.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -20,7 +21,7 @@ static bool page_size(const struct pages *p, int *columns, int *rows)
 {
     struct winsize size;
     if (!p->s->front || !p->s->front->pause || !is_terminal(&p->before)) return false;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) return false;
+    if (!strcmp(option_value(p->s, OPTION_PAGER), "off") || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size)) return false;
     *columns = size.ws_col;
     *rows = size.ws_row - 1; /* the last row is for the prompt */
     return *columns >= COLUMNS_LEAST && *rows >= ROWS_LEAST;
