@@ -36,6 +36,7 @@ static struct {
     bool open;
     char enter[64];     /* the escape sequence that enters the full screen again, after the first time */
     SCREEN *screen;     /* NULL: not opened yet */
+    TERMINAL *learned;  /* the entry that was read first; readline may use it, so it stays until the end */
     TERMINAL *terminal; /* terminal of the screen; readline uses another TERMINAL */
     WINDOW *keys;       /* a pad, because reading keys from a pad draws nothing */
 } full = {.mouse = true};
@@ -74,6 +75,7 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
             "this machine has no terminfo entry for TERM=%.40s; set TERM=xterm-256color, or install the package "
             "ncurses-term",
             name);
+    full.learned = cur_term;
     if (!cursor_address || !clear_screen)
         return fail(e, E_UNSUPPORTED, "the terminal `%.40s` cannot position its cursor; views are shown as text only",
                     name);

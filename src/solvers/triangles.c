@@ -71,19 +71,28 @@ static bool order_both(const struct solve *v, const struct factors *f, struct or
     return ok;
 }
 
+static void free_triangles(struct triangles *t)
+{
+    mem_free(t->lower);
+    mem_free(t->upper);
+    mem_free(t);
+}
+
 /* The right-hand side for U is the result for L. The solve with U reads this result from where the solve with L stored
-   it. */
+   it. The solve gets the triangles only when both are made, because the screen may show the solve in the meantime. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {
-    struct triangles *t = v->pre.host = mem_zero(1, sizeof *t, "two triangles", e);
+    struct triangles *t = mem_zero(1, sizeof *t, "two triangles", e);
     struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower};
     struct level_source U = {
         .entries = upper_of(f), .position = upper->position, .at = lower->position, .dinv = f->upper};
     if (!t) return false;
     t->lower = level_schedule_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
     t->upper = t->lower ? level_schedule_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
-    return t->upper != NULL;
+    if (!t->upper) return free_triangles(t), false;
+    v->pre.host = t;
+    return true;
 }
 
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
@@ -110,10 +119,7 @@ bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
 void triangles_drop(struct solve *v)
 {
     struct triangles *t = v->pre.host;
-    if (!t) return;
-    mem_free(t->lower);
-    mem_free(t->upper);
-    mem_free(t);
+    if (t) free_triangles(t);
     v->pre.host = NULL;
 }
 

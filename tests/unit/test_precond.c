@@ -10,6 +10,7 @@
 #include "solvers/level_schedule.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "solvers/precond.h"
 #include "session/session_solve.h"
@@ -347,6 +348,35 @@ static void test_cancelled(void **state)
     }
 }
 
+/* The screen shows the memory of a solve while its preconditioner is being made, within watch_tick. */
+static bool shows_memory(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct session *s = w->user;
+    (void)what, (void)done, (void)total;
+    if (s->solve && s->solve->pre.method) assert_true(solve_memory(s->solve) > 0);
+    return true;
+}
+
+static void test_shown_while_made(void **state)
+{
+    (void)state;
+    loop_check_all(true);
+    for (int i = 0; preconds[i]; i++) {
+        struct bed bed;
+        struct err e = {0};
+        bed_make(&bed, &grid);
+        struct solve_change c = {
+            .tol = NAN, .omega = NAN, .m = -1, .maxit = -1, .pre = preconds[i], .change_pre = true};
+        assert_true(bed_begin(&bed, "jacobi", 0, "emu", T_F64, &e));
+        bed.s.watch = (struct watch){shows_memory, &bed.s};
+        struct watch *before = loop_enter(&bed.s.watch);
+        if (!solve_change(bed.s.solve, &c, &e)) fail_msg("%s: %s", preconds[i]->name, e.text);
+        loop_enter(before);
+        bed_free(&bed);
+    }
+    loop_check_all(false);
+}
+
 static void test_gain(void **state)
 {
     (void)state;
@@ -444,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_failing_allocations),
         cmocka_unit_test(test_failing_device),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_shown_while_made),
         cmocka_unit_test(test_gain),
         cmocka_unit_test(test_collection),
     };
