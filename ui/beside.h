@@ -15,7 +15,8 @@ struct beside_duty {
     void (*begin)(struct session *s); /* called on the main thread; NULL: nothing to do */
     void (*end)(void);                /* called on the main thread; NULL: nothing to do */
     void (*drop)(void);               /* forget the text typed so far; NULL: nothing to do */
-    bool (*serve)(struct session *s); /* handle keys and draw; returns true if it wants to be called again at once */
+    bool (*serve)(
+        struct session *s); /* handle keys and draw; returns true if it wants to be called again immediately */
 };
 void beside_duty_is(enum beside what, const struct beside_duty *duty);
 

@@ -29,7 +29,7 @@ static bool find_kind(const char *name, enum export_kind *out)
     return false;
 }
 
-/* The kind of file: the word after `as`, or, without `as`, the ending of the file's name. */
+/* The kind of file: the word after `as`, or, without `as`, the extension of the file name. */
 static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
 {
     const char *as = arg(a, "as"), *file = arg(a, "file"), *dot = strrchr(file, '.');

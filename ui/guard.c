@@ -22,7 +22,8 @@ static const char script[] = "exec 3<&1; full=0; ours=\n"
 enum { MODES_SIZE = 400, MODES_MOST = 8 };
 
 static int to_guard = -1;
-static char known[MODES_MOST][MODES_SIZE]; /* the modes that need no line: those to restore, and those already sent */
+static char known[MODES_MOST][MODES_SIZE]; /* modes that need not be sent to the guardian: the modes to restore, and the
+                                              modes that were sent already */
 static int nknown;
 
 /* Write terminal modes in the format of `stty -g`. */

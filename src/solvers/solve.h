@@ -167,7 +167,7 @@ struct solve_cut {
     int stage; /* the part of the iteration that comes next; not 0 only if the iteration was ended between two parts */
     bool holding; /* launches change vectors: between cut_hold and cut_release */
     bool copied;  /* `data` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
-    struct watch *watch; /* of this thread; put aside while holding without a copy */
+    struct watch *watch; /* this thread's watch, not used between cut_hold and cut_release if there is no copy */
     int n;
     struct {
         char *p;

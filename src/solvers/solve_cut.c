@@ -1,5 +1,5 @@
-/* Ctrl-C within an iteration: what the iteration has changed is taken back, so that the solve can continue as if it had
-   not been interrupted. */
+/* Ctrl-C within an iteration: the changes that the iteration has made are undone, so that the solve can continue as if
+   it had not been interrupted. */
 #include "base/loop.h"
 #include "base/mem.h"
 #include "machine/device.h"
@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-/* Launches on a GPU are queued, and run on after Ctrl-C. */
+/* Can Ctrl-C end an iteration? On a GPU it cannot, because the queued launches run to their end. */
 static bool checked(const struct solve *v)
 {
     return !v->dev->ops->idle && loop_watch();
@@ -81,7 +81,7 @@ bool cut_release(struct solve *v, int stage, struct err *e)
     return true;
 }
 
-/* The launches of an emulator that were ended are reported by the next wait for the device. */
+/* If Ctrl-C ended launches on the emulator, the next sync reports that as an error: clear this error. */
 static bool clear_device(struct solve *v, struct err *e)
 {
     struct err why = {0};

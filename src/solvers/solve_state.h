@@ -35,14 +35,15 @@ void precond_drop(struct solve *v);
 
 /* ---- solve_cut.c: Ctrl-C within an iteration ---- */
 
-/* The n vectors in list[] and the scalars are about to change. With `copy`, Ctrl-C restores them from a copy; without,
-   Ctrl-C waits until cut_release (the emulator, which is slow, always copies). Of the vectors of a solver with columns,
-   the first column counts. Returns false if Ctrl-C came before. */
+/* The n vectors in list[] and the scalars are about to change. On the emulator, which is slow, and if `copy` is set and
+   the matrix is large, copy them; cut_undo restores them from this copy. Without a copy, Ctrl-C takes effect only at
+   cut_release. Of the basis of gmres, only the first column is copied. Returns false if the user has already pressed
+   Ctrl-C, or if the copy fails. */
 bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e);
-/* The changes since cut_hold are complete; `stage` is the part of the iteration that comes next. Returns false if
-   Ctrl-C came before. */
+/* The changes since cut_hold are complete; `stage` is the part of the iteration that comes next. Returns false if the
+   user pressed Ctrl-C after cut_hold. */
 bool cut_release(struct solve *v, int stage, struct err *e);
-/* Take back what was changed since cut_hold. */
+/* Undo the changes since cut_hold. */
 bool cut_undo(struct solve *v, struct err *e);
 void cut_free(struct solve *v);
 
@@ -94,7 +95,8 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and write record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
-/* If the records show convergence, let the solver check it; the solve goes on if the solver refutes it. */
+/* If the records show convergence, let the solver check the convergence; if the solver refutes the convergence, the
+   solve continues. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */

@@ -28,7 +28,7 @@ static struct {
     int64_t left;
     struct session *session;
     struct stage stage;
-    char typed[TYPED]; /* the text being typed; the part from `next` on has not been typed yet */
+    char typed[TYPED]; /* the text being typed; the part that begins at `next` has not been typed yet */
     size_t next;
     char names[NAMES]; /* names of the most recent keys, each followed by a blank */
     size_t nnames;     /* bytes used */

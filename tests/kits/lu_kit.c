@@ -140,8 +140,8 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-/* ours: whether the method is our own; false: it belongs to a library. Exact values are not checked for a library,
-   which may invert triangles. */
+/* ours: whether the method is our own; false: it is a library's. Exact values are not checked for a library, which may
+   invert triangles. */
 static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};

@@ -519,8 +519,10 @@ static void tables_fit_a_terminal(void **state)
     } cases[] = {
         {table_text, 0, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
         {table_text, 42, "kernel  work                            us\ncsr     one row of the matrix per warp   5\n"},
-        {table_text, 36, "kernel  work                      us\ncsr     one row of the matrix      5\n        per warp\n"},
-        {table_text, 27, "kernel  work\ncsr     one row of the\n        matrix per warp\nhidden (terminal too\nnarrow): us\n"},
+        {table_text, 36,
+         "kernel  work                      us\ncsr     one row of the matrix      5\n        per warp\n"},
+        {table_text, 27,
+         "kernel  work\ncsr     one row of the\n        matrix per warp\nhidden (terminal too\nnarrow): us\n"},
         {table_text, 10, "kernel\ncsr\nhidden\n(terminal\ntoo\nnarrow):\nwork, us\n"},
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
@@ -562,7 +564,8 @@ static void tables_keep_their_names(void **state)
     free(text);
 }
 
-/* The table's main column stays and is wrapped in the remaining width; the columns before the main column are hidden. */
+/* The table's main column stays and is wrapped in the remaining width; the columns before the main column are hidden.
+ */
 static void the_main_column_is_kept(void **state)
 {
     struct table t = {0};
@@ -574,18 +577,19 @@ static void the_main_column_is_kept(void **state)
     t.rank = COLUMN_ANSWER;
     assert_true(table_add(&t, "s", "source", "y[row] = sum of all of them;", false, false, NULL));
     char *text = printed(&t, table_text, 35);
-    assert_string_equal(text, "line    sectors  source\nk.cu:1        5  y[row] = sum of\n                 all of them;\n"
-                              "hidden (terminal too narrow): each\n");
+    assert_string_equal(text,
+                        "line    sectors  source\nk.cu:1        5  y[row] = sum of\n                 all of them;\n"
+                        "hidden (terminal too narrow): each\n");
     free(text);
     text = printed(&t, table_text, 12);
-    assert_string_equal(text,
-                        "line    source\nk.cu:1  y[row] = sum of\n        all of them;\nhidden\n(terminal\ntoo narrow):\nsectors,\neach\n");
+    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum of\n        all of them;\nhidden\n(terminal\ntoo "
+                              "narrow):\nsectors,\neach\n");
     free(text);
     table_clear(&t);
 }
 
-/* Too narrow: columns with one value in all rows are dropped and named with it, then details are hidden, from the
-   right, then normal columns; the first column and the answer stay. */
+/* If the terminal is too narrow, columns with one value in all rows are dropped and listed with that value; then
+   details are hidden, from the right, then normal columns; the first column and the answer stay. */
 static void columns_go_by_rank(void **state)
 {
     static const struct {

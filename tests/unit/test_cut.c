@@ -1,5 +1,5 @@
-/* Ctrl-C within an iteration of every solver, at every place where the iteration looks: the history and x stay as they
-   were after the iteration before, and the solve continues as if it had not been interrupted. */
+/* Ctrl-C within an iteration of every solver, at every point where the iteration checks for Ctrl-C: the history and x
+   stay as they were after the previous iteration, and the solve continues as if it had not been interrupted. */
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/watch.h"
@@ -78,7 +78,8 @@ static void copy_x(const struct solve *v, double *to)
     assert_true(v->dev->ops->get(v->dev, to, v->vec[i], bytes_of_x(v), NULL));
 }
 
-/* Run one iteration, after it was cut at every place. Returns the number of cuts. */
+/* Interrupt one iteration at every point where it checks for Ctrl-C, then complete the iteration. Returns the number of
+   interruptions. */
 static int step_with_cuts(struct solve *v)
 {
     int cuts = 0, stage = v->cut.stage;
@@ -91,14 +92,15 @@ static int step_with_cuts(struct solve *v)
         loop_enter(&w);
         one_step(v);
         loop_enter(NULL);
-        if (v->iterations > before) break; /* what was cut, if anything, is the true residual after the iteration */
+        /* the iteration is complete: at most, the computation of the true residual after it was interrupted */
+        if (v->iterations > before) break;
         assert_true(v->cut.now);
         cuts++;
         assert_int_equal(v->iterations, before);
         assert_int_equal(v->reason, RUNNING);
         copy_x(v, is);
         assert_memory_equal(was, is, (size_t)bytes_of_x(v));
-        if (v->cut.stage != stage) ticks = -1; /* the part that comes next is cut at every place too */
+        if (v->cut.stage != stage) ticks = -1; /* interrupt the next part of the iteration at every point, too */
         stage = v->cut.stage;
     }
     assert_int_equal(v->iterations, before + 1);
@@ -156,7 +158,7 @@ static void iterations_on_the_emulator_can_be_cut(void **state)
     check_all(&on_emu, "emu");
 }
 
-/* A solve that is ended after a cut has the x of its last record. */
+/* If a solve is ended after an iteration was interrupted, x is the x of the last record. */
 static void a_solve_that_was_cut_keeps_x(void **state)
 {
     (void)state;
@@ -185,7 +187,7 @@ static void a_solve_that_was_cut_keeps_x(void **state)
     loop_check_all(false);
 }
 
-/* Going back after a cut between the two parts of an iteration begins the iteration anew. */
+/* Going back after an interruption between the two parts of an iteration starts that iteration from its beginning. */
 static void a_solve_that_was_cut_can_go_back(void **state)
 {
     (void)state;

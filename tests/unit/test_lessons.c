@@ -625,7 +625,7 @@ static void questions_are_asked(void **state)
     shut(&t);
 }
 
-/* After a wrong answer, a hint and a second try. */
+/* After a wrong answer, the lesson gives a hint and a second try. */
 static void a_wrong_answer_has_a_second_try(void **state)
 {
     static const char hinted[] = "? How many?\n= 7\n~ The days\n~ of a week.\n\n? Yes or no?\n= no\n";
@@ -650,7 +650,8 @@ static void a_wrong_answer_has_a_second_try(void **state)
     shut(&t);
 }
 
-/* A reader who left goes on after the last answered question; the commands before it run again, and print nothing. */
+/* A reader who left the lesson continues after the last answered question; the commands before that point run again
+   without printing anything. */
 static void a_lesson_goes_on_where_it_was_left(void **state)
 {
     struct talk t;
@@ -683,7 +684,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     shut(&t);
 }
 
-/* A state folder that cannot be written is one note. */
+/* If the state folder cannot be written, one note is printed. */
 static void answers_are_lost_with_a_note(void **state)
 {
     struct talk t;
@@ -770,7 +771,8 @@ static void a_hand_in_file_is_checked(void **state)
     shut(&t);
 }
 
-/* A changed byte anywhere, a missing line and a further line are refused; line ends of another system are not. */
+/* A file with a changed byte, a missing line or an additional line is refused; line ends of a different system are
+   accepted. */
 static void a_changed_hand_in_file_is_refused(void **state)
 {
     char text[8192], other[16384];

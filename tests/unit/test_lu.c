@@ -374,7 +374,8 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* Steps belong to one matrix: dropping the matrix, or starting with another matrix, discards the steps. */
+/* The steps are those of one matrix: dropping that matrix, or stepping through a different matrix, discards the steps.
+ */
 static void test_command_steps(void **state)
 {
     (void)state;

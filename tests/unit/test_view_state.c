@@ -1,4 +1,4 @@
-/* The state of each view is separate: keys of one view change no other view, another matrix resets all views, and a
+/* The state of each view is separate: keys of one view change no other view, a different matrix resets all views, and a
    state's memory is released. */
 #include "session/command.h"
 #include "base/err.h"
@@ -187,7 +187,7 @@ static void a_state_is_released(void **state)
     view_reset(&st, &b);
     assert_int_equal(freed, 2);
     assert_int_equal(toy->chosen, 0);
-    view_state_copy(&copy, &st); /* the state belongs to another matrix */
+    view_state_copy(&copy, &st); /* the state is that of a different matrix */
     assert_int_equal(other->chosen, 5);
     compute(&st);
     view_state_free(&st);
@@ -210,7 +210,7 @@ static void lasting_results_go_with_their_matrix(void **state)
     view_reset(&st, &a);
     assert_int_equal(freed, 0);
     assert_non_null(((struct toy *)st.own)->computed);
-    a.number = 2; /* another matrix at the same address */
+    a.number = 2; /* a different matrix at the same address */
     view_reset(&st, &a);
     assert_int_equal(freed, 1);
     view_state_free(&st);
