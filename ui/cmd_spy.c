@@ -29,7 +29,7 @@ struct cells {
     int h, w;
     uint32_t *n;
     enum spy_by by;
-    struct cell_values values; /* unless `by` is SPY_COUNT */
+    struct cell_values values; /* not used if `by` is SPY_COUNT */
 };
 
 static int64_t first_of(int64_t all, int cells, int k)
@@ -37,8 +37,8 @@ static int64_t first_of(int64_t all, int cells, int k)
     return (k * all + cells - 1) / cells;
 }
 
-/* Add the values of a row of cells: a character for each cell, + - * or 0, or a blank if the cell is empty; or the
-   largest |a| of each cell. line and signs have room for a row of cells. */
+/* Print the values of a row of cells: the signs, one character per cell (+ - * 0, or a blank if the cell is empty), or
+   the largest |a| of each cell. line and signs have room for a row of cells. */
 static void say_values(struct out *o, const struct cells *c, int y, double *line, char *signs)
 {
     for (int x = 0; x < c->w; x++) {
@@ -119,7 +119,7 @@ static bool spy_data(struct session *s, const struct csr *A, int h, int w, enum 
     return ok;
 }
 
-/* The word after `by`, which the view keeps; without it, what the view shows. */
+/* *by is the word after `by`, which the view keeps; without that word, *by is what the view shows. */
 static bool choose_by(const struct args *a, const struct matrix *m, struct view_state *st, enum spy_by *by,
                       struct err *e)
 {
@@ -159,8 +159,8 @@ const struct command command_spy = {
     .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density. `view\n"
             "spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
             "matrix, the view first shows a sample, and counts all entries while no key is pressed. The views rows\n"
-            "and layout share the cursor of this view. `by sign` and `by magnitude` colour by the signs or by the\n"
-            "largest |a| of a cell, until `by count`.\n"
+            "and layout share the cursor of this view. `by sign` colours each cell by its signs, `by magnitude` by\n"
+            "its largest |a|, and `by count` by its density again.\n"
             "    spy\n"
             "    spy by sign\n"
             "    spy A width 120 height 40",

@@ -1,4 +1,4 @@
-/* Output by pages: a stream that passes the first page on and holds the rest. */
+/* Output by pages: a stream that passes on the first page and holds back the rest. */
 #include "paged.h"
 #include "beside.h"
 #include "canvas.h"
@@ -28,7 +28,7 @@ static struct {
     struct out_target before;
     char *text; /* owned */
     size_t n, room;
-    size_t passed, row; /* bytes that were passed on; where the current row begins */
+    size_t passed, row; /* number of bytes passed on; offset at which the current row begins */
     int rows;           /* complete rows that were passed on */
     bool held;
     bool showing;      /* paged_show runs */
@@ -42,7 +42,7 @@ static void pass(size_t end)
     paged.passed = end;
 }
 
-/* Forget the text: what follows fills a page of its own. */
+/* Forget the text; the text that follows starts a new page. */
 static void start_again(void)
 {
     paged.n = paged.passed = paged.row = 0;
@@ -120,7 +120,7 @@ void paged_begin(struct session *s)
 
 /* ---- the pager ---- */
 
-/* Print what the pager has shown beyond the first page, so that it can be read above the prompt. */
+/* Print the text that the pager has shown after the first page, so that this text can be read above the prompt. */
 static void keep_shown(size_t shown)
 {
     int lines = 0;
@@ -176,7 +176,7 @@ static bool show_program(struct session *s)
     return false;
 }
 
-/* Lines that were typed ahead would be taken as keys of the pager. */
+/* Was a line typed ahead? The pager would take it as keys. */
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

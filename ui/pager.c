@@ -93,7 +93,7 @@ void pager_close(struct pager *p)
     *p = (struct pager){0};
 }
 
-/* The row of the text's byte `at`. */
+/* The row that contains byte `at` of the text. */
 static int row_of(const struct pager *p, size_t at)
 {
     int row = 0;
@@ -117,7 +117,7 @@ static void move_to(struct pager *p, int first)
     p->first = first > last ? last : first < 0 ? 0 : first;
 }
 
-/* The text of a row, without escape sequences and its line end. */
+/* The text of a row, without escape sequences and without its line end. */
 static char *row_text(const struct pager *p, int row, char out[ROW_MOST])
 {
     size_t n = 0, k;
@@ -189,13 +189,15 @@ void pager_draw(struct pager *p, struct canvas *c)
 
 /* ---- keys ---- */
 
-/* The row at which a search goes on: the row found last, if it is on the screen. */
+/* The row from which a search continues: the row found last if it is on the screen, otherwise the first row on the
+   screen. */
 static int place(const struct pager *p)
 {
     return p->found >= p->first && p->found < p->first + page(p) ? p->found : p->first;
 }
 
-/* Show the nearest row that contains the searched text, from the row `from` on, downwards or upwards. */
+/* Search for the text in the rows, beginning with row `from`, downwards (by = 1) or upwards (by = -1), and show the
+   first row that contains it. */
 static void seek(struct pager *p, int from, int by)
 {
     char text[ROW_MOST];

@@ -14,7 +14,7 @@ struct pager {
     bool words;       /* divide long lines at blanks; set before pager_fit */
     int margin;       /* columns left and right of the text */
     const char *keys; /* shown on the last line if the text is longer than the screen */
-    size_t *row;      /* where each row begins, then n; owned */
+    size_t *row;      /* offset at which each row begins, then n; owned */
     int rows;         /* rows of the text in the width w */
     int w, h;         /* the width of the text, and the height of the canvas */
     int first;        /* the first row that is shown */
@@ -25,7 +25,7 @@ struct pager {
     char message[120]; /* shown instead of the keys */
 };
 
-/* The bytes of the first row of a text of n > 0 bytes on a terminal of w columns, with its line end. */
+/* The number of bytes in the first row of a text of n > 0 bytes on a terminal of w columns, with its line end. */
 size_t pager_row(const char *text, size_t n, int w);
 bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struct err *e);
 void pager_close(struct pager *p);

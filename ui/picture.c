@@ -162,7 +162,8 @@ static bool is_letter(struct cell k, int style)
     return k.style == style && k.glyph > ' ' && !is_shape(k.glyph);
 }
 
-/* Collect the text of cells from x that have one style, at most `most` bytes; it may contain single blanks. */
+/* Collect the text of the cells that begin at x and have one style, at most `most` bytes; it may contain single blanks.
+ */
 static int text_run(const struct canvas *c, int row, int x, char *text, size_t most)
 {
     const struct cell *k = &c->cell[row * c->w];

@@ -16,7 +16,7 @@ struct plot {
     double low, high;
 };
 
-/* A plot as wide as the canvas, h lines high from line y, for residuals from least to most. */
+/* A plot as wide as the canvas and h lines high, with its top at line y, for residuals from least to most. */
 struct plot plot_new(const struct canvas *c, int y, int h, double least, double most);
 /* Can the residual be shown on a log scale? */
 bool can_plot(double residual);

@@ -107,8 +107,8 @@ static char **matches(const char *text, int start, int end)
 
 /* ---- lines ---- */
 
-/* A shell that follows may read its line by readline too. The unused character VEOL2 tells its modes from the modes of
-   this program, so that the guardian changes only the latter. */
+/* A shell that runs after this program may read its line with readline too. The unused character VEOL2 distinguishes
+   its modes from the modes of this program, so that the guardian changes only the latter. */
 static void prepare_marked(int meta)
 {
     struct termios now;

@@ -46,7 +46,7 @@ void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event
 /* Install the signal handlers. The handlers set flags; after a crash, they restore the
    terminal and let the crash continue. */
 void term_signals(void);
-void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program at once (off) */
+void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program immediately (off) */
 bool term_quiet(bool on);      /* on: keys typed while a command runs are kept but not echoed; returns the old value */
 void term_stop(void);          /* after Ctrl-Z: restore the terminal, stop, and open it again */
 /* Wait for input on stdin or a signal. */
@@ -54,14 +54,14 @@ enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_CONTINUE, H_RESIZE };
 enum happened term_wait(int ms);
 bool term_resized(void);      /* was the window resized? Clears the flag */
 bool term_continued(void);    /* was the process continued after kill -STOP? Clears the flag */
-void term_guard(void);        /* start the guardian, and name the present modes to it */
+void term_guard(void);        /* start the guardian, and send the present modes to it */
 bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag */
 
 /* ---- guard.c ---- */
 
-/* A separate process restores the terminal if this process is killed. It sets the modes back to `before` if they are
-   still modes that guard_modes has named. While the full screen is on (`guard`), `raw` is one of these modes, and the
-   separate process also writes `reset`. */
+/* A separate process restores the terminal if this process is killed. It sets the modes back to `before` if the
+   terminal still has modes that guard_modes has sent. While the full screen is on (`guard`), `raw` is one of these
+   modes, and the separate process also writes `reset`. */
 void guard(bool on);
 void guard_modes(const struct termios *now);
 void guard_end(void); /* the terminal is restored: end the separate process */

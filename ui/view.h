@@ -31,7 +31,7 @@ struct view {
        the state has no such results. */
     void (*state_free)(void *own);
     bool lasts; /* the results depend on the matrix only: they are kept as long as the pane shows the same matrix */
-    /* Reset the view's own state for another matrix. NULL: fill it with zeros. */
+    /* Reset the view's own state for a different matrix. NULL: fill it with zeros. */
     void (*state_reset)(void *own);
     /* Copy the user's choices in the view's own state. NULL: all choices are in struct view_state. */
     void (*state_copy)(void *to, const void *from);

@@ -6,14 +6,14 @@
 #include <string.h>
 
 /* Prose is wrapped in its column, which is at least LEAST columns wide, or LEAST_ANSWER if its rank is COLUMN_ANSWER.
-   Details are hidden if an answer in prose would get less than ROOMY columns. */
+   Details are hidden if an answer in prose would otherwise get fewer than ROOMY columns. */
 enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, ROOMY = 30, COLUMN_MOST = 4096 };
 
 struct column {
     const char *name;
     int width;
     bool right; /* numbers, right-aligned */
-    bool prose; /* text of several words, which may be cut */
+    bool prose; /* text of several words, which may be wrapped */
     bool hidden;
     enum column_rank rank;
     const char *constant; /* the value, if it is the same in all rows; NULL: the rows differ */
@@ -138,8 +138,8 @@ static const char *constant_of(const struct table *t, const char *column)
     return t->rows > 1 ? value : NULL;
 }
 
-/* The bytes of text that fit in a column; text is divided at a blank if it has one there. *next receives what follows.
- */
+/* The number of bytes of text that fit in a column; the text is divided at a blank if possible. *next receives the
+   rest of the text. */
 static int fitting(const char *text, int width, const char **next)
 {
     int columns;
@@ -168,8 +168,8 @@ static const char *put_aligned(FILE *f, const struct column *c, const char *text
     return rest;
 }
 
-/* Width of the table in terminal columns. `answer`: the width to which prose in a column of rank COLUMN_ANSWER is
-   wrapped, while other prose is wrapped to its smallest width; 0: no prose is wrapped. */
+/* Width of the table in terminal columns. If `answer` is 0, no prose is wrapped. Otherwise, prose in columns of rank
+   COLUMN_ANSWER is wrapped to the width `answer`, and other prose is wrapped to LEAST. */
 static int width_of(const struct columns *k, int answer)
 {
     int sum = -GAP;
@@ -181,8 +181,8 @@ static int width_of(const struct columns *k, int answer)
     return sum;
 }
 
-/* Hide the last column of the lowest rank up to `most`; if `constant` is set, hide only a column with one value in all
-   rows. Returns false if no column can be hidden. */
+/* Of the columns with the lowest rank, hide the last; columns of a rank above `most` stay. If `constant` is set, hide
+   only a column with one value in all rows. Returns false if no column can be hidden. */
 static bool hide(struct columns *k, enum column_rank most, bool constant)
 {
     struct column *found = NULL;
@@ -236,7 +236,7 @@ static void print_hidden(const struct columns *k, bool constant, FILE *f, int wi
     if (named) table_wrapped(f, text, 0, 0, width);
 }
 
-/* Print the parts of a row's cells line by line. part[i] is what column i still has to print. */
+/* Print the parts of a row's cells line by line. part[i] is the text that column i still has to print. */
 static void put_lines(FILE *f, const struct columns *k, const char *part[COLUMNS_MAX])
 {
     for (bool more = true; more;) {

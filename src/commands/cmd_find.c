@@ -1,4 +1,5 @@
-/* find: the rows that meet conditions on their length, sum, diagonal or largest |a|, and the entries of a size. */
+/* find: finds the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries whose |a| meets
+   conditions. */
 #include "session/args.h"
 #include "base/err.h"
 #include "base/loop.h"
@@ -18,7 +19,7 @@
 /* TEXT_ROWS: matches that text shows without `limit`. */
 enum { TEXT_ROWS = 20, TEXT_MOST = 1000, WORD_MOST = 40 };
 
-/* What is searched, by the first word of the condition. */
+/* What to search for; the first word of the condition selects it. */
 struct kind_of_search {
     const char *word, *noun;
     bool (*find)(const struct csr *A, const struct search *s, struct found *out, struct err *e);
@@ -80,7 +81,7 @@ static void take_word(const char **text, char word[WORD_MOST])
     *text += n;
 }
 
-/* Report what stands at `text`: "`x` is not ...". */
+/* Report that the word at the start of `text` is wrong: "`x` in the condition is not ...". */
 static bool is_not(const char *text, const char *what, struct err *e)
 {
     struct message t = {0};
@@ -93,7 +94,7 @@ static bool is_not(const char *text, const char *what, struct err *e)
     return fail(e, E_USAGE, "%s", t.text);
 }
 
-/* The measure with this name, or the only one whose name begins so. */
+/* The measure with this name, or the only measure whose name begins with the word. */
 static const struct row_measure *measure_of(const char *word)
 {
     struct abbreviation x = {.typed = word};
@@ -102,7 +103,7 @@ static const struct row_measure *measure_of(const char *word)
     return x.n == 1 ? registry_find(&row_measure_registry, x.word) : r;
 }
 
-/* Take a measure, if there is one: without a name, the length is meant. */
+/* Take the name of a measure. If the text has no name here, the measure is the length. */
 static bool take_measure(const char **text, struct condition *c, struct err *e)
 {
     char word[WORD_MOST];
@@ -217,12 +218,13 @@ static bool run_find(struct session *s, const struct args *a, struct err *e)
 const struct command command_find_rows = {
     .name = "find",
     .grammar = "CONDITION... [sort MEASURE] [ascending] [limit N] [of MATRIX]",
-    .about = "the rows with a certain length, sum, diagonal or largest |a|; large entries",
-    .help = "`find rows` and conditions joined by `and`: a measure (length, sum, diagonal or max, the largest |a|),\n"
-            "then < <= > >= = or != and a number. Without a measure, the length is meant. A diagonal entry that is\n"
-            "not stored counts as 0. Of a complex matrix, sum and diagonal are moduli. `find entries > 1e6` finds\n"
-            "entries by |a|. `sort` puts the largest first, or the smallest with `ascending`. Text shows 20 matches,\n"
-            "or as many as `limit` says; JSON and CSV have all. Rows and columns count from 0.\n"
+    .about = "find rows by length, sum, diagonal or largest |a|, or entries by |a|",
+    .help = "`find rows` takes conditions joined by `and`. A condition is a measure (length, sum, diagonal, or max,\n"
+            "which is the largest |a|), then < <= > >= = or !=, then a number. The measure length may be left out.\n"
+            "A diagonal entry that is not stored counts as 0. For a complex matrix, sum and diagonal are absolute\n"
+            "values. `find entries > 1e6` finds the entries with |a| > 1e6. `sort` puts the largest first, or the\n"
+            "smallest with `ascending`. Text shows 20 matches, or N with `limit N`; without `limit`, JSON and CSV\n"
+            "show all matches. Rows and columns count from 0.\n"
             "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",
     .run = run_find,
     .compares = true,

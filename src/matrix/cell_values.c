@@ -37,7 +37,8 @@ double cell_largest(const struct cell_values *v, int64_t i)
 
 /* ---- one entry ---- */
 
-/* Several threads may raise the same cell. Most entries change nothing, so most threads only read. */
+/* Raise the value of a cell to at least `bits`. Several threads may do this at the same time. Most calls change
+   nothing, so they only read. */
 static void raise_to(uint64_t *cell, uint64_t bits)
 {
     uint64_t was = __atomic_load_n(cell, __ATOMIC_RELAXED);

@@ -18,7 +18,7 @@ enum { SIGN_PLUS = 1, SIGN_MINUS = 2, SIGN_NONE = 4 };
 /* Cell (y, x) has the index y*w + x. The struct owns both arrays. */
 struct cell_values {
     int h, w;
-    uint64_t *largest; /* the bits of the largest |a|, because the bits of doubles >= 0 have the order of the doubles */
+    uint64_t *largest; /* the bits of the largest |a|: read as integers, they have the order of the values */
     uint8_t *signs;    /* 0: no entry has been seen in the cell */
 };
 bool cell_values_new(struct cell_values *v, int h, int w, struct err *e);
@@ -26,12 +26,12 @@ void cell_values_free(struct cell_values *v);
 double cell_largest(const struct cell_values *v, int64_t i);
 
 /* To look at all entries in slices, call survey_begin, then call survey_more until it returns false. A slice is about
-   half a million entries and takes about a millisecond; the matrix is only read. Entries belong to cells by the rule of
-   density_of, and the limits of the window are the same. */
+   half a million entries and takes about a millisecond; the matrix is only read. The assignment of entries to cells and
+   the limits of the window are those of density_of. */
 struct survey {
     const struct csr *A;
     struct window win;
-    struct cell_values *to; /* new; the caller owns it */
+    struct cell_values *to; /* just made by cell_values_new; owned by the caller */
     int64_t done, end;      /* the next entry, and the end of the entries */
 };
 void survey_begin(struct survey *t, const struct csr *A, struct window win, struct cell_values *to);

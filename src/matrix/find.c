@@ -99,14 +99,15 @@ struct heap {
     int64_t limit;
 };
 
-/* Does a stand before b? A larger key stands first, and NaN stands last; of equal keys, the first position does. */
+/* Does a come before b? Matches are sorted by descending key, with NaN last; matches with equal keys are sorted by
+   position. */
 static bool stands_before(struct match_key a, struct match_key b)
 {
     if (isnan(a.key) || isnan(b.key)) return isnan(a.key) == isnan(b.key) ? a.at < b.at : isnan(b.key);
     return a.key != b.key ? a.key > b.key : a.at < b.at;
 }
 
-/* Move the item at `i` down until no item below it stands behind it. */
+/* Move the item at `i` down the heap until no item below it comes after it in the order of matches. */
 static void sift_down(struct match_key *item, int64_t n, int64_t i)
 {
     struct match_key moved = item[i];
@@ -139,7 +140,7 @@ static void offer(struct heap *h, double key, int64_t at)
     }
 }
 
-/* Put the items in order: move the worst behind the others, again and again. */
+/* Sort the items: repeatedly move the worst of the remaining items to the end of the remaining items. */
 static bool in_order(struct found *f, struct err *e)
 {
     struct loop l = loop_of("sorting", f->n);
@@ -173,7 +174,7 @@ static double key_of(const struct csr *A, const struct search *s, int64_t at)
     return s->ascending ? -key : key;
 }
 
-/* Search `all` rows or entries, which the conditions and the order measure. */
+/* Search all rows or all entries; `all` is their number. */
 static bool find_all(const struct csr *A, const struct search *s, int64_t all, struct found *out, struct err *e)
 {
     struct heap h = {out, s->limit < all ? s->limit : all};

@@ -1,4 +1,5 @@
-/* Find the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries of a certain size. */
+/* Find the rows whose length, sum, diagonal or largest |a| meets conditions, and the entries whose |a| meets
+   conditions. */
 #ifndef FIND_H
 #define FIND_H
 
@@ -10,7 +11,7 @@
 struct csr;
 struct err;
 
-/* A number that describes a row. For a complex matrix, sum and diagonal are moduli. */
+/* A number that describes a row. For a complex matrix, sum and diagonal are absolute values. */
 struct row_measure {
     const char *name, *about;
     const char *heading, *fmt; /* for tables */
@@ -38,16 +39,16 @@ struct search {
     int n; /* number of conditions, which must all hold */
     struct condition condition[CONDITIONS_MAX];
     const struct row_measure *sort; /* NULL: by position */
-    bool sorted;                    /* for entries: by |a|, which no row_measure describes */
+    bool sorted;                    /* in a search for entries: sort them by |a| */
     bool ascending;                 /* if sorted, the smallest first */
-    int64_t limit;                  /* keep at most this many */
+    int64_t limit;                  /* keep at most this many matches */
 };
 /* The rows or entries that match, in order. */
 struct found {
     int64_t matches; /* number of all matches */
     int64_t n;       /* number of matches kept */
     struct match_key {
-        double key; /* what was sorted by; 0: nothing */
+        double key; /* the value by which matches are sorted; 0: they are not sorted */
         int64_t at; /* row, or index of the entry in A->val */
     } * item;       /* [n], owned */
 };

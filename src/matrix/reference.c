@@ -95,8 +95,8 @@ static void reference_rows(const struct reference *q, int64_t from, int64_t to)
     }
 }
 
-/* The same rows, compiled for a processor with an FMA instruction: without it, each fma() is a call of libm. Both give
-   the same bits. */
+/* The same function, compiled for processors with an FMA instruction; in the function above, each fma() is a call to
+   libm. Both functions give the same bits. */
 #ifdef __x86_64__
 __attribute__((target("fma"), flatten)) static void reference_rows_fma(const struct reference *q, int64_t from,
                                                                        int64_t to)

@@ -53,7 +53,7 @@ static bool is_own_pager(const char *value)
     return !strcmp(value, "on") || !strcmp(value, "off") || !strcmp(value, "env");
 }
 
-/* A shell command is not checked before it is used. */
+/* Any other value is a shell command, which is not checked before it is used. */
 static bool check_pager(const char *value)
 {
     for (const char *p = value; *p; p++)
@@ -101,7 +101,7 @@ const struct setting options[] = {
         {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     [OPTION_PAGER] =
         {"pager",
-         "long output at the prompt; env: by $WARPSPY_PAGER or $PAGER; or by a command such as \"less -S\"",
+         "show long output by pages; env: with $WARPSPY_PAGER or $PAGER; or with a command such as \"less -S\"",
          "on",
          {"on", "off", "env"},
          NULL,

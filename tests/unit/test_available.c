@@ -71,9 +71,8 @@ static void groups_of_version_2_count(void **state)
     assert_int_equal(memory_available(root), 0);
 }
 
-/* In a container, the folder of the control group does not exist, but the mounted folder itself is the folder of the
- * group.
- */
+/* In a container, the folder of the control group does not exist, but the mounted folder itself is that of the
+   group. */
 static void groups_of_version_1_count(void **state)
 {
     const char *root = new_root(meminfo, "9:name=systemd:/x\n4:cpu,memory:/docker/x\n0::/\n");

@@ -12,7 +12,7 @@
 
 /* ---- measures ---- */
 
-/* What each measure of row_measures must be, from a plain loop. */
+/* The expected value of a measure, computed by a plain loop. */
 static double expected(const struct csr *A, int64_t row, const char *measure)
 {
     double length = 0, re = 0, im = 0, diagonal = 0, max = 0;
@@ -59,8 +59,8 @@ static bool is_match(const struct csr *A, const struct search *q, int64_t at)
     return true;
 }
 
-/* The matches are counted, in order, without gaps: each is a match, and no match that was left out stands before the
-   last. */
+/* Check that all matches are counted, that the kept items are matches in order, and that no match that was left out
+   comes before the last kept match. */
 static void check_found(const char *what, const struct csr *A, const struct search *q, int64_t all,
                         const struct found *f)
 {
@@ -116,7 +116,7 @@ static void every_search_is_complete(void **state)
     }
 }
 
-/* NaN matches no comparison but !=, and stands last. */
+/* NaN satisfies no comparison except !=, and comes last. */
 static void nan_stands_last(void **state)
 {
     struct talk t;

@@ -41,7 +41,7 @@ static void rows_are_those_of_the_terminal(void **state)
 
 /* ---- keys ---- */
 
-/* 100 lines "line 0" to "line 99"; lines 50 and 98 also say "needle". */
+/* 100 lines "line 0" to "line 99"; lines 50 and 98 also contain "Needle". */
 static const char *hundred(void)
 {
     static char text[2000];
@@ -110,7 +110,7 @@ static void keys_leave(void **state)
     for (int i = 0; i < COUNT(keys); i++) {
         struct pager p = open_hundred();
         assert_false(pager_key(&p, keys[i]));
-        press(&p, "/qQ"); /* while the user types, they are text or end the typing */
+        press(&p, "/qQ"); /* while the user types, these keys are text or end the typing */
         assert_true(pager_key(&p, keys[i]));
         pager_close(&p);
     }
@@ -154,7 +154,7 @@ static void a_page_shows_its_place(void **state)
     pager_close(&p);
 }
 
-/* The end of the text that was on the screen: what stays in the scrollback. */
+/* p.shown is the end of the text that has been on the screen; this text stays in the scrollback. */
 static void the_shown_text_is_known(void **state)
 {
     struct pager p = open_hundred();

@@ -129,7 +129,7 @@ static void check_values(const struct csr *A, struct window win, int h, int w)
     cell_values_free(&found);
     assert_true(cell_values_new(&found, h, w, NULL));
     cell_values_glance(A, win, &found);
-    for (int i = 0; i < h * w; i++) { /* a sample sees a part of what is there */
+    for (int i = 0; i < h * w; i++) { /* a sample contains only part of the entries */
         assert_false(found.signs[i] & ~signs[i]);
         assert_true(cell_largest(&found, i) <= largest[i]);
     }
@@ -554,7 +554,7 @@ static void assert_values(const struct shown *x)
 }
 
 /* The values of a large matrix are sampled first and then looked at in slices, also after zooming, when the counts come
-   from the sums. What was done is not done again. */
+   from the sums. No work is done twice. */
 static void values_come_in_slices(void **state)
 {
     (void)state;
@@ -580,7 +580,7 @@ static void values_come_in_slices(void **state)
     end(&x);
 }
 
-/* Without memory for the values, the sample stays. */
+/* If there is not enough memory for the values, the sample stays. */
 static void values_without_memory(void **state)
 {
     (void)state;
@@ -598,7 +598,7 @@ static void values_without_memory(void **state)
     end(&x);
 }
 
-/* A pattern matrix has no signs: the key goes on to the magnitude and says why. */
+/* A pattern matrix has no signs: the key c skips to the magnitude and shows the reason. */
 static void a_pattern_has_no_signs(void **state)
 {
     (void)state;
@@ -609,7 +609,7 @@ static void a_pattern_has_no_signs(void **state)
     strcpy(x.s.current->info.field, "pattern");
     press(&x, 'c');
     assert_int_equal(spy_of(&x)->by, SPY_MAGNITUDE);
-    assert_true(says(&x, "a pattern matrix has no values, so no signs"));
+    assert_true(says(&x, "a pattern matrix has no values and no signs"));
     end(&x);
 }
 

@@ -42,7 +42,7 @@ struct solve_pen {
 
 /* ---- view_solve_plot.c ---- */
 
-/* Draw the plot in h lines from line y on; returns the line below the plot. */
+/* Draw the plot in h lines, beginning at line y; returns the line below the plot. */
 int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h);
 
 /* ---- view_solve_figures.c ---- */

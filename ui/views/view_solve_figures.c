@@ -113,7 +113,7 @@ static void figures_cost(struct canvas *c, struct solve_pen *at, const struct so
     item_precond(c, at, v);
 }
 
-/* Draw the figures from line y on; returns the line below the figures. */
+/* Draw the figures, beginning at line y; returns the line below the figures. */
 int solve_view_figures(struct canvas *c, struct solve *v, struct view_state *st, int y, bool small)
 {
     struct solve_pen at = {1, y};

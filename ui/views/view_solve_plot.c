@@ -95,7 +95,7 @@ static void draw_legend(struct canvas *c, const struct plot *p, const struct sol
     canvas_text(c, x + 2, y, ST_TRUE, brief ? "o true" : "o true, b - A x");
 }
 
-/* Draw the plot in h lines from line y on; returns the line below the plot. */
+/* Draw the plot in h lines, beginning at line y; returns the line below the plot. */
 int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h)
 {
     char last[32];

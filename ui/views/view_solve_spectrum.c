@@ -85,7 +85,7 @@ void solve_view_spectrum(struct canvas *c, struct solve_pen *at, struct solve *v
     }
     if (!v->solver->arnoldi) return;
     look_at_hessenberg(v, &own->spectrum);
-    /* values read before the last restart belong to another operator */
+    /* values read before the last restart are those of a different operator */
     bool of_this = seen->columns && seen->iterations > v->base && seen->iterations <= v->iterations &&
                    v->history.residual[seen->iterations] == seen->residual;
     if (of_this) items_spectrum(c, at, v->pre.method ? "Ritz values of A M^-1" : "Ritz values of A", seen);

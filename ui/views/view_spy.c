@@ -196,7 +196,7 @@ static bool paint(struct painter *p, struct session *s, const struct view_state 
     return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
 }
 
-/* The choice of colours outlives the matrix. */
+/* Keep the choice of colours for the next matrix. */
 static void state_reset(void *own)
 {
     struct spy_state *spy = own;

@@ -80,7 +80,7 @@ struct spots {
     enum spy_by by;
     bool letters; /* characters show what colours would show */
     struct shades range;
-    unsigned sets; /* which sets of signs the characters have: bit 1 << (the signs but SIGN_NONE) */
+    unsigned sets; /* which sets of signs occur in the picture: bit 1 << (the set without SIGN_NONE) */
 };
 
 struct spy_state {
@@ -93,16 +93,17 @@ struct spy_state {
 
 /* ---- view_spy_by.c ---- */
 
-/* The name that users type: count, sign or magnitude; NULL after the last. */
+/* The names that users type: count, sign, magnitude; terminated by NULL. */
 extern const char *const spy_by_names[SPY_BYS + 1];
 bool spy_by_find(const char *name, enum spy_by *out);
-/* Can the matrix be shown in this way? Pattern and complex matrices have no signs; the error says so. */
+/* Can the matrix be shown in this way? Pattern matrices and complex matrices have no signs; the error gives this
+   reason. */
 bool spy_by_fits(const struct matrix *m, enum spy_by by, struct err *e);
 /* The user's choice, or the count if the choice does not fit the matrix. */
 enum spy_by spy_by_of(const struct matrix *m, const struct spy_state *spy);
-/* Choose the next that fits the matrix. */
+/* Choose the next colouring that fits the matrix. */
 void spy_by_next(const struct matrix *m, struct view_state *st);
-/* A set of signs, from 0 to 3: zeros and NaN do not count. */
+/* The set of signs without SIGN_NONE: 0 to 3. */
 uint8_t spy_signed(uint8_t signs);
 /* The names of sets of signs: "positive", "negative", "mixed" or "none", and a character for each. */
 const char *spy_signs_name(uint8_t signs);

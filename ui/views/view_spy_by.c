@@ -20,7 +20,7 @@ bool spy_by_fits(const struct matrix *m, enum spy_by by, struct err *e)
     if (by != SPY_SIGN) return true;
     if (m->csr.imag) return fail(e, E_UNSUPPORTED, "complex values have no sign; try `spy by magnitude`");
     if (strcmp(m->info.field, "pattern") != 0) return true;
-    return fail(e, E_UNSUPPORTED, "a pattern matrix has no values, so no signs; try `spy by count`");
+    return fail(e, E_UNSUPPORTED, "a pattern matrix has no values and no signs; try `spy by count`");
 }
 
 enum spy_by spy_by_of(const struct matrix *m, const struct spy_state *spy)
@@ -40,7 +40,7 @@ void spy_by_next(const struct matrix *m, struct view_state *st)
 
 /* ---- sets of signs ---- */
 
-/* Zeros and NaN count only in a cell that holds nothing else. */
+/* How each set of signs is shown. Zeros and NaN matter only in a cell that has no other values. */
 static const struct {
     const char *name;
     char letter;

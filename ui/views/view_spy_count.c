@@ -1,5 +1,5 @@
-/* The counts of the picture. The counts are computed at once if that is quick; otherwise, they are first sampled, and
-   then computed while no key comes. */
+/* The counts of the picture. The counts are computed immediately if that is quick; otherwise, they are first sampled,
+   and then computed while no key comes. */
 #include "view_spy.h"
 #include "view_state.h"
 #include "session/matrix.h"
@@ -67,7 +67,7 @@ static bool count_cells(struct view_state *st, const struct csr *A, const struct
     return first ? density_sample(A, win, g->h, g->w, g->n, e) : density_glance(A, win, g->h, g->w, g->n, e);
 }
 
-/* Look at all values immediately, or at a sample until spy_work() has looked at all. */
+/* Look at all values immediately, or at a sample until spy_work() has looked at all values. */
 static bool look_at_values(const struct view_state *st, const struct csr *A, struct err *e)
 {
     struct grid *g = &((struct spy_state *)st->own)->grid;

@@ -6,7 +6,7 @@
 
 const char spy_sign[SIGNS + 1] = ".:-=+*#%@";
 
-/* The cell that a dot of an axis belongs to. Most pictures have one dot per cell and need no division. */
+/* The cell of a dot on an axis. Most pictures have one dot per cell and need no division. */
 static int cell_of_dot(const struct axis *a, int dot)
 {
     return a->repeat == 1 ? dot : dot / a->repeat;
@@ -65,7 +65,7 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
     return s;
 }
 
-/* What the shade of a character shows. */
+/* The quantity that the shade of a character shows. */
 static double tone_of(const struct spot *s, enum spy_by by)
 {
     return by == SPY_MAGNITUDE ? s->largest : s->density;
@@ -102,7 +102,7 @@ static bool same_picture(const struct picture *a, const struct picture *b)
     return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy;
 }
 
-/* Signs as colours or letters. Without colours, a character with both signs keeps its dots. */
+/* Show signs by colours or letters. Without colours, a character with both signs keeps its dots. */
 static void show_signs(struct spot *s, bool dots, bool letters)
 {
     s->look.style = (uint8_t)spy_signs_style(s->signs);

@@ -40,7 +40,7 @@ void view_state_free(struct view_state *st);
 /* Prepare the state for showing matrix m, or no matrix if m is NULL. If the state was made for a different matrix, or
    if the size of the matrix has changed, it is reset. */
 void view_reset(struct view_state *st, const struct matrix *m);
-/* Copy the visible part and the cursor of `from`, unless it belongs to another matrix. */
+/* Copy the visible part and the cursor of `from`, unless `from` was made for a different matrix. */
 void view_state_copy(struct view_state *to, const struct view_state *from);
 
 #endif

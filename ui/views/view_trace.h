@@ -41,7 +41,7 @@ static inline int clamp(int v, int low, int high)
 extern const char *const trace_view_short[ACCESS_KINDS]; /* what a step does in a few letters */
 void trace_view_letters(const struct scope *s, char letter[SCOPE_ARRAYS]);
 enum style trace_view_style(const struct access_site *p);
-/* These functions draw from line y on, and return the line below what they draw. */
+/* These functions draw line y and the lines below it, and return the line below what they draw. */
 int trace_view_grid(struct canvas *c, const struct frame *f, int y);
 
 /* ---- view_trace_code.c ---- */
