@@ -32,7 +32,7 @@ struct scope_run;
 struct scope_thread;
 
 /* emu_scope: let `run` watch the later launches of this host thread; NULL: stop watching. emu_scope_kernel: state
-   whether these launches belong to the kernel itself or to its set-up. */
+   whether these launches are those of the kernel itself or of its set-up. */
 void emu_scope(struct scope_run *run);
 void emu_scope_kernel(bool on);
 

@@ -59,7 +59,7 @@ struct launch_settings {
     bool side_by_side; /* blocks may run on all threads of the host at the same time */
     bool races;        /* look for races within blocks */
     scope_run *scope;  /* watches the launches; NULL: launches are not watched */
-    bool scope_kernel; /* the launches belong to the watched kernel itself, not to its set-up */
+    bool scope_kernel; /* the launches are those of the watched kernel itself, not of its set-up */
 };
 extern launch_settings settings;
 

@@ -10,7 +10,7 @@
 namespace KERNEL_SPACE
 {
 
-/* The lane mask of the vector of V threads that the calling thread belongs to. */
+/* The lane mask of the vector of V threads that contains the calling thread. */
 template <int V> __device__ unsigned vector_mask()
 {
     return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);

@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(BLOCK)
     for (int i = t; i < n; i += BLOCK) store<T>(y, row0 + i, alpha, product[z + i], beta);
 }
 
-/* The first tile after i whose carry belongs to a row after r; carry_row is ascending. */
+/* The first tile after i whose carry is for a row after r; carry_row is ascending. */
 static __device__ int carries_end(GPTR(const int) carry_row, int tiles, int i, int r)
 {
     int low = i, high = tiles;

@@ -7,7 +7,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at once */
+enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at a time */
 
 /* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
    of all these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread

@@ -50,7 +50,7 @@ template <typename AT> struct pass_subtract {
     typename AT::scalars w;
     int64_t n;
     int m, row, first, last;
-    int64_t h; /* w[h + j] belongs to column j */
+    int64_t h; /* w[h + j] is for column j */
 
     __device__ void begin(typename AT::scalars) { h = gm_row(m, row); }
     __device__ vec_sums at(int64_t i) const
@@ -141,7 +141,7 @@ template <typename AT> struct pass_add {
     typename AT::scalars w;
     int64_t n;
     int m, k;
-    int64_t y; /* w[y + j] belongs to column j */
+    int64_t y; /* w[y + j] is for column j */
 
     __device__ void begin(typename AT::scalars s)
     {

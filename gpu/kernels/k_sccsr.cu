@@ -173,7 +173,7 @@ KERNEL_ENTRY(sccsr) = {
 };
 
 #ifndef __CUDACC__
-/* Multiplies the c interleaved rows of SC-row s of a segment, all at once. */
+/* Multiplies the c interleaved rows of SC-row s of a segment at the same time. */
 template <typename T> static void host_sc_row(const struct launch *L, const struct segment &g, int c, int64_t s)
 {
     const int *index = (const int *)L->A->ptr[SCCSR_ROW_INDEX] + g.place + s * c;

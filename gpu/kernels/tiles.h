@@ -1,5 +1,5 @@
 /* Splits the rows of a CSR matrix, or of a matrix and its transpose together, into tiles of equal work, whatever the
-   row lengths: the start of each tile, and the row that each entry of a tile belongs to. */
+   row lengths: the start of each tile, and the row of each entry of a tile. */
 #ifndef TILES_H
 #define TILES_H
 

@@ -27,8 +27,8 @@ const struct command command_allow = {
     .grammar = "[PERMISSION] [off]",
     .about = "whether scripts, lessons and recordings may run shell commands",
     .help = "Lines that you type at the prompt, after `:` or after -c may run shell commands (!COMMAND), and so may\n"
-            "the lines of a pipe or file that is the standard input of warpspy. Lines that somebody else may have\n"
-            "written may not run shell commands: `source` and -f, `replay`, `lesson` and `keys` refuse shell commands\n"
+            "the lines of a pipe or file that is the standard input of warpspy. Lines from other sources are not\n"
+            "allowed to run shell commands: `source` and -f, `replay`, `lesson` and `keys` refuse shell commands\n"
             "until you allow them. `allow shell` at the end of such a command allows the shell commands of that\n"
             "command only; the command `allow shell` allows all shell commands in this session. The next session\n"
             "starts without the permission. A script cannot give itself permission; scripts that an allowed script\n"

@@ -69,7 +69,7 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
     out_text(o, "With overlap, the rule execution + transfer / streams (Liang 2012) predicts %.3f ms.",
              (execution + transfer / p->streams) / 1000);
     if (streamed < 0.9 * execution)
-        out_text(o, "One piece does not use the whole device: with %d streams at once, execution takes %.3f ms.",
+        out_text(o, "One piece does not use the whole device: with %d concurrent streams, execution takes %.3f ms.",
                  p->streams, streamed / 1000);
     double overlapped = t->way[WAY_OVERLAPPED].us / 1000, least = fmax(transfer, streamed) / 1000;
     if (t->hidden == 1)

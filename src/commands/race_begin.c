@@ -41,8 +41,9 @@ static bool some_take_part(const struct race *r, struct err *e)
 static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;
-    return fail(e, why->code, "%.300s; a race keeps all its %d racers in memory at once: use fewer racers or f32",
-                why->text, r->n);
+    return fail(e, why->code,
+                "%.300s; a race keeps all its %d racers in memory at the same time: use fewer racers or f32", why->text,
+                r->n);
 }
 
 /* The first iterations of a solver are slow, because code is loaded and threads wake up. A solver with a short set-up

@@ -360,7 +360,7 @@ bool head_read(struct lines *l, const char *path, struct watch *w, struct head *
     enum stage stage = BANNER;
     int64_t block = l->block;
     l->block =
-        block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of another kind takes more than one line */
+        block > HEAD_BLOCK ? block : HEAD_BLOCK; /* recognising a file of a different kind takes more than one line */
     while (stage < DONE) stage = next_block(l, w, &text, &why) ? take_block(l, h, stage, &text, path, t, e) : BAD;
     if (why.code == E_INPUT || why.code == E_LIMIT || why.code == E_IO)
         fail_at(e, why.code, place_of(path, h->lines + 1, where), "%s", why.text);

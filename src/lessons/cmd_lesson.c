@@ -15,7 +15,7 @@
      !        text shown after the answer
      |        a row of a paper's table (paper.c)
      blank    shown unchanged; an empty line separates paragraphs
-   All other lines are prose, filled to the width of the screen. A question ends at the first line of another kind:
+   All other lines are prose, filled to the width of the screen. A question ends at the first line of a different kind:
 
      ? How many iterations will cg need?
      = iterations[solver=cg] +- 20% of it
@@ -78,7 +78,7 @@ struct lesson {
     } quiet;
 };
 
-/* ---- going on where the reader left ---- */
+/* ---- continuing where the reader left ---- */
 
 /* The name of the lesson in file `path`: its last part without the extension, with _ in place of characters that are
    unsafe in a file name. */
@@ -369,8 +369,8 @@ static bool explanation(struct lesson *L, char *text, struct err *e)
 
 /* ---- lines ---- */
 
-/* The part of a lesson that a line belongs to. A question with its answers forms one part, and so do commands with
-   their expected lines. */
+/* The part of a lesson that contains a line. A question with its answers forms one part, and so do commands with their
+   expected lines. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
     const char *first; /* the first bytes of such a line */
@@ -399,7 +399,7 @@ static const struct mark *mark_of(const char *line)
     return m;
 }
 
-/* Finish the part that the lines above belong to. */
+/* Finish the part that the lines above form. */
 static bool close_part(struct lesson *L, struct err *e)
 {
     bool ok = L->ended != REFUSED && settle(L, e); /* a failure that was not expected has already been reported */

@@ -84,7 +84,7 @@ static int by_place(const void *a, const void *b)
     return p != q ? (p > q) - (p < q) : strcmp(x->name, y->name);
 }
 
-/* The user's progress in the lesson: "12 right of 14", "at question 4 of 14". A sheet for another version of the
+/* The user's progress in the lesson: "12 right of 14", "at question 4 of 14". A sheet for a different version of the
    lesson's file does not count. */
 static void say_done(const struct entry *one, const struct sheet *t, char *out, size_t size)
 {

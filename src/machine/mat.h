@@ -36,7 +36,7 @@ struct mat {
    scratch memory. */
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void mat_free(struct mat *M);
-/* Release only the scratch memory, for matrices whose arrays have another owner. */
+/* Release only the scratch memory, for matrices whose arrays have a different owner. */
 void scratch_free(struct mat *M);
 
 #ifdef __cplusplus

@@ -30,7 +30,7 @@ enum {
     S_ONE,       /* 1 */
     S_LIMIT2,    /* before the first record: the factor by which r.r may grow; after that record: the limit of r.r */
     S_EPS,       /* the solve has converged when max |x' - x| < s[S_EPS]; 0: this test is not used */
-    S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] is the value that belongs to the recorded residual */
+    S_NEXT_DIFF, /* max |x' - x| of the current step; s[S_MAXDIFF] is the value for the recorded residual */
     /* the smallest r.r so far, updated only if it improves by at least 1%; infinite before the first record */
     S_BEST,
     S_BEST_AT, /* the record in which s[S_BEST] was reached */

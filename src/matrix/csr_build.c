@@ -19,7 +19,7 @@ struct build {
     int64_t n;
     const int *row, *col;
     const double *val, *imag;
-    int buckets, chunks, shift; /* row r belongs to bucket r >> shift */
+    int buckets, chunks, shift; /* row r is in bucket r >> shift */
     int64_t *at;                /* [chunks][buckets]: first counts, later the next index to which each chunk writes */
     int64_t *start;             /* [buckets + 1]: first entry of a bucket */
     int64_t *kept;              /* [buckets]: number of entries left after duplicates have been summed */

@@ -24,7 +24,7 @@ static inline int64_t cell_of(const struct scale *s, int64_t i)
     return (int64_t)((uint64_t)i * s->whole + high);
 }
 
-/* The first i that belongs to cell k. */
+/* The first i in cell k. */
 static inline int64_t cell_begin(const struct scale *s, int64_t k)
 {
     return (k * s->size + s->cells - 1) / s->cells;

@@ -1,6 +1,6 @@
 /* Predicts how long a kernel takes on a GPU, from the work of its launches and the measured ceilings of the GPU.
 
-   Three times overlap in a launch. The first is the time that warps wait, with as many warps at once as the
+   Three times overlap in a launch. The first is the time that warps wait, with as many concurrent warps as the
    multiprocessors hold, until the longest block has ended. The second is the slowest of memory traffic, L2 traffic, L1
    lookups, instructions and atomics. The third is the queue at the address with the most atomics. A launch takes longer
    than the longest of these three times, and less than their sum. */
@@ -85,8 +85,8 @@ static double life(const double *wait, double missed)
     return ns / 1000;
 }
 
-/* The number of blocks that run at once. Multiprocessors of compute capability 7.0 to 9.0, except 7.5, hold 2048
-   threads and 32 blocks. */
+/* The number of blocks that run at the same time. Multiprocessors of compute capability 7.0 to 9.0, except 7.5, hold
+   2048 threads and 32 blocks. */
 static double at_once(const struct machine *g, const struct work *w)
 {
     double blocks = floor(2048.0 / (double)(w->threads > 0 ? w->threads : 1));
@@ -97,7 +97,8 @@ static double chains(const struct work *w, const struct machine *g, double misse
 {
     double slots = at_once(g, w), all = life(w->wait, missed) + (double)w->blocks * H.block_ns / 1000;
     if (shares) return all / slots;
-    if ((double)w->blocks <= slots) return 0; /* all blocks run at once, so the longest block determines the time */
+    if ((double)w->blocks <= slots)
+        return 0; /* all blocks run at the same time, so the longest block determines the time */
     return all / slots + H.tail * all / (double)w->blocks;
 }
 

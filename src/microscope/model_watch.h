@@ -91,7 +91,7 @@ struct watching {
     int nwarps;
     struct warp_log warp[WARPS_MOST]; /* the requests of the running block, by warp */
     struct queue *queue;
-    int at_once;   /* blocks that a multiprocessor runs at once */
+    int at_once;   /* blocks that a multiprocessor runs at the same time */
     int64_t ended; /* blocks of the launch that have ended */
     struct spotted array[SCOPE_ARRAYS];
     double distinct[SCOPE_LAUNCHES][SCOPE_ARRAYS], all[SCOPE_ARRAYS], scale[SCOPE_LAUNCHES];

@@ -33,7 +33,7 @@ bool item_has_list(const struct item *it);
 struct keyword {
     const char *word;
     const char *aliases; /* other words for it, separated by blanks */
-    bool in_full;        /* no abbreviation: the word discards data, so a slip must not stand for it */
+    bool in_full;        /* no abbreviation: the word discards data, so a typing error must not select it */
 };
 const struct keyword *keyword_find(const char *word); /* NULL if nothing particular holds for the word */
 struct grammar {

@@ -274,8 +274,8 @@ static const struct item *bare_pair(const struct match *m)
     return NULL;
 }
 
-/* The first positional item that may take a word whatever it is, or -1: in completion the first item that comes next,
-   otherwise the parameters, about whose names the command reports errors. */
+/* The first positional item that may take any word, or -1. In completion, this is the first item that may come next.
+   Otherwise, it is the parameters, because the command itself reports unknown names of parameters. */
 static int place_of_unknown(const struct match *m)
 {
     const struct grammar *g = &m->a->grammar;

@@ -9,7 +9,7 @@ struct err;
 struct session;
 
 struct vector {
-    const char *matrix; /* name of the matrix to which the vector belongs */
+    const char *matrix; /* name of the matrix with which the vector was computed */
     char about[160];    /* "the solution after 40 iterations of cg" */
     int64_t n;
     double *value; /* [n], owned */

@@ -105,9 +105,9 @@ static bool orthogonalise(struct solve *v, int from, int to, int row, struct err
     return true;
 }
 
-/* Classical Gram-Schmidt orthogonalises q against all columns at once. Classical Gram-Schmidt makes two passes,
-   since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against one column after
-   the other. */
+/* Classical Gram-Schmidt orthogonalises q against all columns in one step. Classical Gram-Schmidt makes two passes,
+   since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against one column after the
+   other. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
     if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);

@@ -94,7 +94,7 @@ const struct solver solver_gs = {
     .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
             "copy of A's rows",
     .when = "if jacobi converges: gs takes about half as many iterations. On cpu, gs updates the rows in order. On a "
-            "GPU, it updates all rows of a colour at once, so it is slow for a matrix that needs many colours",
+            "GPU, it updates all rows of a colour at the same time, so it is slow for a matrix that needs many colours",
     .vectors = 1,
     .window = 1000,
     .diff = true,

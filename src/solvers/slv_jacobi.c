@@ -76,7 +76,8 @@ const struct solver solver_jacobi = {
               "for a symmetric positive definite matrix, use cg",
     .cost = "one SpMV with A and one pass over the vectors; memory for 5 vectors",
     .when = "to see what the simplest method does, or if A is strongly diagonally dominant. All rows are updated at "
-            "once, which suits a GPU, but on a grid the number of iterations grows with the square of the grid's width",
+            "the same time, which suits a GPU, but on a grid the number of iterations grows with the square of the "
+            "grid's width",
     .vectors = 3,
     .window = 1000, /* convergence may be slow: the residual must fall by 1% in 1000 iterations */
     .diff = true,

@@ -33,7 +33,7 @@ struct saved {
 struct bench {
     struct session s;
     enum type real;
-    struct device *gpu; /* NULL if the times were measured on another machine */
+    struct device *gpu; /* NULL if the times were measured on a different machine */
     struct saved *saved;
     int nsaved;
     struct pair {

@@ -286,7 +286,7 @@ static bool same_or_refused(const char *path, const struct csr *right, bool exac
 }
 
 /* Truncate the file at every `step`th length and flip one bit in every `step`th byte: the result is a message, or the
-   right matrix. Kinds without checksums (exact == false) may give another valid matrix. */
+   right matrix. Kinds without checksums (exact == false) may give a different valid matrix. */
 static void harm(const char *path, const char *name, int64_t step, bool exact)
 {
     struct csr right;

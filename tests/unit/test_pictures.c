@@ -742,7 +742,7 @@ static void views_share_a_cursor(void **state)
         own->format = format_find(formats_tried[i]);
         open_view(&x, "layout");
         assert_slot(&x, row, col);
-        press(&x, 'g'); /* the cursors of other views move to another element */
+        press(&x, 'g'); /* the cursors of other views move to a different element */
         open_view(&x, "layout");
         for (int k = 0; k < 3 || !x.v->at(&x.s, x.st, &row, &col) || col < 0; k++) press(&x, UI_DOWN);
         assert_true(x.v->at(&x.s, x.st, &row, &col));

@@ -341,7 +341,7 @@ static void memory_is_held_at_once(void **state)
     do fake.budget += 20000; /* the loop ends when a single racer fits */
     while (!talk_line(&t, "race cg maxit 20"));
     assert_false(talk_line(&t, "race cg gmres 30 bicgstab maxit 20"));
-    assert_says(t.err, "keeps all its 3 racers in memory at once");
+    assert_says(t.err, "keeps all its 3 racers in memory at the same time");
     assert_null(t.s.race);
     fake.budget = 1 << 26;
     assert_true(talk_line(&t, "race cg gmres 30 maxit 20"));

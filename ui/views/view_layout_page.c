@@ -37,7 +37,7 @@ static bool is_grid(const struct stored *S, int k)
     return true;
 }
 
-/* Do slot i of one array and slot i of the other belong to the same entry, for every i? */
+/* Do slot i of one array and slot i of the other refer to the same entry, for every i? */
 static bool go_together(const struct stored *S, int k, int l)
 {
     if (S->a[k].n != S->a[l].n) return false;
