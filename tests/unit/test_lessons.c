@@ -967,6 +967,32 @@ static void every_allocation_may_fail(void **state)
     allocations_fail(asking);
 }
 
+/* A lesson that asks may also lose the question, its sheet or the hand-in file; the session continues. */
+static void every_allocation_of_a_reader_may_fail(void **state)
+{
+    char hand_in[160];
+    (void)state;
+    snprintf(hand_in, sizeof hand_in, "%s", path_of("kept.txt"));
+    for (int64_t n = 1; n < 400; n += 2) {
+        struct talk t;
+        unlink(hand_in);
+        open_on_cpu(&t, OUT_TEXT);
+        t.s.front->ask = type_next;
+        t.s.interactive = true;
+        typed = (const char *const[]){"250", "256", "a", "", "", "30", "Ada", hand_in, NULL};
+        *prompts = 0;
+        write_file("lesson.txt", asking, strlen(asking));
+        char line[160];
+        snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
+        mem_fail_at(n);
+        bool ok = talk_line(&t, line); /* goes on where the last one ended */
+        mem_fail_at(0);
+        assert_true(ok || strstr(t.err, "memory") || strstr(t.out, "memory"));
+        assert_true(talk_line(&t, "version"));
+        shut(&t);
+    }
+}
+
 /* ---- the measures elsewhere ---- */
 
 /* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
@@ -1084,6 +1110,7 @@ int main(void)
         cmocka_unit_test(pictures_and_lines_are_expected),
         cmocka_unit_test(a_refused_row_gives_the_reason),
         cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(every_allocation_of_a_reader_may_fail),
         cmocka_unit_test(measures_are_shown),
         cmocka_unit_test(totals_include_the_preparation),
         cmocka_unit_test(segments_depend_on_the_gpu),
