@@ -132,6 +132,28 @@ static void the_lessons_of_the_program_run(void **state)
     globfree(&found);
 }
 
+/* Tables and drawings of the lessons (lines that begin with a blank and have gaps further on) fit into 80 columns;
+   other lines are filled or wrapped. */
+static void drawings_are_narrow(void **state)
+{
+    glob_t found;
+    char line[4096];
+    (void)state;
+    assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        FILE *f = fopen(found.gl_pathv[i], "r");
+        assert_non_null(f);
+        while (fgets(line, sizeof line, f)) {
+            line[strcspn(line, "\n")] = 0;
+            const char *text = line + strspn(line, " ") + (*line == ' ' ? 6 : 0); /* after "  1  " of a list */
+            bool drawing = *line == ' ' && strlen(line) > 80 && strstr(text, "   ");
+            if (drawing) fail_msg("%s: more than 80 columns: %s", found.gl_pathv[i], line);
+        }
+        fclose(f);
+    }
+    globfree(&found);
+}
+
 /* The lessons about formats check every kernel, which takes a long time. */
 static void solver_lessons_run_on_the_emulator(void **state)
 {
@@ -1079,6 +1101,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_lessons_of_the_program_run),
+        cmocka_unit_test(drawings_are_narrow),
         cmocka_unit_test(solver_lessons_run_on_the_emulator),
         cmocka_unit_test(solvers_and_lu_are_timed),
         cmocka_unit_test(a_refusing_solver_affects_only_its_row),
