@@ -219,8 +219,8 @@ static bool mirror(const struct source *s, struct csr *C, enum mirrored how, str
     struct csr T = {0};
     int64_t upper, lower;
     if (C->rows != C->cols)
-        return file_bad(s, e, "a matrix with this symmetry must be square, not %lld x %lld", (long long)C->cols,
-                        (long long)C->rows);
+        return file_bad(s, e, "the matrix is %lld x %lld, but a matrix with this symmetry must be square",
+                        (long long)C->cols, (long long)C->rows);
     if (!one_triangle(s, C, how, &upper, &lower, e)) return false;
     if (upper)
         file_note(info, "%s above the diagonal %s mirrored", how_many(upper, "entry").text,

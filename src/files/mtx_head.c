@@ -121,10 +121,10 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     if (h->array && h->field == PATTERN)
         return fail_at(e, E_INPUT, where, "an array has values, so its field cannot be pattern; use coordinate");
     if (h->field == PATTERN && (h->symmetry == SKEW || h->symmetry == HERMITIAN))
-        return fail_at(e, E_INPUT, where, "a pattern matrix must be general or symmetric, not %s",
+        return fail_at(e, E_INPUT, where, "a pattern matrix cannot be %s; only general and symmetric ones exist",
                        symmetries[h->symmetry]);
     if (h->vector && h->symmetry != GENERAL)
-        return fail_at(e, E_INPUT, where, "a vector must be general, not %s", symmetries[h->symmetry]);
+        return fail_at(e, E_INPUT, where, "a vector cannot be %s; write general", symmetries[h->symmetry]);
     return true;
 }
 
@@ -223,10 +223,10 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
     h->indices = h->array ? 0 : short_vector ? 1 : 2;
     h->values = h->field == PATTERN ? 0 : h->field == COMPLEX ? 2 : 1;
     if (h->vector && h->cols != 1)
-        return fail_at(e, E_INPUT, where, "a vector must have one column, not %lld", (long long)h->cols);
+        return fail_at(e, E_INPUT, where, "the vector has %lld columns; a vector has one", (long long)h->cols);
     return h->symmetry == GENERAL || h->rows == h->cols ||
-           fail_at(e, E_INPUT, where, "a %s matrix must be square, not %lld x %lld", symmetries[h->symmetry],
-                   (long long)h->rows, (long long)h->cols);
+           fail_at(e, E_INPUT, where, "the matrix is %lld x %lld, but a %s matrix must be square", (long long)h->rows,
+                   (long long)h->cols, symmetries[h->symmetry]);
 }
 
 /* Check that the file is long enough for the declared size, before memory is allocated for it. If at most SHORT bytes

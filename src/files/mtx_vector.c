@@ -20,8 +20,8 @@ static bool vector_of_matrix(const char *path, int64_t n, double *x, struct err 
     if (A.imag)
         ok = fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
     else if (A.rows != n || A.cols != 1)
-        ok = fail_at(e, E_INPUT, where, "the vector must be %lld x 1, not %lld x %lld", (long long)n, (long long)A.rows,
-                     (long long)A.cols);
+        ok = fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1", (long long)A.rows,
+                     (long long)A.cols, (long long)n);
     for (int64_t i = 0; ok && i < n; i++) x[i] = A.rowptr[i] < A.rowptr[i + 1] ? A.val[A.rowptr[i]] : 0;
     csr_free(&A);
     return ok;

@@ -89,10 +89,13 @@ static bool set_param(const struct param *p, const char *text, int64_t *v, struc
 {
     if (is_integer(text, v) && *v >= p->min && *v <= p->max) return true;
     struct message t = {0};
-    message_add(&t, "%s (%s) must be an integer from %lld to %lld, ", p->name, p->about, (long long)p->min,
-                (long long)p->max);
-    message_add(&t, *text ? "not " : "but is missing");
-    if (*text) message_quote(&t, text);
+    if (*text) {
+        message_quote(&t, text);
+        message_add(&t, " is not a value of %s (%s)", p->name, p->about);
+    } else {
+        message_add(&t, "%s (%s) has no value", p->name, p->about);
+    }
+    message_add(&t, ": give an integer from %lld to %lld", (long long)p->min, (long long)p->max);
     return fail(e, E_USAGE, "%s", t.text);
 }
 

@@ -131,21 +131,65 @@ static void say_missing(const struct match *m, struct message *t)
     message_quote(t, m->w->w[m->next - 1].text);
 }
 
-/* Report a wrong word, for example "`Z` after `use` is not a matrix", or, if only keywords may follow, "`onn` cannot
-   follow `cpu`; use `using` or `force`". */
-static void say_wrong(const struct match *m, const struct offer *o, struct message *t)
+/* The keyword whose value the next word could be, such as `on` for a device; NULL if there is none or more than one. */
+static const struct item *pair_of_value(const struct match *m)
 {
-    message_quote(t, m->w->w[m->next].text);
-    message_add(t, o->value ? " after " : " cannot follow ");
-    message_quote(t, m->w->w[m->next - 1].text);
-    if (o->value)
-        message_add(t, " is not ");
-    else
-        message_add(t, o->items ? "; use " : "; nothing can");
+    const struct grammar *g = &m->a->grammar;
+    const struct item *found = NULL;
+    for (int i = 0; i < g->n; i++) {
+        const struct item *it = &g->item[i];
+        if (it->type != ITEM_PAIR || m->used[it->group] || !item_has_list(it)) continue;
+        if (it->value->role != KIND_PLAIN || !item_value(it, m->a->session, m->w->w[m->next].text)) continue;
+        if (found) return NULL;
+        found = it;
+    }
+    return found;
+}
+
+/* One kind of value may follow: "`Z` after `use` is not a matrix (did you mean `B`?); one of A, B". */
+static void say_wrong_value(const struct match *m, const struct offer *o, struct message *t)
+{
+    message_add(t, " is not ");
+    expected(m, name_item, t);
+    message_near(t, o->to);
+    if (!o->value->words) message_choices(t, m->a->session, m->a, o->value->value);
+}
+
+/* Several words may follow: "`onn` after `cpu` is unknown: did you mean `on`? Use `on`, `reps` or `force`". */
+static void say_unknown(const struct match *m, const struct offer *o, struct message *t)
+{
+    const struct item *pair = pair_of_value(m);
+    const char *text = m->w->w[m->next].text;
+    if (pair) {
+        message_add(t, " needs a keyword: write `%s %s`", pair->word, text);
+        return;
+    }
+    message_add(t, " is unknown");
+    if (*o->to->best) message_add(t, ": did you mean `%s`?", o->to->best);
+    if (*o->to->best && o->items == 1) return;
+    message_add(t, *o->to->best ? " Use " : "; use ");
     expected(m, name_item, t);
 }
 
-/* Report that the next word is wrong, or that a word is missing, and list the words that would be right. */
+/* Report a wrong word: first the fault, then the words that would be right. */
+static void say_wrong(const struct match *m, const struct offer *o, struct message *t)
+{
+    message_quote(t, m->w->w[m->next].text);
+    if (!o->items) {
+        message_add(t, " cannot follow ");
+        message_quote(t, m->w->w[m->next - 1].text);
+        message_add(t, "; nothing can");
+        return;
+    }
+    message_add(t, " after ");
+    message_quote(t, m->w->w[m->next - 1].text);
+    if (o->items == 1 && o->value)
+        say_wrong_value(m, o, t);
+    else
+        say_unknown(m, o, t);
+}
+
+/* Report that the next word is wrong, or that a word is missing. */
 static bool unexpected(const struct match *m, struct err *e)
 {
     bool missing = m->next >= m->w->n;
@@ -156,14 +200,13 @@ static bool unexpected(const struct match *m, struct err *e)
     t.of = o.items;
     if (missing) {
         say_missing(m, &t);
+        if (o.value && o.items <= 1 && !o.value->words) message_choices(&t, m->a->session, m->a, o.value->value);
     } else if (o.items == 1 && o.word && o.word->type == ITEM_WORD) {
         message_add(&t, "the word `%s` is missing before ", o.word->word);
         message_quote(&t, m->w->w[m->next].text);
     } else {
         say_wrong(m, &o, &t);
     }
-    message_near(&t, &near);
-    if (o.value && o.items <= 1 && !o.value->words) message_choices(&t, m->a->session, m->a, o.value->value);
     return fail(e, E_USAGE, "%s", t.text);
 }
 

@@ -145,8 +145,8 @@ static void commands_are_abbreviated(void **state)
     talk_refuses(&t, "spmv csr-vector kernel csr-scalar", "`kernel` is given twice");
     talk_refuses(&t, "why ell", "the word `not` is missing before `ell`");
     /* words that discard data are typed in full */
-    talk_refuses(&t, "drop al", "`al` after `drop` is not a matrix or `all` (did you mean `all`?)");
-    talk_refuses(&t, "save a.mtx A forc", "`forc` cannot follow `A`; use `force` (did you mean `force`?)");
+    talk_refuses(&t, "drop al", "`al` after `drop` is unknown: did you mean `all`? Use a matrix or `all`");
+    talk_refuses(&t, "save a.mtx A forc", "`forc` after `A` is unknown: did you mean `force`?");
     /* the log and recordings hold the whole name */
     assert_true(talk_line(&t, "ls"));
     const char *end = t.s.log.text + strlen(t.s.log.text);

@@ -381,7 +381,7 @@ static const struct {
     {"gen poisson2d 9; advise for 0 products", "`for 0` is too few products"},
     {"gen poisson2d 9; advise top -1", "`top -1` is outside 1 .. 1000"},
     {"gen poisson2d 9; advise top 0", "`top 0` is outside 1 .. 1000"},
-    {"gen poisson2d 9; whatif width 3", "`width` cannot follow `whatif`"},
+    {"gen poisson2d 9; whatif width 3", "`width` after `whatif` is unknown"},
     {"gen poisson2d 9; whatif format ell reorder nonsense", "is not an ordering"},
     {"gen random 9 2 12; whatif reorder rcm", "square"},
     {"gen random 4 0; predict csr-scalar", "no entries"},

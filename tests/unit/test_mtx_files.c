@@ -787,7 +787,7 @@ static void vectors_have_two_forms(void **state)
         {"1\n2\n", ":2", "ends after 2 of 3 numbers"},
         {"1\n2\n3\n4\n", ":4", "more than 3 numbers"},
         {"1\n2\nx\n", ":3", "banner: \"x\""},
-        {"%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n", "", "not 1 x 3"},
+        {"%%MatrixMarket matrix array real general\n1 3\n1\n0\n-2.5\n", "", "the vector is 1 x 3"},
         {"%%MatrixMarket matrix array complex general\n3 1\n1 0\n0 0\n2 0\n", "", "complex"},
         {"", ":1", "file is empty"},
     };
