@@ -4,11 +4,15 @@
 #include "err.h"
 #include "text.h"
 
+#include <malloc.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ALIGN = 256, SPARE_SHARE = 2 };
+/* LAZY_FROM: bytes of a block whose freeing takes long */
+enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -109,9 +113,56 @@ char *mem_str(const char *text, struct err *e)
     return p ? memcpy(p, text, n) : NULL;
 }
 
+/* ---- freeing ---- */
+
+/* A block that waits to be freed; its own memory holds the link to the next block. */
+struct waiting {
+    struct waiting *next;
+};
+
+static _Thread_local struct {
+    bool on;
+    struct waiting *first;
+} lazy;
+
+static void *free_all(void *first)
+{
+    for (struct waiting *w = first, *next; w; w = next) {
+        next = w->next;
+        free(w);
+    }
+    return NULL;
+}
+
+/* Signals are blocked in the new thread, because the main thread handles them. */
+static bool free_elsewhere(struct waiting *first)
+{
+    pthread_t thread;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    bool started = !pthread_create(&thread, NULL, free_all, first) && !pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return started;
+}
+
+void mem_lazy(bool on)
+{
+    struct waiting *first = lazy.first;
+    lazy.on = on;
+    lazy.first = NULL;
+    if (first && !free_elsewhere(first)) free_all(first);
+}
+
 void mem_free(void *p)
 {
-    free(p);
+    if (!p || !lazy.on || malloc_usable_size(p) < LAZY_FROM) {
+        free(p);
+        return;
+    }
+    struct waiting *w = p;
+    w->next = lazy.first;
+    lazy.first = w;
 }
 
 /* Free the reserve when it exceeds half of the available memory, so that the reserve never makes an allocation fail or

@@ -8,6 +8,7 @@
 #include "session/command.h"
 #include "ui/run.h"
 
+#include <malloc.h>
 #include <unistd.h>
 
 enum { LINES_MOST = 16, RUNS_MOST = 40 };
@@ -148,14 +149,39 @@ static void a_stream_in_memory(void **state)
     memfile_free(&m);
 }
 
+/* Number of blocks that the C library has mapped one by one, as it does with large blocks. */
+static size_t large_blocks(void)
+{
+    return mallinfo2().hblks;
+}
+
+/* Large blocks are freed by another thread, small blocks at once. */
+static void lazy_blocks_are_freed(void **state)
+{
+    enum { BLOCKS = 8, BYTES = 1 << 26 };
+    void *block[BLOCKS];
+    (void)state;
+    size_t before = large_blocks();
+    for (int i = 0; i < BLOCKS; i++) assert_non_null(block[i] = mem_new(i % 2 ? 100 : BYTES, 1, "a block", NULL));
+    mem_lazy(true);
+    for (int i = 0; i < BLOCKS; i++) mem_free(block[i]);
+    mem_free(NULL);
+    mem_lazy(false);
+    for (int ms = 0; ms < 10000 && large_blocks() > before; ms++) usleep(1000);
+    assert_true(large_blocks() <= before);
+    mem_lazy(true);
+    mem_lazy(false);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 2] = {cmocka_unit_test(a_library_that_does_not_open),
-                                                   cmocka_unit_test(a_stream_in_memory)};
+    struct CMUnitTest tests[COUNT(scripts) + 3] = {cmocka_unit_test(a_library_that_does_not_open),
+                                                   cmocka_unit_test(a_stream_in_memory),
+                                                   cmocka_unit_test(lazy_blocks_are_freed)};
     char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     for (int i = 0; i < COUNT(scripts); i++)
-        tests[i + 2] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
+        tests[i + 3] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
     int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) perror(command);
