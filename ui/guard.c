@@ -65,8 +65,8 @@ static struct {
     int from; /* the guardian's end of the pipe */
 } start;
 
-/* Starting a process takes milliseconds on a busy machine; the prompt does not wait for it. If it fails, the pipe has
-   no reader, and the next line that is sent notices that. */
+/* Starting a process takes milliseconds on a busy machine, so a thread starts the guardian, and the prompt does not
+   wait. If the start fails, the pipe has no reader, and the next write to the pipe fails. */
 static void *start_guardian(void *unused)
 {
     char *const argv[] = {"warpspy-guard",     "-c",     (char *)script, "warpspy-guard",
@@ -77,7 +77,7 @@ static void *start_guardian(void *unused)
     return NULL;
 }
 
-/* The thread handles no signals. */
+/* Start that thread with all signals blocked. */
 static bool start_thread(void)
 {
     pthread_t thread;

@@ -29,12 +29,12 @@ struct pager {
 size_t pager_row(const char *text, size_t n, int w);
 bool pager_open(struct pager *p, const char *text, size_t n, int w, int h, struct err *e);
 void pager_close(struct pager *p);
-/* Divide the text for this width of the text and height of the canvas. The first row stays on the screen. */
+/* Divide the text into rows of w columns, for a canvas of h lines. The first row stays on the screen. */
 void pager_fit(struct pager *p, int w, int h);
 bool pager_scrolls(const struct pager *p); /* is the text longer than the screen? */
 /* Draw the rows and, on the last line, the keys. */
 void pager_draw(struct pager *p, struct canvas *c);
-bool pager_takes(const struct pager *p, int key); /* does the key move, search or belong to a search? */
+bool pager_takes(const struct pager *p, int key); /* does the key move the text, or is it part of a search? */
 /* Handle a key; returns false if the key leaves the pager. */
 bool pager_key(struct pager *p, int key);
 

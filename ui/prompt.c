@@ -108,7 +108,7 @@ static char **matches(const char *text, int start, int end)
 /* ---- lines ---- */
 
 /* A shell that runs after this program may read its line with readline too. The unused character VEOL2 distinguishes
-   its modes from the modes of this program, so that the guardian changes only the latter. */
+   its modes from the modes of this program, so that the guardian changes only the modes of this program. */
 static void prepare_marked(int meta)
 {
     struct termios now;

@@ -22,8 +22,8 @@ void *mem_zero(int64_t n, size_t size, const char *what, struct err *e);
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e);
 char *mem_str(const char *text, struct err *e); /* a copy of text */
 void mem_free(void *p);
-/* Freeing large blocks takes milliseconds. Between mem_lazy(true) and mem_lazy(false), mem_free in this thread only
-   collects them; mem_lazy(false) has another thread free them. */
+/* Freeing large blocks takes milliseconds. Between mem_lazy(true) and mem_lazy(false), mem_free only collects the large
+   blocks of this thread; mem_lazy(false) starts another thread that frees them. */
 void mem_lazy(bool on);
 int64_t mem_available(void); /* estimate of the bytes that this process can still allocate, see available.h */
 /* Register a reserve of `bytes` bytes. give(user) must free the whole reserve. When memory runs short, any thread may

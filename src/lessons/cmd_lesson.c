@@ -69,7 +69,7 @@ struct lesson {
     struct sheet *sheet;           /* owned; NULL: nothing is kept */
     bool held;                     /* the output of commands is shown when the question above them is answered */
     bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
-    char footer[80], heading[200]; /* the question; a heading of pages when it was shown */
+    char footer[80], heading[200]; /* the question; the heading of pages when the question was shown */
     struct quiet {
         int questions; /* answered earlier: up to the end of these questions, nothing is printed; 0: all is printed */
         struct out *out, *loud;
@@ -111,7 +111,7 @@ static void say_finished(struct session *s, const struct sheet *t)
 {
     char score[160];
     sheet_score(t, score, sizeof score);
-    out_text(s->out, "You finished this lesson on %s: %s. New answers replace these.", t->ended, score);
+    out_text(s->out, "You finished this lesson on %s: %s. New answers replace the old answers.", t->ended, score);
 }
 
 /* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet that was made for a
@@ -578,8 +578,8 @@ const struct command command_lesson = {
     .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
             "continues where you left it; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
             "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
-            "Text waits at the end of each page, unless `set pager off`. In a pipe or script, questions are printed\n"
-            "with their answers, and nothing waits.\n"
+            "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"
+            "printed with their answers, and nothing waits.\n"
             "At the end, a hand-in file can be written, with your answers and tries; `handin FILE` writes it later.\n"
             "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
             "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"

@@ -690,8 +690,9 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     shut(&t);
     assert_true(answered_on(&t, asking, (const char *const[]){"256", NULL})); /* a finished lesson begins again */
-    assert_says(t.out,
-                " UTC: 3 right of 3, 2 of them at the second try, 0 wrong, 0 skipped. New answers replace these.\n");
+    assert_says(
+        t.out,
+        " UTC: 3 right of 3, 2 of them at the second try, 0 wrong, 0 skipped. New answers replace the old answers.\n");
     assert_says(t.out, "Question 1 of 4");
     char line[200];
     snprintf(line, sizeof line, "lesson %s restart", path_of("lesson.txt"));

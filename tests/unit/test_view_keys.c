@@ -1,4 +1,4 @@
-/* A key means the same in all views: the keys bars of the views, compared with the table in ui/views/README.md. */
+/* A key has the same meaning in all views: compare the key bars of the views with the table in ui/views/README.md. */
 #include "kits/talk.h"
 #include "ui/screen.h"
 #include "ui/screen_private.h"
@@ -78,7 +78,7 @@ static void check_entry(const struct view *v, const char *entry)
     for (char *key = strtok(keys, "/"); key; key = strtok(NULL, "/")) check_key(v, key, entry + n + 1);
 }
 
-/* A sentence such as "continue at the prompt resumes" is no key. */
+/* A sentence such as "continue at the prompt resumes" is not the entry of a key. */
 static bool is_sentence(const char *entry)
 {
     return strstr(entry, " at the prompt ");
@@ -108,7 +108,8 @@ static void a_key_has_one_meaning(void **state)
     talk_close_screen(&t);
 }
 
-/* Is the key (or +, which = is without Shift) in the bar of the view, or one that view_key handles for all views? */
+/* Is the key in the bar of the view, or does view_key handle it for all views? = counts as +, because = is + without
+   Shift. */
 static bool is_listed(const struct view *v, char key)
 {
     if (key == '=') return is_listed(v, '+');
