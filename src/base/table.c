@@ -317,13 +317,12 @@ static void put_csv(FILE *f, const char *text)
     fputc('"', f);
 }
 
-void table_csv(const struct table *t, FILE *f)
+void table_csv(const struct table *t, FILE *f, bool header)
 {
     struct columns k;
     columns_of(t, true, &k);
     if (!k.n) return;
-    for (int c = 0; c < k.n; c++) fprintf(f, "%s%s", c ? "," : "", k.c[c].name);
-    fputc('\n', f);
+    for (int c = 0; header && c < k.n; c++) fprintf(f, "%s%s", k.c[c].name, c + 1 < k.n ? "," : "\n");
     for (int i = 0, end; i < t->n; i = end) {
         end = row_end(t, i);
         for (int c = 0; c < k.n; c++) {

@@ -33,7 +33,7 @@ static void print_row(struct out *o, const struct matrix *m, const struct found 
     out_row(o);
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "what", NULL, "row");
-    out_int(o, "row", "row", row);
+    out_num(o, "row", "row", (double)row, "%.0f");
     for (const struct row_measure *r = row_measures; r->name; r++)
         out_num(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
     out_int(o, "matches", NULL, f->matches);
@@ -46,8 +46,8 @@ static void print_entry(struct out *o, const struct matrix *m, const struct foun
     out_row(o);
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "what", NULL, "entry");
-    out_int(o, "row", "row", span_of(A->rowptr, A->rows, at));
-    out_int(o, "col", "column", A->col[at]);
+    out_num(o, "row", "row", (double)span_of(A->rowptr, A->rows, at), "%.0f");
+    out_num(o, "col", "column", A->col[at], "%.0f");
     out_num(o, "value", "value", A->val[at], "%.6g");
     out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
     out_num(o, "size", "|a|", entry_size(A, at), "%.6g");

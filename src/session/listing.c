@@ -5,9 +5,8 @@
 
 #include <string.h>
 
-/* WIDEST: the maximum width of a line of text. ROWS_WITH_TEXT: while text is printed, files that receive copies in JSON
-   get at most this many numbers. */
-enum { GAP = 3, PLAIN_WIDTH = 80, WIDEST = 1000, ROWS_WITH_TEXT = 4096 };
+/* WIDEST: the maximum width of a line of text. */
+enum { GAP = 3, PLAIN_WIDTH = 80, WIDEST = 1000 };
 
 char *number_text(double re, double im, char out[NUMBER_TEXT])
 {
@@ -27,6 +26,7 @@ int listing_width(const struct out *o)
 void listing_row(struct out *o, const char *matrix, const char *what, int64_t row, int64_t col, double re, double im,
                  bool stored)
 {
+    if (!out_shows_rows(o)) return;
     out_row(o);
     out_str(o, "matrix", NULL, matrix);
     out_str(o, "what", NULL, what);
@@ -118,7 +118,7 @@ static bool print_text(struct out *o, const struct numbers *v, int lines, int64_
         if (n > v->n) n = v->n;
     }
     *shown = n;
-    return (n > ROWS_WITH_TEXT || print_rows(o, v, n, e)) && print_grid(o, v, n, g, e);
+    return (!out_shows_rows(o) || print_rows(o, v, n, e)) && print_grid(o, v, n, g, e);
 }
 
 bool listing_print(struct out *o, const struct numbers *v, int lines, int64_t *shown, struct err *e)

@@ -14,19 +14,23 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+/* The rows of a long CSV table are printed in parts of CSV_ROWS rows. */
+enum { CSV_ROWS = 4096 };
+
 struct out {
     struct out_target to;
     FILE *messages;
     enum out_mode mode;
     char command[64];
-    struct table table;                      /* text and CSV: rows not printed yet */
-    bool records;                            /* the pending rows are records: "heading  value" lines */
-    bool html;                               /* text is written as HTML */
-    cJSON *json;                             /* JSON: the row not printed yet */
-    cJSON *within;                           /* the object being filled in an array of `row`, or NULL */
-    bool printed;                            /* this command printed a row or an error */
-    FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
-    int progress;                            /* columns of the progress line now on the terminal */
+    struct table table; /* text and CSV: rows not printed yet */
+    bool more_csv;      /* the pending rows continue a CSV table of which rows were printed already */
+    bool records;       /* the pending rows are records: "heading  value" lines */
+    bool html;          /* text is written as HTML */
+    cJSON *json;        /* JSON: the row not printed yet */
+    cJSON *within;      /* the object being filled in an array of `row`, or NULL */
+    bool printed;       /* this command printed a row or an error */
+    FILE *rows, *text;  /* files that receive copies of the output, or NULL */
+    int progress;       /* columns of the progress line now on the terminal */
     void (*show_progress)(const char *text); /* NULL: progress is a line of messages */
     void (*clear_progress)(void);
     struct err err; /* the first failure while printing, returned by out_end */
@@ -95,6 +99,11 @@ FILE *out_listener(const struct out *o)
 static bool makes_json(const struct out *o)
 {
     return o->mode == OUT_JSON || o->rows;
+}
+
+bool out_shows_rows(const struct out *o)
+{
+    return makes_json(o) || o->mode != OUT_TEXT;
 }
 
 void out_begin(struct out *o, const char *command)
@@ -187,12 +196,14 @@ int out_columns(const struct out *o)
 /* Print the rows collected so far. */
 static void flush(struct out *o)
 {
+    bool more_csv = o->more_csv;
+    o->more_csv = false;
     json_flush(o);
     if (!o->table.rows) return;
     out_progress_clear(o);
     if (o->mode == OUT_CSV) {
-        if (o->to.csv_before) fputc('\n', o->to.data);
-        table_csv(&o->table, o->to.data);
+        if (o->to.csv_before && !more_csv) fputc('\n', o->to.data);
+        table_csv(&o->table, o->to.data, !more_csv);
         o->to.csv_before = true;
     } else if (o->html) {
         table_html(&o->table, o->to.data, o->records);
@@ -265,6 +276,7 @@ void out_error(struct out *o, const struct err *why)
 static void start_row(struct out *o, bool record)
 {
     if (o->table.rows && o->records != record) flush(o);
+    if (o->mode == OUT_CSV && o->table.rows == CSV_ROWS) flush(o), o->more_csv = true;
     json_flush(o);
     o->printed = true;
     o->records = record;

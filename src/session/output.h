@@ -40,7 +40,8 @@ FILE *out_file(const struct out *o);
 void out_listen(struct out *o, FILE *rows, FILE *text);
 FILE *out_listener(const struct out *o); /* the file that receives text; for code that draws on out_file itself */
 bool out_is_terminal(const struct out *o);
-int out_columns(const struct out *o); /* width of the terminal; 0: text does not go to a terminal */
+bool out_shows_rows(const struct out *o); /* does any file receive rows that text does not show? */
+int out_columns(const struct out *o);     /* width of the terminal; 0: text does not go to a terminal */
 /* Print text as HTML: tables and paragraphs. */
 void out_html(struct out *o);
 /* command.c calls out_begin before and out_end after each command; out_end prints what is pending (aligned in text),

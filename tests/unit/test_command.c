@@ -557,7 +557,7 @@ static void tables_keep_their_names(void **state)
     }
     strcpy(name, "gone");
     FILE *f = open_memstream(&text, &n);
-    table_csv(&t, f);
+    table_csv(&t, f, true);
     table_text(&t, f, 0);
     table_clear(&t);
     fclose(f);

@@ -154,6 +154,22 @@ static void long_text_is_cut(void **state)
     talk_close(&t);
 }
 
+/* The rows of a long CSV table are printed in parts, under one header. */
+static void long_csv_has_one_header(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_CSV);
+    assert_true(talk_line(&t, "gen dense 100 100 as D; print row 0"));
+    talk_forget(&t);
+    assert_true(talk_line(&t, "print rows 0:"));
+    assert_int_equal(count_lines(t.out), 1 + 1 + 100 * 100);
+    assert_ptr_equal(strstr(t.out, "matrix,what,row"), t.out + 1);
+    assert_null(strstr(t.out + 2, "matrix,what,row"));
+    talk_says(&t, "print row 1", "\nmatrix,what,row,col,value,imag,stored\nD,row,1,0,");
+    talk_close(&t);
+}
+
 /* ---- vectors ---- */
 
 static void vectors_of_a_solve(void **state)
@@ -311,7 +327,7 @@ int main(void)
         cmocka_unit_test(long_text_is_cut),          cmocka_unit_test(vectors_of_a_solve),
         cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(vectors_of_an_spmv),
         cmocka_unit_test(wrong_lines_are_refused),   cmocka_unit_test(column_allocations_fail),
-        cmocka_unit_test(a_column_is_cancelled),
+        cmocka_unit_test(a_column_is_cancelled),     cmocka_unit_test(long_csv_has_one_header),
     };
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }
