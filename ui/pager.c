@@ -9,7 +9,8 @@
 
 #include <string.h>
 
-enum { ESCAPE = 27, ROW_MOST = 4096 };
+/* PLACE_FROM: screens of at least this width show which rows are on the screen. */
+enum { ESCAPE = 27, ROW_MOST = 4096, PLACE_FROM = 48 };
 
 /* ---- rows ---- */
 
@@ -154,11 +155,12 @@ static void draw_status(const struct pager *p, struct canvas *c)
         canvas_style(c, canvas_text(c, p->margin, y, ST_PLAIN, "/%s", p->search), y, ST_CURSOR);
         return;
     }
-    int x = canvas_text(c, p->margin, y, ST_TITLE, "%d-%d of %d", p->first + 1, last, p->rows);
+    int x = p->margin;
+    if (c->w >= PLACE_FROM) x = 2 + canvas_text(c, x, y, ST_TITLE, "%d-%d of %d", p->first + 1, last, p->rows);
     if (p->message[0])
-        canvas_text(c, x + 2, y, ST_WARN, "%s", p->message);
+        canvas_text(c, x, y, ST_WARN, "%s", p->message);
     else
-        canvas_text(c, x + 2, y, ST_DIM, "%s", p->keys);
+        canvas_text(c, x, y, ST_DIM, "%s", p->keys);
 }
 
 void pager_fit(struct pager *p, int w, int h)

@@ -173,14 +173,18 @@ void out_progress_clear(struct out *o)
     o->progress = 0;
 }
 
+static int terminal_columns(int fd)
+{
+    struct winsize size;
+    return ioctl(fd, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+}
+
 /* The width for text; 0: no limit. */
 static int columns(const struct out *o)
 {
-    struct winsize size;
     int terminal = o->to.columns < 0 ? STDOUT_FILENO : fileno(o->to.data);
     if (o->to.columns > 0) return o->to.columns;
-    if (!isatty(terminal)) return 0;
-    return ioctl(terminal, TIOCGWINSZ, &size) || size.ws_col < 20 ? 80 : size.ws_col;
+    return isatty(terminal) ? terminal_columns(terminal) : 0;
 }
 
 bool out_is_terminal(const struct out *o)
@@ -232,6 +236,15 @@ static FILE *messages_of(const struct out *o)
     return o->to.messages ? o->to.data : o->messages;
 }
 
+/* Print a line to the messages; on a terminal, wrap it between words. */
+static void put_message(struct out *o, const char *line)
+{
+    FILE *f = messages_of(o);
+    bool with_data = f == o->to.data;
+    table_wrapped(f, line, 0, 0, with_data ? columns(o) : isatty(fileno(f)) ? terminal_columns(fileno(f)) : 0);
+    fflush(f);
+}
+
 bool out_end(struct out *o, struct err *e)
 {
     if (o->mode == OUT_JSON && !o->printed && !o->json) json_start(o, true);
@@ -268,9 +281,9 @@ void out_error(struct out *o, const struct err *why)
         return;
     }
     fflush(o->to.data);
-    FILE *f = messages_of(o);
-    fprintf(f, "%s%s%s%s%s\n", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
-    fflush(f);
+    char line[sizeof o->command + sizeof where + sizeof text + 4];
+    snprintf(line, sizeof line, "%s%s%s%s%s", o->command, *o->command ? ": " : "", where, *where ? ": " : "", text);
+    put_message(o, line);
 }
 
 static void start_row(struct out *o, bool record)
@@ -514,10 +527,10 @@ void out_note(struct out *o, const char *fmt, ...)
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
-    FILE *f = messages_of(o);
-    fprintf(f, "%s%s%s\n", o->command, *o->command ? ": " : "", safe);
+    char all[sizeof o->command + sizeof safe + 2];
+    snprintf(all, sizeof all, "%s%s%s", o->command, *o->command ? ": " : "", safe);
+    put_message(o, all);
     if (o->text) fprintf(o->text, "%s\n", safe);
-    fflush(f);
 }
 
 void out_progress(struct out *o, const char *text)

@@ -121,8 +121,14 @@ class Session:
 
     def wait(self, what):
         """Wait until the screen shows `what`. Trailing blanks of lines are ignored. pyte has no alternate screen: output
-        after a view starts at the view's cursor, and may continue on the next line."""
-        self.wait_for(lambda: what.rstrip() in self.text() or what in "".join(self.screen.display), what)
+        after a view starts at the view's cursor, and may continue on the next line. A sentence may be wrapped between
+        its words."""
+        self.wait_for(lambda: what.rstrip() in self.text() or what in "".join(self.screen.display) or
+                      what in self.words(), what)
+
+    def words(self):
+        """The words on the screen, separated by single blanks."""
+        return " ".join(self.text().split())
 
     def settle(self, most=2):
         """Wait until no output arrives for 0.1 s, but at most `most` seconds: a running solve redraws all the time."""

@@ -53,7 +53,7 @@ def test_history_is_kept():
 
 def test_unwritable_history_is_one_warning():
     s = at_prompt(XDG_STATE_HOME="/proc/nowhere")
-    assert s.text().count("cannot write /proc/nowhere") == 1, s.text()
+    assert s.words().count("cannot write /proc/nowhere") == 1, s.text()
     s.line("gen poisson2d 5 as still")
     s.wait("still [")
     quits(s)

@@ -143,13 +143,14 @@ static void a_page_shows_its_place(void **state)
 {
     struct pager p = open_hundred();
     (void)state;
-    check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back\n");
+    check_drawn(&p, 48, 4, "line 0\nline 1\nline 2\n1-3 of 100  space next  b back  / search  n agai\n");
+    check_drawn(&p, 30, 4, "line 0\nline 1\nline 2\nspace next  b back  / search\n");
     press(&p, "G");
-    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\n98-100 of 100  space next  b b\n");
+    check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\nspace next  b back  / search\n");
     press(&p, "/need");
     check_drawn(&p, 30, 4, "line 97\nline 98 Needle\nline 99\n/need \n");
     press(&p, "les\n");
-    check_drawn(&p, 40, 4, "line 97\nline 98 Needle\nline 99\n98-100 of 100  `needles` is not below\n");
+    check_drawn(&p, 40, 4, "line 97\nline 98 Needle\nline 99\n`needles` is not below\n");
     check_drawn(&p, 30, 1, "line 97\n");
     pager_close(&p);
 }
@@ -178,8 +179,8 @@ static void the_place_is_kept_in_a_new_size(void **state)
     struct pager p = open_hundred();
     (void)state;
     press(&p, "/needle\n");
-    check_drawn(&p, 8, 4, "line 50\nNeedle\nline 51\n51-53 of\n");
-    check_drawn(&p, 40, 3, "line 50 Needle\nline 51\n51-52 of 100  found in line 51; n next,\n");
+    check_drawn(&p, 8, 4, "line 50\nNeedle\nline 51\nfound in\n");
+    check_drawn(&p, 40, 3, "line 50 Needle\nline 51\nfound in line 51; n next, N previous\n");
     pager_close(&p);
 }
 
