@@ -255,8 +255,7 @@ static void greet(struct session *s)
     int w, h;
     const struct device *d = s->dev ? s->dev : device_default();
     if (s->current || out_mode(s->out) != OUT_TEXT) return;
-    snprintf(text, sizeof text,
-             "warpspy %s on %s; begin with `help`, `lesson looks`, `load FILE` or `gen poisson2d 100`", WARPSPY_VERSION,
+    snprintf(text, sizeof text, "warpspy %s on %s; begin with `help`, `lesson looks` or `load FILE`", WARPSPY_VERSION,
              d ? d->name : "no device");
     term_size(&w, &h);
     if (!canvas_new(&c, w + 2, 4, s->front->ascii, NULL)) return;

@@ -202,7 +202,7 @@ static bool with_negative_diagonal(struct card *c, struct card_row *r, struct er
     c->sign = definite ? CARD_NEGATIVE : CARD_INDEFINITE;
     card_set(r, "negative_definite", definite);
     card_say(r, definite ? "negative definite, as was proved for -A" : "not positive definite: a_ii < 0 in all rows");
-    card_advise(r, definite ? "`let B = -A`, then cg" : "not cg, not ic0");
+    card_advise(r, definite ? "cg on -A" : "not cg, not ic0");
     return true;
 }
 

@@ -56,11 +56,11 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 
 static const char *solver_for_symmetric(const struct card *c)
 {
-    static const char *const by_sign[] = {
-        [CARD_UNKNOWN] = "cg if positive definite, which is not proved; otherwise gmres",
-        [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
-        [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
-        [CARD_NEGATIVE] = "cg on -A: `let B = -A`, then `solve cg B` with -b instead of b"};
+    static const char *const by_sign[] = {[CARD_UNKNOWN] =
+                                              "cg if positive definite, which is not proved; otherwise gmres",
+                                          [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
+                                          [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
+                                          [CARD_NEGATIVE] = "cg on -A and -b"};
     return by_sign[c->sign];
 }
 
@@ -88,9 +88,10 @@ static const char *solver_for(const struct card *c)
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }
 
-static void judge_solver(const struct card *c, struct card_verdict *v)
+static void judge_solver(const struct card *c, const char *name, struct card_verdict *v)
 {
     append(v->solve, sizeof v->solve, "%s", solver_for(c));
+    if (c->sign == CARD_NEGATIVE) append(v->solve, sizeof v->solve, ": `let N = -%.20s`, then `solve cg N`", name);
 }
 
 /* ---- what stores it ---- */
@@ -168,11 +169,11 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->values.zeros) add_problem(v, "%s stored zeros: `prune`", card_count(c->values.zeros).text);
 }
 
-void card_judge(const struct card *c, struct card_verdict *out)
+void card_judge(const struct card *c, const char *name, struct card_verdict *out)
 {
     *out = (struct card_verdict){0};
     judge_kind(c, out);
-    judge_solver(c, out);
+    judge_solver(c, name, out);
     judge_format(c, out);
     judge_problems(c, out);
 }

@@ -83,7 +83,7 @@ static bool step(struct solve *v, struct err *e)
 static const char *instead(enum known_symmetry known, bool at_once)
 {
     if (known == SYMMETRY_YES && at_once)
-        return "A is symmetric: if it is negative definite, solve -A x = -b (`let B = -A`); otherwise use gmres";
+        return "A is symmetric: if it is negative definite, solve -A x = -b (`let` makes -A); otherwise use gmres";
     static const char *const advice[] = {
         [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
         [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use gmres",

@@ -643,7 +643,7 @@ def test_a_lesson_on_a_small_terminal():
 
 def test_greeting():
     s = at_prompt("--device cpu")
-    s.wait("on cpu; begin with `help`, `lesson looks`, ")
+    s.wait("on cpu; begin with `help`, `lesson looks` or `load FILE`")
     quits(s)
     s = at_prompt("samples/thesis4.mtx")
     assert "begin with" not in s.text(), s.text()
