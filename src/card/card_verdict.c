@@ -106,7 +106,7 @@ static void judge_format(const struct card *c, struct card_verdict *v)
 {
     static const char *const by_rows[] = {[CARD_ROWS_UNKNOWN] = "csr",
                                           [CARD_ROWS_EVEN] = "ell: hardly any padding",
-                                          [CARD_ROWS_UNEVEN] = "sell: each slice is padded only to its longest row",
+                                          [CARD_ROWS_UNEVEN] = "sell: little padding for uneven rows",
                                           [CARD_ROWS_LONG_TAIL] = "csr: long rows cause padding in ell and sell"};
     const struct card_facts *f = &c->facts;
     double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(f->diagonals_full);
