@@ -49,7 +49,7 @@ static void give_back(void)
     tcsetattr(STDIN_FILENO, TCSANOW, &tty.before);
 }
 
-/* Installed with SA_RESETHAND, so that raising the signal again has its default effect. */
+/* Installed with SA_RESETHAND, so that raising the signal again causes the default action of the signal. */
 static void on_death(int sig)
 {
     int keep = errno;
@@ -110,7 +110,7 @@ bool term_quiet(bool on)
 void term_signals(void)
 {
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTERM, SIGHUP, SIGQUIT};
-    static char stack[64 * 1024]; /* after a stack overflow, handlers need another stack */
+    static char stack[64 * 1024]; /* after a stack overflow, signal handlers need a stack of their own */
     stack_t alternative = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&alternative, NULL);
     tty.has_modes = !tcgetattr(STDIN_FILENO, &tty.before);

@@ -1,5 +1,5 @@
-/* Races between the threads of a block. Two accesses to an element by different threads, not both reads and not both
-   atomics, are a race unless a synchronisation orders them: a __syncthreads in between, or, within a warp, a chain of
+/* Races between the threads of a block. Two accesses to an element by different threads are a race unless both are
+   reads, both are atomics, or a synchronisation orders them: a __syncthreads in between, or, within a warp, a chain of
    __syncwarp from one lane to the other. A shuffle or a vote passes values, but does not order memory accesses (CUDA
    C++ Programming Guide, warp shuffle functions), so a lane that takes part may not see what the other lanes wrote. But
    a lane reads a value before it passes the value on, so a read before a shuffle or vote and a write after the shuffle
@@ -19,8 +19,7 @@ enum { BLOCK_MOST = 1024, SEEN = 6 };
 
 struct element {
     uint64_t address;
-    uint32_t
-        block; /* the block that made these accesses, from 1; if that is not the current block, the entry is free */
+    uint32_t block; /* the block of these accesses, counted from 1; if it is not the current block, the entry is free */
     int n;
     struct race_access seen[SEEN];
 };

@@ -57,7 +57,7 @@ __global__ void bsr_block(int64_t rows, int64_t cols, int b, GPTR(const int) ptr
     }
 }
 
-/* One block row per warp, b lanes per column, floor(32/b) columns at once (b = 4: eight columns of two blocks). Each
+/* One block row per warp, b lanes per column, floor(32/b) columns at a time (b = 4: eight columns of two blocks). Each
    lane stays in one row of the block row; the columns are added at the end, and b neighbouring lanes write y. */
 template <typename T>
 __global__ void bsr_column(int64_t rows, int64_t cols, int b, GPTR(const int) ptr, GPTR(const int) col,

@@ -38,8 +38,8 @@ __global__ void fill_kernel(int64_t n, double value, GPTR(double) x)
 }
 
 /* Thread t reads the pairs t, t + threads, ...; a warp's request covers 512 contiguous bytes, and eight requests are in
-   flight at once. The length is a power of two and the number of threads is not, so in each pass a multiprocessor reads
-   different pairs and finds none of them in its own cache. */
+   flight together. The length is a power of two and the number of threads is not, so in each pass a multiprocessor
+   reads different pairs and finds none of them in its own cache. */
 __global__ void read_kernel(int64_t mask, int64_t total, GPTR(const pair) x, GPTR(double) sums)
 {
     double sum = 0;

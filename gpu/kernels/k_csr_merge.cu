@@ -144,7 +144,7 @@ static __device__ int carries_end(GPTR(const int) carry_row, int tiles, int i, i
     return low;
 }
 
-/* One tile per warp. The warp of the first tile with a carry into a row adds all of that row's carries, 32 at once. */
+/* One tile per warp. The warp of the first tile with a carry into a row adds the carries of that row, 32 at a time. */
 template <typename T>
 __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GPTR(const T) carry, T alpha, GPTR(T) y)
 {

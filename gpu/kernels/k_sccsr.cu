@@ -196,8 +196,8 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
     }
 }
 
-HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row at once", "[ours]",
+HOST_ENTRIES(sccsr, "sc-csr", sccsr_host, "the serial host loop, all rows of an SC-row together", "[ours]",
              "128 SC-rows at a time",
              "The interleaved rows of an SC-row are summed at the same time, as by the lanes of a warp:\n"
-             "neighbouring slots, several sums at once. y is written in the order of the sort.\n");
+             "neighbouring slots, several sums together. y is written in the order of the sort.\n");
 #endif

@@ -8,8 +8,8 @@
 namespace KERNEL_SPACE
 {
 
-/* A segmented inclusive scan: the sum over this lane and the lanes before it that hold the same row. Equal rows must be
-   in neighbouring lanes. Participants: the whole warp. */
+/* A segmented inclusive scan: the sum over this lane and the lanes before it that hold the same row. Lanes with the
+   same row must be neighbours. Participants: the whole warp. */
 template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
 {
     for (int d = 1; d < WARP; d *= 2) {

@@ -45,7 +45,8 @@ struct loop loop_of(const char *what, int64_t total);
 /* loop_check is for iterations that take long. It returns false once the loop was stopped. It ticks if 1 ms has passed
    since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
-/* Does a pass over n elements take so long that it should be checked? Calls without a watch are never checked. */
+/* Does a pass over n elements take so long that it should be checked? If the thread has no watch, no pass is checked.
+ */
 bool loop_worth(int64_t n);
 /* Returns false with E_CANCELLED if a loop of this thread was stopped since loop_enter. Does not tick. */
 bool loop_unbroken(const char *what, struct err *e);

@@ -103,7 +103,7 @@ static bool kernel_turn(struct race *r, struct racer *x, struct err *e)
     struct product_run p = {x->kernel, {.A = x->M, .alpha = 1, .beta = 0, .x = r->x, .y = r->y}};
     struct err why = {0};
     if (!r->dev->ops->time(r->dev, multiply, &p, n, us, &why))
-        return why.code == E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text); /* the times so far count */
+        return why.code == E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text); /* earlier times count */
     for (int i = 0; i < n; i++) {
         x->us += us[i];
         if (!race_mark(x, us[i], x->nmarks + 1, e)) return false;

@@ -71,7 +71,7 @@ struct lesson {
     bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
     char footer[80], heading[200]; /* the question; the heading of pages when the question was shown */
     struct quiet {
-        int questions; /* answered earlier: up to the end of these questions, nothing is printed; 0: all is printed */
+        int questions; /* number of questions answered earlier: until the end of the last one, nothing is printed */
         struct out *out, *loud;
         FILE *nowhere;
         bool terminal, interactive;

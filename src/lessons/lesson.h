@@ -91,7 +91,7 @@ bool question_answer(struct question *q, const char *text, int64_t line, struct 
 bool question_needs_it(const struct question *q);
 /* Compute the answer. `it` is the output of the commands below the question, or NULL. */
 bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e);
-/* Are questions asked, or printed with their answers? */
+/* Are questions asked? If not, they are printed with their answers. */
 bool question_can_ask(const struct session *s);
 /* Ask the question; after a wrong answer, give a hint and ask again. Returns the number of lines printed. */
 int question_ask(struct session *s, struct question *q, struct score *n);

@@ -53,7 +53,7 @@ bool capture_quietly(struct session *s, const char *line, struct capture *h, str
     return ok || report_error(h, line, e);
 }
 
-/* Whether the first command of the line prints rows in JSON mode only. */
+/* Does the first command of the line print rows only in JSON mode? */
 static bool rows_only_in_json(const char *line)
 {
     char name[32];

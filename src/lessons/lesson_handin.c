@@ -66,7 +66,7 @@ static void say_written(struct session *s, const struct sheet *t, const char *pa
     char score[160];
     sheet_score(t, score, sizeof score);
     out_text(s->out, "Written to %s: %s.", path, score);
-    out_text(s->out, "A teacher checks the file by `lesson --check %s`.", path);
+    out_text(s->out, "A teacher checks the file with `lesson --check %s`.", path);
 }
 
 void handin_ask(struct session *s, struct sheet *t)

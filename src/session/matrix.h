@@ -18,7 +18,7 @@ struct matrix {
     struct stats stats;
     bool has_stats;
     bool lesson;    /* made by a lesson; the next lesson drops it */
-    int64_t number; /* serial number of the matrix in the session, from 1 */
+    int64_t number; /* serial number of the matrix in the session, counted from 1 */
     int index;      /* position in the list when it was dropped; for undo */
     struct product *products;
     struct matrix *next;

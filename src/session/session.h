@@ -68,7 +68,7 @@ struct session {
     double began_us;     /* when the running command began */
     struct progress progress;
     const char *script;     /* the file that commands are read from; NULL at the prompt */
-    int64_t script_line;    /* current line of the script, from 1 */
+    int64_t script_line;    /* current line of the script, counted from 1 */
     struct lines lines;     /* where command lines come from, and what they may do */
     bool shell_allowed;     /* the command `allow shell` allowed the shell for all lines */
     struct command_log log; /* commands that succeeded */

@@ -284,9 +284,9 @@ bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
 /* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
    the mean over a cycle. NaN if the preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);
-/* The time per iteration since the solver last started, in us. If there were iterations queued without waits, only
-   these count. For a solver that restarts, the result is the mean of all iterations, since the iterations of a cycle
-   differ. NaN if no iteration was done. */
+/* The time per iteration since the solver last started, in us. If iterations were queued without waits between them,
+   only these iterations count. For a solver that restarts, the result is the mean of all iterations, since the
+   iterations of a cycle differ. NaN if no iteration was done. */
 double solve_each_us(const struct solve *v);
 /* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);

@@ -21,7 +21,7 @@ struct reader {
     struct slow_mtx *m;
     const char *p, *end;  /* the unread text */
     const char *s, *stop; /* the current line */
-    int64_t line;         /* number of the current line, from 1 */
+    int64_t line;         /* number of the current line, counted from 1 */
     bool plain;
     int64_t left_out; /* the number of bytes at the end of the file that are ignored */
     bool array, vector, pattern;

@@ -55,7 +55,7 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 /* ---- counts ---- */
 
 /* Compare with a division for each entry, for widths that are powers of two and widths that are not, for more entries
-   in one row of cells than a thread takes at once, and for columns up to the largest possible number. */
+   in one row of cells than a thread takes at a time, and for columns up to the largest possible number. */
 static void counts_agree_with_divisions(void **state)
 {
     (void)state;
