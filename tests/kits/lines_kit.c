@@ -123,9 +123,10 @@ static const char *const files[] = {
     "thesis4.mtx",  "diag6.mtx", "nos3.mtx.gz", "coo.npz",  "level5.mat", "complex.rb", "empty.mtx",  "nan.mtx",
     "singular.mtx", "odd.mtx",   "a.mtx",       "b.mtx.gz", "c.wsb",      "d.npz",      "e.txt",      "f.svg",
     "g.png",        "h.json",    "i.csv",       "j.html",   "k.ansi",     "lesson.txt", "script.txt", "nowhere"};
-static const char *const words[] = {"Down", "t",    "Enter", "Tab",   "?",     ":list",   ":quit",    "svg",
-                                    "json", "csv",  "txt",   "40x10", "80x24", "400x400", "row",      "col",
-                                    "auto", "none", "8",     "on",    "off",   "A",       "Click:3,4"};
+static const char *const words[] = {"Down", "t",      "Enter", "Tab",   "?",     ":list",   ":quit",     "svg",
+                                    "json", "csv",    "txt",   "40x10", "80x24", "400x400", "row",       "col",
+                                    "auto", "none",   "8",     "on",    "off",   "A",       "Click:3,4", "=",
+                                    "A'",   "B=A*A'", "2*I",   "(A",    "0:3",   "> 3",     "sum < 0"};
 static const char *const hostile[] = {
     "''",           "\"",      "'",   "\\",    "#",       "\x01",   "\x1b[2J", "\xff\xfe",
     "\xe2\x80\xae", "%s%n%n",  "%",   "[a]",   "-",       "--json", "a=b",     "..",
