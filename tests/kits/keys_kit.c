@@ -162,7 +162,7 @@ static void type_command(void)
         if (what == 3) *at = (char)(0x80 + below(128));
     }
     for (char *p = run.typed; *p; p++)
-        if (*p == '!' || *p == '\n' || *p == '\r') *p = '0';
+        if (strchr("!|>\n\r", *p)) *p = '0';
     if (below(8)) snprintf(run.typed + n, sizeof run.typed - n, "\n");
     run.next = 0;
 }
@@ -190,7 +190,7 @@ static struct press random_press(void)
     if (what < 95) return anywhere(UI_CLICK + (int)below(3));
     if (what < 97) return (struct press){1 + (int)below(31), 0, 0};
     int key = ' ' + (int)below(224);
-    return (struct press){key == '!' ? ' ' : key, 0, 0};
+    return (struct press){strchr("!|>", key) ? ' ' : key, 0, 0};
 }
 
 /* ---- the keys pressed so far ---- */

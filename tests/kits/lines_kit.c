@@ -132,7 +132,7 @@ static const char *const hostile[] = {
     "\xe2\x80\xae", "%s%n%n",  "%",   "[a]",   "-",       "--json", "a=b",     "..",
     "'two words'",  "\"a;b\"", "\\;", "\t",    "$(true)", "`true`", "*",       "\xf0\x9f\x98\x80",
     "\xc2\x9b",     "9x9",     "0x0", "-1x-1", "NaN",     "e",      "+",       "1_000",
-    "of",           "on",      "as"};
+    "of",           "on",      "as",  ">",     ">>"};
 
 static uint64_t below(uint64_t *random, int n)
 {
@@ -151,7 +151,7 @@ static const char *any_bytes(uint64_t *random)
     int n = (int)below(random, below(random, 20) ? 20 : (int)sizeof text);
     for (int i = 0; i < n; i++) {
         text[i] = (char)(1 + below(random, 255));
-        if (strchr("!/~\n\r", text[i])) text[i] = '.';
+        if (strchr("!|/~\n\r", text[i])) text[i] = '.';
     }
     text[n] = 0;
     return text;
