@@ -14,7 +14,7 @@ struct explorer {
     bool on; /* the explorer has the whole screen */
     const struct view *pane;
     int w, h;    /* size of the screen when it was last drawn */
-    int pending; /* a key that interrupted running work, to be handled next by the explorer; 0: none */
+    int pending; /* a key that interrupted running work and that the explorer must still handle; 0: none */
     bool typing; /* a command is being typed */
     bool mouse_off;
     char *output;          /* output of the last command, drawn over the pane; owned; NULL: none */

@@ -157,7 +157,7 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
-/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands. The function
+/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands. The verdict
    needs no further computation. */
 void card_judge(const struct card *c, const char *name, struct card_verdict *out);
 extern const struct registry card_registry;

@@ -22,15 +22,15 @@ struct out {
     FILE *messages;
     enum out_mode mode;
     char command[64];
-    struct table table; /* text and CSV: rows not printed yet */
-    bool more_csv;      /* the pending rows continue a CSV table of which rows were printed already */
-    bool records;       /* the pending rows are records: "heading  value" lines */
-    bool html;          /* text is written as HTML */
-    cJSON *json;        /* JSON: the row not printed yet */
-    cJSON *within;      /* the object being filled in an array of `row`, or NULL */
-    bool printed;       /* this command printed a row or an error */
-    FILE *rows, *text;  /* files that receive copies of the output, or NULL */
-    int progress;       /* columns of the progress line now on the terminal */
+    struct table table;                      /* text and CSV: rows not printed yet */
+    bool more_csv;                           /* earlier rows of the CSV table have already been printed */
+    bool records;                            /* the pending rows are records: "heading  value" lines */
+    bool html;                               /* text is written as HTML */
+    cJSON *json;                             /* JSON: the row not printed yet */
+    cJSON *within;                           /* the object being filled in an array of `row`, or NULL */
+    bool printed;                            /* this command printed a row or an error */
+    FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
+    int progress;                            /* columns of the progress line now on the terminal */
     void (*show_progress)(const char *text); /* NULL: progress is a line of messages */
     void (*clear_progress)(void);
     struct err err; /* the first failure while printing, returned by out_end */
@@ -236,7 +236,7 @@ static FILE *messages_of(const struct out *o)
     return o->to.messages ? o->to.data : o->messages;
 }
 
-/* Print a line to the messages; on a terminal, wrap it between words. */
+/* Print a line to the stream of messages; on a terminal, wrap the line between words. */
 static void put_message(struct out *o, const char *line)
 {
     FILE *f = messages_of(o);
