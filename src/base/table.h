@@ -40,8 +40,8 @@ void table_records(const struct table *t, FILE *f, int width);
 /* Print text, beginning at column `at`. A word that does not fit in the width is printed at column `indent` of the next
    line. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
-void table_csv(const struct table *t, FILE *f,
-               bool header); /* as in RFC 4180; `header`: begin with the names of the columns */
+/* Print CSV as in RFC 4180. If `header` is set, begin with the names of the columns. */
+void table_csv(const struct table *t, FILE *f, bool header);
 /* Print an HTML table in the layout of table_text, or of table_records if `records` is set. */
 void table_html(const struct table *t, FILE *f, bool records);
 void table_clear(struct table *t);
