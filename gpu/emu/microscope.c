@@ -48,7 +48,7 @@ static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e
         return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", M->dev->name);
     if (kernel_runs_on(k, M->dev)) return true;
     return fail(e, E_UNSUPPORTED,
-                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where each kernel runs",
+                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where kernels run",
                 k->name);
 }
 

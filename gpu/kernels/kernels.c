@@ -199,7 +199,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
     const struct device *d = L->A->dev;
     const struct kernel *c = compiled_for(k, d);
     if (!c || !kernel_runs_on(k, d))
-        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where each kernel runs", k->name,
+        return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,
                     d->name);
     launch_fn *go = entry_of(c, L);
     if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute the sums of cg", k->name);

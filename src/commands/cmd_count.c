@@ -75,7 +75,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
         return fail(e, E_UNSUPPORTED,
-                    "%s does not run on the emulator, so it cannot be counted; `kernels` shows where each kernel runs",
+                    "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
                     k->name);
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
     if (!p) refusal_without_force(e, f->name, w->real, true);

@@ -104,7 +104,7 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
 {
     struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
     if (!kernel_runs_on(x->kernel, r->dev))
-        return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` shows where each kernel runs", r->dev->name);
+        return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` shows where kernels run", r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;

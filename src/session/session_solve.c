@@ -20,7 +20,7 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
     else if (k->format != f)
         fail(e, E_USAGE, "kernel %s works on format %s, not on %s", k->name, k->format->name, f->name);
     else if (!kernel_runs_on(k, o->dev))
-        fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where each kernel runs", k->name,
+        fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,
              o->dev->name);
     else
         return k;
