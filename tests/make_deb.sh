@@ -22,7 +22,9 @@ depends_by_name() {
     ldd "$program" | awk '$3 ~ /^\// { print $1, $3 }' > "$root/ldd"
     readelf -d "$program" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | while read -r library; do
         path=$(awk -v l="$library" '$1 == l { print $2 }' "$root/ldd")
-        [ -z "$path" ] || dpkg -S "$(realpath "$path")" | cut -d: -f1
+        [ -n "$path" ] || continue
+        path=$(realpath "$path") # dpkg may know the file without /usr
+        { dpkg -S "$path" || dpkg -S "${path#/usr}"; } 2>/dev/null | cut -d: -f1
     done | sort -u | paste -sd, | sed 's/,/, /g'
     rm "$root/ldd"
 }
