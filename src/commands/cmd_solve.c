@@ -302,7 +302,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
         return false;
     if (waits_for_command(s)) {
         out_step(s->out, v);
-        if (s->interactive) out_note(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
+        if (s->interactive) out_text(s->out, "paused: `step 5`, `continue`, `view solve` or `stop`");
     }
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;

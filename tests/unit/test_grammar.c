@@ -228,6 +228,8 @@ static const struct {
     {"solve cg orth ", "classical", "A"},
     {"solve cg b ", "random", "A"},
     {"convert ", "sell", "csr-vector"},
+    {"lesson ", "looks", "A"},
+    {"let B = ", "A", "cg"},
     {"set ", "colours", "A"},
     {"set colours ", "256", "colours"},
     {"set color ", "256", "auto_"},

@@ -37,10 +37,7 @@ static void go_back(struct solve *v, struct view_state *st, int64_t n)
 static void stop(struct solve *v, struct view_state *st)
 {
     struct err e = {0};
-    if (solve_end(v, &e))
-        snprintf(st->message, sizeof st->message, "stopped after iteration %lld; x is kept", (long long)v->iterations);
-    else
-        snprintf(st->message, sizeof st->message, "%.119s", e.text);
+    if (!solve_end(v, &e)) snprintf(st->message, sizeof st->message, "%.119s", e.text);
 }
 
 static bool ask(struct view_state *st, int k, const char *question)
