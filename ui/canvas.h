@@ -11,6 +11,7 @@
 #include "base/base.h"
 
 struct err;
+struct figure;
 
 /* What a cell means; the palette gives it a colour. */
 enum style {
@@ -42,7 +43,8 @@ struct canvas {
     int w, h;
     bool ascii; /* canvas_put replaces each glyph by an ASCII character */
     struct cell *cell;
-    enum colours colours; /* the colours in which styles will be shown; without colours, views use words instead */
+    struct figure *figure; /* receives lines, bars and axes instead of the cells; NULL: the cells show them */
+    enum colours colours;  /* the colours in which styles will be shown; without colours, views use words instead */
 };
 
 bool canvas_new(struct canvas *c, int w, int h, bool ascii, struct err *e);

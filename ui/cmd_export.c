@@ -1,6 +1,7 @@
 /* export: writes any view to a file, as text, as a picture, or as numbers. */
 #include "cmd_view.h"
 #include "export.h"
+#include "figure.h"
 #include "screen.h"
 #include "paint.h"
 #include "view.h"
@@ -16,6 +17,7 @@
 #include "session/session.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 /* ---- arguments ---- */
@@ -76,16 +78,19 @@ static bool begin_state(struct session *s, const struct export *x, struct view_s
     return !x->view->prepare || x->view->prepare(s, st, e);
 }
 
-static bool cells_of(struct session *s, const struct export *x, struct canvas *c, struct err *e)
+/* Draw the view on new cells; lines and bars go to the figure, unless it is NULL. */
+static bool cells_of(struct session *s, const struct export *x, struct canvas *c, struct figure *figure, struct err *e)
 {
     struct view_state st;
     bool ascii = x->kind == EXPORT_TXT && s->front && s->front->ascii;
     bool ok = begin_state(s, x, &st, e) && canvas_new(c, x->w, x->h, ascii, e);
+    c->figure = figure;
     if (ok) {
         c->colours = x->kind == EXPORT_TXT ? COLOURS_NONE : COLOURS_24BIT;
         view_draw(x->view, c, s, &st);
     }
     view_state_free(&st);
+    if (ok && figure && figure->failed) return fail(e, E_MEMORY, "not enough memory for the picture");
     return ok;
 }
 
@@ -94,13 +99,14 @@ static int lines_of(const struct canvas *c)
 {
     int n = c->w * c->h;
     while (n > 0 && c->cell[n - 1].glyph == ' ' && c->cell[n - 1].style != ST_CURSOR) n--;
-    return (n + c->w - 1) / c->w;
+    n = (n + c->w - 1) / c->w;
+    return c->figure && c->figure->bottom > n ? (int)ceil(c->figure->bottom) : n;
 }
 
 static bool write_text(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
     struct canvas c = {0};
-    bool ok = cells_of(s, x, &c, e);
+    bool ok = cells_of(s, x, &c, NULL, e);
     if (ok) canvas_print(&c, f, COLOURS_NONE);
     canvas_free(&c);
     return ok;
@@ -111,7 +117,11 @@ static bool write_text(struct session *s, const struct export *x, FILE *f, struc
 static bool paint(struct session *s, const struct export *x, struct painter *p, const struct canvas *c, struct err *e)
 {
     struct view_state st;
-    if (!x->view->paint) return paint_canvas(p, c, x->light), true;
+    if (!x->view->paint) {
+        paint_canvas(p, c, x->light);
+        figure_paint(c->figure, p, x->light);
+        return true;
+    }
     bool ok = begin_state(s, x, &st, e) && x->view->paint(p, s, &st, x->w * p->cw, x->h * p->ch, x->light, e);
     view_state_free(&st);
     return ok;
@@ -139,10 +149,12 @@ static bool paint_png(struct session *s, const struct export *x, FILE *f, const 
 static bool write_picture(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
     struct canvas c = {0};
-    bool cells = !x->view->paint, ok = !cells || cells_of(s, x, &c, e);
+    struct figure figure = {0};
+    bool cells = !x->view->paint, ok = !cells || cells_of(s, x, &c, &figure, e);
     int h = cells && ok ? lines_of(&c) + 1 : x->h;
     ok = ok && (x->kind == EXPORT_PNG ? paint_png : paint_svg)(s, x, f, &c, h, e);
     canvas_free(&c);
+    figure_free(&figure);
     return ok;
 }
 
@@ -263,11 +275,12 @@ const struct command command_export = {
     .grammar = "VIEW FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
-            "show the part of the view that was shown last; the size is in characters, 120x40 by default. In a\n"
-            "picture of spy, the colour of each pixel shows the density. `light` draws on a white background. JSON\n"
-            "files hold an array of objects, as with --json. The views spy, rows and layout write what their commands\n"
-            "print; bench writes the last runs, solve writes the iterations, race writes its table, and lu writes the\n"
-            "factors. `force` replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
+            "show the part of the view that was shown last; the size is in characters, 120x40 by default. Pictures\n"
+            "have axes with numbers; curves are smooth lines, and a pixel or square of spy shows the density, the sign\n"
+            "or the largest |a| (see `help spy`). `light` draws on a white background. JSON files hold an array of\n"
+            "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
+            "the last runs, solve writes the iterations, race writes its table, and lu writes the factors. `force`\n"
+            "replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
             "    export spy a.png\n"
             "    export rows rows.csv\n"
             "    export solve residual.svg size 100x30 light",

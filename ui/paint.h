@@ -8,16 +8,16 @@
 
 #include "canvas.h"
 
-struct matrix;
-struct watch;
-struct window;
+enum { LINE_POINTS = 512 };
 
-/* A painter draws rectangles and text. Lengths are in pixels; a cell of text is cw x ch pixels. */
+/* A painter draws rectangles, lines and text. Lengths are in pixels; a cell of text is cw x ch pixels. */
 struct painter {
     int cw, ch;
     void (*fill)(struct painter *p, uint32_t rgb); /* sets the colour of the following rectangles */
     void (*rect)(struct painter *p, int x, int y, int w, int h);
     void (*done)(struct painter *p); /* ends the rectangles of one colour */
+    /* Draw a smooth line through n points, at least 2 and at most LINE_POINTS: xy holds x and y of each. */
+    void (*line)(struct painter *p, uint32_t rgb, double width, int n, const double *xy);
     /* Draw one line of UTF-8 that is `cells` cells wide; (x, y) is its top left corner. */
     void (*text)(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells);
 };
@@ -29,10 +29,6 @@ uint32_t paint_ground(bool light);
 uint32_t paint_colour(enum style st, bool light);
 /* Braille and block glyphs are drawn as rectangles, so that plots need no font. */
 void paint_canvas(struct painter *p, const struct canvas *c, bool light);
-/* Draw a window of a matrix with title and legend in at most w x h pixels, from (0, 0). The colour of a pixel shows the
-   density of its elements on a log scale; every stored element is visible. */
-bool paint_spy(struct painter *p, const struct matrix *m, struct window win, int w, int h, bool light,
-               struct watch *watch, struct err *e);
 
 /* ---- svg.c: no library needed ---- */
 

@@ -1,6 +1,7 @@
 /* Plots of residuals on a log scale, for the views of solves and races: frame, scale and dots. */
 #include "plot.h"
 #include "draw.h"
+#include "figure.h"
 #include "solvers/solve.h"
 
 #include <math.h>
@@ -23,6 +24,32 @@ int plot_level(const struct plot *p, double residual, int dots)
     return d < 0 ? 0 : d < dots ? d : dots - 1;
 }
 
+double plot_depth(const struct plot *p, double residual)
+{
+    double at = (p->high - log10(residual)) / (p->high - p->low);
+    return at < 0 ? 0 : at < 1 ? at : 1;
+}
+
+/* The scale as numbers and thin lines, and the tolerance as a dashed line. */
+static void figure_scale(struct figure *f, const struct plot *p, double tol)
+{
+    struct ruler r = {RULER_LOG, pow(10, p->low), pow(10, p->high), NULL};
+    char text[32];
+    axis_up(f, &r, p->x, p->y, p->h, p->w);
+    if (!(tol > 0)) return;
+    double y = p->y + p->h * plot_depth(p, tol);
+    for (double x = p->x; x < p->x + p->w; x += 1.5) figure_stroke(f, ST_PLOT_B, 1, x, y, x + 0.75, y);
+    snprintf(text, sizeof text, "tol %.3g", tol);
+    double below = y + 1.2 < p->y + p->h ? 0.1 : -1.1;
+    figure_words(f, ST_PLOT_B, SIDE_LEFT, p->x + 0.5, y + below, text);
+}
+
+void plot_across(struct canvas *c, const struct plot *p, enum ruler_kind kind, double far, const char *name)
+{
+    struct ruler r = {kind, 0, far > 0 ? far : 1, NULL};
+    axis_across(c->figure, &r, p->x, p->y + p->h, p->w, p->h, name);
+}
+
 static void draw_tolerance(struct canvas *c, const struct plot *p, double tol)
 {
     int y = p->y + plot_level(p, tol, p->h);
@@ -33,6 +60,10 @@ static void draw_tolerance(struct canvas *c, const struct plot *p, double tol)
 void plot_scale(struct canvas *c, const struct plot *p, double tol)
 {
     char text[32];
+    if (c->figure) {
+        figure_scale(c->figure, p, tol);
+        return;
+    }
     int every = (int)ceil((p->high - p->low) * 2 / p->h);
     for (int d = (int)p->high; d >= p->low; d -= every > 0 ? every : 1) {
         snprintf(text, sizeof text, "1e%+03d", d);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 
 #include "canvas.h"
+#include "figure.h"
 
 struct solve;
 
@@ -22,8 +23,13 @@ struct plot plot_new(const struct canvas *c, int y, int h, double least, double 
 bool can_plot(double residual);
 /* The dot row of a residual, counted from the top of `dots` rows. */
 int plot_level(const struct plot *p, double residual, int dots);
-/* Draw the scale and both axes, and a line at the tolerance if it is above 0. */
+/* The place of a residual between the upper (0) and the lower end (1) of the plot. */
+double plot_depth(const struct plot *p, double residual);
+/* Draw the scale and both axes, and a line at the tolerance if it is above 0. On a canvas with a figure, the caller
+   draws the axis to the right. */
 void plot_scale(struct canvas *c, const struct plot *p, double tol);
+/* On a canvas with a figure: the axis to the right, from 0 to far. */
+void plot_across(struct canvas *c, const struct plot *p, enum ruler_kind kind, double far, const char *name);
 /* Set dot (x, y); a cell has 2 x 4 dots. In ASCII, the cell becomes `letter`. */
 void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style st, char letter);
 /* The residual between two iterations, interpolated linearly on the log scale; NaN after the last iteration. */

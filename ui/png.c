@@ -13,7 +13,9 @@ enum {
     CAIRO_RGB24 = 1,
     CAIRO_NORMAL = 0,
     CAIRO_BOLD = 1,
+    CAIRO_SMOOTH = 0,
     CAIRO_NO_ANTIALIAS = 1,
+    CAIRO_ROUND = 1,
     CAIRO_NO_MEMORY = 1,
     CAIRO_WRITE = 11
 };
@@ -37,6 +39,10 @@ static struct {
     void (*rectangle)(void *cr, double x, double y, double w, double h);
     void (*fill)(void *cr);
     void (*move_to)(void *cr, double x, double y);
+    void (*line_to)(void *cr, double x, double y);
+    void (*set_line_width)(void *cr, double width);
+    void (*set_line_join)(void *cr, int join);
+    void (*stroke)(void *cr);
     void (*show_text)(void *cr, const char *text);
     void (*select_font_face)(void *cr, const char *family, int slant, int weight);
     void (*set_font_size)(void *cr, double size);
@@ -65,6 +71,10 @@ static bool symbols(void)
         {&cairo.rectangle, "cairo_rectangle"},
         {&cairo.fill, "cairo_fill"},
         {&cairo.move_to, "cairo_move_to"},
+        {&cairo.line_to, "cairo_line_to"},
+        {&cairo.set_line_width, "cairo_set_line_width"},
+        {&cairo.set_line_join, "cairo_set_line_join"},
+        {&cairo.stroke, "cairo_stroke"},
         {&cairo.show_text, "cairo_show_text"},
         {&cairo.select_font_face, "cairo_select_font_face"},
         {&cairo.set_font_size, "cairo_set_font_size"},
@@ -113,6 +123,20 @@ static void png_done(struct painter *p)
     cairo.fill(((struct png *)p)->context);
 }
 
+/* Pixels at the edge of the line take a part of its colour. */
+static void png_line(struct painter *p, uint32_t rgb, double width, int n, const double *xy)
+{
+    void *cr = ((struct png *)p)->context;
+    colour(cr, rgb);
+    cairo.set_antialias(cr, CAIRO_SMOOTH);
+    cairo.set_line_width(cr, width);
+    cairo.set_line_join(cr, CAIRO_ROUND);
+    cairo.move_to(cr, xy[0], xy[1]);
+    for (int k = 1; k < n; k++) cairo.line_to(cr, xy[2 * k], xy[2 * k + 1]);
+    cairo.stroke(cr);
+    cairo.set_antialias(cr, CAIRO_NO_ANTIALIAS);
+}
+
 /* Draw the text letter by letter, so that each letter is in its column. */
 static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
@@ -147,7 +171,7 @@ bool png_begin(struct png *g, int w, int h, bool light, struct err *e)
 {
     w *= CELL_W;
     h *= CELL_H;
-    *g = (struct png){{CELL_W, CELL_H, png_fill, png_rect, png_done, png_text}, NULL, NULL};
+    *g = (struct png){{CELL_W, CELL_H, png_fill, png_rect, png_done, png_line, png_text}, NULL, NULL};
     if (!open_library(e)) return false;
     if (w < 1 || h < 1 || w > SIDE_LIMIT || h > SIDE_LIMIT)
         return fail(e, E_LIMIT, "a picture of %d x %d pixels is too large; the limit is %d x %d", w, h, +SIDE_LIMIT,

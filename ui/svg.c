@@ -3,6 +3,7 @@
 #include "paint.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { CELL_W = 8, CELL_H = 16 };
@@ -38,6 +39,26 @@ static void svg_rect(struct painter *p, int x, int y, int w, int h)
     fprintf(((struct svg *)p)->f, "M%d %dh%dv%dh%dz", x, y, w, h, -w);
 }
 
+/* Write a number with at most two decimals. */
+static void put_place(FILE *f, char letter, double v)
+{
+    fprintf(f, "%c%.6g", letter, round(v * 100) / 100);
+}
+
+static void svg_line(struct painter *p, uint32_t rgb, double width, int n, const double *xy)
+{
+    FILE *f = ((struct svg *)p)->f;
+    fprintf(f,
+            "<path fill=\"none\" stroke=\"#%06x\" stroke-width=\"%.3g\" stroke-linejoin=\"round\" "
+            "shape-rendering=\"geometricPrecision\" d=\"",
+            rgb, width);
+    for (int k = 0; k < n; k++) {
+        put_place(f, k == 0 ? 'M' : 'L', xy[2 * k]);
+        put_place(f, ' ', xy[2 * k + 1]);
+    }
+    fputs("\"/>\n", f);
+}
+
 /* textLength keeps columns aligned in any font. */
 static void svg_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells)
 {
@@ -52,7 +73,7 @@ void svg_begin(struct svg *s, FILE *f, int w, int h, bool light, const char *tit
 {
     w *= CELL_W;
     h *= CELL_H;
-    *s = (struct svg){{CELL_W, CELL_H, svg_fill, svg_rect, svg_done, svg_text}, f, false};
+    *s = (struct svg){{CELL_W, CELL_H, svg_fill, svg_rect, svg_done, svg_line, svg_text}, f, false};
     fprintf(f,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" role=\"img\" "
             "font-family=\"monospace\" font-size=\"13\" xml:space=\"preserve\">\n<title>",

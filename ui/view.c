@@ -1,6 +1,7 @@
 /* The table of views, the state of a view, and the pieces that views draw with: titles, key bars, bars, numbers. */
 #include "view.h"
 #include "draw.h"
+#include "figure.h"
 #include "ui/views/view_state.h"
 #include "base/err.h"
 #include "session/matrix.h"
@@ -243,6 +244,10 @@ void draw_keys(struct canvas *c, const char *keys)
 void draw_bar(struct canvas *c, int x, int y, int width, double share, enum style st)
 {
     if (!(share > 0)) return;
+    if (c->figure) {
+        figure_rect(c->figure, st, 1, x, y + 0.1, width * (share < 1 ? share : 1), 0.8);
+        return;
+    }
     int eighths = (int)lround(share * width * 8);
     if (eighths < 1) eighths = 1;
     if (eighths > width * 8) eighths = width * 8;

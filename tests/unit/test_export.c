@@ -14,6 +14,7 @@
 #include <dlfcn.h>
 #include <glob.h>
 #include <locale.h>
+#include <math.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -218,7 +219,7 @@ static bool has_cairo(void)
     return false;
 }
 
-/* The 2 x 2 identity at 400 x 200 pixels: squares of 55 pixels; the frame begins at (145, 50). */
+/* The 2 x 2 identity at 400 x 200 pixels: squares of 50 pixels; the squares begin at (150, 50). */
 static void check_squares(bool light)
 {
     struct talk t;
@@ -236,12 +237,12 @@ static void check_squares(bool light)
     uint32_t full = paint_colour(ST_RAMP + 7, light), ground = paint_ground(light);
     assert_int_equal(m.w, 400);
     assert_int_equal(m.h, 200);
-    assert_int_equal(pixel(&m, 145, 50), full);
-    assert_int_equal(pixel(&m, 199, 104), full);
-    assert_int_equal(pixel(&m, 200, 104), ground);
-    assert_int_equal(pixel(&m, 199, 105), ground);
-    assert_int_equal(pixel(&m, 254, 159), full);
-    assert_int_equal(pixel(&m, 144, 70), paint_colour(ST_AXIS, light));
+    assert_int_equal(pixel(&m, 150, 50), full);
+    assert_int_equal(pixel(&m, 199, 99), full);
+    assert_int_equal(pixel(&m, 200, 99), ground);
+    assert_int_equal(pixel(&m, 199, 100), ground);
+    assert_int_equal(pixel(&m, 249, 149), full);
+    assert_int_equal(pixel(&m, 149, 70), paint_colour(ST_AXIS, light));
     assert_int_equal(pixel(&m, 0, 199), ground);
     free(m.data);
     free(png);
@@ -287,6 +288,142 @@ static void test_png_extremes(void **state)
         for (uint32_t x = 260; x < 940; x++) assert_int_equal(pixel(&m, x, y), paint_colour(ST_RAMP + 7, false));
     free(m.data);
     free(png);
+    clean();
+    talk_close_screen(&t);
+}
+
+/* By sign, the squares have the colours of the signs; by magnitude, the larger value has the end of the ramp. */
+static void test_png_values(void **state)
+{
+    struct talk t;
+    size_t n;
+    struct csr A;
+    struct load_info info = {.file = "signs"};
+    const int at[] = {0, 1};
+    const double values[] = {3, -1};
+    (void)state;
+    if (!has_cairo()) return;
+    talk_open_screen(&t);
+    assert_true(csr_from_triplets(&A, 2, 2, 2, at, at, values, NULL, NULL, NULL));
+    assert_true(session_add(&t.s, NULL, &A, &info, NULL));
+    for (int by = 0; by < 2; by++) {
+        assert_true(talk_line(&t, by ? "spy by magnitude" : "spy by sign"));
+        do_export(&t, "export spy %s/v.png size 40x10 light force");
+        char *png = exported("v.png", &n);
+        struct image m = decoded((uint8_t *)png, n);
+        assert_int_equal(pixel(&m, 160, 60), paint_colour(by ? ST_RAMP + 7 : ST_ROW, true));
+        assert_int_equal(pixel(&m, 230, 130), paint_colour(by ? ST_RAMP : ST_ROW + 1, true));
+        free(m.data);
+        free(png);
+    }
+    clean();
+    talk_close_screen(&t);
+}
+
+/* How far is a colour on the way from one colour to another, from 0 to 1? -1: it is not on the way. */
+static double on_the_way(uint32_t rgb, uint32_t from, uint32_t to)
+{
+    double share = -1;
+    for (int shift = 0; shift < 24; shift += 8) {
+        double a = from >> shift & 255, b = to >> shift & 255, v = rgb >> shift & 255;
+        if (fabs(b - a) < 20) continue;
+        double here = (v - a) / (b - a);
+        if (here < 0 || here > 1 || (share >= 0 && fabs(here - share) > 0.1)) return -1;
+        share = here;
+    }
+    return share;
+}
+
+/* The residual is a smooth line: it crosses each column of pixels, and pixels at its edge take a part of its colour,
+   which dots and letters drawn from cells do not do. */
+static void test_png_curve(void **state)
+{
+    enum { LEFT = 100, RIGHT = 1150, TOP = 62, BOTTOM = 520 };
+    struct talk t;
+    size_t n;
+    int soft = 0, empty = 0;
+    (void)state;
+    if (!has_cairo()) return;
+    talk_open_screen(&t);
+    if (!talk_line(&t, "gen poisson2d 12; solve cg on cpu")) fail_msg("%s", t.err);
+    do_export(&t, "export solve %s/curve.png light");
+    char *png = exported("curve.png", &n);
+    struct image m = decoded((uint8_t *)png, n);
+    uint32_t ground = paint_ground(true), ink = paint_colour(ST_PLOT_A, true);
+    for (uint32_t x = LEFT; x < RIGHT; x++) {
+        int here = 0;
+        for (uint32_t y = TOP; y < BOTTOM; y++) {
+            double share = on_the_way(pixel(&m, x, y), ground, ink);
+            soft += share > 0.2 && share < 0.8;
+            here += share > 0.4;
+        }
+        empty += !here;
+    }
+    assert_in_range(soft, RIGHT - LEFT, 20 * (RIGHT - LEFT));
+    assert_true(empty < (RIGHT - LEFT) / 20);
+    free(m.data);
+    free(png);
+    clean();
+    talk_close_screen(&t);
+}
+
+/* ---- lines and axes ---- */
+
+static int times_in(const char *text, const char *part)
+{
+    int n = 0;
+    for (const char *p = strstr(text, part); p; p = strstr(p + 1, part)) n++;
+    return n;
+}
+
+/* Each plot of a view has lines as paths, the numbers of its axes, and what they count; there are no letters and dots
+   of the terminal. */
+static void test_svg_axes(void **state)
+{
+    static const struct {
+        const char *view, *words[8];
+    } plots[] = {
+        {"spy", {">0<", ">50<", ">100<", ">columns<"}},
+        {"rows", {">0<", ">20<", ">100<", ">rows<"}},
+        {"solve", {">1e+00<", ">1e-08<", ">0<", ">10<", ">iterations<", ">tol 1e-08<"}},
+        {"race", {">1e+00<", ">1e-08<", ">0<", ">A<", ">B<"}},
+        {"bench", {">0%<", ">20%<", ">100%<", ">speed of the fastest<"}},
+    };
+    struct talk t;
+    char line[256], name[64];
+    size_t n;
+    (void)state;
+    talk_open_screen(&t);
+    if (!talk_line(&t, "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu"))
+        fail_msg("%s", t.err);
+    for (int i = 0; i < COUNT(plots); i++) {
+        snprintf(name, sizeof name, "%s.svg", plots[i].view);
+        snprintf(line, sizeof line, "export %s %s/%s", plots[i].view, folder, name);
+        if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+        char *svg = exported(name, &n);
+        if (times_in(svg, "<path fill=\"none\" stroke=") < 5) fail_msg("%s has no lines", name);
+        for (int k = 0; plots[i].words[k]; k++)
+            if (!strstr(svg, plots[i].words[k])) fail_msg("%s has no %s", name, plots[i].words[k]);
+        assert_null(strstr(svg, "\xe2\xa0")); /* braille */
+        assert_null(strstr(svg, "\xe2\x94")); /* lines of boxes */
+        free(svg);
+    }
+    clean();
+    talk_close_screen(&t);
+}
+
+/* A solve of many iterations is drawn with a few points per column. */
+static void test_svg_size(void **state)
+{
+    struct talk t;
+    size_t n;
+    (void)state;
+    talk_open_screen(&t);
+    if (!talk_line(&t, "gen poisson2d 40; solve jacobi tol 1e-12 max 9000 on cpu")) fail_msg("%s", t.err);
+    do_export(&t, "export solve %s/long.svg");
+    char *svg = exported("long.svg", &n);
+    assert_in_range(times_in(svg, "L"), 500, 3000);
+    free(svg);
     clean();
     talk_close_screen(&t);
 }
@@ -669,6 +806,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_xml_checker),   cmocka_unit_test(test_golden),
+        cmocka_unit_test(test_png_values),    cmocka_unit_test(test_png_curve),
+        cmocka_unit_test(test_svg_axes),      cmocka_unit_test(test_svg_size),
         cmocka_unit_test(test_png_pixels),    cmocka_unit_test(test_png_extremes),
         cmocka_unit_test(test_place),         cmocka_unit_test(test_every_view),
         cmocka_unit_test(test_numbers),       cmocka_unit_test(test_report),

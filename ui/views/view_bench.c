@@ -1,5 +1,6 @@
 /* The last measurements as bars: the speed of each kernel relative to the fastest, with its figures. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
@@ -64,6 +65,13 @@ static void draw_heading(struct canvas *c)
     for (int i = 0; i < COUNT(heading); i++) column(c, heading[i].end, TOP - 1, ST_DIM, heading[i].text);
 }
 
+static void draw_axis(struct canvas *c, int lines)
+{
+    struct ruler r = {RULER_EVEN, 0, 100, "%"};
+    int bar = c->w - NAME - right_of(c) - 2;
+    if (bar > 0) axis_below_bars(c->figure, &r, NAME + 1, TOP, lines, bar, "speed of the fastest");
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     char about[300] = "";
@@ -74,7 +82,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
                      "nothing has been measured yet: `bench` times all kernels that fit, `spmv` times one kernel");
         return;
     }
-    int room = c->h - TOP - (st->full ? 1 + NOTE : 0);
+    int room = c->h - TOP - (st->full ? 1 + NOTE : 0) - (c->figure ? AXIS_LINES : 0);
     double fastest = INFINITY;
     for (int i = 0; i < s->nruns; i++) fastest = fmin(fastest, s->runs[i].us);
     if (room < 1) room = 1;
@@ -84,6 +92,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_heading(c);
     for (int i = (int)st->scroll; i < s->nruns && i < st->scroll + room; i++)
         draw_run(c, &s->runs[i], fastest, TOP + i - (int)st->scroll, st->full && i == st->item ? ST_CURSOR : ST_PLAIN);
+    if (c->figure) draw_axis(c, s->nruns < room ? s->nruns : room);
     if (!st->full) return;
     snprintf(about, sizeof about, "%s: %s", s->runs[st->item].kernel->name, s->runs[st->item].kernel->about);
     draw_wrapped(c, 1, c->h - 1 - NOTE, NOTE, ST_DIM, about);

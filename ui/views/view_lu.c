@@ -1,6 +1,7 @@
 /* LU, one column at a time: L and U fill in from the upper left; a frame at the lower right encloses the part that is
    still to be eliminated. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/term.h"
 #include "ui/view.h"
 #include "view_state.h"
@@ -39,7 +40,7 @@ static struct lu_plan plan_for(const struct canvas *c, const struct lu_steps *v)
     if (wide < 1) wide = 1;
     if (high < 1) high = 1;
     p.numbers = v->n * NUMBER <= wide && v->n <= high;
-    if (!p.numbers) p.width = wide >= 2 * (v->n < high ? v->n : high) ? 2 : 1;
+    if (!p.numbers) p.width = c->figure ? 2 : wide >= 2 * (v->n < high ? v->n : high) ? 2 : 1;
     while (!p.numbers && (cells_at(v->n, p.each) * p.width > wide || cells_at(v->n, p.each) > high)) p.each++;
     p.cells = cells_at(v->n, p.each);
     p.cut = cells_at(v->k, p.each);
@@ -93,9 +94,38 @@ static uint32_t glyph_of(const struct lu_plan *p, int64_t y, int64_t x, bool asc
     return shade[at < COUNT(blocks) ? at : COUNT(blocks) - 1];
 }
 
+/* In a picture in a file, a cell is a square; the larger its values, the stronger its colour. */
+static void figure_cell(struct figure *f, const struct lu_plan *p, int64_t y, int64_t x, enum style st)
+{
+    double size = largest_in(p, y, x), share = p->most > 0 ? size / p->most : 0;
+    if (size > 0) figure_rect(f, st, 0.15 + 0.85 * share, x_of(p, x), y_of(p, y), p->width, 1);
+}
+
+static void mark_pivot(struct figure *f, const struct lu_plan *p)
+{
+    int64_t cell = (p->v->k - 1) / p->each;
+    if (p->v->k) figure_circle(f, ST_BAD, x_of(p, cell) + p->width / 2.0, y_of(p, cell) + 0.5, 0.7);
+}
+
+/* The number of the first column of every few cells. */
+static void draw_columns(struct figure *f, const struct lu_plan *p)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)p->v->n);
+    int64_t every = (text_width(text) + 2 + p->width - 1) / p->width;
+    for (int64_t x = 0; x < p->cells; x += every) {
+        snprintf(text, sizeof text, "%lld", (long long)(x * p->each));
+        figure_words(f, ST_DIM, SIDE_MIDDLE, x_of(p, x) + p->width / 2.0, TOP - 1, text);
+    }
+}
+
 static void draw_cell(struct canvas *c, const struct lu_plan *p, int64_t y, int64_t x)
 {
     enum style st = style_of(p->v, y * p->each, x * p->each);
+    if (c->figure && !p->numbers) {
+        figure_cell(c->figure, p, y, x, st);
+        return;
+    }
     if (p->numbers)
         canvas_text(c, x_of(p, x), y_of(p, y), st, "%*.4g", NUMBER - 1, p->v->a[x * p->v->n + y]);
     else
@@ -143,7 +173,10 @@ static void draw_foot(struct canvas *c, const struct lu_plan *p, bool full)
 {
     char text[256];
     int y = c->h - FOOT + !full;
-    snprintf(text, sizeof text, "%s%s", p->numbers ? "" : "P: pivot, shades by size. ",
+    snprintf(text, sizeof text, "%s%s",
+             p->numbers  ? ""
+             : c->figure ? "Circle: pivot, shades by size. "
+                         : "P: pivot, shades by size. ",
              "Lower left: L (last column = newest multipliers). Above: U. Frame: still to be eliminated. "
              "Textbook algorithm on a host copy");
     draw_wrapped(c, 1, y, 2, ST_DIM, text);
@@ -165,6 +198,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         draw_label(c, &p, y);
         for (int64_t x = 0; x < p.cells; x++) draw_cell(c, &p, y, x);
     }
+    if (c->figure) draw_columns(c->figure, &p);
+    if (c->figure && !p.numbers) mark_pivot(c->figure, &p);
     draw_cut(c, &p);
     draw_foot(c, &p, st->full);
 }

@@ -1,5 +1,6 @@
 /* A running race: the residuals of all solvers in one plot, by time or by iteration, or a bar for each kernel. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/plot.h"
 #include "ui/view.h"
 #include "view_state.h"
@@ -125,10 +126,50 @@ static void draw_curve(struct canvas *c, const struct reach *p, const struct rac
     }
 }
 
+/* ---- the plot as a figure ---- */
+
+/* Points per cell of a curve: about one per pixel. */
+enum { FINE = 8 };
+
+static void figure_curve(struct figure *to, const struct reach *p, const struct racer *x, int i)
+{
+    const struct plot *f = &p->frame;
+    int n = f->w * FINE;
+    double end_x = -1, end_y = 0;
+    char letter[2] = {letter_of(i), 0};
+    figure_line(to, colour_of(i), 1, 1.5);
+    for (int k = 0; k < n; k++) {
+        double low, high, from = iteration_of(p, x, k, n), next = from < 0 ? -1 : iteration_of(p, x, k + 1, n);
+        if (from < 0 || !column_range(x->v, from, next < from ? (double)x->v->iterations : next, &low, &high)) continue;
+        end_x = f->x + (double)f->w * k / (n - 1);
+        end_y = f->y + f->h * plot_depth(f, low);
+        figure_point(to, end_x, f->y + f->h * plot_depth(f, high));
+        if (low < high) figure_point(to, end_x, end_y);
+    }
+    bool right = i % 2 && end_x + 1.5 < f->x + f->w; /* two curves may end at the same point */
+    if (end_x >= 0) figure_words(to, colour_of(i), SIDE_LEFT, end_x + (right ? 0.4 : -1.3), end_y - 1, letter);
+}
+
+static void figure_plot(struct canvas *c, const struct race *r, const struct reach *p)
+{
+    double unit = !p->by_time ? 1 : p->far < 1e3 ? 1 : p->far < 1e6 ? 1e3 : 1e6;
+    const char *name = !p->by_time ? "iterations" : unit == 1 ? "time, us" : unit == 1e3 ? "time, ms" : "time, s";
+    plot_scale(c, &p->frame, r->tol);
+    plot_across(c, &p->frame, p->by_time ? RULER_EVEN : RULER_WHOLE, p->far / unit, name);
+    for (int i = 0; i < r->n; i++)
+        if (r->racer[i].v) figure_curve(c->figure, p, &r->racer[i], i);
+}
+
+/* ---- the plot as cells ---- */
+
 static void draw_plot(struct canvas *c, const struct race *r, const struct reach *p)
 {
     const struct plot *f = &p->frame;
     char far[40];
+    if (c->figure) {
+        figure_plot(c, r, p);
+        return;
+    }
     plot_scale(c, f, r->tol);
     for (int i = 0; i < r->n; i++)
         if (r->racer[i].v) draw_curve(c, p, &r->racer[i], i);
@@ -182,7 +223,8 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 {
     const struct race_state *own = st->own;
     bool by_time = !own->by_iteration && r->dev->kind != DEV_EMU;
-    int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, h = room - 2 * words - 1, y = 1 + words;
+    int room = c->h - 1 - r->n - (st->full ? 1 : 0), words = room >= 8, above = 1 + words + (c->figure ? 1 : 0);
+    int axis = c->figure ? AXIS_LINES : 1, h = room + 1 - above - words - axis, y = above;
     struct reach p = plot_of(c, r, by_time, y, h);
     if (words)
         canvas_text(c, 1, 1, ST_DIM, "||r|| / ||b|| by %s, log scale%s", by_time ? "time" : "iteration",
@@ -191,7 +233,7 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
                                                          : "; t: by time");
     if (h >= LEAST_PLOT && c->w >= 30) {
         draw_plot(c, r, &p);
-        y += h + 1;
+        y += h + axis;
     }
     if (words) draw_heading(c, y);
     for (int i = 0; i < r->n; i++) draw_solver(c, r, i, y + words + i);
@@ -208,15 +250,21 @@ static double in_equal_time(const struct race *r, const struct racer *x)
     return x->us > 0 ? (double)x->nmarks * least / x->us : 0;
 }
 
+/* The width of the bars; too narrow for bars if at most 3. */
+static int bar_of(const struct canvas *c)
+{
+    return c->w - NAME - FIGURES - 4;
+}
+
 static void draw_kernel(struct canvas *c, const struct race *r, int i, int y, double most)
 {
     const struct racer *x = &r->racer[i];
     char text[40];
-    int bar = c->w - NAME - FIGURES - 4;
+    int bar = bar_of(c);
     canvas_text(c, 1, y, colour_of(i), "%c", letter_of(i));
     canvas_text(c, 3, y, ST_BOLD, "%.*s", NAME - 1, x->name);
     if (*x->why) {
-        canvas_text(c, NAME + 3, y, ST_BAD, "%.*s", c->w > NAME + 4 ? c->w - NAME - 4 : 0, x->why);
+        canvas_text(c, NAME + 3, y, ST_BAD, "%.*s", c->w > NAME + 3 ? c->w - NAME - 3 : 0, x->why);
         return;
     }
     double done = in_equal_time(r, x);
@@ -228,15 +276,19 @@ static void draw_kernel(struct canvas *c, const struct race *r, int i, int y, do
 static void draw_kernels(struct canvas *c, const struct race *r)
 {
     double most = 0;
-    bool wide = c->w - NAME - FIGURES - 4 > 3;
+    bool wide = bar_of(c) > 3;
     int lines = c->h >= 4 * r->n ? 2 : 1;
     for (int i = 0; i < r->n; i++) most = fmax(most, in_equal_time(r, &r->racer[i]));
     canvas_text(c, 1, 2, ST_DIM, "kernel");
     draw_right(c, c->w - (wide ? 22 : 11), 2, ST_DIM, wide ? "SpMVs in equal time" : "SpMVs");
     draw_right(c, c->w - 1, 2, ST_DIM, "mean");
+    struct ruler spmvs = {RULER_WHOLE, 0, most, NULL};
+    int foot = 4 + r->n * lines + (c->figure ? AXIS_LINES : 0);
     for (int i = 0; i < r->n; i++) draw_kernel(c, r, i, 3 + i * lines, most);
+    if (c->figure && wide && most > 0)
+        axis_below_bars(c->figure, &spmvs, NAME + 3, 3, r->n * lines, bar_of(c), "SpMVs in equal time");
     if (r->dev->kind == DEV_EMU)
-        draw_wrapped(c, 1, 4 + r->n * lines, 2, ST_DIM,
+        draw_wrapped(c, 1, foot, 2, ST_DIM,
                      "The emulator does not model time: results are checked, but no kernel wins.");
 }
 

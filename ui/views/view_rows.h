@@ -35,6 +35,9 @@ static const char *const mode_name[MODES] = {"histogram", "cumulative", "sorted"
 struct bin_list {
     const char *names, *numbers; /* headings */
     char note[64];
+    double most; /* what the longest bar stands for; 0: there are no bars */
+    bool log_scale;
+    const char *unit; /* "%" or NULL */
     int n;
     struct {
         char name[80], number[64];

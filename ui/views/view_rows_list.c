@@ -1,5 +1,6 @@
 /* Bins of rows or warps as a list with bars. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "view_rows.h"
 #include "view_state.h"
 #include "base/text.h"
@@ -37,6 +38,8 @@ static void list_histogram(struct bin_list *t, const struct histogram *g)
     bool log_scale = needs_log(g);
     t->names = "entries";
     t->numbers = "rows";
+    t->most = (double)g->most;
+    t->log_scale = log_scale;
     snprintf(t->note, sizeof t->note, "%s%s", log_scale ? "bars on a log scale" : "",
              g->log ? log_scale ? ", bins: powers of two" : "bins: powers of two" : "");
     for (int k = 0; k < t->n; k++) {
@@ -52,6 +55,8 @@ static void list_cumulative(struct bin_list *t, const struct histogram *g, const
     double rows = (double)l->below[l->n], entries = fmax(1, (double)l->entries[l->n]);
     t->names = "entries";
     t->numbers = "rows  of rows  of nnz";
+    t->most = 100;
+    t->unit = "%";
     snprintf(t->note, sizeof t->note, "rows up to that length");
     for (int k = 0; k < t->n; k++) {
         char count[32];
@@ -69,6 +74,8 @@ static void list_warps(struct bin_list *t, const struct histogram *g)
     bool log_scale = needs_log(g);
     t->names = "cost";
     t->numbers = "warps";
+    t->most = (double)g->most;
+    t->log_scale = log_scale;
     snprintf(t->note, sizeof t->note, "%s32 x longest row / entries", log_scale ? "log scale; " : "");
     for (int k = 0; k < t->n; k++) {
         snprintf(t->line[k].name, sizeof t->line[k].name, "%g-%g", (double)g->from[k] / HUNDREDTHS,
@@ -108,10 +115,20 @@ static struct columns columns_of(const struct canvas *c, const struct bin_list *
     return w;
 }
 
+/* The axis below the bars of a picture in a file. */
+static void axis_of_list(struct figure *f, const struct bin_list *t, const struct columns *w, int lines)
+{
+    struct ruler r = {t->log_scale ? RULER_LOG1 : RULER_WHOLE, 0, t->most, t->unit};
+    const char *name = t->unit ? "of all rows" : t->numbers;
+    axis_below_bars(f, &r, w->bar, ROWS_TOP, lines, w->width, name);
+}
+
 /* Draw the bins that fit, including the chosen bin, and the number of hidden bins. Returns the line below the bins. */
 int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view_state *st, int room)
 {
     struct columns w = columns_of(c, t);
+    bool axis = c->figure && t->most > 0;
+    if (axis) room -= AXIS_LINES;
     int shown = t->n <= room ? t->n : room > 1 ? room - 1 : 1;
     int first = st->full && st->item >= shown ? (int)st->item - shown + 1 : 0;
     draw_right(c, 1 + w.name, ROWS_TOP - 1, ST_DIM, t->names);
@@ -123,6 +140,7 @@ int rows_draw_list(struct canvas *c, const struct bin_list *t, const struct view
         draw_right(c, w.bar - 2, y, t->line[k].none ? ST_DIM : ST_PLAIN, t->line[k].number);
         draw_bar(c, w.bar, y, w.width, t->line[k].share, ST_BAR);
     }
+    if (axis) axis_of_list(c->figure, t, &w, shown);
     if (shown < t->n) canvas_text(c, 1, ROWS_TOP + shown, ST_DIM, "... %s more", how_many(t->n - shown, "bin").text);
-    return ROWS_TOP + shown + (shown < t->n);
+    return ROWS_TOP + shown + (axis ? AXIS_LINES + 1 : shown < t->n);
 }

@@ -1,5 +1,6 @@
 /* The rows sorted by length, as a curve. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/plot.h"
 #include "view_rows.h"
 #include "view_state.h"
@@ -31,6 +32,23 @@ static void draw_curve(struct canvas *c, const struct row_lengths *l, const stru
         for (int at = was >= 0 && was > y ? was - 1 : y; at >= y; at--)
             plot_dot(c, p, x, at, ST_PLOT_A, '*'); /* connect this dot to the previous dot */
         was = y;
+    }
+}
+
+/* The curve as steps, with axes: rows across, lengths up. */
+static void figure_curve(struct figure *f, const struct row_lengths *l, const struct plot *p, bool log_scale)
+{
+    double rows = (double)l->below[l->n];
+    struct ruler across = {RULER_WHOLE, 0, rows, NULL};
+    struct ruler up = {log_scale ? RULER_LOG1 : RULER_WHOLE, (double)l->length[0], (double)l->length[l->n - 1], NULL};
+    if (up.high <= up.low) up.low = 0;
+    axis_up(f, &up, p->x, p->y, p->h, p->w);
+    axis_across(f, &across, p->x, p->y + p->h, p->w, p->h, "rows, sorted by length");
+    figure_line(f, ST_PLOT_A, 1, 1.5);
+    for (int k = 0; k < l->n; k++) {
+        double y = p->y + p->h * (1 - ruler_at(&up, (double)l->length[k]));
+        figure_point(f, p->x + p->w * ((double)l->below[k] / rows), y);
+        figure_point(f, p->x + p->w * ((double)l->below[k + 1] / rows), y);
     }
 }
 
@@ -71,6 +89,15 @@ void rows_draw_sorted(struct canvas *c, struct view_state *st, int end)
     bool log_scale = sorted_log(l);
     st->col_step = st->rows / p.w > 0 ? st->rows / p.w : 1;
     if (p.h < 1) return;
+    if (c->figure) {
+        canvas_text(c, p.x, p.y - 1, ST_DIM, "row length%s", log_scale ? ", log scale" : "");
+        p.x += 2;
+        p.w -= 4;
+        p.y++;
+        p.h -= AXIS_LINES + 1;
+        if (p.h > 0 && p.w > 0 && l->below[l->n] > 0) figure_curve(c->figure, l, &p, log_scale);
+        return;
+    }
     draw_curve(c, l, &p, log_scale);
     draw_curve_axes(c, l, &p, log_scale);
     if (st->full) draw_rank(c, st, &p);

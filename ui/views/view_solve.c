@@ -1,6 +1,7 @@
 /* A running solve: the residual by iteration on a log scale, its rate, and where the time goes. */
 #include "view_solve.h"
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/view.h"
 #include "view_state.h"
 #include "commands/cmd_solve.h"
@@ -33,10 +34,12 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     for (int i = 0; i < v->time.nphases; i++) all += v->time.phase[i].us;
     for (int i = 0; i < v->time.nphases && all > 0; i++) {
         enum style st = ST_ROW + (unsigned)(i % ROW_COLOURS);
+        if (c->figure) figure_rect(c->figure, st, 1, 1 + sum / all * width, y, v->time.phase[i].us / all * width, 0.8);
         sum += v->time.phase[i].us;
         int to = 1 + (int)lround(sum / all * width);
         /* Without colours, letters distinguish the phases. */
-        draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)phase_name(v->time.phase[i].id)[0]);
+        if (!c->figure)
+            draw_fill(c, from, y, to - from, st, c->colours ? 0x2588 : (uint32_t)phase_name(v->time.phase[i].id)[0]);
         from = to;
         if (x + text_width(phase_name(v->time.phase[i].id)) + 5 > c->w) continue;
         x = canvas_text(c, x, y + 1, st, "%s", phase_name(v->time.phase[i].id));
@@ -93,7 +96,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* drawn below the canvas, only to count the lines */
-    int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0);
+    int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0) - (c->figure ? 2 : 0);
     bool small = room - lines < AROUND + 3;
     if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;
     int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;

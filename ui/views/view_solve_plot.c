@@ -1,5 +1,6 @@
 /* The residual by iteration, on a log scale. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/plot.h"
 #include "view_solve.h"
 #include "solvers/solve.h"
@@ -60,6 +61,70 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
     }
 }
 
+/* ---- as a figure ---- */
+
+/* Points per cell of the curve: about one per pixel. */
+enum { FINE = 8 };
+
+static double figure_x(const struct plot *p, const struct solve *v, double iteration)
+{
+    return p->x + p->w * (v->iterations > 0 ? iteration / (double)v->iterations : 0);
+}
+
+static void figure_curve(struct figure *f, const struct plot *p, const struct solve *v)
+{
+    int64_t all = v->iterations + 1, n = (int64_t)p->w * FINE;
+    bool begun = false;
+    for (int64_t k = 0; k < (all < n ? all : n); k++) {
+        double low, high, at = all < n ? (double)k : (double)(k * all / n);
+        bool there =
+            all < n ? can_plot(low = high = v->history.residual[k]) : column_range(v, (int)k, (int)n, &low, &high);
+        if (there && !begun) figure_line(f, ST_PLOT_A, 1, 1.5);
+        begun = there;
+        if (!there) continue;
+        figure_point(f, figure_x(p, v, at), p->y + p->h * plot_depth(p, high));
+        if (low < high) figure_point(f, figure_x(p, v, at), p->y + p->h * plot_depth(p, low));
+    }
+}
+
+static void figure_truth(struct figure *f, const struct plot *p, const struct solve *v)
+{
+    double before = -MARK_EVERY;
+    for (int64_t i = 0; i < v->history.ntruth; i++) {
+        const struct truth *t = &v->history.truth[i];
+        if (t->iteration > v->iterations || !can_plot(t->residual)) continue;
+        double x = figure_x(p, v, (double)t->iteration), r = v->history.residual[t->iteration];
+        bool off = can_plot(r) && fabs(log10(r / t->residual)) > 0.1;
+        if (!off && x - before < MARK_EVERY && i + 1 < v->history.ntruth) continue;
+        figure_circle(f, ST_TRUE, x, p->y + p->h * plot_depth(p, t->residual), 0.4);
+        before = x;
+    }
+    if (v->history.ntruth && can_plot(v->result.residual_true))
+        figure_circle(f, ST_TRUE, p->x + p->w, p->y + p->h * plot_depth(p, v->result.residual_true), 0.4);
+}
+
+static void figure_legend(struct figure *f, const struct plot *p, const struct solve *v)
+{
+    double y = p->y + p->h + 1.1;
+    if (!v->history.ntruth || p->w < 60) return;
+    figure_line(f, ST_PLOT_A, 1, 1.5);
+    figure_point(f, p->x, y + 0.5);
+    figure_point(f, p->x + 2, y + 0.5);
+    figure_words(f, ST_PLOT_A, SIDE_LEFT, p->x + 3, y, "recursive residual");
+    figure_circle(f, ST_TRUE, p->x + 25, y + 0.5, 0.4);
+    figure_words(f, ST_TRUE, SIDE_LEFT, p->x + 26, y, "true residual, b - A x");
+}
+
+static void draw_figure(struct canvas *c, const struct plot *p, const struct solve *v)
+{
+    plot_across(c, p, RULER_WHOLE, (double)v->iterations, "iterations");
+    figure_curve(c->figure, p, v);
+    figure_truth(c->figure, p, v);
+    figure_legend(c->figure, p, v);
+}
+
+/* ---- as cells ---- */
+
 /* The column of an iteration, consistent with column_range. */
 static int column_of(const struct plot *p, const struct solve *v, int64_t i)
 {
@@ -101,6 +166,10 @@ int solve_view_plot(struct canvas *c, const struct solve *v, int y, int h)
     char last[32];
     struct plot p = plot_of(c, v, y, h);
     plot_scale(c, &p, v->set.tol);
+    if (c->figure) {
+        draw_figure(c, &p, v);
+        return p.y + p.h + 1 + AXIS_LINES;
+    }
     draw_curve(c, &p, v);
     draw_truth(c, &p, v);
     canvas_text(c, p.x, p.y + p.h + 1, ST_AXIS, "0");

@@ -193,7 +193,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 static bool paint(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,
                   struct err *e)
 {
-    return paint_spy(p, s->current, st->win, w, h, light, &s->watch, e);
+    return spy_paint(p, s->current, st->win, spy_by_of(s->current, st->own), w, h, light, &s->watch, e);
 }
 
 /* Keep the choice of colours for the next matrix. */

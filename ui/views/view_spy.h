@@ -13,6 +13,8 @@
 
 struct csr;
 struct matrix;
+struct painter;
+struct watch;
 
 /* What the colour of a cell shows: the share of nonzeros, the signs, or the largest |a|. */
 enum spy_by { SPY_COUNT, SPY_SIGN, SPY_MAGNITUDE, SPY_BYS };
@@ -146,6 +148,13 @@ bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by 
 void spy_spots_free(struct spots *o);
 /* The step of a density or magnitude, 0 .. steps-1, on a log scale. */
 int spy_shade(const struct shades *r, double tone, int steps);
+
+/* ---- view_spy_paint.c ---- */
+
+/* Draw a window of a matrix with title, axes and legend in at most w x h pixels, from (0, 0). A pixel or square shows
+   the density, the signs or the largest |a| of its elements; every stored element is visible. */
+bool spy_paint(struct painter *p, const struct matrix *m, struct window win, enum spy_by by, int w, int h, bool light,
+               struct watch *watch, struct err *e);
 
 /* ---- view_spy_draw.c ---- */
 

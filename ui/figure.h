@@ -1,0 +1,72 @@
+/* Shapes finer than cells: lines, rectangles and words at any position. A view draws them instead of braille and block
+   glyphs if its canvas becomes a picture in a file. Lengths are in cells of the canvas; (0, 0) is its top left
+   corner. */
+#ifndef FIGURE_H
+#define FIGURE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "canvas.h"
+
+struct painter;
+
+enum shape_kind { SHAPE_LINE, SHAPE_RECT, SHAPE_WORDS };
+struct shape {
+    enum shape_kind kind;
+    enum style style;
+    double strength; /* 1: the colour of the style; towards 0, the colour of the background */
+    double x, y, w, h;
+    double width;    /* of a line: 1 is the width of a thin line */
+    int64_t from, n; /* of a line: its points; of words: their bytes */
+};
+struct figure {
+    struct shape *shape; /* all three arrays are owned */
+    double *point;       /* x and y of each point */
+    char *text;
+    int64_t nshapes, npoints, nbytes, room[3];
+    double bottom; /* the lowest shape ends here */
+    bool failed;   /* a shape is missing, because there was not enough memory */
+};
+enum side { SIDE_LEFT, SIDE_MIDDLE, SIDE_RIGHT };
+
+void figure_free(struct figure *f);
+void figure_rect(struct figure *f, enum style st, double strength, double x, double y, double w, double h);
+/* Begin a line; figure_point continues it. */
+void figure_line(struct figure *f, enum style st, double strength, double width);
+void figure_point(struct figure *f, double x, double y);
+/* A straight line, and a circle of radius r, measured in widths of a cell. */
+void figure_stroke(struct figure *f, enum style st, double strength, double x0, double y0, double x1, double y1);
+void figure_circle(struct figure *f, enum style st, double x, double y, double r);
+/* One line of text whose left side, middle or right side is at x; y is its upper edge. */
+void figure_words(struct figure *f, enum style st, enum side side, double x, double y, const char *text);
+void figure_paint(const struct figure *f, struct painter *p, bool light);
+
+/* ---- axis.c ---- */
+
+/* How numbers map to a length: evenly (whole numbers have no ticks between them), by their logarithm, or by log(1 + v),
+   which can show 0. */
+enum ruler_kind { RULER_EVEN, RULER_WHOLE, RULER_LOG, RULER_LOG1 };
+struct ruler {
+    enum ruler_kind kind;
+    double low, high; /* low < high; RULER_LOG: above 0 */
+    const char *unit; /* follows each number, such as "%"; NULL: none */
+};
+/* The place of v, from 0 at low to 1 at high; limited to this range. */
+double ruler_at(const struct ruler *r, double v);
+enum { TICKS_MOST = 64 };
+/* Round numbers from low to high, at most `most` of them. Returns how many; the numbers are written to tick. */
+int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST]);
+/* An axis to the right, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin lines
+   go up from the ticks, h cells. Takes AXIS_LINES lines. */
+enum { AXIS_LINES = 2 };
+void axis_across(struct figure *f, const struct ruler *r, double x, double y, double w, double h, const char *name);
+/* The axis below `lines` lines of bars, which begin at line y; it takes AXIS_LINES lines. Thin lines go up to line y.
+ */
+void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, int lines, double w, const char *name);
+/* An axis upwards, h cells high from its upper end y, with numbers to the left, and thin lines w cells to the right. */
+void axis_up(struct figure *f, const struct ruler *r, double x, double y, double h, double w);
+/* An axis downwards, with numbers to the left. */
+void axis_down(struct figure *f, const struct ruler *r, double x, double y, double h);
+
+#endif
