@@ -82,7 +82,9 @@ bool plain_line(const struct command *c, struct session *s, int nth, char *line,
     if (!grammar_parse(c->grammar, &g)) return false;
     for (int i = 0; i < g.n; i++) {
         const struct item *it = &g.item[i];
-        bool listed = it->type == ITEM_VALUE && it->value->role != KIND_PARAMS && kind_has_list(it->value);
+        /* The lines take no file: a lesson, for example, would run. */
+        bool listed = it->type == ITEM_VALUE && it->value->role != KIND_PARAMS && it->value->role != KIND_FILE &&
+                      kind_has_list(it->value);
         if (it->type == ITEM_WORD) add(line, size, it->word);
         if (it->type != ITEM_VALUE || (it->optional && (!listed || chosen))) continue;
         struct names *all = names_of(it->value, s, NULL);
