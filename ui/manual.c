@@ -149,6 +149,7 @@ static const struct {
     {"ENVIRONMENT", "NO_COLOR", "If not empty, there are no colours, unless `set colours` selected colours."},
     {NULL, "TERM, COLORTERM",
      "The type of the terminal; COLORTERM=truecolor means that the terminal shows all colours."},
+    {NULL, "WARPSPY_PAGER, PAGER", "The program that shows long output if `set pager env` selected it."},
     {NULL, "LC_ALL, LC_CTYPE, LANG", "Braille and boxes need a UTF-8 locale."},
     {NULL, "INPUTRC",
      "The file of key bindings for the prompt, as in every program that uses readline; the application name is "

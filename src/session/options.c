@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,12 +54,32 @@ static bool is_own_pager(const char *value)
     return !strcmp(value, "on") || !strcmp(value, "off") || !strcmp(value, "env");
 }
 
-/* Any other value is a shell command, which is not checked before it is used. */
+static bool is_executable(const char *folder, int n, const char *program, int length)
+{
+    char path[PATH_MAX];
+    snprintf(path, sizeof path, "%.*s%s%.*s", n, folder, n ? "/" : "", length, program);
+    return !access(path, X_OK);
+}
+
+/* Does the shell command begin with a program that exists, or with a variable? */
+static bool is_shell_command(const char *value)
+{
+    int length = (int)strcspn(value, " ");
+    if (memchr(value, '=', (size_t)length)) return true;
+    if (memchr(value, '/', (size_t)length)) return is_executable("", 0, value, length);
+    for (const char *path = getenv("PATH"); path && *path && length;) {
+        int n = (int)strcspn(path, ":");
+        if (n && is_executable(path, n, value, length)) return true;
+        path += n + (path[n] == ':');
+    }
+    return false;
+}
+
 static bool check_pager(const char *value)
 {
     for (const char *p = value; *p; p++)
         if ((unsigned char)*p < ' ') return false;
-    return *value;
+    return is_own_pager(value) || is_shell_command(value);
 }
 
 static bool use_pager(struct session *s, const char *value, struct err *e)

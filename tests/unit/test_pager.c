@@ -194,11 +194,15 @@ static void a_program_needs_permission(void **state)
     const struct setting *o = option_find("pager");
     struct err e = {0};
     assert_string_equal(option_value(&t.s, OPTION_PAGER), "on");
-    assert_true(option_set(&t.s, o, "less -S", &e));
-    assert_string_equal(option_value(&t.s, OPTION_PAGER), "less -S");
+    assert_true(option_set(&t.s, o, "cat -n", &e));
+    assert_true(option_set(&t.s, o, "X=1 /bin/cat", &e));
+    assert_string_equal(option_value(&t.s, OPTION_PAGER), "X=1 /bin/cat");
+    assert_false(option_set(&t.s, o, "onn", &e));
+    assert_non_null(strstr(e.text, "did you mean `on`?"));
+    err_clear(&e);
     t.s.lines = (struct lines){"a script", false};
     assert_true(option_set(&t.s, o, "off", &e));
-    assert_false(option_set(&t.s, o, "rm -r x", &e));
+    assert_false(option_set(&t.s, o, "cat x", &e));
     assert_non_null(strstr(e.text, "a script may not run shell commands"));
     assert_string_equal(option_value(&t.s, OPTION_PAGER), "off");
     t.s.lines = (struct lines){0};
