@@ -54,7 +54,7 @@ static void report(struct out *o, const struct matrix *m)
 
 static bool make(struct session *s, const char *name, const char *formula, struct err *e)
 {
-    struct expression x;
+    struct expression x = {.n = 0};
     struct csr A;
     double begin = now_us();
     if (!expression_read(&x, s, formula, e)) return false;
