@@ -88,18 +88,22 @@ static const struct screen_case cases[] = {
     {.name = "explore_tiny",
      .setup = "gen poisson2d 20",
      .view = "spy",
-     .keys = "TTT",
+     .keys = "\t\t\t",
      .explore = true,
      .w = 19,
      .h = 5},
     {.name = "explore_least",
      .setup = "gen poisson2d 20",
      .view = "spy",
-     .keys = "TTT:help\n",
+     .keys = "\t\t\t:help\n",
      .explore = true,
      .w = 20,
      .h = 5},
-    {.name = "explore_back", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = "rTTTTTT", .explore = true},
+    {.name = "explore_back",
+     .setup = "load samples/thesis4.mtx",
+     .view = "spy",
+     .keys = "r\t\t\t\t\t\t",
+     .explore = true},
     {.name = "explore_digit", .setup = "load samples/thesis4.mtx", .view = "spy", .keys = "3ff2", .explore = true},
     {.name = "explore_digit_small",
      .setup = "load samples/thesis4.mtx",
@@ -111,7 +115,7 @@ static const struct screen_case cases[] = {
     {.name = "explore_race",
      .setup = "gen poisson2d 20; race cg gs jacobi on cpu",
      .view = "race",
-     .keys = "tT",
+     .keys = "t\t",
      .explore = true,
      .w = 60},
     {.name = "explore_help", .setup = "load samples/thesis4.mtx", .view = "layout", .keys = "?", .explore = true},
@@ -296,7 +300,7 @@ static int key_of(char letter)
         char letter;
         int key;
     } table[] = {
-        {'u', UI_UP},   {'d', UI_DOWN}, {'l', UI_LEFT}, {'r', UI_RIGHT},  {'T', UI_TAB},
+        {'u', UI_UP},   {'d', UI_DOWN}, {'l', UI_LEFT}, {'r', UI_RIGHT},  {'\t', UI_TAB},
         {'N', UI_PGDN}, {'P', UI_PGUP}, {'E', UI_END},  {'\n', UI_ENTER},
     };
     for (int i = 0; i < COUNT(table); i++)
