@@ -4,6 +4,9 @@
 #include "base/err.h"
 #include "session.h"
 
+#include <string.h>
+#include <sys/stat.h>
+
 static const struct named permissions[] = {
     {"shell", "the lines !COMMAND and COMMAND | SHELL COMMAND of scripts, lessons, recordings and `keys`"},
     {0},
@@ -17,6 +20,29 @@ bool shell_is_allowed(const struct session *s, struct err *e)
     if (!now->from || now->shell || s->shell_allowed) return true;
     return fail(e, E_USAGE, "%s may not run shell commands; if you trust it, type `allow shell` and repeat the command",
                 now->from);
+}
+
+/* Does the path name a hidden file, or a file in a hidden folder? */
+static bool is_hidden(const char *path)
+{
+    for (const char *at = path; *at; at += strspn(at, "/")) {
+        size_t n = strcspn(at, "/");
+        bool dots = n <= 2 && strspn(at, ".") >= n;
+        if (*at == '.' && !dots) return true;
+        at += n;
+    }
+    return false;
+}
+
+/* Output in such a file might be run later, by a shell that starts or by name. */
+bool file_is_allowed(const struct session *s, const char *path, struct err *e)
+{
+    struct stat st;
+    bool program = !stat(path, &st) && S_ISREG(st.st_mode) && st.st_mode & 0111;
+    if (shell_is_allowed(s, NULL) || !(program || is_hidden(path))) return true;
+    return fail(e, E_USAGE,
+                "%s may not write hidden files or programs; if you trust it, type `allow shell` and repeat the command",
+                s->lines.from);
 }
 
 static bool cannot_allow(const struct session *s, struct err *e)

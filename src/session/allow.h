@@ -25,6 +25,8 @@ bool lines_begin(struct session *s, const char *from, const struct args *a, stru
 void lines_end(struct session *s, const struct lines *outer);
 /* May the line being run use the shell? */
 bool shell_is_allowed(const struct session *s, struct err *e);
+/* May the line being run send output to this file? */
+bool file_is_allowed(const struct session *s, const char *path, struct err *e);
 /* Allow all lines of this session to use the shell. Fails if the user did not type the current line. */
 bool shell_allow(struct session *s, struct err *e);
 

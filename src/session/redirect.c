@@ -108,6 +108,7 @@ static bool open_target(struct redirect *r, struct session *s, struct err *e)
         r->stream = r->text.file;
         return ok;
     }
+    if (!file_is_allowed(s, r->target, e)) return false;
     bool special = !stat(r->target, &st) && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode);
     if (r->to == REDIRECT_NEW && special) r->to = REDIRECT_APPEND;
     return r->to == REDIRECT_NEW ? open_new(r, e) : open_directly(r, e);

@@ -251,6 +251,37 @@ static void scripts_need_permission_for_the_shell(void **state)
     talk_close(&t);
 }
 
+/* A file that a shell reads when it starts, or a program, might run what a lesson prints to it. */
+static void scripts_need_permission_for_hidden_files_and_programs(void **state)
+{
+    static const struct {
+        const char *target;
+        bool allowed;
+    } cases[] = {{"plain.txt", true}, {"sub.dir/../plain2.txt", true}, {".hidden", false}, {".ssh/keys", false},
+                 {"program", false},  {"./plain3.txt", true},          {"a.b.c", true}};
+    struct talk t;
+    char line[400];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    mkdir(path_of("sub.dir"), 0700);
+    mkdir(path_of(".ssh"), 0700);
+    FILE *program = fopen(path_of("program"), "w");
+    assert_non_null(program);
+    fclose(program);
+    chmod(path_of("program"), 0755);
+    for (int i = 0; i < COUNT(cases); i++) {
+        FILE *f = fopen(path_of("writes.ws"), "w");
+        fprintf(f, "version >> %s/%s\n", folder, cases[i].target);
+        fclose(f);
+        if (run_in(&t, "source %s/writes.ws") != cases[i].allowed) fail_msg("%s: %s", cases[i].target, t.err);
+        if (!cases[i].allowed) assert_non_null(strstr(t.err, "a script may not write hidden files or programs"));
+        snprintf(line, sizeof line, "version >> %s/%s", folder, cases[i].target);
+        assert_true(talk_line(&t, line));
+        assert_true(run_in(&t, "source %s/writes.ws allow shell"));
+    }
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -265,6 +296,7 @@ int main(void)
         cmocka_unit_test(unread_output_is_harmless),
         cmocka_unit_test(an_interrupt_ends_the_shell_command),
         cmocka_unit_test(scripts_need_permission_for_the_shell),
+        cmocka_unit_test(scripts_need_permission_for_hidden_files_and_programs),
     };
     if (!mkdtemp(folder)) return 1;
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
