@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 from harness import PROGRAM, main
@@ -858,6 +859,23 @@ def test_killed_without_warning_in_a_command():
     s.wait("residual ")
     os.kill(s.pid(), signal.SIGKILL)
     s.restored()
+    s.close()
+
+
+def test_killed_under_a_shell_that_edits_lines_itself():
+    """The guardian must not undo the modes of the shell's own readline."""
+    s = Session("--version")
+    s.wait("warpspy")
+    s.child.sendline("exec bash --norc")
+    s.settle()
+    s.start("samples/thesis4.mtx")
+    s.wait("]> ")
+    os.kill(s.pid(), signal.SIGKILL)
+    s.wait("shell$ ")
+    time.sleep(0.5)  # the guardian acts within a few milliseconds
+    assert not termios.tcgetattr(s.child.child_fd)[3] & termios.ICANON, "the shell's modes were undone"
+    s.child.send("echo mo''rx\x7fe\r")
+    s.wait("\nmore")
     s.close()
 
 
