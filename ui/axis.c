@@ -29,10 +29,10 @@ static double round_step(double length, int most)
 
 static int even_ticks(const struct ruler *r, int most, double *tick)
 {
-    double step = round_step(r->high - r->low, most - 1 > 0 ? most - 1 : 1);
+    double step = round_step(r->high - r->low, most);
     if (r->kind == RULER_WHOLE && step < 1) step = 1;
     int n = 0;
-    for (double k = ceil(r->low / step - 1e-9); n < most && k * step <= r->high + 1e-9 * step; k++)
+    for (double k = ceil(r->low / step - 1e-9); n <= most && k * step <= r->high + 1e-9 * step; k++)
         tick[n++] = k * step;
     return n;
 }
@@ -57,7 +57,7 @@ static int zero_ticks(const struct ruler *r, int most, double *tick)
 
 int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST])
 {
-    if (most > TICKS_MOST) most = TICKS_MOST;
+    if (most >= TICKS_MOST) most = TICKS_MOST - 1;
     if (most < 2) most = 2;
     if (!(r->high > r->low)) return tick[0] = r->low, 1;
     return r->kind <= RULER_WHOLE ? even_ticks(r, most, tick)
@@ -97,7 +97,9 @@ void axis_across(struct figure *f, const struct ruler *r, double x, double y, do
         double at = x + w * ruler_at(r, tick[k]);
         if (h > 0) figure_stroke(f, ST_DIM, 0.3, at, y - h, at, y);
         figure_stroke(f, ST_AXIS, 1, at, y, at, y + TICK);
-        figure_words(f, ST_AXIS, SIDE_MIDDLE, at, y + TICK, show_tick(r, tick[k], text, sizeof text));
+        show_tick(r, tick[k], text, sizeof text);
+        double rightmost = x + w + 1 - text_width(text) / 2.0; /* the last number stays in the picture */
+        figure_words(f, ST_AXIS, SIDE_MIDDLE, fmin(at, rightmost), y + TICK, text);
     }
     figure_stroke(f, ST_AXIS, 1, x, y, x + w, y);
     figure_words(f, ST_AXIS, SIDE_RIGHT, x + w, y + 1 + TICK / 2, name);

@@ -55,7 +55,7 @@ struct ruler {
 /* The place of v, from 0 at low to 1 at high; limited to this range. */
 double ruler_at(const struct ruler *r, double v);
 enum { TICKS_MOST = 64 };
-/* Round numbers from low to high, at most `most` of them. Returns how many; the numbers are written to tick. */
+/* Round numbers from low to high, at most `most` steps. Returns how many; the numbers are written to tick. */
 int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST]);
 /* An axis to the right, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin lines
    go up from the ticks, h cells. Takes AXIS_LINES lines. */

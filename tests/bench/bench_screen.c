@@ -416,6 +416,28 @@ static void bench_spy(struct shown *x, const char *name)
              4e-6 * (double)x->s.current->csr.nnz / floor, exact[0] / floor);
 }
 
+/* Time from the key to the first picture by sign, and to the picture of all values. */
+static void bench_values(struct shown *x)
+{
+    double first[ROUNDS], all[ROUNDS], longest = 0;
+    for (int i = 0; i < ROUNDS; i++) {
+        double ignored = 0;
+        open_view(x, "spy");
+        count_all(x, &ignored);
+        double from = now_us();
+        view_key(&x->s, x->v, 'c');
+        draw(x);
+        first[i] = (now_us() - from) / 1e3;
+        count_all(x, &longest);
+        all[i] = (now_us() - from) / 1e3;
+        view_key(&x->s, x->v, 'c'); /* by magnitude */
+        view_key(&x->s, x->v, 'c'); /* by count */
+    }
+    double middle = median(all, ROUNDS);
+    put_line("  by sign", "30 ms, 100 ms", "first %.1f, exact %.1f (least %.1f) ms, slice %.1f ms",
+             median(first, ROUNDS), middle, all[0], longest / 1e3);
+}
+
 static bool make(struct shown *x, const char *generator, const int64_t *p, struct err *e)
 {
     struct csr A = {0};
@@ -452,6 +474,7 @@ static bool bench_matrices(struct shown *x, double most, struct err *e)
         }
         if (!make(x, matrices[i].generator, matrices[i].p, e)) return false;
         bench_spy(x, matrices[i].generator);
+        bench_values(x);
         session_drop(&x->s, x->s.current);
     }
     return true;
