@@ -69,7 +69,7 @@ struct problem {
     const struct kernel *kernel;
     const struct csr *A;
     const struct mat *M;
-    double *x, *y; /* the values of x and y, rounded to the precision of the device */
+    double *x, *y; /* the values of x and y, rounded to the matrix's precision */
     double *ref, *bound;
     void *narrow; /* staging buffer for a vector copied to or from the device */
     void *dx, *dy;

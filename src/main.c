@@ -20,7 +20,7 @@
 
 /* How long a waiting thread of OpenMP spins before it sleeps: 1000 rounds, about as long as it takes to wake a thread.
    By default, libgomp lets waiting threads spin for a few ms. On a busy machine, spinning threads then occupy
-   processors that working threads need. */
+   processors that worker threads need. */
 static const char spin[] = "GOMP_SPINCOUNT", spin_turns[] = "1000";
 static bool spin_is_ours;
 

@@ -38,7 +38,7 @@ int term_key(int wait_ms);              /* a key, or -1 if no key came in time; 
 void term_bytes(bool on); /* on: term_key returns single bytes, for readline; Escape alone is still UI_ESC */
 bool term_typed(void);    /* are there keys that were read but not returned? */
 int term_key_now(
-    void); /* a key that has arrived, UI_RESIZE, or -1 if there is no key; the working thread handles Ctrl-C */
+    void); /* a key that has arrived, UI_RESIZE, or -1 if there is no key; the worker thread handles Ctrl-C */
 int term_key_between(void); /* a key that interrupts background work, or -1 */
 enum colours term_colours(void);
 void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */

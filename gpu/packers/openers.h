@@ -2,7 +2,7 @@
    diagonals by blocks of rows.
 
    Each entry has a key: its block column (BSR) or the offset of its diagonal. An entry is an opener if it is the first
-   entry of its band with its key. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of
+   entry with this key in its band. Each opener is marked by 1; the exclusive prefix sum of the marks, in the order of
    entries, counts the keys of all earlier bands. Within a band, the index of a key is the number of openers with
    smaller keys; a binary search per row finds this number, because columns ascend. No two threads write the same
    element, and no sort is needed. */

@@ -1,5 +1,5 @@
-/* The lock between the working thread and the screen: a mutex that is handed over in the order of arrival. With a plain
-   mutex, the working thread could take the lock back before the screen's thread wakes up. */
+/* The lock between the worker thread and the screen: a mutex that is handed over in the order of arrival. With a plain
+   mutex, the worker thread could take the lock back before the screen's thread wakes up. */
 #include "screen_lock.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* The lock between the working thread and the thread that draws the screen. The thread that holds the lock may read and
-   change the session. The working thread always holds the lock, except
+/* The lock between the worker thread and the thread that draws the screen. The thread that holds the lock may read and
+   change the session. The worker thread always holds the lock, except
    - in watch_tick, where it lets a waiting screen thread take the lock, and
    - during long calls, such as a kernel launch, that read only data that no other thread changes and change only data
      that no other thread reads.

@@ -19,7 +19,7 @@ struct watch {
     void *user;
 };
 /* Report that `done` of `total` (0: unknown) of `what` is finished. Returns false with E_CANCELLED if the user
-   cancelled. w may be NULL. Only the working thread may call watch_tick. In a parallel loop, only the loop's master
+   cancelled. w may be NULL. Only the worker thread may call watch_tick. In a parallel loop, only the loop's master
    thread may call watch_tick. */
 bool watch_tick(struct watch *w, const char *what, int64_t done, int64_t total, struct err *e);
 

@@ -282,7 +282,7 @@ const struct card_line card_line_band = {
 const struct card_line card_line_rows = {
     .name = "rows",
     .real = true,
-    .about = "row lengths in entries: minimum, median, 90% and 99% quantile, maximum",
+    .about = "row lengths in entries: minimum, median, 90% and 99% quantiles, maximum",
     .keys = {{"row_min", CARD_INT},
              {"row_median", CARD_INT},
              {"row_p90", CARD_INT},
@@ -294,7 +294,7 @@ const struct card_line card_line_rows = {
 const struct card_line card_line_columns = {
     .name = "columns",
     .real = true,
-    .about = "column lengths in entries: minimum, median, 90% and 99% quantile, maximum",
+    .about = "column lengths in entries: minimum, median, 90% and 99% quantiles, maximum",
     .keys = {{"col_min", CARD_INT},
              {"col_median", CARD_INT},
              {"col_p90", CARD_INT},

@@ -83,7 +83,7 @@ static const char *solver_for(const struct card *c)
     if (!is_square(c)) return "no solver accepts a matrix that is not square";
     if (c->A->imag) return "no solver accepts complex matrices";
     if (c->singular) return "singular: A x = b has no solution for most b, and many for others";
-    if (is_singular_in_fp64(c->facts.condition)) return "nothing: singular in fp64, so x has no correct digit";
+    if (is_singular_in_fp64(c->facts.condition)) return "nothing: singular in fp64, so x has no correct digits";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }

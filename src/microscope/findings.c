@@ -371,9 +371,8 @@ static void say_waits(const struct sums *s, struct finding *f)
     struct counted blocks = how_many(w->blocks, "block");
     if (full < 1)
         TEXT(f,
-             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, and %s of %lld "
-             "threads fill "
-             "only %.2g%% of the GPU",
+             "warps wait for dependent loads (pointer, column, x) in chains of up to %.0f loads, and the launch "
+             "(%s of %lld threads) fills only %.2g%% of the GPU",
              loads, blocks.text, (long long)w->threads, fmin(99, 100 * full));
     else
         TEXT(f,

@@ -41,8 +41,8 @@ struct packed {
 };
 void packed_free(struct packed *p);
 /* Watch k on A, which must be on the emulator as M, and predict its time on g. The emulation takes about 0.1 s; a large
-   matrix is sampled. packed_us: the time of packing. Errors: Fails with E_UNSUPPORTED, and the reason, if k cannot be
-   watched; E_CANCELLED. */
+   matrix is sampled. packed_us: the time of packing. Fails with E_UNSUPPORTED and the reason if k cannot be watched, or
+   with E_CANCELLED. */
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
 /* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */

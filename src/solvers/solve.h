@@ -89,7 +89,7 @@ struct solve_settings {
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
 struct solve_history {
     double *residual; /* ||r|| / ||b|| of the recursive residual */
-    /* cg: the coefficients in x += alpha p and p = r + beta p; 0 for other solvers and for iteration 0 */
+    /* cg: the coefficients in x += alpha p and p = r + beta p. Meaningful only for cg, bicgstab and qmrcgstab. */
     double *alpha, *beta;
     double *stamp; /* time at which the record was written, in us since the first record */
     double stamp0; /* the device's clock at the first record, in us */

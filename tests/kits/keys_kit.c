@@ -1,4 +1,4 @@
-/* Random keys: pressed, typed and clicked, in a session with a simulated clock. */
+/* Random input: keys, typed commands, mouse clicks and new window sizes, in a session with a simulated clock. */
 #include "keys_kit.h"
 #include "base/clock.h"
 #include "session/command.h"

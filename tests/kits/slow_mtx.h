@@ -10,7 +10,7 @@
 struct csr;
 struct err;
 
-/* row and col are 0-based. Duplicates are summed by ascending `order`, the position in the file. */
+/* row and col are 0-based. Duplicates are summed in ascending `order` (the position in the file). */
 struct slow_entry {
     int64_t row, col, order;
     double re, im;

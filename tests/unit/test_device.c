@@ -123,7 +123,8 @@ static void test_ceilings(void **state)
     assert_non_null(strstr(e.text, "models accesses, not time"));
 }
 
-/* The kernels that measure a GPU, run on the emulator: every element is read as often as stated. */
+/* The kernels that measure a GPU, run on the emulator: copies are exact, each pass reads every element once, and the
+   gather reads as many elements as requested. */
 static void test_ceiling_kernels(void **state)
 {
     enum { N = 2048, LANES = 768, PASSES = 3 };

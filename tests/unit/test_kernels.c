@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The maximum number of slots of a matrix to multiply, because more padding does not test a kernel better; and the
-   maximum number of nonzeros of a file. */
+/* Stored matrices with more slots than this are skipped, because more padding does not test a kernel better. FILE_NNZ:
+   files with more nonzeros are skipped, too. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 
@@ -108,7 +108,7 @@ static void test_default(void **state)
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
 }
 
-/* Rows of similar length, short and long, and one full row. */
+/* Three matrices: short rows of similar length, long rows of similar length, and short rows with one long row. */
 static void test_default_for_rows(void **state)
 {
     (void)state;

@@ -22,7 +22,7 @@ static void make(struct csr *A, const char *generator, const int64_t *p)
     if (!generator_find(generator)->make(p, 3, NULL, A, &e)) fail_msg("%s", e.text);
 }
 
-/* Entries of the longest row of A + A', without the diagonal; entries of both matrices count twice. */
+/* Entries of the longest row of A + A', without the diagonal; an entry that is in both A and A' counts twice. */
 static int degree(const struct csr *A)
 {
     int most = 0, *n = mem_zero(A->rows, sizeof *n, "degrees", NULL);

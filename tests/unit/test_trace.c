@@ -127,8 +127,8 @@ static void steps_by_hand(void **state)
     }
 }
 
-/* csr-scalar makes 12 requests: nine by 4 lanes each, and three by one lane, for whose row 2 the other lanes wait. The
-   totals follow from the table above. */
+/* csr-scalar makes 12 requests: nine by 4 lanes each, and three by one lane alone, which finishes row 2 while the other
+   lanes wait. The totals follow from the table above. */
 static void totals_by_hand(void **state)
 {
     struct talk t;

@@ -118,7 +118,7 @@ enum style spy_signs_style(uint8_t signs);
 int64_t spy_cell_begin(const struct axis *a, int64_t k);
 /* The cell of element i. */
 int spy_cell_of(const struct axis *a, int64_t i);
-/* The first element of character k of the picture, which has `dots` dots. */
+/* The first element of character k of the picture. dots: dots per character along this axis. */
 int64_t spy_element_at(const struct axis *a, int dots, int k);
 /* The character of element i. */
 int spy_character_of(const struct axis *a, int dots, int64_t i);
