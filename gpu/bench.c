@@ -196,7 +196,7 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 
 /* ---- timing ---- */
 
-/* Raise the clock frequency of a GPU by WARM_UPS launches; a launch that takes more than SLOW_US is the last. *us
+/* Raise the clock frequency of a GPU by up to WARM_UPS launches; stop after a launch that takes more than SLOW_US. *us
    receives the time of the last launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {

@@ -148,7 +148,8 @@ static bool make(struct device *d, int n, struct err *e)
     return true;
 }
 
-/* The number at the start of the file `name` that describes the level-3 cache of a core; -1: the file has no number. */
+/* The file `name` describes the level-3 cache of a core. Returns the number at the start of the file; -1: the file has
+   no number. */
 static long level3_number(long core, const char *name)
 {
     char path[128];

@@ -15,7 +15,7 @@
 
 enum {
     BATCH = 64,    /* launches that are timed together */
-    HOLD_NS = 8000 /* upper bound of the time to queue one launch */
+    HOLD_NS = 8000 /* upper bound on the time to queue one launch */
 };
 
 struct gpu {

@@ -6,9 +6,9 @@
    or vote count as ordered. Lockstep execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
-   stores the latest clock of every other lane that has reached it. For each element, the table stores the last write
-   and some of the later reads and atomics, preferably by different warps. An access that races with a discarded access
-   almost always races with a stored access, too. */
+   stores, for every other lane, the latest clock value that has reached it. For each element, the table stores the last
+   write and some of the later reads and atomics, preferably by different warps. An access that races with a discarded
+   access almost always races with a stored access, too. */
 #include "races.h"
 #include "base/mem.h"
 #include "machine/microscope.h"
@@ -28,8 +28,8 @@ static struct {
     struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    /* Per thread, the latest clock of each lane of its warp that has reached the thread. `known` counts only clocks
-       passed on by __syncwarp; `met` counts clocks passed on by any warp collective. */
+    /* Per thread and lane of its warp: the latest clock of the lane that has reached the thread. `known` counts only
+       clocks passed on by __syncwarp; `met` counts clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 

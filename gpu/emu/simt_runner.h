@@ -88,7 +88,7 @@ struct runner {
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
 extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
-/* The numbers of resumed lanes and of accesses between two checks of `cancelled`, which are less than 1 ms apart. */
+/* The flag `cancelled` is checked after this many resumed lanes or accesses, which take less than 1 ms. */
 enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 };
 
 /* The first thread of l's warp. */

@@ -1,4 +1,4 @@
-/* SpMV kernels (matrix-vector products) for BRCSD-I: a block of threads takes at most 64 rows, one per thread. */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes at most 64 rows, one per thread. */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 

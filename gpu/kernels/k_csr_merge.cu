@@ -2,9 +2,9 @@
    merged, and the m+z items of the merge are split into equal pieces: one tile per block, ITEMS items per thread.
 
    A binary search along a diagonal finds the start of a tile: at diagonal d, `row` row ends and d - row nonzeros come
-   before it. If the border falls into a short row, it is moved back to the start of that row. A longer row is split;
-   the tile's partial sum of that row becomes a carry. Carries are added afterwards by row, in the order of the tiles,
-   so that the result is the same in every run. */
+   before the tile. If the border falls into a short row, it is moved back to the start of that row. A longer row is
+   split; the tile's partial sum of that row becomes a carry. Carries are added afterwards by row, in the order of the
+   tiles, so that the result is the same in every run. */
 #include "parts.h"
 #include "formats/fmt_csr.h"
 

@@ -28,8 +28,8 @@ static __device__ float lu_lift(float v)
     return lu_abs(v) < FLT_MIN ? 0x1p60f : 1;
 }
 
-/* The rows of a panel that a thread holds: r is row threadIdx.x + r * blockDim.x of m. Loops are unrolled and
-   functions inlined, so that x stays in registers. */
+/* The rows of a panel that a thread holds: x[r] is row threadIdx.x + r * blockDim.x of the panel. Loops are
+   unrolled and functions inlined, so that x stays in registers. */
 template <typename T, int R> struct lu_rows {
     enum { W = lu_shape<T, R>::W };
     T x[R][W];

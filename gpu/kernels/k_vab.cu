@@ -9,8 +9,8 @@ namespace KERNEL_SPACE
 enum { BLOCK = 128, BLOCK_MOST = 1024 };
 
 /* One piece per thread. Element e of the pieces of a thread block is stored in neighbouring slots, so a warp reads 32
-   neighbouring slots of val and of col in each of the four steps; x is gathered. The partial sums are written
-   coalesced. */
+   neighbouring slots of val and of col in each of the four steps; x is gathered. Coalesced stores write the
+   partial sums. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_MOST)
     vab_pieces(GPTR(const T) val, GPTR(const int) col, GPTR(const T) x, GPTR(T) partial)

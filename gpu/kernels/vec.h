@@ -289,7 +289,7 @@ namespace host
 
 enum { ALONE = 1 << 14, STRETCH = 1024, STRETCHES_PER_CHECK = 8 };
 
-/* Ctrl-C ends a long pass in which the thread has a watch. The caller must then not trust the result. */
+/* Ctrl-C ends a long pass if the thread has a watch. The caller must then not trust the result. */
 struct checks {
     struct loop l;
     bool on;

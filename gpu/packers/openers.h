@@ -14,7 +14,7 @@
 namespace KERNEL_SPACE
 {
 
-/* The key is the block column of `width` columns. Columns from .. to have the same key as column c. */
+/* The key is the block column of `width` columns. The columns `from` .. `to` have the same key as column c. */
 struct by_block {
     static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
     static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }
@@ -123,8 +123,8 @@ static void put_openers(struct packing *p, int64_t height, int64_t width, int64_
      VECTOR("keys", ROLE_WORK, keys, n, int));
 }
 
-/* Count and write the keys, for formats whose sizes depend on them: the bands' starts go to ROOM_BAND, the p->found
-   keys to ROOM_NUMBER. */
+/* Count and write the keys, for formats whose sizes depend on them: the bands' starts go to ROOM_BAND, and the p->found
+   keys go to ROOM_NUMBER. */
 template <typename KEYS> static bool find_openers(struct packing *p, int64_t height, int64_t width, struct err *e)
 {
     int64_t bands = (p->rows + height - 1) / height;

@@ -1,5 +1,5 @@
 /* CSR to HDC on a device: counts the entries per diagonal, numbers the diagonals that are full enough, and writes all
-   other entries in their order. */
+   other entries in their original order. */
 #include "pack.h"
 #include "formats/fmt_hdc.h"
 

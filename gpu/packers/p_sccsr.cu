@@ -1,5 +1,5 @@
-/* CSR to SC-CSR on a device: rows are sorted by length, the host computes the segments from three counts, then one
-   thread writes each slot. */
+/* CSR to SC-CSR on a device: rows are sorted by length, the host computes the segments from three counts, then the
+   slots are written, one thread per slot. */
 #include "pack.h"
 #include "formats/fmt_sccsr.h"
 
@@ -46,7 +46,7 @@ __global__ void sccsr_slots(sccsr_layout L, GPTR(const uint64_t) length, GPTR(in
     at[s] = g.c * (int64_t)length[g.first + end - 1];
 }
 
-/* Thread k: write the row at index k of row_index and its length; -1 and 0 for the fillers at the end of a segment. */
+/* Thread k: write element k of row_index, and the length of that row; -1 and 0 for fillers at the end of a segment. */
 __global__ void sccsr_places(sccsr_layout L, GPTR(const uint64_t) length, GPTR(const int64_t) sorted,
                              GPTR(int) out_length, GPTR(int) out_index)
 {

@@ -1,5 +1,5 @@
-/* CSR to SELL-C-sigma on a device: rows are sorted by window and length, one warp per slice finds its width, then one
-   thread writes each slot. */
+/* CSR to SELL-C-sigma on a device: rows are sorted by window and length, one warp per slice finds its width, then
+   the slots are written, one thread per slot. */
 #include "pack.h"
 #include "formats/fmt_sell.h"
 

@@ -1,4 +1,4 @@
-/* CSR to VAB on a device: pieces are counted per row, then one thread writes each piece. */
+/* CSR to VAB on a device: pieces are counted per row, then the pieces are written, one thread per piece. */
 #include "pack.h"
 #include "formats/fmt_vab.h"
 

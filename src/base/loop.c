@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { FILL = 1 << 18 };             /* integers set at a time */
-enum { COPY_BYTES = 1 << 20 };       /* copied or set to 0 at a time */
+enum { COPY_BYTES = 1 << 20 };       /* bytes copied or set to 0 at a time */
 static const double EVERY_US = 1000; /* between two ticks */
 
 static _Thread_local struct watch *own;

@@ -42,8 +42,8 @@ struct watch *loop_watch(void);
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* loop_check is for iterations that take long. It returns false once the loop was stopped. It ticks if 1 ms has passed
-   since the last tick. */
+/* loop_check is for iterations that take a long time. It returns false once the loop was stopped. It ticks if 1 ms has
+   passed since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
 /* Does a pass over n elements take so long that it should be checked? If the thread has no watch, no pass is checked.
  */

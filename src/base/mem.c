@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LAZY_FROM: bytes of a block whose freeing takes long */
+/* LAZY_FROM: freeing a block of at least this many bytes takes a long time */
 enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20 };
 
 static atomic_llong made;    /* allocations since start */

@@ -12,7 +12,7 @@ struct memfile {
     char *text;  /* the bytes that were written before the last memfile_sync or memfile_close, followed by a NUL */
     size_t n;    /* bytes in text */
     size_t room; /* bytes allocated */
-    bool lost;   /* some bytes are missing in `text`, because memory was short */
+    bool lost;   /* some bytes are missing from `text`, because memory was short */
 };
 /* The struct must not move while the file is open. Call memfile_free at the end, also after a failure. */
 bool memfile_open(struct memfile *m, struct err *e);

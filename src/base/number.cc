@@ -81,7 +81,7 @@ static const char *fortran(const char *at, const char *mid, size_t len, double *
     for (const char *p = at + negative; p < mid; p++) {
         point |= *p == '.';
         if (*p == '.') continue;
-        if (!digit(*p)) return nullptr; /* the mantissa contains an e */
+        if (!digit(*p)) return nullptr; /* an e before the Fortran exponent */
         bool kept = n < DECIDING && (n > 0 || *p != '0');
         if (kept) copy[n++] = *p;
         power += (n == DECIDING && !kept) - point;

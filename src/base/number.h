@@ -12,7 +12,7 @@ extern "C" {
 
 enum {
     NUMBER_FORTRAN = 1,  /* the number is written like 1.5D+03 or 1.5+103 */
-    NUMBER_SPECIAL = 2,  /* the number is written inf or nan */
+    NUMBER_SPECIAL = 2,  /* the number is spelled inf or nan */
     NUMBER_OVERFLOW = 4, /* beyond the largest double: the value is inf */
     NUMBER_ROOM = 32     /* bytes that number_print needs */
 };

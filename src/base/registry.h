@@ -19,11 +19,11 @@ struct named {
 
 struct registry {
     const void *entries;
-    /* bytes per entry, if `entries` is a table of structs that a NULL name ends; 0 if `entries` is a table of pointers
-       that NULL ends */
+    /* bytes per entry, if `entries` is a table of structs, terminated by a NULL name; 0 if `entries` is a table of
+       pointers, terminated by NULL */
     size_t size;
-    /* offset in an entry of its member `const char *aliases`, other names that are separated by blanks; NULL: none. 0
-       if entries have no such member */
+    /* offset of the member `const char *aliases` in an entry; 0: entries have no such member. aliases holds other
+       names, separated by blanks; NULL: none */
     size_t aliases;
 };
 
@@ -32,7 +32,7 @@ const struct named *registry_at(const struct registry *r, int i);
 int registry_count(const struct registry *r);
 /* The other names of an entry, or "". */
 const char *registry_aliases(const struct registry *r, const struct named *entry);
-/* Is `name` one of the words in `list`, which blanks separate? */
+/* Is `name` one of the words in `list`? The words are separated by blanks. */
 bool has_word(const char *list, const char *name);
 /* The index of the entry with that name or, if no entry has that name, with that alias; or -1. */
 int registry_index(const struct registry *r, const char *name);

@@ -16,13 +16,13 @@ struct suggest {
 struct suggest suggest_for(const char *word);
 give_fn suggest_offer; /* user: the struct suggest */
 
-/* Counts the words that begin with `typed`, to find the one that it abbreviates. */
+/* Counts the words that begin with `typed`. If there is exactly one such word, `typed` is its abbreviation. */
 struct abbreviation {
     const char *typed;
     const char *word; /* the last such word that was offered */
     int n;            /* number of such words */
 };
-give_fn abbreviation_offer; /* user: the struct abbreviation; the offered words must last as long as it */
+give_fn abbreviation_offer; /* user: the struct abbreviation; the offered words must last as long as the struct */
 
 /* Passes on the words that begin with `typed`. */
 struct begins {

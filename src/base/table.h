@@ -23,7 +23,7 @@ struct table {
     char **name;           /* keys and headings of the columns; owned */
     int nnames;            /* number of names */
     int last;              /* index of the name that was used last */
-    enum column_rank rank; /* of the cells that are added next */
+    enum column_rank rank; /* rank of the cells that are added next */
 };
 
 /* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.

@@ -116,7 +116,7 @@ struct card_facts {
     double condition;      /* estimated condition number; INFINITY: singular */
     int64_t no_diagonal;   /* diagonal entries that are missing or 0 */
     int64_t systems;       /* weakly connected components */
-    bool dominant;         /* strictly, in all rows or in all columns */
+    bool dominant;         /* strictly dominant in all rows or in all columns */
 };
 enum { CARD_PROBLEMS = 3 };
 /* The verdict: what kind of matrix it is, what solves it, what stores it, and what is wrong with it. */
@@ -208,7 +208,7 @@ const struct card_fill *card_fill(struct card *c, struct err *e);
 bool card_weakly_connected(struct card *c, int64_t *n, int64_t *largest, struct err *e);
 
 /* card_cholmod.c: CHOLMOD, loaded at its first use. */
-/* a Cholesky factorisation that needs more operations is not started; tests lower this limit */
+/* a Cholesky factorisation that needs more operations than this is not started; tests lower this limit */
 extern double card_flops_most;
 extern const char *card_cholmod_name; /* file name of the library; tests set the name of a file that does not exist */
 struct card_cholesky {

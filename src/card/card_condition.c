@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { STARTS = 8 }; /* starting vectors of Hager's method */
-/* Lower bound of the speed of CXSparse's LU, and of the solves with its factors, on one core. */
+/* Lower bound on the speed of CXSparse's LU, and of the solves with its factors, on one core. */
 enum { FLOPS_PER_US = 200 };
 /* LU runs only if the Cholesky factorisation of A + A' needs no more operations than that of a full 2000 x 2000
    matrix. */

@@ -8,7 +8,8 @@
 
 #include <math.h>
 
-/* A factorisation that needs more operations, or whose factor would not fit in the available memory, is not started. */
+/* A factorisation that needs more operations than this is not started; neither is a factorisation whose factor would
+   not fit in the available memory. */
 double card_flops_most = 1e11;
 
 enum { FLOPS_PER_US = 2000 }; /* speed of CHOLMOD on one core */

@@ -190,7 +190,7 @@ static bool run_strong(struct card *c, struct card_row *r, struct err *e)
     return true;
 }
 
-/* ---- weakly connected components: rows and columns that entries join, in either direction ---- */
+/* ---- weakly connected components: rows and columns joined by entries, in either direction ---- */
 
 static int root_of(int *parent, int v)
 {

@@ -96,7 +96,7 @@ static void judge_solver(const struct card *c, const char *name, struct card_ver
 
 /* ---- what stores it ---- */
 
-/* Bytes of dia divided by the bytes of csr: 8 per position against 12 per entry. */
+/* Bytes of dia divided by the bytes of csr: 8 bytes per position, compared with 12 bytes per entry. */
 static double dia_ratio(double full)
 {
     return full > 0 ? 8 / (12 * full) : INFINITY;

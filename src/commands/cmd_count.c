@@ -30,7 +30,7 @@ struct count_request {
 
 /* ---- how many blocks to watch ---- */
 
-/* Estimate from c the number of accesses that are watched if `sample` blocks of each launch are watched. */
+/* Estimate from c how many accesses a run watches if it watches `sample` blocks of each launch. */
 static double accesses_of(const struct counts *c, double sample)
 {
     double sum = 0;

@@ -24,7 +24,7 @@ struct kind_of_search {
     const char *word, *noun;
     bool (*find)(const struct csr *A, const struct search *s, struct found *out, struct err *e);
     void (*print)(struct out *o, const struct matrix *m, const struct found *f, int64_t k);
-    bool measures; /* conditions name a measure */
+    bool measures; /* its conditions name a measure (length, sum, ...) */
 };
 
 static void print_row(struct out *o, const struct matrix *m, const struct found *f, int64_t k)
