@@ -255,8 +255,9 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
 
 #ifndef __CUDACC__
 /* The two entries of a host loop: HOST_ENTRIES(ell, "ell", ell_host, ...) defines ell-serial and ell-openmp of the
-   format ell, which run ell_host<T>(launch, threads). about and source describe ell-serial; share is the unit of work
-   of a thread of ell-openmp; lesson describes both kernels. Further fields such as .fits = ... may follow lesson. */
+   format ell, which run ell_host<T>(launch, threads). The arguments about_ and source_ describe ell-serial; `share` is
+   the unit of work of a thread of ell-openmp; lesson_ describes both kernels. Further fields such as .fits = ... may
+   follow lesson_. */
 #define HOST_ENTRIES(id, name_, loop, about_, source_, share, lesson_, ...) \
     KERNEL_ENTRY(id##_serial) = {                                           \
         .name = name_ "-serial",                                            \

@@ -82,7 +82,7 @@ struct machine {
     dim3 block, block_dim, grid_dim;
     char *shared = nullptr;
     bool watched = false; /* lanes note their accesses, or the race check is on */
-    unsigned left = 0;    /* accesses until the running lane yields, counted down; 0: 2^32 */
+    unsigned left = 0;    /* accesses until the running lane yields, counted down; 0 stands for 2^32 */
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 

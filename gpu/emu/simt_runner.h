@@ -105,7 +105,7 @@ inline unsigned in_warp(const lane *l)
 /* runners.cc */
 void watch_grid(int64_t blocks); /* a launch begins: check_cancel then calls this thread's watch function */
 void check_cancel();             /* stop the launch if the user has cancelled it */
-int make_runners(int threads);   /* allocate runners; returns how many of these threads have one */
+int make_runners(int threads);   /* allocate a runner per thread; returns how many threads have a runner */
 void use_runner(int thread);     /* select the runner with which this host thread runs blocks; 0: first_runner */
 void discard_stacks(runner *r);  /* after a launch that was cut short: its kernels are still on the stacks */
 void gather_findings();          /* the launching thread takes over the finding of the lowest block */
@@ -114,9 +114,8 @@ void free_runners();             /* free the runners of all host threads */
 
 /* fibers.cc */
 void switch_stack(context *from, context *to); /* this call returns when another stack switches back to `from` */
-fiber *
-next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all of them wait or have returned */
-void give_way(); /* suspend the running lane until the scheduler or another lane resumes it */
+fiber *next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all lanes wait or have returned */
+void give_way();        /* suspend the running lane until the scheduler or another lane resumes it */
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
 bool make_fibers();
 

@@ -94,7 +94,7 @@ template <typename P> __device__ void bicg_next(P s, double rho)
     s[S_RHO] = rho;
 }
 
-/* Report a breakdown by rho or omega only if the solve has not converged. rr: r.r of the same residual as rho. */
+/* Report a breakdown in rho or omega only if the solve has not converged. rr: r.r of the same residual as rho. */
 template <typename P> __device__ void bicg_note(P s, double rr, double record)
 {
     vec_note(s, record, s[S_MAXDIFF]);

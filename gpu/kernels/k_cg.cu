@@ -148,7 +148,7 @@ static void dots(struct device *d, int64_t n, double *s, const void *p, const vo
     AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
 }
 
-/* Vectors that do not fit together in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
+/* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
    The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. */
 template <typename AT> static int64_t beginning(int64_t n)
 {

@@ -11,7 +11,7 @@ enum { BLOCK = 256 };
 
 /* The position of a segment in the arrays. */
 struct segment {
-    int sc_row, sc_rows; /* the first SC-row of the segment; number of SC-rows */
+    int sc_row, sc_rows; /* index of the segment's first SC-row, and number of SC-rows */
     int place;           /* index of the segment's first row in row_index */
 };
 

@@ -64,9 +64,9 @@ __global__ void tile_cut(int64_t rows, int64_t steps, int64_t tiles, GPTR(const 
 /* A tile. The tile may contain only a part of its last row. */
 struct row_tile {
     int64_t row;         /* the first row */
-    int64_t from, tfrom; /* the first entry in A; the first entry in the transpose */
+    int64_t from, tfrom; /* first entry of the tile in A, and in the transpose */
     int rows;            /* number of rows */
-    int n, tn;           /* number of entries in A; number of entries in the transpose */
+    int n, tn;           /* number of entries of the tile in A, and in the transpose */
 };
 
 template <bool BOTH, typename P> __device__ row_tile tile_of(int64_t steps, P cut)

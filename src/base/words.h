@@ -29,7 +29,7 @@ struct words {
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. > or >>
    at the start of a word is a word of its own; | at the start of a word begins a shell command, up to the next `;`. */
 bool words_split(struct words *w, const char **line, struct err *e);
-/* The same, but ' does not quote: it stands for the transpose in a formula. */
+/* Like words_split, but ' does not quote: in a formula, ' stands for the transpose. */
 bool words_split_formula(struct words *w, const char **line, struct err *e);
 /* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
    `size` means that the whole command was written. */

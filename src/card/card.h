@@ -184,7 +184,7 @@ void card_advise_unless(struct card_row *r, unsigned unless, const char *text);
 void card_add_advice(struct card_row *r, const char *text);
 /* Is there enough time for work that needs this many microseconds? */
 bool card_has_time(const struct card *c, double us);
-/* The same question; if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
+/* Like card_has_time, but if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
 bool card_affords(struct card *c, double us, struct err *e);
 double card_size(const struct csr *A, int64_t k); /* |a| of entry k */
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */

@@ -64,8 +64,8 @@ static int dominance_of(double diagonal, double others)
 }
 
 struct dominance {
-    int64_t count[3]; /* number of rows that are not dominant, weakly dominant, strictly dominant */
-    int64_t first;    /* first row that fails */
+    int64_t count[3]; /* number of rows for each dominance: 0 not dominant, 1 weakly, 2 strictly dominant */
+    int64_t first;    /* first row that is not dominant */
     double worst;     /* smallest |a_ii| / sum of the other |a_ij| */
 };
 
@@ -147,10 +147,10 @@ static bool run_dominance(struct card *c, struct card_row *r, struct err *e)
 /* ---- signs: a Z-matrix with a dominant positive diagonal is an M-matrix (Saad 2003, 1.10) ---- */
 
 struct signs {
-    int64_t positive, negative; /* entries off the diagonal */
-    int64_t bad_diagonal;       /* rows whose diagonal entry is not positive */
+    int64_t positive, negative; /* number of positive, and of negative, entries off the diagonal */
+    int64_t bad_diagonal;       /* number of rows whose diagonal entry is not positive */
     int64_t first;              /* row of the first positive entry off the diagonal */
-    int64_t strict, weak;       /* strictly and weakly dominant rows */
+    int64_t strict, weak;       /* number of strictly dominant rows, and of weakly dominant rows */
 };
 
 static void visit_signs(const struct csr *A, int64_t row, void *part)
