@@ -131,12 +131,24 @@ static void draw_curve(struct canvas *c, const struct reach *p, const struct rac
 /* Points per cell of a curve: about one per pixel. */
 enum { FINE = 8 };
 
-static void figure_curve(struct figure *to, const struct reach *p, const struct racer *x, int i)
+/* Put the letter of a curve to the right of its end, which is free because curves fall. Two curves may end at the same
+   point, so every second letter is further away; letters of curves that just reached the tolerance are above its line,
+   because its name is below. */
+static void figure_letter(struct figure *to, const struct reach *p, int i, double x, double y, double tol)
+{
+    const struct plot *f = &p->frame;
+    const char letter[2] = {letter_of(i), 0};
+    double line = tol > 0 ? f->y + f->h * plot_depth(f, tol) : 0, away = 0.4 + i % 2 * 1.3;
+    if (tol > 0 && y > line && y < line + 2) y = line;
+    bool room = x + away + 1 < f->x + f->w;
+    figure_words(to, colour_of(i), room ? SIDE_LEFT : SIDE_RIGHT, room ? x + away : x - away, y - 1.05, letter);
+}
+
+static void figure_curve(struct figure *to, const struct reach *p, const struct racer *x, int i, double tol)
 {
     const struct plot *f = &p->frame;
     int n = f->w * FINE;
     double end_x = -1, end_y = 0;
-    char letter[2] = {letter_of(i), 0};
     figure_line(to, colour_of(i), 1, 1.5);
     for (int k = 0; k < n; k++) {
         double low, high, from = iteration_of(p, x, k, n), next = from < 0 ? -1 : iteration_of(p, x, k + 1, n);
@@ -146,8 +158,7 @@ static void figure_curve(struct figure *to, const struct reach *p, const struct 
         figure_point(to, end_x, f->y + f->h * plot_depth(f, high));
         if (low < high) figure_point(to, end_x, end_y);
     }
-    bool right = i % 2 && end_x + 1.5 < f->x + f->w; /* two curves may end at the same point */
-    if (end_x >= 0) figure_words(to, colour_of(i), SIDE_LEFT, end_x + (right ? 0.4 : -1.3), end_y - 1, letter);
+    if (end_x >= 0) figure_letter(to, p, i, end_x, end_y, tol);
 }
 
 static void figure_plot(struct canvas *c, const struct race *r, const struct reach *p)
@@ -157,7 +168,7 @@ static void figure_plot(struct canvas *c, const struct race *r, const struct rea
     plot_scale(c, &p->frame, r->tol);
     plot_across(c, &p->frame, p->by_time ? RULER_EVEN : RULER_WHOLE, p->far / unit, name);
     for (int i = 0; i < r->n; i++)
-        if (r->racer[i].v) figure_curve(c->figure, p, &r->racer[i], i);
+        if (r->racer[i].v) figure_curve(c->figure, p, &r->racer[i], i, r->tol);
 }
 
 /* ---- the plot as cells ---- */
