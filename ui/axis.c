@@ -37,7 +37,7 @@ static int even_ticks(const struct ruler *r, int most, double *tick)
     return n;
 }
 
-/* Powers of ten, each or every few. */
+/* Write each power of ten or, if there would be more than `most`, every second, third, ... power of ten. */
 static int power_ticks(const struct ruler *r, int most, double *tick)
 {
     int first = (int)ceil(log10(r->low) - 1e-9), last = (int)floor(log10(r->high) + 1e-9), n = 0;
@@ -110,7 +110,7 @@ void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, i
     axis_across(f, r, x, y + lines + GAP / 4, w, lines, name);
 }
 
-/* end: where the lowest number is, 1 at the lower end or 0 at the upper end. */
+/* end: the position of the lowest number, which is 1 at the lower end of the axis and 0 at the upper end. */
 static void axis_aside(struct figure *f, const struct ruler *r, double x, double y, double h, double w, int end)
 {
     double tick[TICKS_MOST];

@@ -31,7 +31,7 @@ enum beside beside_served(void);
 bool beside_queue(char *line);
 char *beside_next_line(void);
 int beside_lines(void);
-/* Was Ctrl-C pressed? Clears the flag and, like a shell, drops the lines typed ahead and the unfinished line. */
+/* Was Ctrl-C pressed? If so, clear its flag and, like a shell, drop the lines typed ahead and the unfinished line. */
 bool beside_interrupted(void);
 
 /* Keys for the running work itself. The main thread handles them between two steps of the work. -1: no key. */

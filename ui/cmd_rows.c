@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* Quantiles: `share` of the rows have at most `length` entries. */
+/* Print quantiles: a fraction `share` of the rows has at most `length` entries. */
 static void say_quantiles(struct out *o, const struct row_lengths *l)
 {
     static const int percent[] = {1, 5, 25, 50, 75, 95, 99};

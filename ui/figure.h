@@ -44,18 +44,18 @@ void figure_paint(const struct figure *f, struct painter *p, bool light);
 
 /* ---- axis.c ---- */
 
-/* How numbers map to a length: evenly (whole numbers have no ticks between them), by their logarithm, or by log(1 + v),
-   which can show 0. */
+/* How numbers map to a length: evenly, by their logarithm, or by log(1 + v), which can show 0. RULER_WHOLE maps numbers
+   evenly, and has ticks only at whole numbers. */
 enum ruler_kind { RULER_EVEN, RULER_WHOLE, RULER_LOG, RULER_LOG1 };
 struct ruler {
     enum ruler_kind kind;
     double low, high; /* low < high; RULER_LOG: above 0 */
     const char *unit; /* follows each number, such as "%"; NULL: none */
 };
-/* The place of v, from 0 at low to 1 at high; limited to this range. */
+/* The position of v on the ruler, from 0 (low) to 1 (high), and never outside this range. */
 double ruler_at(const struct ruler *r, double v);
 enum { TICKS_MOST = 64 };
-/* Round numbers from low to high, at most `most` steps. Returns how many; the numbers are written to tick. */
+/* Write round numbers between low and high to tick, with at most `most` steps between them. Returns their number. */
 int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST]);
 /* An axis to the right, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin lines
    go up from the ticks, h cells. Takes AXIS_LINES lines. */

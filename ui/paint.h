@@ -16,7 +16,7 @@ struct painter {
     void (*fill)(struct painter *p, uint32_t rgb); /* sets the colour of the following rectangles */
     void (*rect)(struct painter *p, int x, int y, int w, int h);
     void (*done)(struct painter *p); /* ends the rectangles of one colour */
-    /* Draw a smooth line through n points, at least 2 and at most LINE_POINTS: xy holds x and y of each. */
+    /* Draw a smooth line through n points, at least 2 and at most LINE_POINTS: xy holds x and y of each point. */
     void (*line)(struct painter *p, uint32_t rgb, double width, int n, const double *xy);
     /* Draw one line of UTF-8 that is `cells` cells wide; (x, y) is its top left corner. */
     void (*text)(struct painter *p, int x, int y, uint32_t rgb, bool bold, const char *text, int cells);

@@ -23,7 +23,7 @@ struct plot plot_new(const struct canvas *c, int y, int h, double least, double 
 bool can_plot(double residual);
 /* The dot row of a residual, counted from the top of `dots` rows. */
 int plot_level(const struct plot *p, double residual, int dots);
-/* The place of a residual between the upper (0) and the lower end (1) of the plot. */
+/* The position of a residual, from 0 at the top of the plot to 1 at the bottom. */
 double plot_depth(const struct plot *p, double residual);
 /* Draw the scale and both axes, and a line at the tolerance if it is above 0. On a canvas with a figure, the caller
    draws the axis to the right. */

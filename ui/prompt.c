@@ -395,7 +395,7 @@ void prompt_beside_open(struct session *s)
     waiting.progress[0] = 0;
     waiting.shown = waiting.changed = false;
     rl_redisplay_function = draw_nothing;
-    term_quiet(false); /* readline draws nothing if the terminal does not echo when it begins */
+    term_quiet(false); /* readline draws nothing if the terminal's echo is off when readline begins */
     rl_callback_handler_install("", beside_take);
     if (waiting.typed) rl_insert_text(waiting.typed);
     mem_free(waiting.typed);

@@ -16,7 +16,7 @@ enum { NAME_MOST = 63 };
 static const char ending[] = ".txt";
 static const char *const inside[] = {"samples/lessons", "lessons"};
 
-/* Write the path of lesson folder i, which is empty if the folder does not exist. Returns false after the last
+/* Write the path of lesson folder i, or an empty string if the folder does not exist. Returns false after the last
    folder. */
 static bool lesson_folder(int i, char *out, size_t size)
 {

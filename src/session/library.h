@@ -1,4 +1,4 @@
-/* Lessons by name: the files NAME.txt in the folders of lessons. */
+/* Lessons by name: the files NAME.txt in the lesson folders. */
 #ifndef LIBRARY_H
 #define LIBRARY_H
 

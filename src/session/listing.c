@@ -104,7 +104,8 @@ static bool print_grid(struct out *o, const struct numbers *v, int64_t n, struct
     return true;
 }
 
-/* A wider number makes the grid narrower, so two steps determine how many numbers are shown. */
+/* Only n numbers are shown, and their widths set the columns of the grid. The columns in turn limit n, so the grid is
+   computed twice. */
 static bool print_text(struct out *o, const struct numbers *v, int lines, int64_t *shown, struct err *e)
 {
     int width = listing_width(o);

@@ -22,7 +22,8 @@ enum { LISTING_LINES = 16, NUMBER_TEXT = 64 };
 /* Print at most `lines` lines of text (0: no limit), or all numbers in JSON and CSV. *shown receives how many numbers
    were printed. */
 bool listing_print(struct out *o, const struct numbers *v, int lines, int64_t *shown, struct err *e);
-/* One element of a matrix or a vector as a row of JSON or CSV; text does not show the row. col -1: none. */
+/* One element of a matrix or a vector as a row of JSON or CSV; text does not show the row. col -1: the element has no
+   column. */
 void listing_row(struct out *o, const char *matrix, const char *what, int64_t row, int64_t col, double re, double im,
                  bool stored);
 /* "-1.5", or "2-1.5i" if im is not 0. Returns out. */

@@ -92,7 +92,7 @@ struct matrix *session_matrix(struct session *s, const char *name, struct err *e
    file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);
 bool session_drop(struct session *s, struct matrix *m);
-/* The path of a file to read; in a lesson, relative paths are relative to its folder. */
+/* The path of a file to read; in a lesson, a relative path is relative to the lesson's folder. */
 bool session_path(const struct session *s, const char *file, char *path, size_t size, struct err *e);
 /* name NULL: the chosen or default device. */
 struct device *session_device(struct session *s, const char *name, struct err *e);

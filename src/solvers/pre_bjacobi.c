@@ -15,8 +15,8 @@
 enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32 };
 enum { NOTE_BLOCK }; /* index in v->pre.note: rows per block */
 
-/* A dense block of n rows, which the Gauss-Jordan method turns into the identity, and its inverse, which the method
-   builds up. */
+/* A dense block of n rows and its inverse. The Gauss-Jordan method turns `a` into the identity and builds up `inverse`.
+ */
 struct block {
     int n;
     double a[MOST][MOST], inverse[MOST][MOST];

@@ -42,8 +42,8 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
         (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
 }
 
-/* If the entries to the right of the diagonal are visited row by row, their mirror images in each row j are the entries
-   to the left of the diagonal, in storage order. */
+/* Visit the entries to the left of the diagonal row by row. Their mirror images in any row j then come in storage
+   order, so next[j] is the position of the next mirror image in row j. */
 static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;

@@ -15,8 +15,7 @@
 
 enum { GMRES_Q = VEC_OWN, GMRES_BASIS, GMRES_SYSTEM };
 
-/* the vectors that an iteration changes in place; only a restart changes the last two (of the basis, the first column)
- */
+/* The vectors that an iteration changes in place. Only a restart changes x and the first column of the basis. */
 static const int changed[] = {GMRES_SYSTEM, VEC_X, GMRES_BASIS};
 
 /* TRIAL: iterations of the cycle from which m is estimated. LEAST, MOST: bounds of the estimate */

@@ -79,7 +79,7 @@ const struct solver solver_jacobi = {
             "the same time, which suits a GPU, but on a grid the number of iterations grows with the square of the "
             "grid's width",
     .vectors = 3,
-    .window = 1000, /* convergence may be slow: the residual must fall by 1% in 1000 iterations */
+    .window = 1000, /* convergence may be slow, so a gain of 1% may take up to 1000 iterations */
     .diff = true,
     .alternates = true,
     .no_precond = true,

@@ -19,7 +19,7 @@ const char *reason_text(enum reason r); /* a sentence with advice */
 
 enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: x and b, the solver's own vectors, beginning with VEC_OWN, and three further
+/* The vectors of a solve on its device: first x and b, then the solver's own vectors (from VEC_OWN on), then three more
    vectors at the end. If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then
    holds u, and VEC_B holds b - A x0. */
 enum solve_vector {
@@ -163,8 +163,8 @@ struct solve_checkpoints {
    it has changed only vectors that the iteration computes again when it is repeated. */
 enum { CUT_VECTORS = 8 };
 struct solve_cut {
-    bool now;  /* Ctrl-C ended the last slice */
-    int stage; /* the part of the iteration that comes next; not 0 only if the iteration was ended between two parts */
+    bool now;     /* Ctrl-C ended the last slice */
+    int stage;    /* the part of the iteration that comes next; 0 unless Ctrl-C ended the iteration between two parts */
     bool holding; /* launches change vectors: between cut_hold and cut_release */
     bool copied;  /* `data` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
     struct watch *watch; /* this thread's watch, not used between cut_hold and cut_release if there is no copy */

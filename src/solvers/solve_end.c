@@ -70,7 +70,8 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     return solve_drain(v, e) && solve_get(v, x, v->vec[VEC_X], e);
 }
 
-/* The emulator may need seconds for x. After Ctrl-C the host computes x instead, in the memory that both share. */
+/* The emulator may need seconds for x. After Ctrl-C, the host computes x instead, because the emulator's memory is host
+   memory. */
 static bool x_soon(struct solve *v, struct err *e)
 {
     struct device *own = v->dev, host = *own;
@@ -164,7 +165,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
-/* Is tol out of reach, and the residual about as small as rounding allows? */
+/* Is tol out of reach, and is the residual about as small as rounding allows? */
 static bool wants_too_much(const struct solve *v)
 {
     double least = solve_rounding(v->real);

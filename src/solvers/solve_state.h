@@ -35,10 +35,10 @@ void precond_drop(struct solve *v);
 
 /* ---- solve_cut.c: Ctrl-C within an iteration ---- */
 
-/* The n vectors in list[] and the scalars are about to change. On the emulator, which is slow, and if `copy` is set and
-   the matrix is large, copy them; cut_undo restores them from this copy. Without a copy, Ctrl-C takes effect only at
-   cut_release. Of the basis of gmres, only the first column is copied. Returns false if the user has already pressed
-   Ctrl-C, or if the copy fails. */
+/* The n vectors in list[] and the scalars are about to change. Copy them if the device is the emulator, which is slow,
+   or if `copy` is set and the matrix is large. cut_undo restores them from this copy. Without a copy, Ctrl-C takes
+   effect only at cut_release. Only the first column of gmres's basis is copied. Returns false if the user has already
+   pressed Ctrl-C, or if the copy fails. */
 bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e);
 /* The changes since cut_hold are complete; `stage` is the part of the iteration that comes next. Returns false if the
    user pressed Ctrl-C after cut_hold. */
@@ -95,8 +95,7 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and write record number v->base again. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
-/* If the records show convergence, let the solver check the convergence; if the solver refutes the convergence, the
-   solve continues. */
+/* If the records show convergence, let the solver check it. The solve continues if this check fails. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */

@@ -18,7 +18,7 @@
 
 enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MOST = 100 };
 static const char prompt_end[] = "]\x1b[m> "; /* the end of the prompt, after the colour of the device */
-static const double span_most_us = 2e6;       /* interrupts come within this time */
+static const double span_most_us = 2e6;       /* maximum time from the start of a line to its interrupt */
 static const double short_us = 4e3;           /* shorter commands are not interrupted */
 
 struct options {
@@ -83,7 +83,7 @@ static bool type(const char *line)
     return drive_until(&driven, "\n", PATIENCE_MS);
 }
 
-/* Start the program and bring it as far as the line to be interrupted. */
+/* Start the program and run the lines that come before the line to be interrupted. */
 static bool begin(const struct cancel_line *l, const char *matrix)
 {
     char *argv[] = {program, "--device", "cpu", NULL};

@@ -1,8 +1,8 @@
-/* How fast the screen is. The program runs in a terminal of its own, where it is started, given keys, left idle, and
-   watched while it solves; large matrices are drawn; the bytes of frames are counted. Usage: bench_screen [NONZEROS],
-   for matrices of up to NONZEROS nonzeros (default 100 million), or bench_screen keys [PANE], for the time from keys to
-   frames only, or bench_screen start, for the time from start to prompt only; in the top folder. The machine's load
-   affects every figure and is printed with the figures. */
+/* How fast the screen is. The program runs in a pseudo terminal. Measured are the time to start, the time from a key to
+   its frame, the load while idle and during a solve, the time to draw large matrices, and the bytes per frame. Usage,
+   in the top folder: bench_screen [NONZEROS] measures all this with matrices of up to NONZEROS nonzeros (default 100
+   million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen start measures only the
+   time from start to prompt. The machine's load affects every figure and is printed with the figures. */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -139,7 +139,7 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
-/* The list of keys below the output of a command, which is drawn over the pane. */
+/* The output of a command is drawn over the pane, and its list of keys contains this text. */
 #define OUTPUT_KEYS " close"
 
 /* Send keys one after another. Between two keys, wait until the output pauses, or wait for `pause` on a screen that is
@@ -490,7 +490,7 @@ static bool sized(struct shown *x, int w, int h, enum colours colours, struct er
     return true;
 }
 
-/* Bytes of a frame on an empty screen, and after a key: the median of several frames. */
+/* *whole receives the bytes of a frame on an empty screen; *moved receives the median bytes of a frame after a key. */
 static void count_bytes(struct shown *x, const char *name, const char *keys, long long *whole, double *moved)
 {
     double sent[MOVES];
@@ -560,8 +560,8 @@ static double processor_s(void)
            (double)(used.ru_utime.tv_usec + used.ru_stime.tv_usec) / 1e6;
 }
 
-/* Run the same iterations with and without the explorer's view of the solve, in turn; which run comes first alternates,
-   too. */
+/* Run the same iterations in pairs, with and without the explorer's view of the solve. The order within a pair
+   alternates. */
 static bool bench_live(struct shown *x, struct err *e)
 {
     enum turn (*live)(struct session *, const char *) = x->s.front->live;

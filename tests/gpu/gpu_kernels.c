@@ -17,7 +17,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* One size fills a GPU many times over, and the emulator runs the other size in seconds. */
+/* SHAPE_SLOTS, FILE_SLOTS: the maximum numbers of slots on the GPU. FILE_NNZ: larger files are skipped. EMU_SLOTS: the
+   maximum number of slots on the emulator, which then takes seconds. */
 enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_SLOTS = 20000 };
 
 static void test_about(void **state)

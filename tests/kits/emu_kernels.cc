@@ -6,7 +6,7 @@
 
 #include <cstdio>
 
-static struct device emu_device; /* LAUNCH needs a device; the emulator ignores it */
+static struct device emu_device; /* LAUNCH takes a device, which the emulator ignores */
 
 static __global__ void reverse_block(GPTR(int) a)
 {

@@ -90,7 +90,8 @@ struct subject {
     char name[160];
 };
 
-/* The check to run with every kernel that accepts a stored matrix, the device, and the maximum number of slots. */
+/* A loop over the kernels of device d. It skips stored matrices of more than `slots` slots, and calls `go` for every
+   kernel that accepts a stored matrix. */
 struct loop {
     struct device *d;
     int64_t slots;

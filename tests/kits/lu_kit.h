@@ -19,7 +19,7 @@ void lu_wilkinson(struct csr *A, int64_t n);
 void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu, int *row);
 /* Factor; fails the test on an error. */
 struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real);
-/* Check P A = L U element by element within n eps |L| |U|, |L| <= 1, and that P is a permutation. */
+/* Check that P A = L U element by element, to within n eps |L| |U|, that |L| <= 1, and that P is a permutation. */
 void lu_check_factors(struct lu *v);
 
 /* Checks of every method that runs on the device: */

@@ -371,7 +371,8 @@ static int64_t iterations(struct bed *bed, const char *solver, const struct prec
     return v->iterations;
 }
 
-/* A factorisation saves iterations. The diagonal of these matrices is constant, so dividing by it saves none. */
+/* A factorisation saves iterations. Dividing by the diagonal saves no iterations, because the diagonal of these
+   matrices is constant. */
 static void check_gain(const struct problem *p, bool symmetric, const char *device)
 {
     static const char *const solvers_that[] = {"cg", "bicgstab", "qmrcgstab", "gmres"};

@@ -1,5 +1,6 @@
-/* Run every command without the matrix, the solve, the race, the factorisation or the trace that it needs, after each
-   view has been drawn, in all forms of output: the command works, or explains why it does not work. */
+/* Run every command while what it needs does not exist: a matrix, a solve, a race, a factorisation or a trace. The
+   command works, or explains why it does not work. Each command runs after each view has been drawn, and in all forms
+   of output. */
 #include "kits/lines_kit.h"
 #include "kits/talk.h"
 #include "session/command.h"

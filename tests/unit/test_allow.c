@@ -1,5 +1,4 @@
-/* Shell commands that the user did not type, but that are in scripts, recordings, lessons and `keys`, are refused until
-   the user allows them. */
+/* Shell commands in scripts, recordings, lessons and `keys` are refused until the user allows them. */
 #include "kits/talk.h"
 #include "base/base.h"
 #include "session/command.h"

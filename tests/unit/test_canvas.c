@@ -1,5 +1,5 @@
-/* The canvas: text drawn on it is read back; also its bounds, its columns, its colours, and the ASCII characters for
-   terminals that have no other characters. */
+/* The canvas: text that was drawn is read back. Also tested are the bounds, the columns, the colours, and the ASCII
+   characters for terminals that have no other characters. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"

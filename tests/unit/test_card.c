@@ -1,5 +1,5 @@
-/* The report card: compared with scipy's results for known matrices, and each line checked on matrices made for that
-   line; also its width and height, Ctrl-C, and failing allocations. */
+/* The report card: its values are compared with scipy's results for known matrices, and each of its lines is checked on
+   matrices made for that line. Also tested are the size of the card, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "card/card.h"
@@ -503,7 +503,7 @@ static void test_verdict(void **state)
 
 /* ---- the time limit ---- */
 
-/* With a limit of 0, no costly line of a large matrix runs, and each is reported. */
+/* With a time limit of 0, no costly line of a large matrix runs, and each costly line is in state CARD_LATE. */
 static void test_limit(void **state)
 {
     struct csr A;

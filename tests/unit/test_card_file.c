@@ -352,8 +352,8 @@ static void check_twice(const struct random_file *f, const struct mtx_find *foun
     assert_int_equal(found->ntwice, n);
 }
 
-/* Check that the place names the first line that has a value of this kind at its position or, if there is no such line,
-   the first line that has its position. */
+/* Check the line number in p: p names the first line that has a value of this kind at (row, col) or, if no line has
+   such a value, the first line of (row, col). */
 static void check_place(const struct random_file *f, const struct find_place *p, bool symmetric)
 {
     int any = 0, such = 0;

@@ -589,8 +589,9 @@ static void the_main_column_is_kept(void **state)
     table_clear(&t);
 }
 
-/* If the terminal is too narrow, columns with one value in all rows are dropped and listed with that value; then
-   details are hidden, from the right, then normal columns; the first column and the answer stay. */
+/* If the terminal is too narrow, columns with one value in all rows are dropped first, and that value is listed below
+   the table. Details are hidden next, from right to left, and normal columns last. The first column and the answer are
+   never hidden. */
 static void columns_go_by_rank(void **state)
 {
     static const struct {

@@ -92,7 +92,7 @@ static int step_with_cuts(struct solve *v)
         loop_enter(&w);
         one_step(v);
         loop_enter(NULL);
-        /* the iteration is complete: at most, the computation of the true residual after it was interrupted */
+        /* the iteration is complete, but the computation of the true residual may have been interrupted */
         if (v->iterations > before) break;
         assert_true(v->cut.now);
         cuts++;

@@ -320,7 +320,7 @@ static void test_png_values(void **state)
     talk_close_screen(&t);
 }
 
-/* How far is a colour on the way from one colour to another, from 0 to 1? -1: it is not on the way. */
+/* The position of the colour rgb between the colours `from` (0) and `to` (1); -1: rgb is not between them. */
 static double on_the_way(uint32_t rgb, uint32_t from, uint32_t to)
 {
     double share = -1;
@@ -334,8 +334,8 @@ static double on_the_way(uint32_t rgb, uint32_t from, uint32_t to)
     return share;
 }
 
-/* The residual is a smooth line: it crosses each column of pixels, and pixels at its edge take a part of its colour,
-   which dots and letters drawn from cells do not do. */
+/* The residual is a smooth line: it crosses each column of pixels, and pixels at its edge take a part of its colour.
+   Dots and letters drawn from cells have no such pixels. */
 static void test_png_curve(void **state)
 {
     enum { LEFT = 100, RIGHT = 1150, TOP = 62, BOTTOM = 520 };
@@ -376,8 +376,8 @@ static int times_in(const char *text, const char *part)
     return n;
 }
 
-/* Each plot of a view has lines as paths, the numbers of its axes, and what they count; there are no letters and dots
-   of the terminal. */
+/* Each plot of a view has its lines as paths, and axes with numbers and names. It contains none of the letters and dots
+   that a terminal shows. */
 static void test_svg_axes(void **state)
 {
     static const struct {

@@ -538,7 +538,8 @@ static void test_explosion(void **state)
     csr_free(&A);
 }
 
-/* Estimates beyond 2^63 bytes saturate; no plan of the largest matrix allocates what it estimates. */
+/* Estimates beyond 2^63 bytes saturate. A plan allocates none of the memory that it estimates, even for the largest
+   matrix. */
 static void test_estimate_saturates(void **state)
 {
     (void)state;

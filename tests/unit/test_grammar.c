@@ -176,7 +176,8 @@ static bool is_accepted(struct talk *t, const char *line, struct err *e)
     return !e->code || strstr(e->text, " is missing after ");
 }
 
-/* Every word that completion offers after `line` is accepted there; then try the words that follow it. */
+/* Check that every word that completion offers after `line` is accepted. If depth > 0, check the offers after each of
+   these words, too. */
 static int check_offers(struct talk *t, const char *line, int depth)
 {
     static const char *const plain[] = {"1", "Z"};

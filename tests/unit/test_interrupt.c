@@ -29,7 +29,8 @@ struct batch {
     char out[KEPT + 1];
 };
 
-/* The line runs between two lines that show how far the batch is; the last line would run for hours. */
+/* The line to interrupt runs between two `help` lines, whose output shows how far the batch is. The solve at the end of
+   the batch would run for hours. */
 static void start(struct batch *b, const char *matrix, const struct cancel_line *l)
 {
     int ends[2], nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -86,7 +86,7 @@ static void the_session_goes_on(void **state)
     assert_int_equal(t.s.solve->iterations, 2);
     assert_true(talk_line(&t, "keys \"':change tol 1e-3' Enter j G\" view solve"));
     assert_int_equal(t.s.solve->reason, CONVERGED);
-    /* After `Wait` the next key, x, does not stop the solve; without `Wait` the key x stops it. */
+    /* After `Wait`, the key x comes too late to stop the solve. Without `Wait`, the key x stops the solve. */
     assert_true(talk_line(&t, "keys \"':solve jacobi tol 0 maxit 20000 force' Enter Wait x\""));
     assert_int_not_equal(t.s.solve->reason, STOPPED);
     assert_true(talk_line(&t, "gen poisson2d 100; keys \"':solve jacobi tol 0 maxit 100000000 force' Enter x\""));
@@ -200,7 +200,7 @@ struct storm {
     const char *typed;
 };
 
-/* These keys close every line that they open, so that no typed command runs, except stats. */
+/* Keys that open a line also close it. The only command that these keys run is stats. */
 static const char *const storm_keys[] = {
     "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
 static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};

@@ -109,7 +109,7 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
 {
     char line[300];
     struct talk t;
-    /* races and benches print the full device name; a refusal of a large sell is long */
+    /* these lessons print long lines: the full device name of a race or bench, or the refusal of a large sell */
     bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
                 strstr(path, "dense-row");
     open_on_cpu(&t, mode);
@@ -990,7 +990,8 @@ static void every_allocation_may_fail(void **state)
     allocations_fail(asking);
 }
 
-/* A lesson that asks may also lose the question, its sheet or the hand-in file; the session continues. */
+/* If an allocation fails during a lesson with questions, the question, the saved answers or the hand-in file may be
+   lost, but the session continues. */
 static void every_allocation_of_a_reader_may_fail(void **state)
 {
     char hand_in[160], here[4096];
@@ -1009,7 +1010,7 @@ static void every_allocation_of_a_reader_may_fail(void **state)
         char line[160];
         snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
         mem_fail_at(n);
-        bool ok = talk_line(&t, line); /* goes on where the last one ended */
+        bool ok = talk_line(&t, line); /* continues where the previous run ended */
         mem_fail_at(0);
         assert_true(ok || strstr(t.err, "memory") || strstr(t.out, "memory"));
         assert_true(talk_line(&t, "version"));

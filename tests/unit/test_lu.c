@@ -374,8 +374,7 @@ static void test_command_json(void **state)
     talk_close(&t);
 }
 
-/* The steps are those of one matrix: dropping that matrix, or stepping through a different matrix, discards the steps.
- */
+/* The steps belong to one matrix: dropping that matrix, or stepping through a different matrix, discards the steps. */
 static void test_command_steps(void **state)
 {
     (void)state;

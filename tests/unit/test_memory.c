@@ -155,7 +155,7 @@ static size_t large_blocks(void)
     return mallinfo2().hblks;
 }
 
-/* Large blocks are freed by another thread, small blocks immediately. */
+/* Another thread frees large blocks; small blocks are freed immediately. */
 static void lazy_blocks_are_freed(void **state)
 {
     enum { BLOCKS = 8, BYTES = 1 << 26 };

@@ -96,7 +96,8 @@ static const struct by_hand of_thesis4[] = {
     {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
     {"ell", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
     {"ell", "val", ACCESS_LOAD, T_F32, 3, 9, 3, 0},
-    /* 9 entries by 9 lanes: 36 or 72 bytes; 9 atomics to 4 rows. */
+    /* Each of 9 lanes processes one entry. The 9 loads of an array read 36 or 72 bytes, and the 9 atomics go to 4 rows.
+     */
     {"coo-atomic", "row", ACCESS_LOAD, T_F64, 1, 9, 2, 0},
     {"coo-atomic", "val", ACCESS_LOAD, T_F64, 1, 9, 3, 0},
     {"coo-atomic", "val", ACCESS_LOAD, T_F32, 1, 9, 2, 0},
@@ -105,7 +106,7 @@ static const struct by_hand of_thesis4[] = {
     {"coo-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
 };
 
-/* A full 40 x 40 matrix: rows of 320 bytes in fp64, which begin at full sectors. */
+/* A full 40 x 40 matrix: a row has 320 bytes in fp64, and begins at the start of a sector. */
 static const struct by_hand of_dense[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane reads its own sector */
     {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same column */
@@ -164,7 +165,7 @@ static void test_by_hand(void **state)
     csr_free(&A);
 }
 
-/* csr-scalar on thesis4: 12 requests by 39 lanes in one of 4 warps; val and col are accessed on one line. */
+/* csr-scalar on thesis4: one of the 4 warps makes all 12 requests, with 39 lane accesses in total. */
 static void test_steps_by_hand(void **state)
 {
     (void)state;
@@ -320,7 +321,7 @@ static void test_threads(void **state)
 
 /* ---- long rows and divergence ---- */
 
-/* The sectors of the accesses of up to 32 lanes, counted in a different way: by a list of all sectors. */
+/* The number of sectors that up to 32 lanes access, counted in a different way: from a list of these sectors. */
 static int64_t sectors_at(int n, const int64_t *at, int size)
 {
     int64_t list[LANES];
@@ -414,7 +415,7 @@ static void test_nested_loops(void **state)
 }
 
 /* Three consecutive loops, in a function defined above its caller: jumping to that function does not start a new round
-   of a loop. Lanes with different numbers of rounds are together in each of the loops. */
+   of a loop. Lanes with different numbers of rounds run each of the loops together. */
 static void test_function_above_its_caller(void **state)
 {
     (void)state;

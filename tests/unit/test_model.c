@@ -41,7 +41,8 @@ static struct modeled *model_of(const char *line, const char *kernel, enum type 
 
 /* ---- counted by hand ---- */
 
-/* A 256 x 256 diagonal matrix: a warp requests ptr twice, col, val, x and y; three other values share each sector. */
+/* A 256 x 256 diagonal matrix: each warp makes six requests, two of them for ptr, and one each for col, val, x and y. A
+   sector holds four values in fp64. */
 static void test_exact(void **state)
 {
     struct modeled *k = model_of("gen band 256 0", "csr-scalar", T_F64);

@@ -595,7 +595,7 @@ static void a_compression_bomb_allocates_little(void **state)
 struct shrinking {
     const char *path;
     int64_t to;
-    int calls; /* the number of calls until the file is truncated */
+    int calls; /* number of ticks until the file is truncated */
 };
 
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)

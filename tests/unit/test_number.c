@@ -57,7 +57,7 @@ static bool agrees(const char *text)
 
 static double any_double(void)
 {
-    uint64_t bits = next() & ~(1ULL << 62); /* the value is below 2 */
+    uint64_t bits = next() & ~(1ULL << 62); /* the absolute value is below 2 */
     double v;
     if (next() % 2) bits |= (next() & 1) << 62;
     memcpy(&v, &bits, sizeof v);

@@ -556,8 +556,8 @@ static void test_threads(void **state)
     csr_free(&A);
 }
 
-/* If nearly every entry has its own diagonal, formats of blocks of diagonals are refused when planned; HDC keeps only
-   full diagonals, and finds none. */
+/* If nearly every entry has its own diagonal, the formats that store blocks of diagonals are refused when planned. HDC
+   keeps only full diagonals, and finds none. */
 static void test_explosion(void **state)
 {
     (void)state;

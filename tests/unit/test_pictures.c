@@ -54,8 +54,8 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* ---- counts ---- */
 
-/* Compare with a division for each entry, for widths that are powers of two and widths that are not, for more entries
-   in one row of cells than a thread takes at a time, and for columns up to the largest possible number. */
+/* Compare with counts that divide for each entry. Some widths are powers of two. Some rows of cells have more entries
+   than a thread takes at a time. The number of columns goes up to the maximum. */
 static void counts_agree_with_divisions(void **state)
 {
     (void)state;
@@ -683,7 +683,7 @@ static void a_warp_costs_its_longest_row(void **state)
     csr_free(&A);
 }
 
-/* Every picture of rows, on screens of any size, with keys at both ends. */
+/* Every picture of rows can be drawn on screens of any size, even if keys move the cursor beyond either end. */
 static void rows_on_all_screens(void **state)
 {
     (void)state;

@@ -348,7 +348,7 @@ static void test_cancelled(void **state)
     }
 }
 
-/* The screen shows the memory of a solve while its preconditioner is being made, within watch_tick. */
+/* While a preconditioner is being made, watch_tick may redraw the screen, which shows the memory of the solve. */
 static bool shows_memory(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;

@@ -207,7 +207,7 @@ static void advance(struct solve *v, int64_t steps)
     while (!v->paused && v->reason == RUNNING) assert_true(solve_slice(v, 1e9, &e));
 }
 
-/* Change omega at some iteration, and return to the old omega by a checkpoint. */
+/* Change omega at some iteration, then go back to a checkpoint, which restores the old omega. */
 static void check_changed_omega(const char *device)
 {
     struct bed bed;

@@ -178,7 +178,7 @@ static void add_request(struct tally *t, const struct trace_sums *s)
     t->lanes += s->lanes;
 }
 
-/* The totals of a step cover the steps up to this step: compare with totals computed from the facts. */
+/* The totals of a step cover the steps up to this step: compare with totals computed here from each request. */
 static void check_sums(const struct tracing *v)
 {
     int64_t counted = 0, padding = 0, lanes = 0;

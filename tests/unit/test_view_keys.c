@@ -108,8 +108,8 @@ static void a_key_has_one_meaning(void **state)
     talk_close_screen(&t);
 }
 
-/* Is the key in the bar of the view, or does view_key handle it for all views? = counts as +, because = is + without
-   Shift. */
+/* Is the key in the bar of the view, or does view_key handle it for all views? The key = counts as the key +, because
+   it is the same key without Shift. */
 static bool is_listed(const struct view *v, char key)
 {
     if (key == '=') return is_listed(v, '+');

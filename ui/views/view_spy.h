@@ -142,8 +142,8 @@ void spy_want_sums(struct grid *g, const struct csr *A, bool full);
 /* ---- view_spy_spots.c ---- */
 
 extern const char spy_sign[SIGNS + 1]; /* shows shades without braille or colours */
-/* Make the characters of the picture from the counts, unless the characters are made already. letters: show signs and
-   magnitudes by characters, because there are no colours. */
+/* Make the characters of the picture from the counts, unless the characters have been made already. letters: show signs
+   and magnitudes by characters, because there are no colours. */
 bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by by, bool letters, struct err *e);
 void spy_spots_free(struct spots *o);
 /* The step of a density or magnitude, 0 .. steps-1, on a log scale. */

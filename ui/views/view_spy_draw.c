@@ -51,7 +51,7 @@ static void draw_value(struct canvas *c, int x, int y, const struct csr *A, int6
     draw_right(c, x + width - 1, y, st, text);
 }
 
-/* How the block or the number of one element is drawn. o has one cell of values per element. */
+/* How the block or the number of one element is drawn. The picture must have one cell per element. */
 static struct cell element_look(const struct canvas *c, const struct grid *g, const struct spots *o, int64_t cell)
 {
     bool letters = c->ascii || o->letters;

@@ -25,8 +25,8 @@ static int name_in(const char *text, int length, const char *name, int place)
 }
 
 /* The part of the line that is the access: returns its column, and sets *n to its length. The part is the name of the
-   array; or the end of that name, which kernels of several formats use (col for ell_col); or the name before the
-   column. */
+   array, if the line contains it. Otherwise, it is the end of that name, because kernels of several formats share one
+   source (col for ell_col). Otherwise, it is the name that ends at the column. */
 static int access_in(const char *text, int length, const char *array, int column, int *n)
 {
     int place = column - 1 < length ? column - 1 : length - 1, at = name_in(text, length, array, place);
