@@ -1,4 +1,4 @@
-/* The tables of operations for solvers, by a device's kind and precision. */
+/* The tables of operations for solvers, selected by the kind of device and the precision. */
 #include "machine/device.h"
 #include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"

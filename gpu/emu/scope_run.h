@@ -27,7 +27,7 @@ struct scope_thread {
     struct tally by_site[SCOPE_SITES];
     struct launch_counts launch[SCOPE_LAUNCHES];
     int64_t accesses;                          /* number of accesses by single lanes, in all blocks */
-    int64_t sectors, warp_steps[1024 / LANES]; /* sectors and steps of the running block */
+    int64_t sectors, warp_steps[1024 / LANES]; /* sectors of the running block, and steps of each of its warps */
     struct request_facts facts;
 };
 

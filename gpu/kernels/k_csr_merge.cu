@@ -58,8 +58,8 @@ __device__ void merge_products(int t, int n, GPTR(const int) col, GPTR(const T) 
         if (t + j * BLOCK < n) products[j] *= x[c[j]];
 }
 
-/* The sum, over the warps before this one, of the row in which this warp begins. Warp w ended in row warp_row[w] and
-   contributes the partial sum warp_sum[w]. */
+/* The sum that earlier warps contribute to the row in which this warp begins. Warp w ended in row warp_row[w], and its
+   partial sum of that row is warp_sum[w]. */
 template <typename T, typename K, typename V> __device__ T merge_carried(int warp, K warp_row, V warp_sum)
 {
     T sum = 0;

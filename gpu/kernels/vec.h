@@ -190,7 +190,7 @@ template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
     return t;
 }
 
-/* The end of a pass: the sums of the threads, of the blocks, of the grid, in a fixed order. */
+/* The end of a pass: add the sums of the threads of each block, then the sums of the blocks, in a fixed order. */
 template <typename PASS> __device__ void vec_finish(GPTR(double) s, GPTR(unsigned) ticket, PASS &pass, vec_sums t)
 {
     t = vec_block_sums<PASS>(t);

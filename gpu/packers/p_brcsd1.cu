@@ -116,7 +116,7 @@ static void release(void *state)
 #define BRCSD1_DIAGONALS(p) PACK_ROOM(p, ROOM_BAND, blocks_of(p)->n + 1, const int)
 #define BRCSD1_OFFSETS_OF(p) PACK_ROOM(p, ROOM_NUMBER, (p)->found, const int)
 
-/* List the rows where a diagonal begins or ends: *n rows, in ROOM_BASE. */
+/* List the rows where a diagonal begins or ends. The list goes to ROOM_BASE, and *n receives its length. */
 static bool list_cuts(struct packing *p, int64_t *n, struct err *e)
 {
     int64_t span = p->rows + p->cols, diagonals;

@@ -54,7 +54,7 @@ static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
            drm_lay(before, n, p->S.param[0], layout_of(p), e);
 }
 
-/* Set base[h], also in ROOM_BASE, to the index at which the diagonals of segment h begin in the new order. */
+/* Set base[h], and its copy in ROOM_BASE, to the index at which the diagonals of segment h begin in the new order. */
 static bool put_bases(struct packing *p, int *base, int64_t n, struct err *e)
 {
     const struct drm_layout *L = layout_of(p);

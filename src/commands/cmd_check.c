@@ -94,8 +94,8 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
     return name != NULL;
 }
 
-/* Write the names of the lines that did not run because of the time limit, with the seconds that each needs if
-   `seconds` is set and they were estimated. Returns the length. */
+/* Write the names of the lines that did not run because of the time limit. If `seconds` is set, also write how many
+   seconds each line needs, where that was estimated. Returns the length of the text. */
 static size_t late_lines(const struct card *c, bool seconds, char *text, size_t size)
 {
     size_t at = 0;
