@@ -148,6 +148,7 @@ static bool free_elsewhere(struct waiting *first)
 
 void mem_lazy(bool on)
 {
+    if (on && lazy.on) return;
     struct waiting *first = lazy.first;
     lazy.on = on;
     lazy.first = NULL;

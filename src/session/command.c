@@ -1,5 +1,6 @@
 /* Commands: their table, and how lines and scripts are run. */
 #include "command.h"
+#include "base/mem.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "machine/device.h"
@@ -146,6 +147,7 @@ static bool run_split(struct session *s, struct words *w)
     if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
     loop_enter(before);
     s->nested--;
+    mem_lazy(false);
     ok = finish(s, ok, &e);
     s->ran += ok;
     if (ok && is_listed(s, c)) log_add(&s->log, typed);

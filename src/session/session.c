@@ -102,6 +102,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
         out_progress(s->out, text);
         p->shown_us = now;
     }
+    if (interrupted) mem_lazy(true); /* the prompt does not wait until large blocks are freed */
     return !interrupted;
 }
 
