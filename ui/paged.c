@@ -199,6 +199,10 @@ void paged_show(struct session *s)
 {
     if (!paged.stream || paged.showing) return;
     fflush(paged.stream);
+    if (paged.held && session_interrupted()) { /* whoever presses Ctrl-C wants the prompt, not the rest */
+        keep_shown(paged.passed);
+        start_again();
+    }
     if (paged.held && !s->quit && !term_is_open() && !is_typed_ahead()) show_held(s);
     paged_release();
 }

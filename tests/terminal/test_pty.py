@@ -764,6 +764,17 @@ def test_ctrl_c_leaves_the_pager():
     quits(s)
 
 
+def test_ctrl_c_in_a_command_drops_what_the_pager_would_show():
+    s = at_prompt("--device cpu")
+    s.line("gen poisson2d 700 as P; print rows 0: P all")  # prints for many seconds
+    s.wait("(column: value)")
+    s.keys("\x03")
+    s.wait("not shown)")
+    s.wait("P [cpu]> ")
+    assert "space next" not in s.text(), s.text()
+    quits(s)
+
+
 def test_output_that_fits_is_not_paged():
     s = at_prompt()
     s.line("devices; version; set; gen poisson2d 9; spy; set")  # each of them fits
