@@ -493,7 +493,7 @@ static char *read_line(const char *prompt, bool leaves)
     taken = NULL;
     term_catch_stop(true);
     rl_callback_handler_install(prompt, take);
-    if (!leaves) type_again();
+    type_again();
     term_guard();
     while (!done) {
         enum happened what = term_wait(-1);

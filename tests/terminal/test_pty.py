@@ -594,7 +594,7 @@ def test_a_lesson_waits_for_its_reader():
     assert "Paragraph" not in s.text(), s.text()
     s.line("4")
     s.wait("The end.")
-    s.wait("Questions: 2 right, 1 at the second try, 0 wrong, 0 skipped.")
+    s.wait("Questions: 2 right, 1 of them at the second try, 0 wrong, 0 skipped.")
     s.wait("Your name (Enter: ")
     s.line("Ada L.")
     s.wait("File (Enter: paged-ada-l.txt)> ")
@@ -610,6 +610,24 @@ def test_a_lesson_waits_for_its_reader():
     s.wait("Enter: go on  q: leave")
     s.keys("q")
     s.wait("You left the lesson")
+    quits(s)
+
+
+def test_keys_typed_before_a_question_are_part_of_the_answer():
+    """The second key of `12` at the end of a page arrives while a command runs: the question shows it."""
+    s = Session("--device cpu", rows=40, cols=60)
+    s.wait("]> ")
+    with open(os.path.join(s.home, "early.txt"), "w") as f:
+        f.write("".join(f"Paragraph {k}.\n\n" for k in range(22)) + "> gen poisson2d 400 as P\n> check P only band\n\n"
+                "? How many points?\n= 27\n")
+    s.line(f"lesson {s.home}/early.txt")
+    s.wait("Enter: go on  q: leave")
+    s.keys("12")
+    s.wait("answer> 2")
+    s.line("7")
+    s.wait("Right: 27.")
+    s.wait("Your name")
+    s.keys("\x03")
     quits(s)
 
 
