@@ -200,6 +200,12 @@ static void say_fault(struct session *s, const struct question *q, const char *g
     out_text(s->out, "Not %.6g: that is too %s.%s", v, which, unit ? " Check the unit." : "");
 }
 
+/* A reader who types what leaves the program leaves the lesson. */
+static bool wants_to_leave(const char *line)
+{
+    return !strcmp(line, "quit") || !strcmp(line, "exit");
+}
+
 /* Read an answer. Returns false if the reader left. */
 static bool read_answer(struct session *s, struct question *q, const char *prompt, int *lines)
 {
@@ -208,6 +214,7 @@ static bool read_answer(struct session *s, struct question *q, const char *promp
         char *line = s->front->ask(s, prompt);
         ++*lines;
         if (!line) return false;
+        if (wants_to_leave(line)) return mem_free(line), false;
         if (is_blank(line) || !wants_number(q) || answer_number(line, &number))
             return q->given[q->tries++] = line, true;
         mem_free(line);
@@ -333,7 +340,7 @@ void question_reply(const struct question *q, struct reply *r)
 static void say_score(struct out *o, const struct score *n)
 {
     char unknown[64] = "", second[48] = "";
-    if (n->second) snprintf(second, sizeof second, ", %d at the second try", n->second);
+    if (n->second) snprintf(second, sizeof second, ", %d of them at the second try", n->second);
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer on this device", n->of[UNKNOWN]);
     out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");

@@ -658,13 +658,19 @@ static void a_wrong_answer_has_a_second_try(void **state)
     assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
     assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
-    assert_says(t.out, "Questions: 2 right, 2 at the second try, 0 wrong, 1 skipped.\n");
+    assert_says(t.out, "Questions: 2 right, 2 of them at the second try, 0 wrong, 1 skipped.\n");
     shut(&t);
     assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "", "29000", "2", NULL}));
     assert_says(t.out, "Not 1000: that is too large.\nClose: it is 256. You said 250, 2.3% less.\n");
     assert_says(t.out, "\nNot a  the band.\nWrong: it is b  the web.\n");
     assert_says(t.out, "\nNot 29000: that is too large. Check the unit.\n> race");
     assert_says(t.out, "Far off: it is 29. You said 2; the answer is 14.5 times as much.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"quit", "256", NULL}));
+    assert_says(t.out, "You left the lesson; its matrices remain.\n");
+    shut(&t);
+    assert_true(answered(&t, asking, (const char *const[]){"256", "a", "exit", "b", NULL}));
+    assert_says(t.out, "You left the lesson; its matrices remain.\nQuestions: 1 right, 0 wrong, 0 skipped.\n");
     shut(&t);
     assert_true(answered(&t, hinted, (const char *const[]){"8", "7", "yes", "no", NULL}));
     assert_says(t.out, "Not 8: that is too large.\nHint: The days of a week.\nRight: 7.\n");
@@ -685,7 +691,7 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     assert_true(begins(prompts, "think, then Enter> your guess> Your name"));
     assert_says(t.out, "You left this lesson after question 2 of 4; it continues there.\n"
                        "`lesson lesson restart` begins the lesson again.\n\nQuestion 3 of 4: What do you see?\n");
-    assert_says(t.out, "Questions: 3 right, 2 at the second try, 0 wrong, 0 skipped.\n");
+    assert_says(t.out, "Questions: 3 right, 2 of them at the second try, 0 wrong, 0 skipped.\n");
     assert_null(strstr(t.out, "How many points"));
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     shut(&t);
