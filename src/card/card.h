@@ -157,9 +157,9 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
-/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands. The verdict
-   needs no further computation. */
-void card_judge(const struct card *c, const char *name, struct card_verdict *out);
+/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands; -A can
+   be called `negated`. The verdict needs no further computation. */
+void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out);
 extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);
 /* The text that a user sees: the finding, followed by ": " and the advice if there is any. */

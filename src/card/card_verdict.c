@@ -88,10 +88,11 @@ static const char *solver_for(const struct card *c)
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }
 
-static void judge_solver(const struct card *c, const char *name, struct card_verdict *v)
+static void judge_solver(const struct card *c, const char *name, const char *negated, struct card_verdict *v)
 {
     append(v->solve, sizeof v->solve, "%s", solver_for(c));
-    if (c->sign == CARD_NEGATIVE) append(v->solve, sizeof v->solve, ": `let N = -%.20s`, then `solve cg N`", name);
+    if (c->sign == CARD_NEGATIVE)
+        append(v->solve, sizeof v->solve, ": `let %s = -%.20s`, then `solve cg %s`", negated, name, negated);
 }
 
 /* ---- what stores it ---- */
@@ -169,11 +170,11 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     if (c->values.zeros) add_problem(v, "%s stored zeros: `prune`", card_count(c->values.zeros).text);
 }
 
-void card_judge(const struct card *c, const char *name, struct card_verdict *out)
+void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out)
 {
     *out = (struct card_verdict){0};
     judge_kind(c, out);
-    judge_solver(c, name, out);
+    judge_solver(c, name, negated, out);
     judge_format(c, out);
     judge_problems(c, out);
 }

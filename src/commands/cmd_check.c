@@ -46,13 +46,23 @@ static bool has_verdict(const struct csr *A, const char *only)
     return !only && A->rows && A->cols;
 }
 
-/* The keys are null if there is no verdict. */
-static void out_verdict_keys(struct out *o, const struct matrix *m, const struct card *c, bool judged)
+/* The verdict with commands that work now: -A gets a name that no matrix has. */
+static void judge(struct session *s, const struct matrix *m, const struct card *c, struct card_verdict *v)
 {
+    char negated[32] = "N";
+    struct err unseen = {0};
+    for (int i = 2; session_matrix(s, negated, &unseen); i++) snprintf(negated, sizeof negated, "N%d", i);
+    card_judge(c, m->name, negated, v);
+}
+
+/* The keys are null if there is no verdict. */
+static void out_verdict_keys(struct session *s, const struct matrix *m, const struct card *c, bool judged)
+{
+    struct out *o = s->out;
     struct card_verdict v = {0};
     const char *problem[CARD_PROBLEMS];
     int n = 0;
-    if (judged) card_judge(c, m->name, &v);
+    if (judged) judge(s, m, c, &v);
     out_str(o, "kind", NULL, judged ? v.kind : NULL);
     out_str(o, "solve_with", NULL, judged ? v.solve : NULL);
     out_str(o, "store_as", NULL, judged ? v.store : NULL);
@@ -66,8 +76,9 @@ static bool is_shown(const struct card_row *r, const char *only)
 }
 
 /* One record with all keys; the values of lines that did not run are null. */
-static bool out_keys(struct out *o, const struct matrix *m, const struct card *c, const char *only, struct err *e)
+static bool out_keys(struct session *s, const struct matrix *m, const struct card *c, const char *only, struct err *e)
 {
+    struct out *o = s->out;
     char(*text)[CARD_SAYS] = mem_new(c->n, sizeof *text, "a report card", e);
     const char **name = text ? mem_new(c->n, sizeof *name, "a report card", e) : NULL;
     int n = 0;
@@ -78,7 +89,7 @@ static bool out_keys(struct out *o, const struct matrix *m, const struct card *c
         out_int(o, "cols", NULL, m->csr.cols);
         out_int(o, "nnz", NULL, m->csr.nnz);
         out_bool(o, "stopped", NULL, c->stopped);
-        out_verdict_keys(o, m, c, has_verdict(&m->csr, only));
+        out_verdict_keys(s, m, c, has_verdict(&m->csr, only));
         for (int i = 0; i < c->n; i++) {
             const struct card_row *r = &c->row[i];
             for (int k = 0; r->line->keys[k].name; k++) out_key(o, r, k);
@@ -117,10 +128,11 @@ static void out_late(struct out *o, const struct card *c)
     if (n) out_text(o, "%-10s %s; `check all`", "too slow", names);
 }
 
-static void out_verdict(struct out *o, const struct matrix *m, const struct card *c)
+static void out_verdict(struct session *s, const struct matrix *m, const struct card *c)
 {
+    struct out *o = s->out;
     struct card_verdict v;
-    card_judge(c, m->name, &v);
+    judge(s, m, c, &v);
     out_text(o, "%-10s %s", "kind", v.kind);
     out_text(o, "%-10s %s", "solve with", v.solve);
     out_text(o, "%-10s %s", "store as", v.store);
@@ -129,12 +141,13 @@ static void out_verdict(struct out *o, const struct matrix *m, const struct card
     if (!v.problems) out_text(o, "%-10s %s", "problems", "none found");
 }
 
-static void out_lines(struct out *o, const struct matrix *m, const struct card *c, const char *only)
+static void out_lines(struct session *s, const struct matrix *m, const struct card *c, const char *only)
 {
+    struct out *o = s->out;
     const struct csr *A = &m->csr;
     out_text(o, "%s: %s x %s, %s, %s; rows counted from 0", m->name, card_count(A->rows).text, card_count(A->cols).text,
              how_many(A->nnz, "nonzero").text, A->imag ? "complex" : "real");
-    if (has_verdict(A, only)) out_verdict(o, m, c);
+    if (has_verdict(A, only)) out_verdict(s, m, c);
     for (int i = 0; i < c->n; i++) {
         const struct card_row *r = &c->row[i];
         if (is_shown(r, only))
@@ -171,9 +184,9 @@ static bool run_check(struct session *s, const struct args *a, struct err *e)
     bool ok = m && card_make(&c, &m->csr, &m->info, arg_flag(a, "all"), only, &s->watch, e);
     screen_lock_back(gave);
     if (ok && out_mode(s->out) == OUT_TEXT)
-        out_lines(s->out, m, &c, only);
+        out_lines(s, m, &c, only);
     else
-        ok = ok && out_keys(s->out, m, &c, only, e);
+        ok = ok && out_keys(s, m, &c, only, e);
     if (ok && c.stopped) ok = fail(e, E_CANCELLED, "cancelled; the lines above are complete");
     card_free(&c);
     return ok;
