@@ -231,6 +231,7 @@ static void test_commands(void **state)
     talk_says(&t, "gen poisson2d 40; predict csr-vector",
               "Predicted for an NVIDIA H200, because no measured GPU is available.");
     talk_says(&t, "explain csr-scalar f32", "1. launches, ");
+    talk_says(&t, "advise", "\nsc-csr-host-order: the last step runs on the host");
     talk_says(&t, "advise top 2", "conversion us");
     talk_says(&t, "advise for 100 products top 3", "total us");
     talk_says(&t, "why not coo", "times as long as");
