@@ -44,6 +44,17 @@ static bool is_required(const struct match *m, int i)
     return in_place(&m->a->grammar.item[i]) && !m->a->grammar.item[i].optional && !m->taken[i];
 }
 
+/* Does an earlier positional item that can come next take the same kind of value? Messages name that kind once. */
+static bool is_repeated(const struct match *m, int i)
+{
+    const struct item *it = &m->a->grammar.item[i];
+    for (int k = 0; k < i && it->type == ITEM_VALUE && !it->words; k++) {
+        const struct item *other = &m->a->grammar.item[k];
+        if (other->type == ITEM_VALUE && !other->words && other->value == it->value && has_room(m, k)) return true;
+    }
+    return false;
+}
+
 /* Visit the items that may come next. After a keyword that needs a value, and before a required value, only that value
    may come next; elsewhere, keywords may come next too. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
@@ -56,7 +67,8 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
     }
     for (int i = 0; i < g->n && !required; i++) {
         const struct item *it = &g->item[i];
-        if (in_place(it) ? has_room(m, i) : it->bare && !m->used[it->group]) visit(user, it, it->type != ITEM_WORD);
+        if (in_place(it) ? has_room(m, i) && !is_repeated(m, i) : it->bare && !m->used[it->group])
+            visit(user, it, it->type != ITEM_WORD);
         required = is_required(m, i);
     }
     for (int i = 0; i < g->n && !required; i++)
@@ -146,12 +158,23 @@ static const struct item *pair_of_value(const struct match *m)
     return found;
 }
 
+/* What a word is that is not a value of the kind k: "a kernel" for csr-vector; NULL if no other registry has the word.
+ */
+static const char *what_else(const struct kind *k, const char *text)
+{
+    for (const struct kind *other = kinds; other->name; other++)
+        if (other->of && strcmp(other->what, k->what) != 0 && registry_find(other->of, text)) return other->what;
+    return NULL;
+}
+
 /* One kind of value may follow: "`Z` after `use` is not a matrix (did you mean `B`?); one of A, B". */
 static void say_wrong_value(const struct match *m, const struct offer *o, struct message *t)
 {
     message_add(t, " is not ");
     expected(m, name_item, t);
     message_near(t, o->to);
+    const char *else_is = o->value->words || *o->to->best ? NULL : what_else(o->value->value, m->w->w[m->next].text);
+    if (else_is) message_add(t, ", but %s", else_is);
     if (!o->value->words) message_choices(t, m->a->session, m->a, o->value->value);
 }
 

@@ -204,6 +204,7 @@ static const struct {
     {"load a b as C", "load: 2 files cannot share the name `C`: give one file before `as`\n"},
     {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
+    {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
     {"spmv A on cpu onn",
      "spmv: `onn` after `cpu` is unknown; use a format, a kernel, `reps`, `f32`, `f64` or `force`\n"},
