@@ -463,10 +463,18 @@ static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
     print_safe(line, strlen(line), sizeof line, safe, size);
 }
 
-/* The indentation of wrapped lines: the column after the last gap (two or more blanks) within the first 40 columns. */
+/* The columns of the number at the start of a numbered item, such as "2. ", or 0. */
+static int numbered(const char *line)
+{
+    int n = (int)strspn(line, "0123456789");
+    return n && n <= 2 && line[n] == '.' && line[n + 1] == ' ' ? n + 2 : 0;
+}
+
+/* The indentation of wrapped lines: the column after the last gap (two or more blanks) within the first 40 columns, or
+   after the number of a numbered item. */
 static int hang_of(const char *line)
 {
-    int hang = 0;
+    int hang = numbered(line);
     for (int i = 0; i < 40 && line[i]; i++)
         if (i && line[i] != ' ' && line[i - 1] == ' ' && (i == 1 || line[i - 2] == ' ')) hang = i;
     return hang;
