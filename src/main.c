@@ -104,8 +104,8 @@ static bool take_option(struct options *o, int c)
     }
 }
 
-/* Report what is wrong with an option, because getopt's own message would print its control bytes. c is the result of
-   getopt, and `word` is the word that getopt read. */
+/* Report what is wrong with an option, because getopt's own message would print the control bytes of the option. c is
+   the result of getopt, and `word` is the word that getopt read. */
 static bool wrong_option(int c, const char *word)
 {
     char letter[] = {'-', (char)optopt, 0}, safe[256], why[320];

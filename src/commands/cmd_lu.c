@@ -22,7 +22,7 @@ struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* the memory that its pointers refer to is already freed */
+    struct lu sum; /* its pointers refer to memory that has already been freed */
 };
 
 /* ---- one method ---- */

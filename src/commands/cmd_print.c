@@ -18,7 +18,7 @@
    text, and at most BLOCK_ROWS rows of a block. `print A` shows the first CORNER rows and columns. */
 enum { LINES_MOST = 12, LINES_EACH = 2, BLOCK_ROWS = 20, CORNER = 10, ROOM = 200 };
 
-/* What to print: the matrix and the ranges as typed; `all` lifts the limits on the lines of text. */
+/* What to print: the matrix, and the ranges as typed. `all`: do not limit the lines of text. */
 struct request {
     struct session *s;
     struct matrix *m;

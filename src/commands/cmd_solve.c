@@ -111,8 +111,8 @@ static void out_precond(struct out *o, const struct solve *v)
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
 }
 
-/* Ignore a separation of the recursive from the true residual before the last restart, which computed the residual from
-   x. */
+/* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
+   computed the residual from x. */
 static void out_separation(struct out *o, const struct solve *v)
 {
     bool separated = v->history.separated_at > v->base;

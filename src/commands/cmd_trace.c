@@ -38,8 +38,8 @@ static size_t list_elements(const struct request *r, char *out, size_t size, siz
     return used;
 }
 
-/* The elements of the lanes, in lane order, for example "val[0..31]" or "x[0, 7, 2, ...]"; "x[3]" if all lanes access
-   the same element. */
+/* The elements that the lanes access, in lane order, for example "val[0..31]" or "x[0, 7, 2, ...]". The text is "x[3]"
+   if all lanes access the same element. */
 static char *show_elements(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct request *r = &v->t.step[k];

@@ -47,7 +47,7 @@ struct race {
     bool kernels; /* the racers are kernels, not solvers */
     bool running, stopped;
     bool paused;         /* the user left the screen: the race waits for `continue` or `stop` */
-    bool solve_is_newer; /* a solve was started or stepped after the pause: `continue` and `stop` refer to that solve */
+    bool solve_is_newer; /* a solve has run since the pause, so `continue` and `stop` refer to that solve */
     double tol;
     int reps;                    /* number of SpMVs of each kernel; 0: as many as fit in a fixed time */
     void *x, *y;                 /* vectors of the SpMVs, on the device; the race owns them */
@@ -62,12 +62,13 @@ bool race_turn(struct race *r, struct err *e);
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 /* Whether times are meaningful on the device; they are not on the emulator. */
 bool race_timed(const struct race *r);
-/* The iterations, or SpMVs, of all racers together. */
+/* The number of iterations, or of SpMVs, that all racers together have done. */
 int64_t race_done(const struct race *r);
 /* Stop the racers that still run, compute true residuals or medians, and rank all racers. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);
-/* The iterations, with a fraction, that a solver had done after `us` of its time; -1: the solver ended earlier. */
+/* How many iterations a solver had done when it had used `us` microseconds; the result has a fraction. -1: the solver
+   ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
 /* Whether the race still uses M. r may be NULL, here and in race_moved. */

@@ -18,7 +18,7 @@
 enum { WARM_UPS = 3 };
 static const double WARM_UP_US = 50000; /* a solver whose set-up takes longer needs no warm-up */
 
-/* Record why one racer is refused; false if the error ends the whole race. */
+/* Record why one racer is refused. Returns false if the error ends the whole race. */
 static bool record_refusal(struct racer *x, const struct err *why, struct err *e)
 {
     bool refused = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);
@@ -36,8 +36,7 @@ static bool some_take_part(const struct race *r, struct err *e)
     return fail(e, wrong ? E_NUMERIC : E_UNSUPPORTED, "%s: %s", r->racer[0].name, r->racer[0].why);
 }
 
-/* All racers are in memory at the same time. If there is not enough memory for all racers, mention this fact in the
-   error message. */
+/* All racers are in memory at the same time. If memory does not suffice for all racers, the error message says so. */
 static bool check_memory(const struct race *r, const struct err *why, struct err *e)
 {
     if (r->n < 2 || (why->code != E_MEMORY && why->code != E_LIMIT)) return true;

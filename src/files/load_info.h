@@ -7,7 +7,7 @@
 enum { WARNINGS_MAX = 16 };
 struct load_info {
     char file[512];
-    char field[16], symmetry[16], object[16]; /* words of the banner; field: real, integer, pattern or complex */
+    char field[16], symmetry[16], object[16]; /* named as in the banner of a Matrix Market file */
     int64_t nnz_stored;                       /* entries in the file */
     int64_t duplicates;                       /* number of duplicates that were summed */
     int64_t explicit_zeros;                   /* number of stored zeros after the summation */

@@ -114,16 +114,16 @@ struct lines {
     char *kept;    /* bytes [at, n) have been read but not delivered yet */
     int64_t at, n, room;
     int64_t streamed; /* number of bytes that the stream has delivered so far */
-    int64_t heard;    /* value of `streamed` when the last entry was found; read and written atomically */
+    int64_t heard;    /* the value that `streamed` had when the last entry was found; read and written atomically */
     bool ended;       /* the stream has ended */
     bool eof_byte;    /* the last byte of the stream was a DOS end-of-file byte */
 };
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
-/* take back n bytes, which will be delivered next */
 /* For tests: the accepted number of bytes of unpacked text without an entry; 0: the default. */
 void lines_quiet(int64_t most);
+/* Take back n bytes, which will be delivered next. */
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
 int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered; INT64_MAX if unknown */
 void lines_free(struct lines *l);
@@ -139,9 +139,9 @@ struct head {
     bool array, vector;
     enum field field;
     enum symmetry symmetry;
-    int indices, values; /* number of indices and number of values per line */
+    int indices, values; /* number of indices per line; number of values per line */
     int64_t rows, cols, entries;
-    int64_t lines; /* number of lines read so far; at the end, the number of the size line */
+    int64_t lines; /* number of lines read so far; in the end, the line number of the size line */
     char object[16], field_word[16], symmetry_word[16];
 };
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
@@ -172,10 +172,10 @@ struct block {
     int64_t seq;          /* number of the block */
     int64_t lines;        /* number of lines in the block */
     int64_t n;            /* number of entries in the block */
-    int64_t streamed;     /* number of bytes that the stream had delivered after the block */
+    int64_t streamed;     /* number of bytes that the stream had delivered by the end of the block */
     int64_t line0;        /* number of lines of the file before the block */
     int64_t entry0;       /* number of entries before the block */
-    int64_t upper, lower; /* number of entries above and below the diagonal, in files with a symmetry */
+    int64_t upper, lower; /* number of entries above the diagonal; number below it. Only for files with a symmetry */
     struct gap *gap;
     int64_t ngaps;
     int *band;          /* [BANDS + 1]: first entry of each band of rows; NULL: entries are in the order of the file */

@@ -22,7 +22,7 @@ static int64_t line_of(const struct body *b, int64_t entry)
     return line;
 }
 
-/* Drop the blocks after k, the block with the fault. Other threads may already have read such blocks. */
+/* Drop the blocks after block k, which has the fault. Other threads may already have read some blocks after k. */
 static void cut_after(struct block *k)
 {
     for (struct block *later = k->next, *next; later; later = next) {

@@ -34,8 +34,8 @@ struct piece {
     bool ready;        /* complete, but not written yet */
 };
 
-/* The file. Pieces are composed in any order, but less than `depth` pieces ahead of the next piece to be written. If
-   the system interrupts a thread, the other threads can therefore continue for a while. */
+/* The file. Pieces are composed in any order, but fewer than `depth` pieces ahead of the next piece to be written. The
+   other threads can therefore continue for a while if the system interrupts a thread. */
 struct writer {
     struct newfile file;
     const struct csr *A;

@@ -41,7 +41,7 @@ struct block {
     int *offset;
     int *table, bits; /* hash table of 2^bits places: 1 + the index of an offset, 0 = free */
 };
-/* Call visit once for each block, from several threads. Each call must write only to those parts of `to` that are for
+/* Call visit once for each block, from several threads. Each call must write only to those parts of `to` that belong to
    its block. */
 bool visit_blocks(const struct csr *A, const struct blocks *all,
                   void (*visit)(void *to, const struct csr *A, struct block *B), void *to, struct err *e);

@@ -196,8 +196,8 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
 }
 
-/* The paper divides blocks into parts of 64 rows and processes each part by one thread block; such a part is a piece
-   here. */
+/* The paper divides blocks into parts of 64 rows and processes each part with one thread block. In this program, such a
+   part is a piece. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;

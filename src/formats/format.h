@@ -85,7 +85,8 @@ void plan_array(struct stored *S, const char *name, enum role role, enum type ty
 void put_real(struct array *a, int64_t i, double v);
 void put_reals(struct array *a, const double *v); /* write all a->n values */
 void put_ints(struct array *a, const int *v);     /* like put_reals, for T_I32 */
-/* For formats with zeros_fade: slot i of value array k is an entry if it is inside the matrix and not 0. */
+/* For formats with zeros_fade: slot i of value array k stands for an entry if its position is inside the matrix and its
+   value is not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);
 
 #ifdef __cplusplus

@@ -32,8 +32,8 @@ struct stored {
 enum slot_kind { SLOT_ENTRY, SLOT_PADDING, SLOT_POINTER };
 struct place {
     enum slot_kind kind;
-    /* row and column of the entry, or -1. For a pointer, row is the row to which it points, or the first row of the
-       block to which it points */
+    /* row and column of the entry, or -1. For a pointer, row is the row to which the pointer points, or the first row
+       of the block to which it points */
     int64_t row, col;
 };
 

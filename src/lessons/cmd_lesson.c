@@ -1,5 +1,5 @@
-/* lesson: reads a text, runs its commands, asks its questions, and adds our own measurements to its tables of papers. A
-   lesson is also a test: its expected lines and written answers are checked.
+/* lesson: reads a text, runs its commands, asks its questions, and adds our own measurements to its tables from papers.
+   A lesson is also a test: its expected lines and written answers are checked.
 
    The first byte of a line gives its kind:
      %        a comment
@@ -24,9 +24,9 @@
      ! About as many as there are points along two sides.
 
    At a terminal, questions are asked, the text waits at the end of each page, and a sheet (lesson_sheet.h) keeps what
-   was answered, so that a lesson continues where its reader left it. Otherwise questions are printed with their
-   answers, and nothing waits. The lesson fails if a line with @ matches nothing or a written answer is no longer true.
- */
+   was answered, so that a lesson continues where its reader left it. Without a terminal, questions are printed with
+   their answers, and the text does not wait. The lesson fails if a line with @ matches nothing or a written answer is
+   wrong. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -71,7 +71,8 @@ struct lesson {
     bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
     char footer[80], heading[200]; /* the question; the heading of pages when the question was shown */
     struct quiet {
-        int questions; /* number of questions answered earlier: until the end of the last one, nothing is printed */
+        int questions; /* number of questions answered earlier; the lesson prints nothing until the last of these
+                          questions has ended */
         struct out *out, *loud;
         FILE *nowhere;
         bool terminal, interactive;
@@ -106,7 +107,7 @@ static void fill_sheet(struct lesson *L, const char *path)
     sheet_now(t->begun);
 }
 
-/* The lesson begins again; its first answer replaces the sheet. */
+/* Say that the lesson begins again; the first answer will replace the sheet. */
 static void say_finished(struct session *s, const struct sheet *t)
 {
     char score[160];
@@ -114,7 +115,7 @@ static void say_finished(struct session *s, const struct sheet *t)
     out_text(s->out, "You finished this lesson on %s: %s. New answers replace the old answers.", t->ended, score);
 }
 
-/* Begin a sheet, or take the sheet of a reader who left the lesson before its end. A sheet that was made for a
+/* Begin a new sheet, or continue the sheet of a reader who left the lesson before its end. A sheet that was made for a
    different version of the lesson's text is not used. */
 static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct err *e)
 {
@@ -131,7 +132,7 @@ static bool begin_sheet(struct lesson *L, const char *path, bool restart, struct
     return true;
 }
 
-/* All questions are answered. */
+/* Complete the sheet after all questions have been answered. */
 static void end_sheet(struct lesson *L)
 {
     if (!L->sheet || !L->sheet->n) return;
@@ -163,7 +164,7 @@ static bool be_quiet(struct lesson *L, struct err *e)
     return true;
 }
 
-/* Print again, with the score of the questions that were answered earlier. */
+/* Begin to print again; the score counts the questions that were answered earlier. */
 static void speak(struct lesson *L)
 {
     struct quiet *v = &L->quiet;

@@ -19,7 +19,7 @@ struct session;
 
 /* The rows and text that one command or several consecutive commands printed. */
 struct capture {
-    struct memfile rows, text; /* JSON lines; text as on the screen; open until capture_free */
+    struct memfile rows, text; /* rows: JSON lines. text: as on the screen. Both stay open until capture_free */
     size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
@@ -45,7 +45,7 @@ struct answer {
     bool number;  /* false: words */
     bool unknown; /* computed from a value that is null on this device */
     double value;
-    double slack; /* accepted error, a fraction of the value if `relative`; NaN: not given */
+    double slack; /* accepted error; if `relative`, a fraction of the value. NaN: not stated */
     bool relative;
     char words[256]; /* alternatives, separated by | */
 };
@@ -79,11 +79,11 @@ struct question {
 };
 struct score {
     int questions, of[OUTCOMES];
-    int second;  /* right answers that were right at the second try */
+    int second;  /* number of right answers that were given at the second try */
     bool hinted; /* the hint about Enter and Ctrl-C was shown */
     bool left;   /* the reader left, by Ctrl-C or the end of input */
 };
-/* Append a line, given without its mark, to the question, or to its hint. */
+/* Append a line, without its mark, to the question or to the hint. */
 bool question_add(struct question *q, const char *text, struct err *e);
 bool question_hint(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
@@ -91,7 +91,7 @@ bool question_answer(struct question *q, const char *text, int64_t line, struct 
 bool question_needs_it(const struct question *q);
 /* Compute the answer. `it` is the output of the commands below the question, or NULL. */
 bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e);
-/* Are questions asked? If not, they are printed with their answers. */
+/* Can questions be asked? If not, the questions are printed with their answers. */
 bool question_can_ask(const struct session *s);
 /* Ask the question; after a wrong answer, give a hint and ask again. Returns the number of lines printed. */
 int question_ask(struct session *s, struct question *q, struct score *n);

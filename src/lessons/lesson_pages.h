@@ -16,11 +16,11 @@ struct session;
 struct pages {
     struct session *s; /* NULL: the output is not collected */
     struct memfile text;
-    size_t shown; /* bytes of text that were shown */
+    size_t shown; /* number of bytes of `text` already shown */
     struct out_target before;
     int block;          /* lines of the block that was shown last */
-    int used;           /* lines of the screen that were filled since the reader pressed a key */
-    bool fresh;         /* nothing was shown since the reader pressed a key or typed an answer */
+    int used;           /* lines of the screen filled since the reader last pressed a key */
+    bool fresh;         /* nothing has been shown since the reader last pressed a key or typed an answer */
     char heading[200];  /* first line of each new page, such as the question that is open; empty: none */
     const char *footer; /* shown while a page waits, such as "question 3 of 15" */
 };
@@ -30,8 +30,8 @@ bool pages_show(struct pages *p);
 /* Let the session print directly until pages_collect is called, for example to ask a question. */
 void pages_direct(struct pages *p);
 void pages_collect(struct pages *p);
-/* `lines` lines follow the last block on the screen, and the reader has typed an answer there: count the block and
-   these lines as the start of a new page. */
+/* The reader has typed an answer, so `lines` more lines follow the last block on the screen. Count the block and these
+   lines as the start of a new page. */
 void pages_keep(struct pages *p, int lines);
 void pages_drop(struct pages *p); /* discard the collected output */
 /* Show the rest without waiting, and let the session print as before. */

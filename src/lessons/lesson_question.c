@@ -122,7 +122,7 @@ bool question_find(struct session *s, struct question *q, struct capture *it, st
     return ok;
 }
 
-/* The answer that is shown: the computed answer if the question has one, otherwise its first answer. */
+/* The answer that is shown: the computed answer if the question has one, otherwise the first answer of the question. */
 static const struct answer *shown_answer(const struct question *q)
 {
     for (int i = 0; i < q->nanswers; i++)

@@ -155,7 +155,7 @@ static bool set_outcome(struct reply *r, const char *name)
     return false;
 }
 
-/* The line of a question. Returns false if the line does not belong in a sheet. */
+/* Read one line about a question. Returns false if the line does not belong in a sheet. */
 static bool take_reply(struct sheet *t, const char *key, const char *value)
 {
     if (!strcmp(key, "question"))

@@ -274,7 +274,7 @@ static bool take(struct session *s, struct papers *p, struct matrix *m, const ch
     return true;
 }
 
-/* `of` is a name, or a ratio "a / b" of the quantity for two names. */
+/* `of` is one name, or "a / b" for the ratio of the quantity of a to the quantity of b. */
 static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, const char *of, const struct quantity *q,
                        double *value, struct err *e)
 {

@@ -9,16 +9,16 @@
 struct device;
 struct err;
 struct session;
-struct taken; /* one measurement for a row; paper.c */
+struct taken; /* one measurement for a row; defined in paper.c */
 
 /* A table of a lesson while it is being read:
      | matrix  | of               | what     | GTX 260+ |
      | add32   | dia              | padding  | 18664472 |
      | highest | csr-vector / vab | us f32   | 5.57     |
    The first row ends with the GPU of the paper. Each other row has a matrix, a format or kernel, a quantity, and the
-   number in the paper (or - if the paper has no number). The last row of this example is the highest ratio of two
-   kernels over all matrices of the lesson, in fp32. Each row is printed with our number, measured on the session's
-   device. Formats are packed even if they need much padding. */
+   number in the paper (or - if the paper has no number). The last row of this example gives the highest ratio of the
+   times of two kernels in fp32, over all matrices of the lesson. Each row is printed with our number, measured on the
+   session's device. Formats are packed even if they need much padding. */
 struct papers {
     int reps;   /* repetitions per measurement; 0: chosen automatically */
     bool open;  /* the heading was read */
@@ -30,7 +30,7 @@ struct papers {
     int ntaken;
     char reason[512]; /* the reason why the first row without our number could not be measured */
 };
-/* Read a line that begins with a bar; the text is modified. */
+/* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);
 /* End the table, if one is open: print it with remarks and drop its measurements. */
 bool paper_end(struct session *s, struct papers *p, struct err *e);

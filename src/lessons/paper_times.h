@@ -11,19 +11,21 @@ struct err;
 struct matrix;
 struct session;
 
-/* Times in microseconds: of an iteration on the device, of an iteration on one thread of the host, of a factorisation,
-   and of factorisation and substitution. NaN: not measured, or on the emulator, which has no clock. */
+/* Times in microseconds. NaN: not measured, or measured on the emulator, which has no clock. */
 struct paper_times {
-    double device_us, thread_us, factor_us, solve_us;
+    double device_us; /* an iteration on the device */
+    double thread_us; /* an iteration on one thread of the host */
+    double factor_us; /* a factorisation */
+    double solve_us;  /* a factorisation and the substitution */
 };
-/* `of`: Time a solver, named for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the same
-   number of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations of
+/* Time the solver `of`, for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the same number
+   of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations of
    another solver. The host runs two cycles, and the second is timed; a GPU runs 20 cycles, and the time is their
    average. reps = 1: run a single iteration, to check that it works. Fails with E_UNSUPPORTED if the solver refuses m
    or cannot do an iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
-/* `of`: an LU method such as lu-serial. A method for the host runs on cpu, whatever device d is. */
+/* Time the LU method `of`, for example "lu-serial". A method for the host runs on cpu, whatever device d is. */
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
 

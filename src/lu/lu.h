@@ -33,7 +33,7 @@ struct lu {
     int *info;  /* on the device: the first column without a pivot, or -1 */
     void *work; /* work memory on the device, method->work(v) bytes */
     const struct lu_ops *ops;
-    void *given; /* on the host: a copy of A, n * n of v->real, from which lu_factor starts */
+    void *given; /* on the host: a copy of A (n * n values of type v->real) from which lu_factor starts */
     const struct csr *of;
     struct watch *watch; /* the watch that is ticked after each column or panel; may be NULL */
     bool sampling;       /* if true, wait for the device after each part, and add the part's time to part_us */

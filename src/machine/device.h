@@ -60,7 +60,7 @@ struct device {
     enum device_kind kind;
     const struct device_ops *ops;
     int units; /* multiprocessors, or threads */
-    bool lost; /* a sticky error happened: reset the device or use another device */
+    bool lost; /* a sticky error has occurred: reset the device or use another device */
     struct ceilings ceilings;
     void *impl;
     void *stream; /* cudaStream_t, or NULL */

@@ -74,8 +74,8 @@ const struct kernel *kernel_find(const char *name);
 /* Is this the name of a library's kernel that builds with CUDA have, but this build does not have? */
 bool kernel_needs_cuda(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
-/* The kernel used if the user names none: among the kernels of f that run on d (except vendor kernels), the first
-   kernel whose `best` accepts A; if there is none, the last of these kernels. A may be NULL. */
+/* The default kernel: among the kernels of f that run on d, except vendor kernels, the first kernel whose `best`
+   accepts A. If no `best` accepts A, the default is the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run

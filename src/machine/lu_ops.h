@@ -38,16 +38,16 @@ struct lu_ops {
     int (*panel_width)(int64_t rows, int most);
     /* Factor columns j .. j+w-1 from row j down, in one thread block. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
-    /* Factor column j. Swap rows in columns from .. to-1, and update the columns in that range that are to the right of
-       column j. */
+    /* Factor column j. In columns `from` .. `to`-1, swap rows, and update those columns that are to the right of column
+       j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
-    /* After a panel of columns j .. j+w-1: in columns from .. to-1, outside the panel, apply the panel's swaps. In the
-       columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
+    /* After a panel of columns j .. j+w-1, apply the panel's swaps to columns `from` .. `to`-1 outside the panel. In
+       the columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Apply the swaps of columns j .. j+w-1 to columns from .. to-1, which are all to the left or all to the right of
-       the panel; if the columns are to the right, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
+    /* Apply the swaps of columns j .. j+w-1 to columns `from` .. `to`-1, which are either all to the left or all to the
+       right of the panel. If these columns are to the right, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
     void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Our own kernel for the trailing update: subtract L U from columns from .. to-1 below row j+w-1. */
+    /* Our own kernel for the trailing update: subtract L U from columns `from` .. `to`-1 below row j+w-1. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* all devices: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work
        memory for n values */
@@ -66,17 +66,17 @@ struct lu_vendor {
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
     bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, struct err *e);
     const char *(*version)(void); /* version of cuSOLVER; NULL: not opened */
-    /* *side becomes a copy of d that launches on a second stream. After a call of after(waits, on), later launches on
-       `waits` start only when all launches queued on `on` before the call are done. */
+    /* side: *side becomes a copy of d that launches on a second stream. after: later launches on `waits` start only
+       when all launches that are now queued on `on` are done. */
     bool (*side)(struct device *d, struct device *side, struct err *e);
     void (*after)(struct device *waits, struct device *on);
 };
 extern const struct lu_vendor lu_vendor_cuda;
 
-/* Settings for tests and benches. Tests need them, because the emulator's matrices are small. 0: the default. outer:
-   width of the outer panel. threads: number of threads per block of a panel, a multiple of 32. rows: if a panel has
-   more rows than this, columns are eliminated one by one. ahead: 1: always factor the next panel during the update; -1:
-   never do so. */
+/* Settings for tests and benches. Tests need these settings, because the emulator's matrices are small. In each field,
+   0 is the default. outer: width of the outer panel. threads: number of threads per block of a panel, a multiple of 32.
+   rows: if a panel has more rows than this, columns are eliminated one by one. ahead: if 1, the next panel is always
+   factored during the update; if -1, never. */
 struct lu_hook {
     int outer, threads;
     int64_t rows;

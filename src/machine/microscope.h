@@ -21,7 +21,7 @@ enum {
     SECTOR = 32, /* bytes per sector */
     BANKS = 32   /* banks of shared memory, 4 bytes wide */
 };
-/* number of multiprocessors that a kernel sees when it chooses its grid; an H200 has as many */
+/* number of multiprocessors that a kernel sees when it chooses its grid; as on an H200 */
 enum { SCOPE_UNITS = 132 };
 
 /* The kinds of access that are watched. A kernel's arithmetic is not watched. */

@@ -103,7 +103,8 @@ bool sym_begin(struct sym **v, const struct csr *A, const struct sym_options *o,
 bool sym_run(struct sym *v, struct err *e);
 /* Run once with a wait after each step; v->step_us receives the times. */
 bool sym_sample(struct sym *v, struct err *e);
-/* Get the result. Its columns ascend. The caller frees it with csr_free. Call this function once, after a run. */
+/* Get the result, whose columns ascend in each row. The caller frees the result with csr_free. Call this function once,
+   after a run. */
 bool sym_get(struct sym *v, struct csr *out, struct err *e);
 void sym_free(struct sym *v);
 /* sym_begin, sym_run, sym_get and sym_free in one call. */

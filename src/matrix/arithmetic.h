@@ -10,7 +10,7 @@
 struct csr;
 struct err;
 
-/* alpha A + beta B. A and B have the same shape; the sum is complex if A or B is. */
+/* alpha A + beta B. A and B must have the same shape. The sum is complex if A or B is complex. */
 bool csr_sum(struct csr *out, double alpha, const struct csr *A, double beta, const struct csr *B, struct err *e);
 /* A B, where A has as many columns as B has rows. CXSparse multiplies blocks of rows, on all threads: first the
    patterns, to find the number of entries before memory is allocated, then the values. */
@@ -21,7 +21,7 @@ bool csr_identity(struct csr *out, double factor, int64_t n, struct err *e);
 /* Multiply the values of A, which is no longer shared, by a factor; change the sign of its imaginary parts. */
 bool csr_scale_values(struct csr *A, double factor, struct err *e);
 bool csr_conjugate(struct csr *A, struct err *e);
-/* The matrix whose row i has room for count[i] entries: its row pointers are set, its columns and values are not.
+/* Make a matrix whose row i has room for count[i] entries. The row pointers are set; the columns and values are not.
    `what` names the work in progress reports. */
 bool csr_with_counts(struct csr *out, int64_t rows, int64_t cols, const int *count, bool complex_values,
                      const char *what, struct err *e);

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* One thread looks at FEW_ENTRIES in about a millisecond. */
+/* One thread looks at FEW_ENTRIES entries in about a millisecond. */
 enum { SLICE_ENTRIES = 1 << 19, PART_ENTRIES = 1 << 16, FEW_ENTRIES = 1 << 18, GLANCE = 1 << 18, ROW_COST = 64 };
 
 bool cell_values_new(struct cell_values *v, int h, int w, struct err *e)

@@ -18,7 +18,7 @@ enum { SIGN_PLUS = 1, SIGN_MINUS = 2, SIGN_NONE = 4 };
 /* Cell (y, x) has the index y*w + x. The struct owns both arrays. */
 struct cell_values {
     int h, w;
-    uint64_t *largest; /* the bits of the largest |a|: read as integers, they have the order of the values */
+    uint64_t *largest; /* the bits of the largest |a|: as integers, these bits have the same order as the values */
     uint8_t *signs;    /* 0: no entry has been seen in the cell */
 };
 bool cell_values_new(struct cell_values *v, int h, int w, struct err *e);
@@ -37,7 +37,7 @@ struct survey {
 void survey_begin(struct survey *t, const struct csr *A, struct window win, struct cell_values *to);
 bool survey_more(struct survey *t);
 bool cell_values_of(const struct csr *A, struct window win, struct cell_values *to, struct watch *watch, struct err *e);
-/* Look at a sample of the rows, spread evenly over each row of cells. The time does not grow with A. */
+/* Look at a sample of the rows, spread evenly over each row of cells. The time does not grow with the size of A. */
 void cell_values_glance(const struct csr *A, struct window win, struct cell_values *to);
 
 #endif

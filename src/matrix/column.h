@@ -14,7 +14,7 @@ struct column {
     int *row;           /* [n] */
     double *val, *imag; /* [n]; imag is NULL for a real matrix */
 };
-/* Copy column `col` of A, which must exist. O(rows log(longest row)) time on all threads, and O(n) memory. */
+/* Copy column `col` of A; the column must exist. Takes O(rows log(longest row)) time on all threads and O(n) memory. */
 bool csr_column(const struct csr *A, int64_t col, struct column *out, struct err *e);
 void column_free(struct column *c);
 

@@ -10,8 +10,9 @@
 
 #include <string.h>
 
-/* SLICE_ENTRIES take two threads about 1 ms. GLANCE takes one thread about 1 ms. FEW_ENTRIES take one thread less than
-   1 ms, so they are counted by one thread: the other threads of a team would spin for milliseconds afterwards. */
+/* Two threads count SLICE_ENTRIES entries in about 1 ms. One thread takes about 1 ms for a sample of cost GLANCE. One
+   thread counts FEW_ENTRIES entries in less than 1 ms, so a team is not used for them: its other threads would spin for
+   milliseconds afterwards. */
 enum {
     SLICE_ENTRIES = 1 << 20,
     FEW_ENTRIES = 1 << 19,
@@ -136,8 +137,8 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count the entries in rows of cells from .. to-1. Each row of cells begins `pitch` cells after the previous row. All
-   threads of a team call this function; no thread waits for another thread. */
+/* Count the entries in the rows of cells `from` .. `to`-1. Each row of cells begins `pitch` cells after the previous
+   row. All threads of a team call this function; no thread waits for another thread. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
     for (int64_t y = from; y < to; y++) {

@@ -23,7 +23,7 @@ bool density_begin(struct density *d, const struct csr *A, struct window win, in
                    struct err *e);
 bool density_more(struct density *d);
 /* Estimate the counts of density_of from a sample of matrix rows, spread evenly over each row of cells. The time does
-   not grow with A. A cell stays 0 if none of its entries are in the sampled rows. */
+   not grow with the size of A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 /* Like density_sample, but from an eighth of the rows. The function takes about a millisecond and is meant for pictures
    that change quickly. */

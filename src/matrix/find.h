@@ -18,7 +18,7 @@ struct row_measure {
     bool single;               /* also measures a single entry, by |a| */
     double (*of)(const struct csr *A, int64_t row);
 };
-extern const struct row_measure row_measures[]; /* ended by an entry whose name is NULL; the first is the length */
+extern const struct row_measure row_measures[]; /* ended by a NULL name; the first entry is the length */
 extern const struct registry row_measure_registry;
 
 /* A comparison such as `<`. */
@@ -48,11 +48,11 @@ struct found {
     int64_t matches; /* number of all matches */
     int64_t n;       /* number of matches kept */
     struct match_key {
-        double key; /* the value by which matches are sorted; 0: they are not sorted */
+        double key; /* the value by which matches are sorted; 0 if matches are not sorted */
         int64_t at; /* row, or index of the entry in A->val */
     } * item;       /* [n], owned */
 };
-/* O(nnz + matches log limit) time. */
+/* Takes O(nnz + matches log limit) time. */
 bool rows_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
 bool entries_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
 void found_free(struct found *f);

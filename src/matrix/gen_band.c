@@ -119,7 +119,7 @@ static int64_t between(int64_t v, int64_t least, int64_t most)
     return v < least ? least : v > most ? most : v;
 }
 
-/* The number of rows in which diagonal i is present, piece by piece. */
+/* The number of rows in which diagonal i is present, summed over its pieces. */
 static int64_t diagonal_length(const struct diagonals *d, int64_t i)
 {
     int64_t first = d->offset[i] < 0 ? -d->offset[i] : 0, end = d->offset[i] > 0 ? d->n - d->offset[i] : d->n, sum = 0;

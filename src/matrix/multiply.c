@@ -1,5 +1,5 @@
-/* The product of two matrices. CXSparse multiplies matrices stored by columns. The arrays of a CSR matrix are those of
-   its transpose by columns, so cs_multiply(B, A) returns the arrays of B' A' = (A B)', which are those of A B by rows.
+/* The product of two matrices. CXSparse multiplies matrices stored by columns. The CSR arrays of a matrix are also its
+   transpose, stored by columns. Therefore cs_multiply(B, A) returns B' A' = (A B)' by columns, which is A B by rows.
    The rows of A are taken in blocks, so that threads share the work and Ctrl-C is answered between blocks. */
 #include "arithmetic.h"
 #include "base/err.h"
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <suitesparse/cs.h>
 
-/* BLOCK_FLOPS: multiplications in a block, which take about a millisecond. MOST: cs_multiply computes twice the
-   entries of both matrices plus the columns in 32-bit integers. */
+/* BLOCK_FLOPS: multiplications in a block, which take about a millisecond. MOST: the limit on the entries of both
+   matrices together, because cs_multiply computes 2 * entries + columns in 32-bit integers. */
 enum { BLOCK_FLOPS = 1 << 18, MOST = 1 << 29 };
 
 struct multiply {

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <math.h>
 
-/* A value that is stored as the sum of hi and lo, which is not evaluated. */
+/* A value stored as the unevaluated sum hi + lo. */
 struct double_double {
     double hi, lo;
 };

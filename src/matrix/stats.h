@@ -33,8 +33,8 @@ void histogram_of(const struct csr *A, int bins, struct histogram *out);
 
 /* The first row in row .. end-1 whose first entry has an index of at least `entry`; end if there is none. */
 int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entry);
-/* The end of a slice of rows that begins at `row`. The slice is enough work between two calls of watch_tick. The result
-   is greater than row and at most `end`. */
+/* The end of a slice of rows that begins at `row`. A slice is the work between two calls of watch_tick. The result is
+   greater than row and at most `end`. */
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end);
 
 /* Does A have the same pattern as its transpose, and do the values agree bit by bit? (A NaN equals nothing.) See

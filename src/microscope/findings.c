@@ -316,7 +316,7 @@ static void say_gather(const struct sums *s, struct finding *f)
                s->k->real == T_F64 ? "; fp32 halves x" : "");
 }
 
-/* The number of entries of the rows whose elements of y share a sector, for the sector with the most entries. */
+/* The largest number of entries in a group of rows whose elements of y share one sector. */
 static int64_t entries_of_sector(const struct sums *s)
 {
     int64_t rows = SECTOR / (int64_t)type_size(s->k->real), most = 0;

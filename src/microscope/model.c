@@ -23,11 +23,12 @@ static const struct {
     double first_us;    /* added to the measured time of an empty launch, for the first launch; the two overlap, so the
                            value is negative */
     double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
-                           L1 and 270 (140 ns) from L2; the values here include the dependent arithmetic. A barrier
-                           includes the time between its first and last warp */
+                           L1 and about 270 clocks (140 ns) for a load from L2; the values here include the dependent
+                           arithmetic. The wait at a barrier includes the time from the arrival of the first warp to
+                           that of the last */
     double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector; the sum is about 800 clocks under load */
     double block_ns;    /* time to start and end a block */
-    double tail;        /* time of the last wave of blocks / time of a mean block */
+    double tail;        /* time of the last wave of blocks / time of an average block */
     double l2_share;    /* bandwidth of sector reads / the ceiling for cache reads (whole lines, in order) */
     double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
     double cached; /* bytes that L2 keeps between launches: less than half of the 60 MB of the L2, because data that the

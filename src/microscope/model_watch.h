@@ -101,8 +101,8 @@ struct watching {
     int *position;                       /* position of each row, if the format sorts rows; otherwise NULL */
     int64_t row, row_length;             /* the longest row that the running block stores */
     int64_t longest_row, longest_length; /* the longest row of the matrix */
-    int64_t longest_together; /* number of entries of the rows whose elements of y share a sector; the maximum over the
-                                 sectors */
+    /* the largest number of entries in a group of rows whose elements of y share one sector */
+    int64_t longest_together;
     struct stores {
         double n, row[3], warp[3]; /* three examples: the first store, the 64th store, and the last store */
         bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
@@ -114,7 +114,7 @@ struct watching {
     struct err err;
 };
 
-/* Approximate time of these waits in ns, to find the slowest warp of a block. */
+/* Approximate total time of a warp's waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
 /* The number of iterations of the enclosing loop whose loads are in flight together. */
 int unroll_of(const struct access_site *p);

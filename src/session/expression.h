@@ -17,7 +17,7 @@ struct node {
     enum node_kind kind;
     double factor;
     const struct csr *matrix; /* NODE_MATRIX */
-    int left, right;          /* operands, by index; a transpose has only the left one */
+    int left, right;          /* indices of the operands; a transpose has only a left operand */
     int64_t rows, cols;       /* -1: an identity that has no size yet */
 };
 enum { NODES_MAX = 1000, NESTING_MAX = 100 };
@@ -25,11 +25,11 @@ struct expression {
     struct node node[NODES_MAX]; /* operands precede the nodes that use them */
     int n, root;
 };
-/* Read an expression. Names are those of matrices of the session; I is the identity. The longest name wins: if a matrix
-   is called A-B, then A-B is that matrix, and `A - B` is a difference. */
+/* Read an expression. Each name is a matrix of the session, except I, which is the identity. The longest name wins: if
+   a matrix is called A-B, then A-B is that matrix, and `A - B` is a difference. */
 bool expression_read(struct expression *x, const struct session *s, const char *text, struct err *e);
-/* Compute the matrix. The caller frees it with csr_free; on failure *out is empty. Needs no lock, but no matrix of the
-   session may be dropped meanwhile. */
+/* Compute the matrix. The caller frees *out with csr_free; on failure, *out is empty. Needs no lock, but no matrix of
+   the session may be dropped meanwhile. */
 bool expression_value(const struct expression *x, struct csr *out, struct err *e);
 
 #endif

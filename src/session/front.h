@@ -8,8 +8,8 @@ struct err;
 struct registry;
 struct session;
 
-/* What a solve or race does after the screen was updated: stop; continue; stay paused and return to the prompt; or
-   return to the explorer, which shows the solve and continues it. */
+/* What a solve or race does after the screen was updated: end (TURN_STOP); continue (TURN_ON); stay paused and return
+   to the prompt (TURN_LEAVE); or return to the explorer, which shows the solve and continues it (TURN_YIELD). */
 enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
 
 /* Functions of the terminal that commands call; NULL members are skipped. */

@@ -66,7 +66,7 @@ static bool add_item(struct grammar *g, const char *p, size_t n, bool optional, 
     return true;
 }
 
-/* Parse `key KIND`, `[key] KIND` or `key a|b`, n characters, of which the key ends before p[word]. */
+/* Parse the n characters of `key KIND`, `[key] KIND` or `key a|b`. The key ends before p[word]. */
 static bool add_pair(struct grammar *g, const char *p, size_t n, size_t word)
 {
     bool bare = *p == '[';

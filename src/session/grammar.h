@@ -21,21 +21,21 @@ struct item {
     char word[16];            /* the keyword */
     char key[24];             /* key by which arg() returns the value */
     const struct kind *value; /* kind of the value, for VALUE and PAIR */
-    const char *words;        /* for [key a|b]: the words that may be the value, which are words_length characters */
+    const char *words;        /* for [key a|b]: the words that may be the value, words_length characters long */
     int words_length;
 };
 /* What the command reads if `text` was typed as the value of the item; NULL: the value is not valid. */
 const char *item_value(const struct item *it, const struct session *s, const char *text);
-/* Offer the values to choose from; item_has_list: are there few enough to list? */
+/* item_list offers the values to choose from. item_has_list: are the values few enough to be listed? */
 void item_list(const struct item *it, const struct session *s, const struct args *a, give_fn *give, void *user);
 bool item_has_list(const struct item *it);
-/* What holds for a keyword in all grammars. */
+/* The properties that a keyword has in all grammars. */
 struct keyword {
     const char *word;
-    const char *aliases; /* other words for it, separated by blanks */
+    const char *aliases; /* other words for the keyword, separated by blanks */
     bool in_full;        /* no abbreviation: the word discards data, so a typing error must not select it */
 };
-const struct keyword *keyword_find(const char *word); /* NULL if nothing particular holds for the word */
+const struct keyword *keyword_find(const char *word); /* NULL if the word has no such properties */
 struct grammar {
     int n;
     struct item item[ITEMS_MAX];
