@@ -53,8 +53,8 @@ template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R
     }
 }
 
-/* Exchange rows k and p through shared memory: rows[0 .. W-1] is the pivot row p, for all threads; rows[W .. 2W-1] is
-   row k. mine: this thread holds row p. Warps that hold neither row do nothing. */
+/* Exchange rows k and p through shared memory: rows[0..W-1] is the pivot row p, for all threads; rows[W..2W-1] is row
+   k. mine: this thread holds row p. Warps that hold neither row do nothing. */
 template <typename T, int R, typename P>
 __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows)
 {

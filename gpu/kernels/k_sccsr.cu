@@ -16,7 +16,7 @@ struct segment {
 };
 
 /* One SC-row per warp: lane l takes row l % C and reads its elements l / C, l / C + 32 / C and so on. In each step, the
-   warp therefore reads 32 neighbouring slots. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 .. C-1
+   warp therefore reads 32 neighbouring slots. Then log2(32/C) shuffle steps add the sums of a row, and lanes 0 to C-1
    write y at row_index by scattered stores; with SORTED they write y by coalesced stores, in the order of the sort.
    Rows with index -1 pad the last SC-row. */
 template <typename T, int C, bool SORTED>

@@ -14,7 +14,7 @@
 namespace KERNEL_SPACE
 {
 
-/* The key is the block column of `width` columns. The columns `from` .. `to` have the same key as column c. */
+/* The key is the block column of `width` columns. All columns from `from` to `to` have the same key as column c. */
 struct by_block {
     static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
     static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }

@@ -8,9 +8,9 @@
        return loop_end(&l, e);
 
    Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A loop in
-   a thread without a watch never stops. After a stop the remaining iterations, and all further loops up to the next
-   loop_enter, do nothing. A function without a struct err may therefore leave its result unfinished, provided that its
-   caller calls loop_end or loop_tick before it trusts the result. */
+   a thread without a watch never stops. After a stop, the remaining iterations do nothing, and all further loops up
+   to the next loop_enter do nothing, too. A function without a struct err may therefore leave its result unfinished, provided that
+   its caller calls loop_end or loop_tick before it trusts the result. */
 #ifndef LOOP_H
 #define LOOP_H
 
@@ -42,8 +42,8 @@ struct watch *loop_watch(void);
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* loop_check is for iterations that take a long time. It returns false once the loop was stopped. It ticks if 1 ms has
-   passed since the last tick. */
+/* loop_check is for iterations that take a long time. It returns false once the loop has been stopped. It ticks if 1 ms
+   has passed since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
 /* Does a pass over n elements take so long that it should be checked? If the thread has no watch, no pass is checked.
  */

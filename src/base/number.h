@@ -18,7 +18,7 @@ enum {
 };
 
 /* Read the number at `at`, correctly rounded; it may have any length. Returns the end of the number, or NULL if the
-   text is not a number. The caller checks the text after the number. *how receives the flags above. */
+   text is not a number. The caller checks the text after the number. *how receives a sum of NUMBER_... flags. */
 const char *number_parse(const char *at, const char *end, double *value, unsigned *how);
 /* A fast path for the common form: optional minus, digits, optional point and digits, optional e and exponent, at most
    19 significant digits, then a blank or line end. Reads up to 8 bytes beyond the number. Returns NULL if the text is

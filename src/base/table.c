@@ -181,7 +181,7 @@ static int width_of(const struct columns *k, int answer)
     return sum;
 }
 
-/* Of the columns with the lowest rank, hide the last; columns of a rank above `most` stay. If `constant` is set, hide
+/* Hide the last of the columns with the lowest rank; columns of a rank above `most` stay. If `constant` is set, hide
    only a column with one value in all rows. Returns false if no column can be hidden. */
 static bool hide(struct columns *k, enum column_rank most, bool constant)
 {
