@@ -79,7 +79,7 @@ static enum turn leave_work(struct session *s, const struct view *v)
     return TURN_LEAVE;
 }
 
-/* x stops the work, unless it closes the help or is part of an answer. */
+/* The key x stops the work, unless it closes the help or is part of an answer. */
 static bool stops(struct session *s, const struct view *v, int key)
 {
     const struct view_state *st = screen_view_state(s, v);

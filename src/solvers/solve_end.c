@@ -226,7 +226,7 @@ static int explain(const struct solve *v, char *out, size_t size)
 
 bool solve_end(struct solve *v, struct err *e)
 {
-    struct watch *w = loop_enter(NULL); /* x is kept, even after Ctrl-C */
+    struct watch *w = loop_enter(NULL); /* keep x, even after Ctrl-C */
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
     ok = ok && fetch_x(v, e);

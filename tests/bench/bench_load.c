@@ -141,7 +141,7 @@ static bool bench_others(const struct files *f, int rounds)
 
 /* ---- files ---- */
 
-/* A file sorted by columns: row c of T is column c. */
+/* Write a file sorted by columns: row c of T is column c of the matrix. */
 static bool write_columns(const char *path, const struct csr *T)
 {
     char number[NUMBER_ROOM];

@@ -23,7 +23,7 @@ static int64_t most_rows(const struct lu_method *m)
 
 struct line {
     double us, spread, backward;
-    struct lu sum; /* the pointers in `sum` are no longer valid */
+    struct lu sum; /* `sum` is a copy whose pointers are no longer valid */
 };
 
 static bool measure(const struct csr *A, const struct lu_options *o, bool parts, struct line *out, struct err *e)

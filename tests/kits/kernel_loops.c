@@ -169,7 +169,7 @@ static void each_shape(const struct shape *list, const struct loop *l)
     }
 }
 
-/* Square matrices of diagonals: rows first .. last-1 have an entry at each of the offsets from .. to. */
+/* Square matrices of diagonals: the rows `first` to `last` - 1 have an entry at each offset from `from` to `to`. */
 static const struct banded {
     const char *name;
     int64_t rows;

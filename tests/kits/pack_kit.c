@@ -104,7 +104,8 @@ static void compare(const char *what, const struct stored *S, const struct store
     }
 }
 
-/* The device must refuse what the host refuses. The messages differ only in the available memory. */
+/* The device must refuse what the host refuses. If the host's message states the free memory, the message of the device
+   may differ. */
 static void check_refusal(const char *what, const struct err *host, const struct err *here)
 {
     if (strstr(host->text, "memory is free") && (here->code == E_LIMIT || here->code == E_MEMORY)) return;
@@ -156,7 +157,7 @@ void pack_check(const char *what, const struct csr *A, const char *device)
     }
 }
 
-/* Values that arithmetic would change, but a copy does not. */
+/* Values that arithmetic would change, but that a copy preserves. */
 static void check_values(const char *device)
 {
     static const int row[] = {0, 0, 1, 1, 2, 2}, col[] = {0, 2, 0, 1, 1, 2};

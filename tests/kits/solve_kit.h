@@ -61,8 +61,8 @@ void check_known_ends(const char *device, enum type real);
 /* Run the solve in bed->s.solve to its end, in slices of `us`. If the device in the options is NULL, the device is
    opened by name. */
 void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us);
-/* Check that iterations, reason and all bits of x are equal when run one by one, in large batches, and a second time.
- */
+/* Run iterations one by one, in large batches, and a second time. Check that their number, the reason and all bits of x
+   are equal. */
 void check_frozen(const char *device, enum type real);
 /* Check a solve in every format that has a kernel on the device. */
 void check_formats(const char *device, enum type real);

@@ -71,7 +71,7 @@ static void groups_of_version_2_count(void **state)
     assert_int_equal(memory_available(root), 0);
 }
 
-/* In a container, the folder of the control group does not exist, but the mounted folder itself is that of the
+/* In a container, the path of the control group does not exist, because the mounted folder is already the folder of the
    group. */
 static void groups_of_version_1_count(void **state)
 {

@@ -153,9 +153,9 @@ static void test_found(void **state)
     (void)state;
     struct csr A;
     struct card c;
-    /*  4  . -1  .    row 1 has nothing on the diagonal, and the NaN
+    /*  4  . -1  .    row 1 has the NaN, but no entry on the diagonal
         .  . NaN .    one stored zero, at (2, 3)
-       -1  .  3  0    of four entries off the diagonal two are each other's mirror image
+       -1  .  3  0    two of the four entries off the diagonal are mirror images of each other
         .  .  . -2 */
     make(&A, 4, 4, 7,
          (struct entry[]){{0, 0, 4}, {0, 2, -1}, {1, 2, NAN}, {2, 0, -1}, {2, 2, 3}, {2, 3, 0}, {3, 3, -2}});
@@ -205,7 +205,7 @@ static void test_parts(void **state)
     check_value(&c, "weak", "weak_components", 2);
     card_free(&c);
     csr_free(&A);
-    /* wide 1 x 2, square 1, tall 2 x 1 */
+    /* the wide part is 1 x 2, the square part 1 x 1, and the tall part 2 x 1 */
     make(&A, 4, 4, 5, (struct entry[]){{0, 0, 1}, {0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 3, 1}});
     card_of(&c, &A);
     check_value(&c, "rank", "structural_rank", 3);

@@ -377,7 +377,7 @@ static uint64_t stir(uint64_t h, uint64_t word)
     return h << 29 | h >> 35;
 }
 
-/* The checksum in its slow form, as the format's description defines it: n bytes, a multiple of 8. */
+/* The checksum of n bytes, computed slowly, as the description of the format defines it. */
 static uint64_t described_sum(const char *p, size_t n)
 {
     uint64_t h[4] = {1, 2, 3, 4};
@@ -691,7 +691,7 @@ static void every_load_and_save_can_be_cancelled(void **state)
 static bool shrink(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)what, (void)total;
-    if (done > 0) assert_int_equal(truncate(w->user, 4096 + 100), 0); /* after the size has been checked */
+    if (done > 0) assert_int_equal(truncate(w->user, 4096 + 100), 0); /* the reader has already checked the size */
     return true;
 }
 

@@ -381,7 +381,7 @@ static void test_figures(void **state)
     csr_free(&A);
 }
 
-/* The row of each padding slot, on the same example. */
+/* The row of each padding slot, in the same example. */
 static const struct {
     const char *format;
     int64_t param[PARAMS_MAX];

@@ -62,7 +62,7 @@ static void shut(struct talk *t)
     talk_close(t);
 }
 
-/* The nth JSON object of the output whose key `command` has this value; the caller deletes the object. */
+/* The nth JSON object in the output that has this value under the key `command`; the caller deletes the object. */
 static cJSON *object(const struct talk *t, const char *command, int nth)
 {
     for (const char *at = t->out; *at; at += strcspn(at, "\n") + 1) {

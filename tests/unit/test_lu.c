@@ -95,7 +95,7 @@ static void test_orders(void **state)
     lu_hook = (struct lu_hook){0};
 }
 
-/* Each method accepts exactly the values of b that it lists. */
+/* The panel widths b that a method accepts are exactly the powers of two up to its width_most. */
 static void test_widths(void **state)
 {
     (void)state;

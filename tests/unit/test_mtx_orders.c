@@ -41,8 +41,9 @@ struct given {
     char *at, text[(ENTRIES + 1) * LINE];
 };
 
-/* The position of entry i. The entries are a band sorted by rows, with or without duplicates, or sorted by columns; or
-   random entries, mostly in a few long rows, with duplicates. */
+/* The position of entry i. With NO_ORDER, the entries are random, have duplicates, and mostly lie in a few long rows.
+   With the other orders, they are a band: BY_ROWS and BY_COLUMNS sort it, and REPEATED sorts it by rows and adds
+   duplicates. */
 static void place_at(enum order order, int64_t i, uint64_t *seed, int *row, int *col)
 {
     int a = (int)(i / 9) % SIDE, b = a + (int)(i % 9) / (order == REPEATED ? 2 : 1) * 7 - 50;

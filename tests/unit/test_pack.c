@@ -151,7 +151,8 @@ static void test_memory(void **state)
 
 /* ---- the session and the command ---- */
 
-/* A matrix packed on emu is found again, however a later command names it. */
+/* A matrix packed on emu is found again for any device, with its parameters given or left to their defaults. A matrix
+   packed on cpu is found again for emu. */
 static void test_session(void **state)
 {
     struct talk t;
@@ -177,8 +178,7 @@ static void test_session(void **state)
     talk_close(&t);
 }
 
-/* If the device is too small for the conversion, the host packs the matrix, and then reports what does not fit on the
-   device. */
+/* If the device has too little memory for the conversion, or even for csr, the host packs the matrix. */
 static void test_host_instead(void **state)
 {
     struct talk t;

@@ -317,7 +317,7 @@ static void test_measures_of_others(void **state)
     csr_free(&A);
 }
 
-/* As the paper states: with equal block sizes HDIA, BRCSD-II and DRM have equal padding, and HDIA and BRCSD-II have
+/* As the paper states: with equal block sizes, HDIA, BRCSD-II and DRM have equal padding, and HDIA and BRCSD-II have
    equal balance. */
 static void test_blocks_of_one_size(void **state)
 {

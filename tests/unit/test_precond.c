@@ -176,7 +176,8 @@ static void test_refusals(void **state)
 static const struct problem pivoted[] = {DENSE(2, 0, 2, 3, 0), DENSE(3, 0, 0, 4, 1, 0, 0, 0, 2, 1),
                                          DENSE(2, 1e-20, 0, 0, 1), DENSE(2, 1e9, 1, 1, 1)};
 
-/* Blocks that need row exchanges, and blocks whose rows differ in magnitude although the block is not singular. */
+/* Blocks that need row exchanges, and blocks whose rows differ greatly in magnitude. None of these blocks is singular.
+ */
 static void test_pivoted_blocks(void **state)
 {
     (void)state;

@@ -163,7 +163,7 @@ static void other_keys_do_nothing(void **state)
     talk_close_screen(&t);
 }
 
-/* x stops work, and never leaves a view. */
+/* The key x stops work, and never leaves a view. */
 static void x_never_leaves(void **state)
 {
     struct talk t;

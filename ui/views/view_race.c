@@ -335,7 +335,8 @@ static bool changes(const struct session *s, int k)
 
 static const char all_keys[] = "? help  q leave  t next picture  x stop all";
 
-/* x is listed only while the race runs, and t only if there is a plot, which a race of kernels does not have. */
+/* The key x is listed only while the race runs. The key t is listed only if there is a plot, which a race of kernels
+   does not have. */
 static const char *keys_now(const struct session *s)
 {
     const struct race *r = s->race;
