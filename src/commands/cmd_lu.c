@@ -1,4 +1,5 @@
-/* lu: factors a matrix as a dense matrix by one method, by all methods, or one column per step for display. */
+/* lu: factors a matrix as a dense matrix, with one method or with all methods, or shows the factorisation column by
+   column. */
 #include "cmd_lu.h"
 #include "session/args.h"
 #include "session/command.h"

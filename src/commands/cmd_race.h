@@ -10,8 +10,8 @@ struct out;
 struct race;
 struct session;
 
-/* Whether `continue` and `stop` refer to the race: the race is paused, and no solve was begun or stepped
-   since the pause. */
+/* Whether `continue` and `stop` refer to the race: the race is paused, and no solve has been begun or stepped since the
+   pause. */
 bool race_waits(const struct session *s);
 /* Resume the race, or end it; both functions print its table at the end. */
 bool race_continue(struct session *s, struct err *e);

@@ -46,7 +46,7 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     char where[256];
     const char *name = arg(a, "option"), *value = arg(a, "value");
     const struct setting *o = name ? option_find(name) : NULL;
-    /* By the grammar, a word that is not an option is a value. */
+    /* In the grammar, a word that is not an option is a value. */
     if (value && !o) return kind_check("OPTION", s, "set", value, e);
     if (value) return set(s, o, value, e);
     for (const struct setting *each = options; each->name; each++)

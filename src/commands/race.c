@@ -160,8 +160,8 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     return true;
 }
 
-/* Whether a ranks before b. Converged solvers come first, by time; then all other solvers, by residual; then refused
-   racers. */
+/* Does racer a rank before racer b? Converged solvers come first, by time; then all other solvers, by residual; then
+   refused racers. */
 static bool before(const struct race *r, const struct racer *a, const struct racer *b)
 {
     if (*a->why || *b->why) return !*a->why;

@@ -71,7 +71,7 @@ void race_free(struct race *r);
    ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* Whether the race still uses M. r may be NULL, here and in race_moved. */
+/* Does the race still use M? The argument r may be NULL, in this function and in race_moved. */
 bool race_uses(const struct race *r, const struct mat *M);
 /* Make the race refer to `to` instead of `from`. */
 void race_moved(struct race *r, const struct mat *from, struct mat *to);

@@ -1,5 +1,5 @@
-/* Read the banner and the size line. The functions below check both lines by stricter rules than NIST's mmio. mmio then
-   reads both lines again. */
+/* Read the banner and the size line. The functions below check both lines more strictly than NIST's mmio does. Then
+   mmio reads both lines again. */
 #include <stdio.h>
 
 #include "matrix/csr.h"

@@ -85,7 +85,7 @@ static bool goes_on(struct writer *w, int64_t done)
     return false;
 }
 
-/* Compress the text of p; `done` entries precede it. */
+/* Compress the text of p. In the file, `done` entries precede this text. */
 static bool piece_pack(struct writer *w, struct piece *p, int64_t done)
 {
     if (!p->gzip) return true;

@@ -23,7 +23,7 @@
 struct layout {
     struct blocks blocks;
     int *start; /* first row of each block */
-    int *dnum;  /* total number of diagonals in all blocks before each block */
+    int *dnum;  /* for each block, the number of diagonals in all blocks before it */
     struct brcsd1_numbers of;
 };
 

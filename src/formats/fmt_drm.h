@@ -20,7 +20,7 @@ enum { DRM_ROWS = 1024 };                                /* maximum number of ro
 
 struct drm_layout {
     int64_t segments, subblocks;
-    int *dnum;  /* [segments + 1] diagonals of the segments before each position */
+    int *dnum;  /* [segments + 1] for each position, the number of diagonals of the segments before it */
     int *index; /* see drm_index in fmt_drm.c */
     int *blo;   /* see drm_blo in fmt_drm.c; has room for one sub-block per segment */
 };

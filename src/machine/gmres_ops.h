@@ -15,8 +15,8 @@ extern "C" {
 struct device;
 
 /* V: the m basis vectors of n values each, one after another; q: A times the newest basis vector. w: GMRES_WORK(m)
-   doubles on the device, which hold first rows of m + 1 doubles, numbered by GM_*, and then the partial sums. H: the
-   Hessenberg matrix, R: H after the rotations, g: the rotated right-hand side. */
+   doubles on the device: first the rows GM_*, of m + 1 doubles each, then the partial sums. H: the Hessenberg matrix.
+   R: H after the rotations. g: the rotated right-hand side. */
 enum {
     GM_H,
     GM_H2,

@@ -86,8 +86,8 @@ struct request {
 struct request_facts {
     int lanes;
     int nsectors;
-    /* address / SECTOR, in lane order. Each sector is listed once, except that if several lanes do atomics at one
-       address, its sector is listed once per lane, because these atomics are serialised. */
+    /* address / SECTOR, in lane order. Each sector is listed once, with one exception: if several lanes do atomics at
+       one address, these atomics are serialised, so the sector is listed once per lane. */
     uint64_t sector[2 * LANES];
     int bytes;            /* distinct bytes that the lanes accessed */
     int padding;          /* number of these bytes that are padding of the format */

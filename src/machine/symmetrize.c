@@ -190,7 +190,8 @@ static bool plan_transpose(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
-/* Sort the n keys and values of v by bits from .. bits-1; *k receives the index of the arrays that hold the result. */
+/* Sort the n keys and values of v by the bits `from` .. `bits`-1 of the keys; *k receives the index of the arrays that
+   hold the result. */
 static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {
     struct pairs p = {n, {v->key[0], v->key[1]}, {v->payload[0], v->payload[1]}};

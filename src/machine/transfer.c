@@ -370,9 +370,9 @@ static bool time_way(struct job *j, enum way k, struct transfer *out, struct err
     return true;
 }
 
-/* Without overlap, the total time is transfer plus execution. With perfect overlap, it is the longer of the two.
-   Execution is measured in the same streams as the overlapped way, because several pieces at the same time are faster
-   if one piece does not fill the device. */
+/* Without overlap, the total time is transfer plus execution. With perfect overlap, the total time is the longer of
+   transfer and execution. Execution is measured in the same streams as the overlapped way, because concurrent pieces
+   are faster if one piece alone does not fill the device. */
 static void conclude(struct transfer *t)
 {
     double transfer = t->way[WAY_PINNED].us * (double)(t->matrix_bytes + t->result_bytes) / (double)t->matrix_bytes;

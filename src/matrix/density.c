@@ -306,7 +306,7 @@ bool sums_more(struct sums *s)
     return to < s->h;
 }
 
-/* If from .. from+span-1 is divided into `cells` cells, does each cell begin at a multiple of 2^shift? */
+/* If the range `from` .. `from`+span-1 is divided into `cells` cells, does each cell begin at a multiple of 2^shift? */
 static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
 {
     int64_t grain = (int64_t)1 << shift;

@@ -31,8 +31,8 @@ const struct generator *generator_find(const char *name);
 
 /* Are the parameters within the ranges of the generator's entry? */
 bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
-/* Set *v to parameter i, which the other parameters limit to `most`. A default above the limit is reduced to the limit;
-   any other value above the limit is an error. */
+/* Set *v to parameter i. Its limit, `most`, follows from the other parameters. A default above the limit is reduced to
+   the limit; any other value above the limit is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
 /* Call this for each row. From time to time, the function reports to the watch that `done` of `total` is finished. If
    the user cancelled, the function frees A and returns false. */

@@ -105,8 +105,8 @@ static void count_block(struct multiply *m, int64_t block, int *count)
     cs_di_spfree(C);
 }
 
-/* Copy the n entries of a row, with ascending columns, to C, beginning at position `to`. x and z are the values, of
-   which one is NULL. */
+/* Copy the n entries of a row, with ascending columns, to C, beginning at position `to`. Real values are in x,
+   complex values in z; the other pointer is NULL. */
 static void copy_sorted(struct csr *C, int64_t to, int64_t n, const int *col, const double *x, const cs_complex_t *z,
                         uint64_t *key)
 {

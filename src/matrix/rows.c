@@ -64,7 +64,7 @@ int64_t row_lengths_find(const struct row_lengths *l, int64_t length)
     return low;
 }
 
-/* The index in l->length of the length that the row at this rank has. */
+/* The index in l->length of the length of the row at this rank. */
 static int64_t step_at(const struct row_lengths *l, int64_t rank)
 {
     int64_t low = 0, high = l->n - 1;

@@ -1,9 +1,9 @@
 /* Predicts how long a kernel takes on a GPU, from the work of its launches and the measured ceilings of the GPU.
 
-   Three times overlap in a launch. The first is the time that warps wait, with as many concurrent warps as the
-   multiprocessors hold, until the longest block has ended. The second is the slowest of memory traffic, L2 traffic, L1
-   lookups, instructions and atomics. The third is the queue at the address with the most atomics. A launch takes longer
-   than the longest of these three times, and less than their sum. */
+   A launch has three parts, which overlap. In the first part, warps wait, with as many concurrent warps as the
+   multiprocessors hold, until the longest block has ended. The second part is the slowest of memory traffic, L2
+   traffic, L1 lookups, instructions and atomics. The third part is the queue at the address with the most atomics. A
+   launch takes longer than the longest of these parts, and less than their sum. */
 #include <stdio.h>
 
 #include "model.h"
