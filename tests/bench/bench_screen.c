@@ -46,7 +46,7 @@ static int by_size(const void *a, const void *b)
     return d < 0 ? -1 : d > 0;
 }
 
-/* The given percentile of v, which is sorted. */
+/* The given percentile of v. This function sorts v. */
 static double quantile(double *v, int n, int percent)
 {
     qsort(v, (size_t)n, sizeof *v, by_size);

@@ -76,7 +76,8 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
     return true;
 }
 
-/* Time the default kernel of CSR, and for cg also kernels that read the same rows in a different way. */
+/* Is the kernel timed with this solver? The default kernel of CSR is timed with every solver, and some other kernels
+   with cg only. */
 static bool wanted(const struct solver *s, const struct kernel *k, const struct csr *A, const struct device *d)
 {
     static const char *const others[] = {"csr-scalar", "csr-merge", "dia", "dia-symmetric", "cusparse-csr1-prep"};

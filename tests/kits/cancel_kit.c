@@ -196,7 +196,7 @@ void cancel_matrix(double nonzeros, char out[CANCEL_LINE])
     fill_in("gen GRID as A", nonzeros, NULL, out);
 }
 
-/* Lessons and their matrices are read from the samples folder, not copied. */
+/* Make links to the lessons and their matrices in the samples folder. */
 static bool link_samples(const char *samples)
 {
     static const char *const names[] = {"thesis-4-1.txt", "drm.txt"};

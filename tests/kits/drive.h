@@ -16,7 +16,8 @@ struct driven {
     char seen[DRIVE_KEPT + 1];
 };
 
-/* Start argv[0] in a terminal of w x h characters; the program keeps its state in the folder `home`. False: failed. */
+/* Start argv[0] in a terminal of w x h characters; the program keeps its state in the folder `home`. Returns false on
+   failure. */
 bool drive_start(struct driven *d, char *const argv[], int w, int h, const char *home);
 /* Send keys and forget earlier output. */
 void drive_key(struct driven *d, const char *keys);

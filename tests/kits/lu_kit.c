@@ -140,8 +140,8 @@ void lu_check_factors(struct lu *v)
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);
 
-/* ours: whether the method is our own; false: it is a library's. Exact values are not checked for a library, which may
-   invert triangles. */
+/* Run the check for every method that runs on the device. ours: skip the methods of libraries, because a library may
+   invert triangles and then does not compute exact values. */
 static void every_method(const char *device, enum type real, bool ours, method_check *check)
 {
     struct err e = {0};

@@ -338,7 +338,7 @@ static int before(const struct random_file *f, int i)
     return -1;
 }
 
-/* Sums duplicates in file order. */
+/* Check that `found` lists the duplicates in file order. */
 static void check_twice(const struct random_file *f, const struct mtx_find *found)
 {
     int n = 0;

@@ -543,7 +543,7 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
-/* With tol 0 the two residuals drift apart. After a restart the residuals agree, until they drift apart again. */
+/* With tol 0, the two residuals drift apart. After a restart, they agree until they drift apart again. */
 static void test_diverged_residuals(void **state)
 {
     (void)state;
@@ -571,7 +571,8 @@ static void test_diverged_residuals(void **state)
     talk_close(&t);
 }
 
-/* A restarted solve counts its iterations from 0 again; the true residual must still be checked regularly. */
+/* After a restart, the number of queued iterations begins at 0 again. The true residual must still be computed
+   regularly. */
 static void test_true_residual_is_checked_after_restart(void **state)
 {
     (void)state;

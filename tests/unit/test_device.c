@@ -159,7 +159,7 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
-/* The simplest kernel of a format, which remains the first kernel when other kernels are added. */
+/* The first kernel of a format, which is its simplest kernel: kernels that are added later come after it. */
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)

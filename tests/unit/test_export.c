@@ -179,7 +179,7 @@ static void unfilter(struct image *m)
     }
 }
 
-/* 8 bits each for red, green and blue: cairo's format for pictures without transparency. */
+/* Decode a PNG with 8 bits each for red, green and blue, which cairo writes for pictures without transparency. */
 static struct image decoded(const uint8_t *p, size_t n)
 {
     struct image m = {0};
@@ -468,7 +468,7 @@ static void test_golden(void **state)
     talk_close_screen(&t);
 }
 
-/* The picture shows the part of the matrix that was zoomed on the screen. */
+/* The picture shows the same part of the matrix as the screen. */
 static void test_place(void **state)
 {
     struct talk t;

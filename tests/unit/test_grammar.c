@@ -38,7 +38,7 @@ static void aliases_are_unique(void **state)
     }
 }
 
-/* Lines that were typed, and the same lines in full; the log shows the name of the command. */
+/* Lines as they are typed, and the arguments that the grammar finds in them. */
 static const struct {
     const char *typed, *args;
 } typed_lines[] = {

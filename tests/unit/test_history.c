@@ -180,8 +180,8 @@ static void count_call(void *user)
     ++*(int *)user;
 }
 
-/* Dropped matrices may take up to half of the available memory. If they take more, the oldest matrix is released at the
-   next check of memory. */
+/* Dropped matrices may take up to half of the available memory. If they take more, the next check of memory calls the
+   function that releases them. */
 static void low_memory_frees_kept_matrices(void **state)
 {
     int calls = 0;
@@ -288,7 +288,7 @@ static void unrecordable_commands_are_refused(void **state)
     unlink(file);
 }
 
-/* Inside a script the commands after `record` are recorded, but commands that other commands run are not recorded. */
+/* Inside a script, the commands after `record` are recorded, but commands that other commands run are not recorded. */
 static void a_recording_started_in_a_script(void **state)
 {
     static const char script[] = "/tmp/warpspy-test-outer.wsp";

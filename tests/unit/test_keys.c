@@ -1,4 +1,4 @@
-/* keys, screendump and last: the full screen without a terminal, by commands; and a burst of random keys. */
+/* The commands keys, screendump and last, which use the full screen without a terminal; also a burst of random keys. */
 #include "kits/keys_kit.h"
 #include "kits/talk.h"
 #include "machine/device.h"

@@ -205,7 +205,7 @@ static void text_before_damage_is_read(void **state)
 }
 
 /* Flip a bit in every byte, and truncate at every length: the result is a message, or the right matrix if the byte has
-   no meaning. Files without a checksum are exempt. */
+   no meaning. Without a checksum (`sums` false), a flipped bit may also give a different matrix. */
 static void assert_guarded(const char *name, const char *path, bool sums)
 {
     char out[4096];
@@ -547,7 +547,7 @@ static void more_than_32_bits_of_entries_allocate_nothing(void **state)
     }
 }
 
-/* The peak of allocated memory since the last call, in MiB. */
+/* The peak of resident memory since the last call, in MiB. */
 static int peak(void)
 {
     char line[128];
@@ -561,7 +561,7 @@ static int peak(void)
     return (int)(kb >> 10);
 }
 
-/* A file of 256 MiB that occupies 1 MiB on the disk. */
+/* The compressed files are small, but their text has more than 256 MiB. */
 static void a_compression_bomb_allocates_little(void **state)
 {
     static const struct {

@@ -33,7 +33,7 @@
 
 /* ---- small matrices ---- */
 
-/* Entry (i, j) is 10 i + j, counted from 1. */
+/* Entry (i, j) is 10 i + j, where i and j are counted from 1. */
 static struct csr tens(int64_t size, int n, const int *row, const int *col)
 {
     struct csr A;
@@ -43,7 +43,8 @@ static struct csr tens(int64_t size, int n, const int *row, const int *col)
     return A;
 }
 
-/* Fig. 1 of Wang et al. 2024: offsets 0 everywhere, 1 in rows 0..3, 3 in rows 0..2, -3 in rows 4 and 5. */
+/* Fig. 1 of Wang et al. 2024: the diagonals have offset 0 (all rows), 1 (rows 0 to 3), 3 (rows 0 to 2) and -3 (rows 4
+   and 5). */
 static struct csr diag6(void)
 {
     static const int row[] = {0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 4, 4, 5, 5};

@@ -31,7 +31,7 @@ static double number_after(const char *line, const char *key)
     return strtod(at + strlen(quoted), NULL); /* null becomes 0, for example for the column of a vector */
 }
 
-/* The numbers on the lines of the output, at (row, col). */
+/* The numbers in the output, each stored at its (row, col). */
 static struct printed *read_back(const struct talk *t)
 {
     static struct printed p;

@@ -251,7 +251,8 @@ static void scripts_need_permission_for_the_shell(void **state)
     talk_close(&t);
 }
 
-/* A file that a shell reads when it starts, or a program, might run what a lesson prints to it. */
+/* The output of a script could run as commands later if it were added to a program, or to a file that a shell reads
+   when it starts. */
 static void scripts_need_permission_for_hidden_files_and_programs(void **state)
 {
     static const struct {

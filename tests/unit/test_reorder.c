@@ -205,7 +205,8 @@ static int64_t fill(const struct csr *A)
     return count + n;
 }
 
-/* The inverse of the right permutation would also move rows, but would cause fill. */
+/* Each ordering at least halves the number of entries of L. The inverse permutation would also move rows, but would not
+   do this. */
 static void test_fill(void **state)
 {
     static const char *const names[] = {"amd", "metis"};
@@ -235,7 +236,8 @@ static void test_degree(void **state)
     csr_free(&B);
 }
 
-/* Every pair (i, j), i != j, for which A has only one of (i, j) and (j, i). */
+/* i and j are neighbours in the graph if i != j and A has (i, j), (j, i) or both. Neighbours are listed in ascending
+   order. */
 static void test_graph(void **state)
 {
     (void)state;

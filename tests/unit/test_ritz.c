@@ -210,7 +210,7 @@ static void test_companion(void **state)
     }
 }
 
-/* (x - 1)(x - 2)...(x - 8): its roots are sensitive. */
+/* (x - 1)(x - 2)...(x - 8): small changes of the coefficients move its roots far. */
 static void test_roots(void **state)
 {
     (void)state;
@@ -442,9 +442,8 @@ static void test_symmetric_is_not_lanczos(void **state)
     bed_free(&bed);
 }
 
-/* After 80 iterations of gmres the extreme eigenvalues have converged, and all Ritz values are real and between the
-   extreme eigenvalues.
- */
+/* After 80 iterations of gmres, the extreme eigenvalues have converged, and all Ritz values are real and between the
+   extreme eigenvalues. */
 static void check_gmres(const char *device)
 {
     enum { M = 90, STEPS = 80 };

@@ -133,8 +133,7 @@ static void test_failing_allocations(void **state)
 }
 
 /* The nth call of a kind fails on the device: the failure is reported, device memory is released, and the session can
-   continue.
- */
+   continue. */
 static bool solve_on_fake(struct fake *f, const char *solver, enum fake_call call, int64_t nth, struct err *e)
 {
     struct bed bed;

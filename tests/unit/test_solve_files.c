@@ -15,7 +15,7 @@ enum { ROWS_MOST = 2000 };
 
 static const double tol = 1e-6;
 
-/* ||b - A x|| / ||b||, row by row from the triplets. */
+/* ||b - A x|| / ||b||, with each row summed in long double. */
 static double residual_of(const struct csr *A, const double *b, const double *x)
 {
     double rr = 0, bb = 0;

@@ -299,7 +299,7 @@ static void test_failing_device(void **state)
         }
 }
 
-/* On a grid Gauss-Seidel takes about half of Jacobi's iterations, and SOR with a good omega takes far fewer. */
+/* On a grid, Gauss-Seidel takes about half of Jacobi's iterations, and SOR with a good omega takes far fewer. */
 static void test_fewer_iterations(void **state)
 {
     (void)state;

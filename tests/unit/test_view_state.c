@@ -58,7 +58,7 @@ static void keep(const struct session *s, void *kept[VIEWS_MAX])
     }
 }
 
-/* Fail if a view other than `changed` differs from its saved picture; release the pictures. */
+/* Fail if the state of a view other than `changed` differs from its saved copy. Release the copies. */
 static void compare(struct session *s, void *kept[VIEWS_MAX], const struct view *changed)
 {
     for (int i = 0; views[i]; i++) {

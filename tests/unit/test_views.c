@@ -230,7 +230,7 @@ static void uniform_looks_uniform(void **state)
     fclose(f);
 }
 
-/* A failing allocation inside a view only leaves a message. */
+/* If an allocation inside a view fails, the view is still shown, or the error is about memory. */
 static void without_memory(void **state)
 {
     (void)state;
