@@ -49,8 +49,8 @@ bool scope_alone(const struct scope_run *run); /* blocks must run one after anot
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
 /* The state of host thread t; NULL: not enough memory; the run holds the error. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
-/* An access of a lane, and its line in the source. base is a host address, or an offset in shared memory. name is the
-   name of the array or of the warp collective. */
+/* An access of a lane, and its line in the source. `base` is a host address, or an offset in shared memory. `name` is
+   the name of the array or of the warp collective. */
 struct lane_access {
     enum access_kind kind;
     bool shared, integral;

@@ -103,8 +103,8 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
 void rest();
 /* The running lane is at the end of a loop iteration. Called only in a watched launch. */
 void reconverge(source at);
-/* Run body(ctx) for every thread of the grid. kernel is the text of the launch in the source, and function is the name
-   of the kernel that the launch runs; both are for messages. */
+/* Run body(ctx) for every thread of the grid. `kernel` is the text of the launch in the source, and `function` is the
+   name of the kernel that the launch runs; both are for messages. */
 void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
 
 /* An index with the source line that it was written on, so that kernels can write p[i]. */

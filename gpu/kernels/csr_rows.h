@@ -16,7 +16,7 @@ template <int V> __device__ unsigned vector_mask()
     return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);
 }
 
-/* The sum of val * x over the entries begin .. end-1, computed by the V lanes of a vector; lane 0 returns it.
+/* The sum of val * x over the entries [begin, end), computed by the V lanes of a vector; lane 0 returns it.
    Participants: all lanes of the vector. */
 template <typename T, int V>
 __device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)

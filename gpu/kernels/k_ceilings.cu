@@ -118,7 +118,7 @@ extern "C" const struct ceiling_ops KERNEL_SYMBOL(ceilings) = {
 #ifndef __CUDACC__
 enum : int64_t { PIECE = 1 << 17 }; /* elements between two checks of the user's Ctrl-C: 1 MB */
 
-/* The share of host thread t of `lanes` threads: elements from .. to-1 of n. */
+/* The share of host thread t of `lanes` threads: elements [from, to) of n. */
 struct share {
     int64_t from, to;
 };

@@ -159,7 +159,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
 }
 
 /* A panel of one column, used if not even two columns fit in the registers of a block. The block also swaps the rows of
-   columns from .. to-1, so that several blocks can work on one column in the update that follows. */
+   columns [from, to), so that several blocks can work on one column in the update that follows. */
 template <typename T>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)

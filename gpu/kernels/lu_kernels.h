@@ -63,7 +63,7 @@ template <typename T> __device__ void lu_larger(T &best, int &at, T other, int w
 }
 
 /* The best candidate of a warp, returned to all lanes: candidates are compared by the upper half of their bits, then by
-   the lower half, then by the row. best is not negative; 0 with INT32_MAX means that there is no candidate. */
+   the lower half, then by the row. `best` is not negative; 0 with INT32_MAX means that there is no candidate. */
 template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
 {
     auto bits = lu_bits(best);
@@ -94,7 +94,7 @@ template <typename T, typename H, typename P> __device__ void lu_block_argmax(T 
     lu_warp_argmax(best, at);
 }
 
-/* The row that ends up in `row` of the panel after the swaps of its columns from .. w-1. */
+/* The row that ends up in `row` of the panel after the swaps of its columns [from, w). */
 template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
 {
 #pragma unroll 1

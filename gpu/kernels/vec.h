@@ -322,7 +322,7 @@ static inline double total(const double *part, int k)
     return sum;
 }
 
-/* The sums of a pass over elements from .. end-1. */
+/* The sums of a pass over the elements [from, end). */
 template <typename PASS> static vec_sums stretch_sums(PASS &pass, int64_t from, int64_t end)
 {
     double a = 0, b = 0, c = 0;

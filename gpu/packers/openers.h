@@ -28,7 +28,7 @@ struct by_diagonal {
     static __device__ int64_t to(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
 };
 
-/* The first of entries from .. end-1 of a row whose column is at least c; `end` if there is no such entry. */
+/* Among the entries [from, end) of a row: the first entry whose column is at least c, or `end` if there is none. */
 template <typename P> __device__ int64_t first_not_below(P col, int64_t from, int64_t end, int64_t c)
 {
     while (from < end) {

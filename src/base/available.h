@@ -6,7 +6,7 @@
 
 /* An estimate in bytes: the smallest of the machine's available memory, the memory that the process may still allocate
    under RLIMIT_AS and RLIMIT_DATA, and the memory that its control group and the parent groups (cgroup v1 or v2) still
-   allow. root is empty except in tests, which pass a folder that contains `proc` and `sys`. */
+   allow. `root` is empty except in tests, which pass a folder that contains `proc` and `sys`. */
 int64_t memory_available(const char *root);
 
 #endif

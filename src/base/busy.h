@@ -9,7 +9,7 @@ struct busy {
     double own_us;  /* processor time that this process has used */
 };
 
-/* root is empty except in tests, which pass a folder that contains `proc/stat`. */
+/* `root` is empty except in tests, which pass a folder that contains `proc/stat`. */
 struct busy busy_now(const char *root);
 /* How many processors other programs used on average between the readings `from` and `to`; NaN if the machine does not
    report it. */

@@ -24,8 +24,8 @@ struct gzip_sum {
     uint32_t crc, bytes;
 };
 enum { GZIP_ENDS = 10 };             /* number of bytes before the first piece, and also after the last piece */
-void gzip_head(char out[GZIP_ENDS]); /* precedes the first piece */
+void gzip_head(char out[GZIP_ENDS]); /* the bytes before the first piece */
 void gzip_add(struct gzip_sum *s, const struct gzip *g);       /* add the piece of g, which is the next in order */
-void gzip_tail(const struct gzip_sum *s, char out[GZIP_ENDS]); /* follows the last piece */
+void gzip_tail(const struct gzip_sum *s, char out[GZIP_ENDS]); /* the bytes after the last piece */
 
 #endif

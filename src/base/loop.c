@@ -1,4 +1,4 @@
-/* Long loops that Ctrl-C ends. */
+/* Long loops that Ctrl-C can end. */
 #include "loop.h"
 #include "clock.h"
 #include "err.h"

@@ -1,5 +1,5 @@
-/* Long loops that Ctrl-C ends. The thread that runs a command has the command's watch (loop_enter), so that loops deep
-   in the call tree need no watch as an argument:
+/* Long loops that Ctrl-C can end. The thread that runs a command has the command's watch (loop_enter), so that loops
+   deep in the call tree need no watch as an argument:
 
        struct loop l = loop_of("packing", rows);
        #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (rows > THREADS_FROM)
@@ -9,8 +9,8 @@
 
    Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A loop in
    a thread without a watch never stops. After a stop, the remaining iterations do nothing, and all further loops up
-   to the next loop_enter do nothing, too. A function without a struct err may therefore leave its result unfinished, provided that
-   its caller calls loop_end or loop_tick before it trusts the result. */
+   to the next loop_enter do nothing, too. A function without a struct err may therefore leave its result unfinished,
+   provided that its caller calls loop_end or loop_tick before it trusts the result. */
 #ifndef LOOP_H
 #define LOOP_H
 

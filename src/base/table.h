@@ -32,8 +32,8 @@ void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
 /* table_text prints aligned columns under headings. table_records prints "heading value" lines, with a blank line
-   between rows. width is the width of the terminal: table_text drops columns that have one value in all rows, hides the
-   columns of the lowest rank, and wraps long texts, with notes below the table; the first column always stays.
+   between rows. `width` is the width of the terminal: table_text drops columns that have one value in all rows, hides
+   the columns of the lowest rank, and wraps long texts, with notes below the table; the first column always stays.
    table_records continues values on the next line. width 0: no limit. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);

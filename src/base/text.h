@@ -31,8 +31,8 @@ char *show_bytes(double bytes, char *out, size_t size);
 char *show_us(double us, char *out, size_t size);
 /* 12345678 -> "12,345,678". Returns out. */
 char *show_count(int64_t n, char *out, size_t size);
-/* "1 row", "1,234 rows", "2 entries", "3 matrices": a count with its noun, for use in sentences. noun is given in the
-   singular. */
+/* "1 row", "1,234 rows", "2 entries", "3 matrices": a count with its noun, for use in sentences. The noun is given in
+   the singular. */
 struct counted {
     char text[80];
 };

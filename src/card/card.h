@@ -43,7 +43,7 @@ struct card_row {
     double needs_us;     /* in state CARD_LATE: estimated time that the line needs; 0: not known */
     bool known[CARD_KEYS];
     union {
-        double num;       /* also for integers, whose absolute value is below 2^53 */
+        double num;       /* also holds integers, whose absolute value is below 2^53 */
         const char *text; /* a string constant */
     } value[CARD_KEYS];
 };

@@ -199,7 +199,7 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
 
 enum { BLOCK_LEAST = 2, BLOCK_MOST = 8, BLOCK_ROWS = 1 << 16 };
 
-/* The number of b x b blocks with at least one entry in the block rows from .. to-1. mark[cols / b + 1] holds the last
+/* The number of b x b blocks with at least one entry in the block rows [from, to). mark[cols / b + 1] holds the last
    block row that counted each block column; fill it with -1 before the first call. */
 static int64_t count_blocks(const struct csr *A, int b, int64_t from, int64_t to, int *mark)
 {

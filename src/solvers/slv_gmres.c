@@ -74,7 +74,7 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* On the host, wait for the block sums of columns from .. to-1 and add them, as in the thesis. */
+/* On the host, wait for the block sums of the columns [from, to) and add them, as in the thesis. */
 static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
 {
     double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
@@ -90,7 +90,7 @@ static bool sums_of_host(struct solve *v, int from, int to, int row, struct err 
                     e);
 }
 
-/* Orthogonalise q against the columns from .. to-1; row `row` of the work memory receives the coefficients. */
+/* Orthogonalise q against the columns [from, to); row `row` of the work memory receives the coefficients. */
 static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
 {
     int m = (int)v->set.m;
