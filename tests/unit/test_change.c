@@ -2,6 +2,7 @@
    commands. */
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
+#include "session/matrix.h"
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/mem.h"
@@ -609,9 +610,26 @@ static void test_completion(void **state)
     talk_close(&t);
 }
 
+/* The residual of a stopped solve of a large matrix is computed without compensated sums; it agrees with the other. */
+static void test_stopped_at_once(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 650 as P; solve cg maxit 3 on cpu"));
+    assert_true(t.s.current->csr.nnz > 1 << 21);
+    double residual = t.s.solve->result.residual_true, error = t.s.solve->result.error_known;
+    assert_true(talk_line(&t, "solve cg on cpu step; step 3; stop"));
+    assert_int_equal(t.s.solve->reason, STOPPED);
+    assert_true(fabs(t.s.solve->result.residual_true - residual) <= 1e-12 * residual);
+    assert_true(fabs(t.s.solve->result.error_known - error) <= 1e-12 * error);
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_stopped_at_once),
         cmocka_unit_test(test_back),
         cmocka_unit_test(test_far_back),
         cmocka_unit_test(test_back_preconditioned),
