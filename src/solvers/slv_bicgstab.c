@@ -64,8 +64,9 @@ void bicg_explain(const struct solve *v, char *out, size_t size)
     static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
     snprintf(out, size,
              "broke down: %s = %.2e is 0 up to rounding errors, after iteration %lld; A may be singular (`check only "
-             "rank`). gmres does not divide by this quantity; `change maxit` and `continue` restart from this x",
-             what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations);
+             "rank`). gmres does not divide by this quantity; `change maxit %lld` and `continue` restart from this x",
+             what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations,
+             (long long)v->set.maxit);
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)

@@ -122,6 +122,32 @@ static void put(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
+/* The commands that the message about a breakdown names are accepted as they are written. */
+static void advice_after_a_breakdown_can_be_typed(void **state)
+{
+    static const char skew[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -1\n";
+    static const char *const broken[] = {"bicgstab", "qmrcgstab"};
+    struct talk t;
+    char path[64], line[96];
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/warpspy-%d.mtx", (int)getpid());
+    snprintf(line, sizeof line, "load %s as S", path);
+    put(path, skew, sizeof skew - 1);
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, line));
+    remove(path);
+    for (int i = 0; i < COUNT(broken); i++) {
+        snprintf(line, sizeof line, "solve %s S on cpu", broken[i]);
+        talk_says(&t, line, "broke down");
+        const char *at = strstr(t.out, "`change ");
+        assert_non_null(at);
+        snprintf(line, sizeof line, "%.*s", (int)strcspn(at + 1, "`"), at + 1);
+        assert_true(talk_line(&t, line));
+        assert_true(talk_line(&t, "continue"));
+    }
+    talk_close(&t);
+}
+
 static void refusals_of_singular_matrices_suggest_next_step(void **state)
 {
     struct talk t;
@@ -235,6 +261,7 @@ int main(void)
         cmocka_unit_test(old_results_are_marked),
         cmocka_unit_test(refusals_of_complex_matrices_name_what_works),
         cmocka_unit_test(prune_drops_zeros),
+        cmocka_unit_test(advice_after_a_breakdown_can_be_typed),
         cmocka_unit_test(refusals_of_singular_matrices_suggest_next_step),
         cmocka_unit_test(files_of_other_kinds_are_named),
         cmocka_unit_test(new_matrices_are_made_on_the_current_device),
