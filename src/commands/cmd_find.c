@@ -143,7 +143,7 @@ static bool read_search(const char *text, const struct kind_of_search **kind, st
     *kind = NULL;
     for (int i = 0; i < COUNT(searches); i++)
         if (!strcmp(searches[i].word, word)) *kind = &searches[i];
-    if (!*kind) return is_not(at, "something to find: rows or entries", e);
+    if (!*kind) return is_not(at, "something to find: rows or entries, such as `rows > 100`", e);
     for (bool more = text[strspn(text, " ")] != 0; more;) {
         struct condition *c = &s->condition[s->n];
         if (s->n++ == CONDITIONS_MAX) return fail(e, E_LIMIT, "at most %d conditions are possible", CONDITIONS_MAX);

@@ -165,7 +165,7 @@ static void wrong_conditions_are_refused(void **state)
     } cases[] = {
         {"find", "is missing after `find`"},
         {"find cols", "`cols` in the condition is not something to find: rows or entries"},
-        {"find > 100", "`>` in the condition is not something to find"},
+        {"find > 100", "`>` in the condition is not something to find: rows or entries, such as `rows > 100`"},
         {"find rows width > 3", "`width` in the condition is not a measure of rows: length, sum, diagonal or max"},
         {"find rows sum", "a comparison: < <= > >= = != is missing at the end"},
         {"find rows sum = ", "a number is missing at the end of the condition"},
