@@ -851,6 +851,17 @@ def test_each_command_is_paged_before_the_next():
     quits(s)
 
 
+def test_wrapped_lines_of_a_numbered_cause_are_indented():
+    s = Session("--device cpu", rows=40, cols=60)
+    s.wait("]> ")
+    s.line("gen poisson2d 20; explain csr-scalar")
+    s.wait("Each time shows")
+    lines = s.text().splitlines()
+    first = next(i for i, line in enumerate(lines) if line.startswith("1. "))
+    assert len(lines[first]) > 40 and lines[first + 1].startswith("   "), s.text()
+    quits(s)
+
+
 def test_lines_typed_ahead_are_not_keys_of_the_pager():
     s = at_prompt()
     s.child.send("help\rversion\r")
