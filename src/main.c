@@ -104,7 +104,7 @@ static bool take_option(struct options *o, int c)
     }
 }
 
-/* Report what is wrong with an option, because getopt's own message would print the control bytes of the option. c is
+/* Report what is wrong with an option, because getopt's own message would print the control bytes of the option. `c` is
    the result of getopt, and `word` is the word that getopt read. */
 static bool wrong_option(int c, const char *word)
 {

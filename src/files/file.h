@@ -37,7 +37,7 @@ struct file_kind {
     /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
        info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-    /* Write the whole file, or nothing on failure. info may be NULL. If `save` is NULL, this kind can only be read. */
+    /* Write the whole file, or nothing on failure. `info` may be NULL. If `save` is NULL, the kind is read-only. */
     bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                  struct watch *w, struct err *e);
 };
@@ -58,9 +58,9 @@ void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
 
 /* ---- file_arrays.c: from the arrays of a file to a matrix ---- */
 
-/* A function that converts a number in memory, in this machine's byte order, to double. kind is f (float), i (integer),
-   u (unsigned) or b (boolean); bytes is its size. NULL if there is no such type. 64-bit integers beyond 2^53 are
-   rounded. */
+/* A function that converts a number in memory, in this machine's byte order, to double. 64-bit integers beyond 2^53 are
+   rounded. `kind` is f (float), i (integer), u (unsigned) or b (boolean); `bytes` is the size of the number. Returns
+   NULL if there is no such type. */
 typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 

@@ -33,7 +33,7 @@ const char *const integer_fault_text[] = {
     [FAULT_TOO_LARGE] = "an integer beyond 64 bits",
 };
 
-/* Why a text is not an integer. s is the character that should be a digit. */
+/* Why a text is not an integer. `s` is the character that should be a digit. */
 static enum integer_fault fault_at(const char *s, const char *end)
 {
     if (s == end) return FAULT_EMPTY;

@@ -56,10 +56,11 @@ struct kernel {
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     /* is this the best kernel of its format for A? (see kernel_default) NULL: never */
     bool (*best)(const struct csr *A);
-    /* scratch, prepare and release may be NULL. scratch: bytes of memory that the kernel keeps on the device in
-       addition to the matrix. prepare fills this memory and the note, once. release frees what the note refers to. */
+    /* bytes of memory that the kernel keeps on the device in addition to the matrix; may be NULL */
     int64_t (*scratch)(const struct mat *M);
+    /* fills this memory and the note, once; may be NULL */
     bool (*prepare)(const struct launch *L, struct err *e);
+    /* frees what the note refers to; may be NULL */
     void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);

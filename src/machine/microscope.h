@@ -186,7 +186,7 @@ struct scope_sink {
 
 /* Count the memory traffic of k on M, which must be on the emulator. sample: approximate number of blocks per launch to
    watch, evenly spaced with a random start; 0: all blocks. If blocks depend on one another, all blocks run even if only
-   some are watched. sink may be NULL; in that case, host threads run blocks in parallel if the kernel allows it. */
+   some are watched. `sink` may be NULL; in that case, host threads run blocks in parallel if the kernel allows it. */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
 /* to += scale * t, rounded to integers. */

@@ -111,7 +111,7 @@ bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t 
    becomes 0 if the result is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
 /* Return p->state, which is the packer's data on the host between plan and pack. The first call allocates and clears
-   the state. release frees what the state's fields point to; NULL: nothing to free. */
+   the state. `release` frees what the state's fields point to; NULL: nothing to free. */
 void *packing_state(struct packing *p, size_t bytes, void (*release)(void *state), struct err *e);
 /* Allocate the work buffers for n pairs and their sorted copies. */
 bool packing_pairs(struct packing *p, int64_t n, struct err *e);

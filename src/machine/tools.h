@@ -25,8 +25,8 @@ struct pairs {
     double *payload[2]; /* the 8 bytes of a payload are copied unchanged, whatever their type */
 };
 
-/* The tools work on device memory and are asynchronous on cuda. temp is work memory on the device; the function `bytes`
-   computes its size. */
+/* The tools work on device memory and are asynchronous on cuda. `temp` is work memory on the device; the function
+   `bytes` computes its size. */
 struct tools {
     /* Size in bytes of the temporary memory for sorting `sorted` pairs and for a scan of `added` counts; -1 on
        failure. */

@@ -37,7 +37,7 @@ bool csr_from_triplets(struct csr *A, int64_t rows, int64_t cols, int64_t n, con
 bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col, const double *val,
                const double *imag, int64_t *duplicates, struct watch *w, struct err *e);
 /* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;
-   positions must ascend. spare has room for n keys. For long rows, the time is linear in n. */
+   positions must ascend. `spare` has room for n keys. For long rows, the time is linear in n. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);

@@ -16,7 +16,7 @@ struct generator {
     const char *name, *about, *usage;    /* usage: "poisson2d NX [NY]" */
     const char *aliases;                 /* other names, separated by blanks; NULL: none */
     struct param params[PARAMS_MAX + 1]; /* positional, integers */
-    /* Fill *out with the matrix; p holds the parameters. Every seed is valid. w may be NULL. */
+    /* Fill *out with the matrix; p holds the parameters. Every seed is valid. `w` may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
 };
 extern const struct generator *const generators[]; /* terminated by NULL */

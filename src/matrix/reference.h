@@ -16,8 +16,8 @@ struct csr;
 
 /* Compute y = alpha A x + beta y in double precision with compensated sums. Also compute, for each row, the error bound
    for arithmetic in type `real`: bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an
-   allowance for underflow if an operand or product is subnormal. bound may be NULL. If beta is 0, the input value of y
-   is not read. */
+   allowance for underflow if an operand or product is subnormal. `bound` may be NULL. If beta is 0, the input value of
+   y is not read. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
 struct verdict {

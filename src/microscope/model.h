@@ -66,7 +66,7 @@ struct workload {
 };
 
 /* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
-   robin. sample: as in count_kernel. counts may be NULL. The requests of a block are kept in memory. Fails with the
+   robin. sample: as in count_kernel. `counts` may be NULL. The requests of a block are kept in memory. Fails with the
    errors of count_kernel. */
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
                  struct watch *w, struct counts *counts, struct workload *out, struct err *e);
@@ -79,7 +79,7 @@ struct machine {
     int sms;   /* multiprocessors */
     struct ceilings c;
 };
-/* The machine of d if d is a GPU with measured ceilings, otherwise an NVIDIA H200. d may be NULL. */
+/* The machine of d if d is a GPU with measured ceilings, otherwise an NVIDIA H200. `d` may be NULL. */
 struct machine machine_of(const struct device *d);
 
 /* What can limit a launch. All limits act at the same time; the slowest determines the time. */
