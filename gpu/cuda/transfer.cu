@@ -22,7 +22,7 @@ static cudaStream_t stream_of(const struct device *d, void *stream)
     return static_cast<cudaStream_t>(stream ? stream : d->stream);
 }
 
-/* sync also makes d the current device of this thread. */
+/* The sync also makes d the current device of this thread. */
 static void *pin(struct device *d, int64_t bytes, struct err *e)
 {
     void *p = NULL;

@@ -261,7 +261,7 @@ static bool whole_blocks(const struct stored *S, struct err *e)
 
 static const int64_t unsorted[PARAMS_MAX] = {32, 1};
 
-/* The library's source is closed, so the lessons below rely on its manual and on measurements. */
+/* The library's source is closed, so the `lesson` texts below rely on its manual and on measurements. */
 #define CLOSED "The source is closed: the kernel cannot be traced, only timed.\n"
 #define CSR1                                                                                    \
     "In measurements, the kernel handles rows of any length well, like csr-merge. The manual\n" \

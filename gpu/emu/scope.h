@@ -26,7 +26,7 @@ struct lane_log {
 };
 enum { SCOPE_LOG = 2048 }; /* notes per lane */
 
-/* State of watching one or more launches. */
+/* The state of a watch over one or more launches. */
 struct scope_run;
 /* The part of a scope_run that one host thread uses. */
 struct scope_thread;

@@ -36,7 +36,7 @@ struct scope_run {
     const struct mat *M;
     struct {
         const char *file, *name;
-    } origin[SCOPE_SITES]; /* the strings in the kernel's object file */
+    } origin[SCOPE_SITES]; /* pointers to strings in the kernel's object file */
     struct scope_thread *thread[THREADS_MOST];
     uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, one bit each */
     bool together;                     /* blocks depend on one another, so all blocks must run, in order */

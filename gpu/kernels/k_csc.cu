@@ -8,8 +8,8 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One column per thread. Neighbouring threads read neighbouring elements of x, once. The elements of row and val that
-   the threads read lie a column length apart, and the elements of y are scattered. */
+/* One column per thread. Each element of x is read once, and neighbouring threads read neighbouring elements of x. The
+   elements of row and val that the threads read lie a column length apart, and the elements of y are scattered. */
 template <typename T>
 __global__ void csc_atomic(unsigned cols, GPTR(const int) ptr, GPTR(const int) row, GPTR(const T) val, T alpha,
                            GPTR(const T) x, GPTR(T) y)

@@ -77,7 +77,7 @@ __global__ void brcsd1_heads(int64_t blocks, GPTR(const int) block, GPTR(const i
     if (b < blocks) out[record[b]] = block[b];
 }
 
-/* One thread per entry of a tile writes its value to its block, diagonal and row. */
+/* One thread per entry of a tile writes the entry's value to the slot for its block, diagonal and row. */
 template <typename T>
 __global__ void brcsd1_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                             GPTR(const T) val, int64_t blocks, GPTR(const int) block, GPTR(const int) dnum,

@@ -28,8 +28,8 @@ const char *number_plain(const char *at, double *value);
    NUMBER_ROOM. */
 size_t number_print(double value, char *out);
 
-/* bytes holds eight characters minus '0'. Set the top bit of each byte that is not a digit. Only the first set bit is
-   reliable, because the addition may carry out of the byte after that bit. */
+/* Each byte of `bytes` is a character minus '0'. Set the top bit of each byte that is not a digit. Only the first set
+   bit is reliable, because the addition may carry out of the byte after that bit. */
 static inline uint64_t digits_end(uint64_t bytes)
 {
     return ((bytes + 0x7676767676767676) | bytes) & 0x8080808080808080;

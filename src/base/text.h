@@ -18,8 +18,8 @@ char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size
 char *print_lines(const char *text, char *out, size_t size);
 /* Print safe text for HTML, SVG or XML: & < > and quotes become entities. */
 void text_html(FILE *f, const char *text);
-/* The length of the UTF-8 sequence at text, or 0 if the sequence is invalid; *point receives its code point. text has n
-   > 0 bytes. */
+/* The length of the UTF-8 sequence at `text`, or 0 if the sequence is invalid. The text has n > 0 bytes. *point
+   receives the code point. */
 int utf8_decode(const char *text, size_t n, uint32_t *point);
 /* Width of text in terminal columns. */
 int text_width(const char *text);

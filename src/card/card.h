@@ -22,11 +22,11 @@ struct card_key {
 };
 enum card_state {
     CARD_LEFT,    /* the line was cancelled before it ran, or another line was requested */
-    CARD_FOUND,   /* finding and advice hold the result */
+    CARD_FOUND,   /* the finding and the advice hold the result */
     CARD_UNFIT,   /* the line does not apply, because the matrix is not square */
     CARD_STOPPED, /* the line was cancelled while it ran */
     CARD_LATE,    /* the line was skipped, or ended, because costly lines had no time left */
-    CARD_FAILED   /* finding holds the reason: not enough memory, or no library */
+    CARD_FAILED   /* the finding holds the reason: not enough memory, or no library */
 };
 struct card_line;
 struct card_row {
@@ -55,10 +55,11 @@ struct card;
 struct card_line {
     const char *name, *about;
     struct card_key keys[CARD_KEYS + 1];
-    bool costly; /* on a large matrix, it shares a limited time with the other costly lines unless it is requested */
-    bool square; /* only for square matrices */
-    bool empty;  /* also for a matrix without rows or columns */
-    bool real;   /* its advice is dropped for complex matrices */
+    bool costly; /* on a large matrix, the costly lines share a limited time; a line that the user requests is not
+                    limited */
+    bool square; /* the line runs only for square matrices */
+    bool empty;  /* the line runs also for a matrix without rows or columns */
+    bool real;   /* the line's advice is dropped for complex matrices */
     bool finite; /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
