@@ -23,8 +23,8 @@ static void say_quantiles(struct out *o, const struct row_lengths *l)
     }
 }
 
-/* The cost of a warp in a kernel with one thread per row: 32 times the length of the longest of its 32 rows, divided by
-   the number of entries of these rows. */
+/* Print the cost of a warp in a kernel with one thread per row: 32 times the length of the longest of its 32 rows,
+   divided by the number of entries of these rows. */
 static void say_warps(struct out *o, const struct csr *A)
 {
     struct warps w;

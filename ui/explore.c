@@ -294,7 +294,8 @@ bool explore_drive(struct session *s)
     return true;
 }
 
-/* Go to the row and column that a line such as "200" or "200 220" names, like the key / in a pane. */
+/* Does the line name a row and perhaps a column, such as "200" or "200 220"? Such a line moves the cursor, like the key
+   / in a pane. */
 static bool is_place(const char *line)
 {
     size_t n = strspn(line, " ");

@@ -107,8 +107,8 @@ static char **matches(const char *text, int start, int end)
 
 /* ---- lines ---- */
 
-/* A shell that runs after this program may read its line with readline too. The unused character VEOL2 distinguishes
-   its modes from the modes of this program, so that the guardian changes only the modes of this program. */
+/* A shell that runs after this program may read its line with readline too. The unused character VEOL2 marks the
+   terminal modes of this program, so that the guardian does not change the modes of that shell. */
 static void prepare_marked(int meta)
 {
     struct termios now;

@@ -10,8 +10,8 @@
 
 static const double FRAME_US = 0.1e6; /* minimum time between two frames if no key is pressed */
 
-/* The view that shows the work without the explorer, for example in `solve cg view`. The work handles all keys of this
-   view. */
+/* Handle a key. Without the explorer, for example in `solve cg view`, only the view of the work is on the screen, and
+   the work handles all keys. */
 static void take_key(struct session *s, int key)
 {
     if (screen_explorer(s)->on)

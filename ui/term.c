@@ -318,7 +318,8 @@ bool term_stop_pressed(void)
     return stopped;
 }
 
-/* After kill -STOP, the shell has used the terminal: set its modes and clear it before the next frame. */
+/* After kill -STOP, the shell has used the terminal: set the modes of the terminal and clear the screen before the next
+   frame. */
 static void enter_again(void)
 {
     struct termios modes = key_modes();

@@ -34,7 +34,8 @@ static bool is_hidden(const char *path)
     return false;
 }
 
-/* Output in such a file might be run later, by a shell that starts or by name. */
+/* Output that is written to a hidden file or a program could run as commands later: when a shell starts, or when the
+   program runs. */
 bool file_is_allowed(const struct session *s, const char *path, struct err *e)
 {
     struct stat st;

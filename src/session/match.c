@@ -158,8 +158,8 @@ static const struct item *pair_of_value(const struct match *m)
     return found;
 }
 
-/* What a word is that is not a value of the kind k: "a kernel" for csr-vector; NULL if no other registry has the word.
- */
+/* The kind of value that the word is, other than k: for example "a kernel" for csr-vector. NULL if no other registry
+   has the word. */
 static const char *what_else(const struct kind *k, const char *text)
 {
     for (const struct kind *other = kinds; other->name; other++)

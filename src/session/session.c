@@ -86,9 +86,7 @@ void session_progress(const struct session *s, char *out, size_t size)
 }
 
 /* Store the progress, and show it on a terminal if the command has run for a while. Returns false if the user pressed
-   Ctrl-C.
-
- */
+   Ctrl-C. */
 static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     struct session *s = w->user;

@@ -1,6 +1,6 @@
 /* QMRCGSTAB (Chan, Gallopoulos, Simoncini, Szeto, Tong 1994): the steps of BiCGSTAB, each followed by a
-   quasi-minimisation that smooths the residual. The residual of the smoothed x is also updated by a recurrence, so the
-   record holds its norm itself, not just a bound on the norm. */
+   quasi-minimisation that smooths the residual. A recurrence also updates the residual of the smoothed x, so the record
+   holds the norm of this residual, and not just a bound on the norm. */
 #include "base/base.h"
 #include "machine/bicg_ops.h"
 #include "matrix/csr.h"

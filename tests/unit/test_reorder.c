@@ -236,8 +236,8 @@ static void test_degree(void **state)
     csr_free(&B);
 }
 
-/* i and j are neighbours in the graph if i != j and A has (i, j), (j, i) or both. Neighbours are listed in ascending
-   order. */
+/* The vertices i and j are neighbours in the graph if i != j and A has (i, j), (j, i) or both. Neighbours are listed in
+   ascending order. */
 static void test_graph(void **state)
 {
     (void)state;

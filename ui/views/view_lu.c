@@ -107,7 +107,7 @@ static void mark_pivot(struct figure *f, const struct lu_plan *p)
     if (p->v->k) figure_circle(f, ST_BAD, x_of(p, cell) + p->width / 2.0, y_of(p, cell) + 0.5, 0.7);
 }
 
-/* The number of the first column of every few cells. */
+/* Draw the numbers of the columns, but only for every few cells if there is not enough room. */
 static void draw_columns(struct figure *f, const struct lu_plan *p)
 {
     char text[32];

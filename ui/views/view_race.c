@@ -132,8 +132,8 @@ static void draw_curve(struct canvas *c, const struct reach *p, const struct rac
 enum { FINE = 8 };
 
 /* Put the letter of a curve to the right of its end, which is free because curves fall. Two curves may end at the same
-   point, so every second letter is further away; letters of curves that just reached the tolerance are above its line,
-   because its name is below. */
+   point, so every second letter is further away; letters of curves that end at the tolerance are above the line of the
+   tolerance, because the name of the line is below it. */
 static void figure_letter(struct figure *to, const struct reach *p, int i, double x, double y, double tol)
 {
     const struct plot *f = &p->frame;

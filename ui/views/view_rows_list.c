@@ -49,7 +49,7 @@ static void list_histogram(struct bin_list *t, const struct histogram *g)
     }
 }
 
-/* The rows of at most this length, and their share of all rows and of all entries. */
+/* For each bin, list the rows up to its greatest length, and their share of all rows and of all entries. */
 static void list_cumulative(struct bin_list *t, const struct histogram *g, const struct row_lengths *l)
 {
     double rows = (double)l->below[l->n], entries = fmax(1, (double)l->entries[l->n]);

@@ -164,7 +164,7 @@ static void paint_signs(struct painter *p, const struct pixels *x, int y, bool l
     }
 }
 
-/* The numbers of rows and columns. A tick is in the middle of its row or column. */
+/* Draw axes with the numbers of rows and columns. A tick is in the middle of its row or column. */
 static bool paint_axes(struct painter *p, const struct pixels *x, bool names, bool light, struct err *e)
 {
     const struct window *v = &x->win;
