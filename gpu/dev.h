@@ -12,8 +12,8 @@
 extern "C" {
 #endif
 
-/* The launches that device_ceilings times, on vectors of doubles on the device. n is a power of two; lanes is the
-   number of threads that share the work. */
+/* The launches that device_ceilings times, on vectors of doubles on the device. n is a power of two, and `lanes` is
+   the number of threads that share the work. */
 struct ceiling_ops {
     void (*fill)(struct device *d, int64_t n, double value, double *x);
     /* Read every element of x[0..n-1] `passes` times; thread i writes its sum to sums[i], 0 <= i < lanes. */

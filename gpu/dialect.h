@@ -238,7 +238,7 @@ static inline void host_shares(const struct launch *L, int threads, int64_t n, i
 }
 
 /* Wrap a host loop as a kernel's launch function: on_one runs the loop on one thread, and on_all runs it on all
-   threads. A launch that Ctrl-C ended fails. */
+   threads. If Ctrl-C ended the loop, the launch fails. */
 template <void (*LOOP)(const struct launch *, int threads)> bool on_one(const struct launch *L, struct err *e)
 {
     LOOP(L, 1);

@@ -6,7 +6,7 @@
 
 #include <cuda_runtime.h>
 
-/* Report a failed call. sync then detects whether the device is lost. */
+/* Report a failed call. The sync then detects whether the device is lost. */
 static bool succeeded(struct device *d, const char *what, cudaError_t status, struct err *e)
 {
     if (status == cudaSuccess) return true;

@@ -145,7 +145,7 @@ static bool begin(const char *kernel, dim3 grid, dim3 block)
     return true;
 }
 
-/* Run block number b of the grid. watch decides whether the block runs and is watched; watch may be NULL. */
+/* Run block number b of the grid. `watch` decides whether the block runs and is watched; `watch` may be NULL. */
 static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
 {
     enum scope_block what = watch ? scope_block(watch, b) : SCOPE_RUN;

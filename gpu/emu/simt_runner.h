@@ -43,8 +43,8 @@ struct fiber {
 /* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many collectives in
    progress as lanes. */
 struct meeting {
-    collective_call call; /* mask, source line and kind, which all its lanes share */
-    unsigned arrived;     /* lanes, one bit each */
+    collective_call call; /* mask, source line and kind of the collective */
+    unsigned arrived;     /* lanes that have arrived, one bit each */
 };
 struct warp {
     unsigned gone; /* lanes that have returned or lie beyond the end of the block, one bit each */

@@ -6,7 +6,7 @@ namespace KERNEL_SPACE
 
 enum { LU_UNKNOWNS = 32 }; /* unknowns per launch */
 
-/* Unknowns first .. first+w-1: the first warp of each block computes them, lane by lane; then all threads subtract
+/* Unknowns [first, first+w): the first warp of each block computes them, lane by lane; then all threads subtract
    their contribution from the remaining rows, one row per thread. Only the first block stores the unknowns. */
 template <typename T, bool UPPER>
 __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, GPTR(T) b, GPTR(T) x)

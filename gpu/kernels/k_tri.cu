@@ -121,7 +121,7 @@ template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, in
 }
 
 /* Prefetch the data of the row that is `ahead` positions later into the L2 cache. The position of its entries is
-   extrapolated from the length of row k. The lanes split the arrays: half of them take val, the largest array. */
+   extrapolated from the length of row k. The lanes share the arrays: half of the lanes take val, the largest array. */
 template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ahead, int last, tri_lead lead)
 {
 #ifdef __CUDACC__

@@ -147,8 +147,8 @@ static bool cut_blocks(struct packing *p, struct err *e)
     return ok && p->dev->ops->put(p->dev, p->room[ROOM_BASE].p, B->start, (B->n + 1) * (int64_t)sizeof(int), e);
 }
 
-/* Find the diagonals of all blocks: ROOM_NUMBER receives p->found offsets, and ROOM_BAND the index at which the offsets
-   of each block begin. */
+/* Find the diagonals of all blocks: ROOM_NUMBER receives p->found offsets, and ROOM_BAND receives the index at which
+   the offsets of each block begin. */
 static bool find_diagonals(struct packing *p, struct err *e)
 {
     const struct blocks *B = blocks_of(p);

@@ -46,7 +46,8 @@ static struct drm_layout *layout_of(struct packing *p)
     return static_cast<struct drm_layout *>(p->state);
 }
 
-/* Do the host's part of the conversion. before[n + 1] receives the number of diagonals before each segment. */
+/* Do the host's part of the conversion. `before` (n + 1 elements) receives the number of diagonals before each
+   segment. */
 static bool lay(struct packing *p, int *before, int64_t n, struct err *e)
 {
     drm_layout_free(layout_of(p));

@@ -43,7 +43,7 @@ void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
 void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
-give_fn message_list; /* adds a name to the list, or "..." after twelve; user: the struct message */
+give_fn message_list; /* adds a name to the list, or "..." after twelve names; user: the struct message */
 
 give_fn message_choice; /* adds a name to a list of t->of names: "a, b or c"; user: the struct message */
 give_fn message_item;   /* adds a name to a list of t->of names: "`a`, `b` or `c`"; user: the struct message */

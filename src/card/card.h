@@ -36,7 +36,7 @@ struct card_row {
     char advice[96];   /* what the finding means for formats and solvers; may be empty */
     struct {
         char text[48];
-        unsigned unless; /* bits of enum card_unless: the advice is dropped if one of them holds for the whole card */
+        unsigned unless; /* bits of enum card_unless: the advice is dropped if one of these facts holds for the card */
     } conditional;       /* further advice; its text may be empty */
     bool quiet;          /* nothing notable for a user: shown only if this line alone is requested */
     double us;           /* time that the line took */

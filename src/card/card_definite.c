@@ -19,7 +19,7 @@ extern const struct card_line card_line_gershgorin;
 /* The first diagonal entry that is not positive. */
 struct not_positive {
     double value;
-    int64_t row;     /* INT64_MAX: there is none */
+    int64_t row;     /* INT64_MAX: all diagonal entries are positive */
     int64_t below_0; /* number of negative diagonal entries */
 };
 
