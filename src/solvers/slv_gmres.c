@@ -227,7 +227,8 @@ const struct solver solver_gmres = {
     .about = "minimises the residual over all directions of a cycle, for any matrix; restarts after m iterations",
     .source = "THESIS 3.3",
     .needs = "a square matrix, and memory for m + 3 vectors",
-    .advice = "a larger m may help; restarted gmres stagnates if A is indefinite or far from normal",
+    .advice =
+        "a larger m may help (see `help change`); restarted gmres stagnates if A is indefinite or far from normal",
     .cost = "one SpMV with A, one more per restart, and on average 2 m + 13 vectors read or written for "
             "orthogonalisation; memory for m + 3 vectors",
     .when = "for any square matrix, if other solvers break down or their residual jumps: within a cycle the residual "

@@ -179,14 +179,21 @@ static void explain_converged(const struct solve *v, char *out, size_t size)
         snprintf(out, size, "max |x' - x| = %.2e, eps %.2e", v->max_diff, v->set.eps);
 }
 
+/* A limit that `change maxit` accepts after the solve has ended. */
+static long long larger_limit(const struct solve *v)
+{
+    return 2 * (long long)v->set.maxit + 100;
+}
+
 /* If the true and the recursive residual have separated, more iterations do not improve x, but a restart does. */
 static void explain_limit(const struct solve *v, char *out, size_t size)
 {
     int n = snprintf(out, size, "stopped at the limit of %s, residual %.2e", how_many(v->iterations, "iteration").text,
                      v->residual);
     if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
-        snprintf(out + n, size - (size_t)n, ", true residual %.2e; `change` restarts from this x, or give a larger tol",
-                 v->result.residual_true);
+        snprintf(out + n, size - (size_t)n,
+                 ", true residual %.2e; `change maxit %lld` restarts from this x, or give a larger tol",
+                 v->result.residual_true, larger_limit(v));
     else
         snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");
 }
@@ -219,9 +226,9 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
                  v->real == T_F32 ? ", or use f64" : "");
     else
         snprintf(out, size,
-                 "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; `change` restarts "
-                 "from this x%s, or give a larger tol",
-                 v->set.tol, v->result.residual_true, v->real == T_F32 ? "; use f64" : "");
+                 "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; "
+                 "`change maxit %lld` restarts from this x%s, or give a larger tol",
+                 v->set.tol, v->result.residual_true, larger_limit(v), v->real == T_F32 ? "; use f64" : "");
 }
 
 /* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
