@@ -84,8 +84,8 @@ struct view {
     /* If there is nothing to show yet, returns the reason and what to do; otherwise, returns NULL. If the function
        itself is NULL, there is always something to show. */
     const char *(*nothing)(const struct session *s);
-    /* Write the view's numbers to s->out as JSON or CSV; called by view_numbers. st: the view's state on the screen, or
-       NULL without a screen; w, h: size in characters. NULL: the view has no numbers. */
+    /* Write the view's numbers to s->out as JSON or CSV, for view_numbers. st is the view's state on the screen, or
+       NULL without a screen. w and h are the size in characters. NULL: the view has no numbers. */
     bool (*numbers)(struct session *s, const struct view_state *st, int w, int h, struct err *e);
     /* Paint a picture of w x h pixels, finer than the cells of a canvas. NULL: the cells are painted. */
     bool (*paint)(struct painter *p, struct session *s, const struct view_state *st, int w, int h, bool light,
@@ -102,8 +102,8 @@ enum { VIEWS_MAX = 16 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
-/* view_has_matrix checks that there is a matrix if the view needs one; view_has_something also checks that there is
-   something to show, such as a solve or a race; view_numbers writes the view's numbers. On failure, the error message
+/* view_has_matrix checks that there is a matrix if the view needs one. view_has_something also checks that there is
+   something to show, such as a solve or a race. view_numbers writes the view's numbers. On failure, the error message
    names what is missing and what to do. */
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e);
 bool view_has_something(const struct view *v, const struct session *s, struct err *e);

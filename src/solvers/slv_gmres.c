@@ -234,7 +234,7 @@ const struct solver solver_gmres = {
     .when = "for any square matrix, if other solvers break down or their residual jumps: within a cycle the residual "
             "of gmres never grows. A larger m needs fewer iterations, but each iteration costs more",
     .vectors = 1,
-    .window = 100, /* a cycle of as many iterations as A has rows may reduce the residual only at its end */
+    .window = 100, /* a cycle may have as many iterations as A has rows, and may reduce the residual only at its end */
     .window_per_row = 1,
     .window_most = GM_MOST,
     .restarts = true,

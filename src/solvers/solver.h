@@ -33,8 +33,8 @@ struct solver {
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
     bool probes;      /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
-    /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied as many times. A solver that
-       restarts has one more SpMV per cycle. */
+    /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
+       solver that restarts has one more SpMV per cycle. */
     int products;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
     /* bytes on the device in addition to v->vec[]; NULL: none */

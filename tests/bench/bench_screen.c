@@ -1,8 +1,9 @@
-/* How fast the screen is. The program runs in a pseudo terminal. Measured are the time to start, the time from a key to
-   its frame, the load while idle and during a solve, the time to draw large matrices, and the bytes per frame. Usage,
-   in the top folder: bench_screen [NONZEROS] measures all this with matrices of up to NONZEROS nonzeros (default 100
-   million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen start measures only the
-   time from start to prompt. The machine's load affects every figure and is printed with the figures. */
+/* How fast the screen is. This benchmark runs the program in a pseudo terminal. It measures the time to start, the time
+   from a key to its frame, the load while idle and during a solve, the time to draw large matrices, and the bytes per
+   frame. Usage, in the top folder: bench_screen [NONZEROS] measures all this with matrices of up to NONZEROS nonzeros
+   (default 100 million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen start
+   measures only the time from start to prompt. The machine's load affects every figure and is printed with the figures.
+   */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"

@@ -14,8 +14,8 @@ struct lu_method;
 void lu_random(struct csr *A, int64_t n, uint64_t seed);
 void lu_wilkinson(struct csr *A, int64_t n);
 /* P^-1 L U with short binary fractions in L and U, and unique pivots that are powers of two: any method must find them
-   exactly, in fp32 too. lu: L and U in the layout of lu_get; row: the row of A in row i of L U; zero: the index k with
-   U(k, k) = 0, or -1. */
+   exactly, in fp32 too. lu receives L and U in the layout of lu_get. row[i] receives the row of A that is row i of L U.
+   zero is the index k with U(k, k) = 0, or -1. */
 void lu_exact(struct csr *A, int64_t n, int64_t zero, uint64_t seed, double *lu, int *row);
 /* Factor; fails the test on an error. */
 struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device *d, enum type real);

@@ -1,4 +1,4 @@
-/* The canvas: text that was drawn is read back. Also tested are the bounds, the columns, the colours, and the ASCII
+/* The canvas: text that was drawn is read back. Other tests check the bounds, the columns, the colours, and the ASCII
    characters for terminals that have no other characters. */
 #include "base/err.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* The report card: its values are compared with scipy's results for known matrices, and each of its lines is checked on
-   matrices made for that line. Also tested are the size of the card, Ctrl-C, and failing allocations. */
+   matrices made for that line. Other tests check the size of the card, Ctrl-C, and failing allocations. */
 #include "kits/collection.h"
 #include "kits/talk.h"
 #include "card/card.h"

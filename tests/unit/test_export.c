@@ -1,5 +1,5 @@
-/* export and report: every view in every kind of file, pictures that decode, pages that parse, and errors of one line.
- */
+/* The commands export and report: every view in every kind of file, pictures that decode, pages that parse, and errors
+   of one line. */
 #include "kits/talk.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"

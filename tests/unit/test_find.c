@@ -1,5 +1,5 @@
-/* find: rows and entries compared with plain loops, for every measure, comparison and order; the limit; hostile
-   conditions; failing allocations and cancelling. */
+/* The command find: the rows and entries that it finds are compared with plain loops, for every measure, comparison and
+   order. Other tests check the limit, hostile conditions, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "base/loop.h"

@@ -1,5 +1,6 @@
-/* Every format of the registry with every shape, both precisions and several parameters: exact round trips, exact
-   sizes, every entry in exactly one slot; the papers' small figures; refusals; failing allocations. */
+/* Every format of the registry with every shape, both precisions and several parameters: round trips and sizes are
+   exact, and every entry is in exactly one slot. Other tests check the small examples of the papers, refusals, and
+   failing allocations. */
 #include "kits/collection.h"
 #include "kits/stored_kit.h"
 #include "matrix/csr.h"

@@ -1,4 +1,4 @@
-/* undo, record and replay: how the session remembers its commands. */
+/* The commands undo, record and replay: how the session remembers its commands. */
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "session/matrix.h"

@@ -1,5 +1,5 @@
-/* Lessons: the lessons that come with the program, their syntax, their questions, the messages about mistakes in
-   lessons; and the measures in their tables, compared with other commands. */
+/* Lessons: the lessons that come with the program, the syntax, the questions, and the messages about mistakes in
+   lessons. The measures in the tables are compared with other commands. */
 #include "kits/dev_fake.h"
 #include "kits/talk.h"
 #include "machine/bench.h"

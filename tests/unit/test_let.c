@@ -1,5 +1,5 @@
-/* let: sums, products, multiples and transposes compared with dense references, entry by entry and in their patterns;
-   random expressions; hostile expressions; failing allocations and cancelling. */
+/* The command let: sums, products, multiples and transposes are compared with dense references, entry by entry and in
+   their patterns. Other tests check random and hostile expressions, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "base/loop.h"

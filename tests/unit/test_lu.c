@@ -1,5 +1,5 @@
-/* Dense LU on cpu and emu: every method and size, every path of the blocked method, refusals, failing calls; the
-   command, and the steps. */
+/* Dense LU on cpu and emu: every method and size, every path of the blocked method, refusals, failing calls, the
+   command `lu`, and its steps. */
 #include "kits/dev_fake.h"
 #include "kits/lu_kit.h"
 #include "kits/shapes.h"

@@ -1,4 +1,5 @@
-/* Real-world files: compressed, archived, missing, damaged; the whole collection; saving; failing allocations. */
+/* Real-world files: compressed, archived, missing and damaged files, and the whole collection. Other tests check saving
+   and failing allocations. */
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "matrix/csr.h"

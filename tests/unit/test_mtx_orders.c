@@ -1,5 +1,5 @@
-/* For Matrix Market entries in any order and of any kind, read with any number of threads, the rows must equal the
-   sorted triplets. */
+/* Matrix Market entries in any order and of any kind, read with any number of threads: the rows must equal the sorted
+   triplets. */
 #include "kits/mtx_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"

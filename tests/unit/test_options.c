@@ -1,4 +1,4 @@
-/* set: options kept in a file, which may be damaged, and their effects. */
+/* The command set: the options that it saves in a file, their effects, and damaged files. */
 #include "kits/talk.h"
 #include "session/command.h"
 #include "machine/device.h"

@@ -1,5 +1,6 @@
-/* The papers' formats compared with the papers' worked examples, slot by slot; DRM's merging compared with a literal
-   implementation of the paper's procedure; the measures of diagonals; the choices of DIA-Adaptive. */
+/* The papers' formats are compared with the papers' worked examples, slot by slot. DRM's merging is compared with a
+   literal implementation of the paper's procedure. Other tests check the measures of diagonals and the choices of
+   DIA-Adaptive. */
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "kits/stored_kit.h"

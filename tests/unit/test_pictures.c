@@ -1,5 +1,5 @@
-/* Pictures of large matrices: sums and samples compared with plain counts; spy's picture before and after counting;
-   rows by length and by warp compared with naive counts; one cursor for all views. */
+/* Pictures of large matrices. Sums and samples are compared with plain counts, and rows by length and by warp with
+   naive counts. Other tests check spy's picture before and after counting, and the cursor that all views share. */
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
@@ -658,8 +658,8 @@ static void rows_by_length(void **state)
     }
 }
 
-/* By hand: 32 rows of 3 entries cost 96; one row of 64 among 31 empty rows costs 32 x 64; a warp with 8 rows wastes 24
-   threads; warps without entries are listed separately. */
+/* Costs computed by hand: 32 rows of 3 entries cost 96, and one row of 64 entries among 31 empty rows costs 32 x 64. A
+   warp with 8 rows wastes 24 threads. Warps without entries are listed separately. */
 static void a_warp_costs_its_longest_row(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The preconditioners: M^-1 r of each preconditioner compared with a dense computation from its definition, on cpu and
-   emu; refusals; levels and launches; failing allocations and devices; fewer iterations of every preconditioned
-   solver. */
+/* The preconditioners: on cpu and emu, M^-1 r is compared with a dense computation from the definition, and every
+   preconditioned solver needs fewer iterations. Other tests check refusals, levels and launches, failing allocations,
+   and failing devices. */
 #include "kits/collection.h"
 #include "kits/dev_fake.h"
 #include "kits/precond_kit.h"

@@ -1,5 +1,5 @@
-/* print: rows, columns, entries, blocks and vectors compared with the matrix, through JSON; truncated text; refusals,
-   failing allocations and cancelling. */
+/* The command print: the rows, columns, entries, blocks and vectors that it prints as JSON are compared with the
+   matrix. Other tests check truncated text, refusals, failing allocations and cancelling. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "base/loop.h"

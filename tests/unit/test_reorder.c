@@ -1,5 +1,6 @@
-/* Orderings and derived matrices: permutations, P A P' entry by entry, fill and bandwidth; scaled and extracted
-   matrices and differences compared with plain loops; refusals, failing allocations, the commands. */
+/* Orderings and derived matrices. For orderings, the tests check permutations, P A P' entry by entry, fill and
+   bandwidth. Scaled and extracted matrices and differences are compared with plain loops. Other tests check refusals,
+   failing allocations and the commands. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "machine/device.h"

@@ -1,4 +1,5 @@
-/* The solvers on cpu and emu: known results, freezing, stepping, cancelling, failing allocations; their commands. */
+/* The solvers on cpu and emu: known results, equal bits in every run, stepping, cancelling, failing allocations, and
+   the commands. */
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"

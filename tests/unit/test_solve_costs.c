@@ -1,5 +1,6 @@
-/* The reported costs of a solve: bytes per iteration counted by hand, memory compared with the device's allocations,
-   and times of the method that runs; also messages about paused work. */
+/* The reported costs of a solve: the bytes per iteration are compared with counts made by hand, and the memory with the
+   device's allocations. After a change, the times are those of the new method. Other tests check messages about paused
+   work. */
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"

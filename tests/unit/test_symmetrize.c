@@ -1,5 +1,5 @@
-/* Symmetrization and transposition on cpu and emu: every method and mode compared with a plain reference, bit for bit;
-   refusals; failing allocations; the commands. */
+/* Symmetrization and transposition on cpu and emu: every method and mode is compared with a plain reference, bit for
+   bit. Other tests check refusals, failing allocations and the commands. */
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"

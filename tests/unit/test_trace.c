@@ -1,5 +1,6 @@
-/* Traces of a warp: steps worked out by hand on the 4 x 4 example, every kernel of the emulator compared with its
-   counts, keys forwards and backwards, the elements highlighted in other views, and refusals. */
+/* Traces of a warp. Steps on the 4 x 4 example are compared with steps worked out by hand, and every kernel's trace is
+   compared with its counts. Other tests check keys forwards and backwards, the elements that other views highlight, and
+   refusals. */
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
