@@ -17,8 +17,8 @@ struct shape {
     enum style style;
     double strength; /* 1: the colour of the style; towards 0, the colour of the background */
     double x, y, w, h;
-    double width;    /* of a line: 1 is the width of a thin line */
-    int64_t from, n; /* of a line: its points; of words: their bytes */
+    double width;    /* for lines only; a thin line has width 1 */
+    int64_t from, n; /* the number of points of a line, or of bytes of words */
 };
 struct figure {
     struct shape *shape; /* all three arrays are owned */

@@ -21,7 +21,7 @@ struct plot {
 struct plot plot_new(const struct canvas *c, int y, int h, double least, double most);
 /* Can the residual be shown on a log scale? */
 bool can_plot(double residual);
-/* The dot row of a residual, counted from the top of `dots` rows. */
+/* The row of dots that shows a residual, counted from the top. The plot has `dots` rows of dots. */
 int plot_level(const struct plot *p, double residual, int dots);
 /* The position of a residual, from 0 at the top of the plot to 1 at the bottom. */
 double plot_depth(const struct plot *p, double residual);

@@ -43,7 +43,7 @@ struct progress {
 
 /* The remarks on predictions that the user has read in full; later predictions have a short mark instead. */
 struct explained {
-    char machine[80]; /* the GPU of the remark on the model; empty: none */
+    char machine[80]; /* the GPU that the remark on the model named; empty: the user has not read this remark */
     bool sampling, conversions;
 };
 

@@ -101,8 +101,8 @@ struct solve_history {
         double residual;
     } * truth;
     int64_t ntruth, truth_room;
-    /* the first iteration where the true residual was far above the recursive residual; if separated_at is v->base or
-       less, the two residuals agree */
+    /* the first iteration at which the true residual was far above the recursive residual; if separated_at is v->base
+       or less, the two residuals agree */
     int64_t separated_at;
 };
 

@@ -134,7 +134,7 @@ void sym_check_shapes(const char *device)
     check_made("random", 300, 5, device);
 }
 
-/* A matrix with a full row 7, column 3 and diagonal. */
+/* A matrix whose row 7, column 3 and diagonal are full. */
 static struct csr cross(int64_t rows)
 {
     struct csr A;

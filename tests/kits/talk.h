@@ -32,8 +32,8 @@ void talk_open_screen(struct talk *t);
 void talk_close_screen(struct talk *t);
 /* Run a line; t->out and t->err then hold its output. */
 bool talk_line(struct talk *t, const char *line);
-/* Check that the line succeeds with `part` in its output, or is refused with `part` in its message. Earlier output is
-   forgotten. */
+/* talk_says checks that the line succeeds and prints `part`. talk_refuses checks that the line is refused with `part`
+   in its message. Both forget earlier output. */
 void talk_says(struct talk *t, const char *line, const char *part);
 void talk_refuses(struct talk *t, const char *line, const char *part);
 /* Forget the output so far. */

@@ -611,7 +611,8 @@ static void test_completion(void **state)
     talk_close(&t);
 }
 
-/* The residual of a stopped solve of a large matrix is computed without compensated sums; it agrees with the other. */
+/* If a solve of a large matrix is stopped, its true residual is computed without compensated sums. It agrees with the
+   residual that is computed with compensated sums. */
 static void test_stopped_at_once(void **state)
 {
     struct talk t;

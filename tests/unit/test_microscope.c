@@ -109,7 +109,7 @@ static const struct by_hand of_thesis4[] = {
 /* A full 40 x 40 matrix: a row has 320 bytes in fp64, and begins at the start of a sector. */
 static const struct by_hand of_dense[] = {
     {"csr-scalar", "val", ACCESS_LOAD, T_F64, 80, 1600, 1600, 0}, /* each lane reads its own sector */
-    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same column */
+    {"csr-scalar", "x", ACCESS_LOAD, T_F64, 80, 1600, 80, 0},     /* all lanes read the same element of x */
     {"csr-vector", "val", ACCESS_LOAD, T_F64, 80, 1600, 400, 0},  /* requests of 8 sectors, then of 2 sectors */
     {"csr-vector", "col", ACCESS_LOAD, T_F64, 80, 1600, 200, 0},  /* requests of 4 sectors, then of 1 sector */
     {"csr-vector", "val", ACCESS_LOAD, T_F32, 80, 1600, 200, 0},

@@ -64,8 +64,8 @@ static void test_spectra(void **state)
     }
 }
 
-/* The n x n matrix T with 2 on the diagonal and -1 next to it, by its coefficients: L D L' with D_j = (j + 1) / j. Its
-   eigenvalues are 2 - 2 cos(j pi / (n + 1)). */
+/* The coefficients of the n x n matrix T with 2 on the diagonal and -1 next to it, which is L D L' with D_j = (j + 1) /
+   j. Its eigenvalues are 2 - 2 cos(j pi / (n + 1)). */
 static void second_difference(int64_t n, double *alpha, double *beta)
 {
     for (int64_t j = 0; j < n; j++) {

@@ -128,7 +128,7 @@ static void draw_curve(struct canvas *c, const struct reach *p, const struct rac
 
 /* ---- the plot as a figure ---- */
 
-/* Points per cell of a curve: about one per pixel. */
+/* Number of points of a curve per cell: about one point per pixel. */
 enum { FINE = 8 };
 
 /* Put the letter of a curve to the right of its end, which is free because curves fall. Two curves may end at the same

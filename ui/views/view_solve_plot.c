@@ -63,7 +63,7 @@ static void draw_curve(struct canvas *c, const struct plot *p, const struct solv
 
 /* ---- as a figure ---- */
 
-/* Points per cell of the curve: about one per pixel. */
+/* Number of points of the curve per cell: about one point per pixel. */
 enum { FINE = 8 };
 
 static double figure_x(const struct plot *p, const struct solve *v, double iteration)

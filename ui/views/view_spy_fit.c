@@ -63,7 +63,7 @@ static struct axis coarse_axis(int64_t from, int64_t n, int64_t all, double step
     return a;
 }
 
-/* If one side is much shorter than the other, it is stretched so that it stays visible. */
+/* If one side is much shorter than the other, the shorter side is stretched so that it stays visible. */
 static double visible_step(double step, int64_t n)
 {
     return (double)n / step >= THINNEST ? step : (double)n / THINNEST;

@@ -23,8 +23,8 @@ static double elements_of_dot(const struct axis *a, int dot)
     return cell < a->cells ? (double)elements_of(a, cell, cell + 1) / a->repeat : 0;
 }
 
-/* The elements that character (x, y) covers. The elements of repeated cells are summed dot by dot, like their
-   nonzeros. */
+/* The number of elements that character (x, y) covers. If a cell has several dots, each dot counts for its share of the
+   cell's elements. */
 static double elements_at(const struct picture *p, int x, int y)
 {
     int x0 = x * p->dx, x1 = x0 + p->dx, y0 = y * p->dy, y1 = y0 + p->dy;

@@ -49,7 +49,7 @@ static void lines_of_whole(struct frame *f, int room, int totals)
     f->sectors += clamp(spare - more, 0, SECTORS_MOST - f->sectors);
 }
 
-/* The parts in `room` lines below the title. */
+/* Divide the `room` lines below the title among the parts. */
 static struct frame frame_of(const struct tracing *v, int w, int room)
 {
     struct canvas none = {.w = w};
