@@ -14,9 +14,14 @@
 
 #include <string.h>
 
-/* Without `all`, text output shows at most LINES_MOST rows or columns of a range, each on at most LINES_EACH lines of
-   text, and at most BLOCK_ROWS rows of a block. `print A` shows the first CORNER rows and columns. */
-enum { LINES_MOST = 12, LINES_EACH = 2, BLOCK_ROWS = 20, CORNER = 10, ROOM = 200 };
+/* Limits on text output without `all`. */
+enum {
+    LINES_MOST = 12, /* rows or columns of a range */
+    LINES_EACH = 2,  /* lines of text per row or column */
+    BLOCK_ROWS = 20, /* rows of a block */
+    CORNER = 10,     /* number of rows and of columns that `print A` shows */
+    ROOM = 200
+};
 
 /* What to print: the matrix, and the ranges as typed. `all`: do not limit the lines of text. */
 struct request {

@@ -8,10 +8,9 @@
 #include <math.h>
 #include <string.h>
 
-/* The length of a turn and the total time of each kernel are in us. TOGETHER is the largest number of SpMVs that are
-   timed together. */
-static const double TURN_US = RACE_TURN_US, KERNEL_US = 200000;
-enum { TOGETHER = 64 };
+static const double TURN_US = RACE_TURN_US; /* length of a turn */
+static const double KERNEL_US = 200000;     /* total time of each kernel */
+enum { TOGETHER = 64 };                     /* maximum number of SpMVs that are timed together */
 
 bool race_timed(const struct race *r)
 {

@@ -19,9 +19,10 @@ const struct format *const formats[] = {
     NULL,
 };
 
-/* PADDING_LIMIT: slots of padding per nonzero. SMALL_BYTES: a plan of at most this size may have any amount of
-   padding */
-enum { PADDING_LIMIT = 20, SMALL_BYTES = 64000000 };
+enum {
+    PADDING_LIMIT = 20,    /* maximum number of slots of padding per nonzero */
+    SMALL_BYTES = 64000000 /* a plan of at most this size may have any amount of padding */
+};
 
 const struct registry format_registry = {.entries = formats, .aliases = offsetof(struct format, aliases)};
 

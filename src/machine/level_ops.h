@@ -14,10 +14,13 @@ struct device;
 extern "C" {
 #endif
 
-/* A level is narrow if it has at most LEVEL_NARROW rows, and its rows and entries together number at most LEVEL_WORK.
-   If the rows of a launch have more than LEVEL_LONG entries on average, one warp processes each row. LEVEL_BLOCK:
-   threads per block of a wide level. */
-enum { LEVEL_NARROW = 1024, LEVEL_WORK = 8192, LEVEL_LONG = 16, LEVEL_BLOCK = 256 };
+/* A level is narrow if it exceeds neither LEVEL_NARROW nor LEVEL_WORK. */
+enum {
+    LEVEL_NARROW = 1024, /* maximum number of rows of a narrow level */
+    LEVEL_WORK = 8192,   /* maximum sum of the rows and entries of a narrow level */
+    LEVEL_LONG = 16,     /* if the rows of a launch have more entries on average, one warp processes each row */
+    LEVEL_BLOCK = 256    /* threads per block of a wide level */
+};
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
 struct level_run {

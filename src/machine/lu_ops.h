@@ -74,13 +74,12 @@ struct lu_vendor {
 extern const struct lu_vendor lu_vendor_cuda;
 
 /* Settings for tests and benches. Tests need these settings, because the emulator's matrices are small. In each field,
-   0 is the default. outer: width of the outer panel. threads: number of threads per block of a panel, a multiple of 32.
-   rows: if a panel has more rows than this, columns are eliminated one by one. ahead: if 1, the next panel is always
-   factored during the update; if -1, never. */
+   0 is the default. */
 struct lu_hook {
-    int outer, threads;
-    int64_t rows;
-    int ahead;
+    int outer;    /* width of the outer panel */
+    int threads;  /* number of threads per block of a panel, a multiple of 32 */
+    int64_t rows; /* if a panel has more rows than this, columns are eliminated one by one */
+    int ahead;    /* 1: always factor the next panel during the update; -1: never do so */
 };
 extern struct lu_hook lu_hook;
 

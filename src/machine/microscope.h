@@ -129,9 +129,9 @@ struct place scope_element(const struct scope *s, int a, int64_t i);
 struct trace {
     struct scope scope;
     int launch; /* index of the traced launch */
-    /* warp: index of the traced warp in the block; warps: number of warps of the block */
     int64_t block;
-    int warp, warps;
+    int warp;  /* index of the traced warp in the block */
+    int warps; /* number of warps of the block */
     int64_t nsteps;
     struct request *step;
     bool cut; /* the warp had more than TRACE_MOST steps, and the later steps are missing */

@@ -57,17 +57,17 @@ struct packing {
     struct device *dev;
     const struct tools *tools;
     int64_t rows, cols, nnz, tiles;
-    struct stored given, S; /* `given`: the chosen parameters. S: the planned result, whose arrays have no data */
+    struct stored given; /* the chosen parameters */
+    struct stored S;     /* the planned result, whose arrays have no data */
     void *out[ARRAYS_MAX];
     struct {
         void *p;
         int64_t bytes;
     } room[ROOMS];
-    /* Data kept between plan and pack. found: a count of keys or diagonals. sorted: which of the two sets of pairs
-       holds the sorted result. state: the packer's data on the host. */
-    int64_t found;
-    int sorted;
-    void *state; /* see packing_state */
+    /* data kept between plan and pack */
+    int64_t found; /* number of keys or diagonals */
+    int sorted;    /* which of the two sets of pairs holds the sorted result */
+    void *state;   /* the packer's data on the host; see packing_state */
     void (*state_release)(void *state);
 };
 

@@ -10,17 +10,16 @@
 
 #include <string.h>
 
-/* Two threads count SLICE_ENTRIES entries in about 1 ms. One thread takes about 1 ms for a sample of cost GLANCE. One
-   thread counts FEW_ENTRIES entries in less than 1 ms, so a team is not used for them: its other threads would spin for
-   milliseconds afterwards. */
 enum {
-    SLICE_ENTRIES = 1 << 20,
+    SLICE_ENTRIES = 1 << 20, /* two threads count this many entries in about 1 ms */
+    /* One thread counts this many entries in less than 1 ms. More threads are not used, because they would spin for
+       milliseconds afterwards. */
     FEW_ENTRIES = 1 << 19,
     PART_ENTRIES = 1 << 18,
     LONG_ROW = 16,
     CELLS_MOST = 2048,
     SAMPLE = 1 << 22,
-    GLANCE = 1 << 19,
+    GLANCE = 1 << 19, /* one thread takes about 1 ms for a sample of this cost */
     ROW_COST = 64
 };
 

@@ -11,9 +11,11 @@
 #include <string.h>
 #include <suitesparse/cs.h>
 
-/* BLOCK_FLOPS: multiplications in a block, which take about a millisecond. MOST: the limit on the entries of both
-   matrices together, because cs_multiply computes 2 * entries + columns in 32-bit integers. */
-enum { BLOCK_FLOPS = 1 << 18, MOST = 1 << 29 };
+enum {
+    BLOCK_FLOPS = 1 << 18, /* number of multiplications in a block; they take about a millisecond */
+    /* maximum number of entries of both matrices, because cs_multiply computes 2 * entries + columns as an int */
+    MOST = 1 << 29
+};
 
 struct multiply {
     const struct csr *A, *B;

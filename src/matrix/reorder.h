@@ -34,11 +34,12 @@ bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, stru
 /* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 
-/* How far entries are from the diagonal, as in the line "band" of `check`. bandwidth: the largest distance. profile:
-   the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum for
-   columns. */
+/* How far entries are from the diagonal, as in the line "band" of `check`. */
 struct spread {
-    int64_t bandwidth, profile;
+    int64_t bandwidth; /* the largest distance */
+    /* the number of columns from each row's first entry to the diagonal, summed over all rows, plus the same sum for
+       columns */
+    int64_t profile;
 };
 bool spread_of(const struct csr *A, struct spread *out, struct err *e);
 

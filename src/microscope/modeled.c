@@ -11,9 +11,11 @@
 #include <math.h>
 #include <string.h>
 
-/* PILOT: blocks watched to estimate the accesses of a large matrix. SHARED_MOST: the number of accesses above which a
-   kernel that balances its work dynamically is refused. */
-enum { ACCESSES = MODELED_ACCESSES, PILOT = 32, SHARED_MOST = 8 * ACCESSES };
+enum {
+    ACCESSES = MODELED_ACCESSES,
+    PILOT = 32,                /* blocks watched to estimate the number of accesses of a large matrix */
+    SHARED_MOST = 8 * ACCESSES /* a kernel that balances its work dynamically is refused above this many accesses */
+};
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
