@@ -30,7 +30,7 @@ enum keys {
 
 bool term_can_open(struct err *e); /* does the terminal have what a full screen needs? */
 bool term_open(struct err *e);     /* enters the full screen; keys come one by one */
-void term_close(void);             /* restores the terminal; does nothing when it is not open */
+void term_close(void);             /* restores the terminal; does nothing if the full screen is not open */
 bool term_is_open(void);
 void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */

@@ -94,7 +94,7 @@ static bool bench_host(const struct base *c, const struct format *f, struct stor
     return true;
 }
 
-/* Pack on the device, from the CSR already there. */
+/* Pack on the device, from the CSR that is already on the device. */
 static bool bench_device(const struct base *c, const struct format *f, const struct stored *want, double own_us,
                          struct err *e)
 {

@@ -266,7 +266,7 @@ static void check_growth(const struct lu_method *m, struct device *d, enum type 
         lu_wilkinson(&A, sizes[i]);
         struct lu *v = lu_done(&A, m, d, real);
         assert_true(lu_measure(v, &e));
-        double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order and round */
+        double expected = ldexp(1, (int)sizes[i] - 1); /* a library may add in any order, so its sums may be rounded */
         assert_true(fabs(v->growth - expected) <= (real == T_F32 ? 64 * (double)FLT_EPSILON : 0) * expected);
         lu_free(v);
         csr_free(&A);

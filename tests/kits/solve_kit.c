@@ -533,8 +533,8 @@ static bool make_dense(const struct problem *p, struct csr *A, struct err *e)
     return csr_from_triplets(A, p->rows, p->cols, n, row, col, val, NULL, NULL, e);
 }
 
-/* Convection with velocity (20, 5), by upwind differences, and diffusion 1, on an nx by ny grid. The matrix is
-   diagonally dominant but not symmetric. */
+/* Convection with velocity (20, 5), discretised by upwind differences, and diffusion with coefficient 1, on an nx by ny
+   grid. The matrix is diagonally dominant but not symmetric. */
 static bool make_upwind(const int *size, struct csr *A, struct err *e)
 {
     static const double to_west = -21, to_east = -1, to_south = -6, to_north = -1, own = 29;

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Stored matrices with more slots than this are skipped, because more padding does not test a kernel better. FILE_NNZ:
-   files with more nonzeros are skipped, too. */
+/* The constants with SLOTS are limits: stored matrices with more slots are skipped, because more padding does not test
+   a kernel better. FILE_NNZ: files with more nonzeros are skipped, too. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 

@@ -90,7 +90,8 @@ static struct csr tridiagonal130(void)
     return striped(130, 130, 3, (struct stripe[]){{-1, 1}, {0, 1}, {1, 1}});
 }
 
-/* Offset 4 ends at row 8 - 4 (width minus offset); offset -2 begins at row 2. */
+/* The diagonal with offset 4 ends at row 8 - 4 (width minus offset), and the diagonal with offset -2 begins at row 2.
+ */
 static struct csr wide(void)
 {
     return striped(6, 8, 2, (struct stripe[]){{-2, 1}, {4, 1}});
