@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static struct stage *stage; /* NULL: the terminal is real */
+static struct stage *stage; /* NULL: a real terminal is used */
 
 void stage_begin(struct stage *g)
 {

@@ -148,7 +148,7 @@ struct reader {
     uint64_t sum;
 };
 
-/* Read pieces `from` .. `to` - 1 of p. Each thread hashes its piece while the piece is in the thread's cache; hash[]
+/* Read pieces [from, to) of p. Each thread hashes its piece while the piece is in the thread's cache; hash[]
    receives the hashes. */
 static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
 {

@@ -37,7 +37,7 @@ static void multiply(struct lu *v, int64_t j, int w, int64_t from, int64_t to)
     v->ops->gemm(v->dev, at(v), j, w, from, to);
 }
 
-/* Apply the panel of columns j .. j+w-1 to the columns `from` .. `to`-1 on its right. */
+/* Apply the panel of columns j .. j+w-1 to the columns [from, to) on its right. */
 static bool trail(struct lu *v, int64_t j, int w, int64_t from, int64_t to, struct err *e)
 {
     if (!lu_part(v, LU_SWAP, e)) return false;

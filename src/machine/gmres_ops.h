@@ -31,13 +31,13 @@ enum {
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
 struct gmres_ops {
-    /* row = V'q for the columns `from` .. `to`-1. If `parts` is set, write only the partial sum of each thread block,
+    /* row = V'q for the columns [from, to). If `parts` is set, write only the partial sum of each thread block,
        beginning at GMRES_PARTS(m). Each column has space for GM_BLOCKS partial sums and uses blocks(d, n) of them. The
        host sums them and writes the row. */
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
                  const void *V, const void *q);
     int (*blocks)(const struct device *d, int64_t n);
-    /* q -= V row for the columns `from` .. `to`-1; s[S_PQ] = q.q */
+    /* q -= V row for the columns [from, to); s[S_PQ] = q.q */
     void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                      void *q);
     /* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was

@@ -24,7 +24,7 @@ enum {
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
 struct level_run {
-    int from, to;   /* levels `from` .. `to`-1 */
+    int from, to;   /* levels [from, to) */
     int first, end; /* positions first .. end-1 */
     bool wide;      /* true: one level, on many blocks of LEVEL_BLOCK threads; false: one block of `threads` threads */
     bool warps;     /* true: one warp per row; false: one thread per row */

@@ -38,16 +38,16 @@ struct lu_ops {
     int (*panel_width)(int64_t rows, int most);
     /* Factor columns j .. j+w-1 from row j down, in one thread block. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
-    /* Factor column j. In columns `from` .. `to`-1, swap rows, and update those columns that are to the right of column
+    /* Factor column j. In columns [from, to), swap rows, and update those columns that are to the right of column
        j. */
     void (*column)(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
-    /* After a panel of columns j .. j+w-1, apply the panel's swaps to columns `from` .. `to`-1 outside the panel. In
+    /* After a panel of columns j .. j+w-1, apply the panel's swaps to columns [from, to) outside the panel. In
        the columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Apply the swaps of columns j .. j+w-1 to columns `from` .. `to`-1, which are either all to the left or all to the
+    /* Apply the swaps of columns j .. j+w-1 to columns [from, to), which are either all to the left or all to the
        right of the panel. If these columns are to the right, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
     void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Our own kernel for the trailing update: subtract L U from columns `from` .. `to`-1 below row j+w-1. */
+    /* Our own kernel for the trailing update: subtract L U from columns [from, to) below row j+w-1. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* all devices: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work
        memory for n values */

@@ -107,7 +107,7 @@ bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, 
 /* Replace the n counts at[0 .. n-1] in work buffer `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums. at[n]
    becomes the total, which *sum also receives if sum is not NULL. */
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
-/* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by the bits `from` .. `bits`-1 of the keys (see tools.h). p->sorted
+/* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by the bits [from, bits) of the keys (see tools.h). p->sorted
    becomes 0 if the result is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */
 bool packing_sort(struct packing *p, int64_t n, int from, int bits, struct err *e);
 /* Return p->state, which is the packer's data on the host between plan and pack. The first call allocates and clears

@@ -190,7 +190,7 @@ static bool plan_transpose(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
-/* Sort the n keys and values of v by the bits `from` .. `bits`-1 of the keys; *k receives the index of the arrays that
+/* Sort the n keys and values of v by the bits [from, bits) of the keys; *k receives the index of the arrays that
    hold the result. */
 static bool sort_keys(struct sym *v, int64_t n, int from, int bits, int *k, struct err *e)
 {

@@ -31,7 +31,7 @@ struct tools {
     /* Size in bytes of the temporary memory for sorting `sorted` pairs and for a scan of `added` counts; -1 on
        failure. */
     int64_t (*bytes)(struct device *d, int64_t sorted, int64_t added, struct err *e);
-    /* Stable sort by the bits `from` .. `bits`-1 of the keys; *k is the index of the arrays that hold the data, both
+    /* Stable sort by the bits [from, bits) of the keys; *k is the index of the arrays that hold the data, both
        before and after the sort. */
     bool (*sort)(struct device *d, const struct pairs *p, int from, int bits, int *k, void *temp, int64_t temp_bytes,
                  struct err *e);

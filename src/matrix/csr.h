@@ -50,7 +50,7 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
-/* The entries `from` .. `end`-1 are in one row: find the first of them whose column is at least col. The result is
+/* The entries [from, end) are in one row: find the first of these entries whose column is at least col. The result is
    `end` if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val; -1 if there is no such entry. */

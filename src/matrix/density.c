@@ -136,7 +136,7 @@ static void count_part(const struct picture *p, const struct line *l, int part, 
     for (int64_t r = l->row0; r < l->row1; r++) count_row(p, r, cells);
 }
 
-/* Count the entries in the rows of cells `from` .. `to`-1. Each row of cells begins `pitch` cells after the previous
+/* Count the entries in the rows of cells [from, to). Each row of cells begins `pitch` cells after the previous
    row. All threads of a team call this function; no thread waits for another thread. */
 static void count_lines(const struct picture *p, int64_t from, int64_t to, int64_t pitch)
 {
@@ -305,7 +305,7 @@ bool sums_more(struct sums *s)
     return to < s->h;
 }
 
-/* If the range `from` .. `from`+span-1 is divided into `cells` cells, does each cell begin at a multiple of 2^shift? */
+/* If the range [from, from+span) is divided into `cells` cells, does each cell begin at a multiple of 2^shift? */
 static bool fits(int64_t from, int64_t span, int64_t cells, int shift)
 {
     int64_t grain = (int64_t)1 << shift;

@@ -1,5 +1,5 @@
-/* Orderings of a matrix's graph: rcm and degree are implemented here, amd and metis by libraries. The file also
-   computes P A P'. */
+/* Orderings of a matrix's graph: this file implements rcm and degree, and libraries implement amd and metis. The
+   file also computes P A P'. */
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"

@@ -1,4 +1,4 @@
-/* Checks of symmetrization on every device, compared with a slow and plain reference. */
+/* Compares symmetrization on every device with a slow and plain reference. */
 #ifndef SYM_KIT_H
 #define SYM_KIT_H
 

@@ -167,7 +167,7 @@ static const struct kernel *simplest(const struct format *f, const struct device
     return NULL;
 }
 
-/* Pack, copy and bench; releases everything, whatever happens. */
+/* Pack, copy and bench. All memory is released, even after a failure. */
 static bool bench_once(const char *format, int reps, struct watch *w, struct run *r, struct err *e)
 {
     struct csr A = shape_csr(&grid, 4);
