@@ -1,5 +1,6 @@
 /* Tables: collect cells row by row, each with the name of its column; print them aligned, as CSV or as HTML. */
 #include "table.h"
+#include "base.h"
 #include "mem.h"
 #include "text.h"
 
@@ -268,6 +269,18 @@ void table_text(const struct table *t, FILE *f, int width)
     print_hidden(&k, false, f, width);
 }
 
+/* The columns of the unit that follows a number of n bytes, with the blank between them: 3 for "0.9 ms"; 0: no unit. */
+static int unit_after(const char *number, int n)
+{
+    static const char *const units[] = {"ns", "us", "ms", "s", "B", "kB", "MB", "GB", "%"};
+    if (!n || number[n - 1] < '0' || number[n - 1] > '9' || number[n] != ' ') return 0;
+    const char *unit = number + n + 1;
+    size_t k = strcspn(unit, " ,;:.)");
+    for (int i = 0; i < COUNT(units); i++)
+        if (k && strlen(units[i]) == k && !strncmp(unit, units[i], k)) return 1 + (int)strcspn(unit, " ");
+    return 0;
+}
+
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
 {
     bool first = true; /* the next word is the first of its line */
@@ -276,7 +289,7 @@ void table_wrapped(FILE *f, const char *text, int at, int indent, int width)
         char one[160];
         snprintf(one, sizeof one, "%.*s", word, text + blanks);
         wide = text_width(one);
-        if (width && !first && at + blanks + wide > width) {
+        if (width && !first && at + blanks + wide + unit_after(text + blanks, word) > width) {
             fprintf(f, "\n%*s", indent, "");
             at = indent;
             text += blanks;

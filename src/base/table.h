@@ -38,7 +38,7 @@ bool table_add(struct table *t, const char *key, const char *heading, const char
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Print text, beginning at column `at`. A word that does not fit in the width is printed at column `indent` of the next
-   line. */
+   line. A number stays with its unit. */
 void table_wrapped(FILE *f, const char *text, int at, int indent, int width);
 /* Print CSV as in RFC 4180. If `header` is set, begin with the names of the columns. */
 void table_csv(const struct table *t, FILE *f, bool header);

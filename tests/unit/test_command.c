@@ -512,6 +512,31 @@ static char *printed(const struct table *t, void (*print)(const struct table *, 
     return text;
 }
 
+static void numbers_stay_with_their_units(void **state)
+{
+    static const struct {
+        int width;
+        const char *text, *says;
+    } cases[] = {
+        {19, "read in memory, 0.9 ms", "read in memory,\n0.9 ms\n"},
+        {21, "read in memory, 12 kB, ok", "read in memory,\n12 kB, ok\n"},
+        {19, "read in memory, 0.9 more", "read in memory, 0.9\nmore\n"},
+        {4, "0.9 ms", "0.9\nms\n"},
+        {0, "read in memory, 0.9 ms", "read in memory, 0.9 ms\n"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        char *text;
+        size_t n;
+        FILE *f = open_memstream(&text, &n);
+        assert_non_null(f);
+        table_wrapped(f, cases[i].text, 0, 0, cases[i].width);
+        fclose(f);
+        assert_string_equal(text, cases[i].says);
+        free(text);
+    }
+}
+
 static void tables_fit_a_terminal(void **state)
 {
     static const struct {
@@ -745,6 +770,7 @@ int main(void)
         cmocka_unit_test(completion_follows_the_grammar),
         cmocka_unit_test(files_complete_with_escapes),
         cmocka_unit_test(tables_are_aligned),
+        cmocka_unit_test(numbers_stay_with_their_units),
         cmocka_unit_test(tables_fit_a_terminal),
         cmocka_unit_test(tables_keep_their_names),
         cmocka_unit_test(the_main_column_is_kept),
