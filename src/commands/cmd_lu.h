@@ -8,7 +8,7 @@ struct err;
 struct matrix;
 struct session;
 
-/* Create s->lu for stepping through the LU factorisation of m, before the first column. */
+/* Create s->lu, which steps through the LU factorisation of m. The first step has not been done yet. */
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e);
 
 #endif

@@ -132,7 +132,7 @@ struct block {
     struct interval rows, cols;
 };
 
-/* The stored entries of a block: JSON and CSV. */
+/* Print the stored entries of a block, for JSON and CSV. */
 static bool print_stored(const struct request *q, struct block b, struct err *e)
 {
     const struct csr *A = &q->m->csr;
@@ -145,7 +145,7 @@ static bool print_stored(const struct request *q, struct block b, struct err *e)
     return true;
 }
 
-/* The text of an element of a block: "." if it is not stored. */
+/* The text of an element of a block. An element that is not stored is shown as a dot. */
 static char *cell_text(const struct csr *A, int64_t i, int64_t j, char out[NUMBER_TEXT])
 {
     int64_t k = csr_find(A, i, j);

@@ -1,5 +1,5 @@
-/* The commands that solve A x = b: `solve`; `step`, `continue` and `stop` for a paused solve; and `solvers`, which
-   lists the solvers. */
+/* The commands that solve A x = b (`solve`), act on a paused solve (`step`, `continue`, `stop`), or list the solvers
+   (`solvers`). */
 #include "cmd_solve.h"
 #include "session/args.h"
 #include "cmd_race.h"

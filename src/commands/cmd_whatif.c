@@ -65,7 +65,7 @@ static void out_now(const struct whatif *w)
     out_num(o, NULL, "x of now", 1, "%.2f");
 }
 
-/* Print a row. If k is NULL, the kernel cannot be emulated; `why` is the reason. */
+/* Print a row. If k is NULL, `why` states why the kernel cannot be emulated. */
 static void out_case(const struct whatif *w, const struct kernel *kernel, const struct plan *p, const struct modeled *k,
                      const char *why)
 {

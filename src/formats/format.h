@@ -60,7 +60,8 @@ struct plan plan_of(const struct stored *shape);
 /* Set S->param from param (PARAMS_MAX values, or NULL for the defaults). Fails with E_USAGE if a value is outside its
    bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
-/* Compute the sizes of A in format f, without allocating arrays. param: PARAMS_MAX values, or NULL for the defaults. */
+/* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
+   defaults. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20

@@ -25,7 +25,7 @@ struct stored {
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
     enum type real;            /* the type of the values: T_F32 or T_F64 */
     int narrays;
-    struct array a[ARRAYS_MAX]; /* data is owned; stored_free releases it; NULL for plans and device matrices */
+    struct array a[ARRAYS_MAX]; /* the struct owns `data`, which is NULL for plans and device matrices */
 };
 
 /* What a slot of an array stands for. */

@@ -1,4 +1,4 @@
-/* The list of lessons: `lesson` without a name. */
+/* The list of lessons, which `lesson` prints if no lesson is named. */
 #include "lesson_list.h"
 #include "lesson_sheet.h"
 #include "base/err.h"

@@ -14,9 +14,9 @@ extern "C" {
 
 struct device;
 
-/* V: the m basis vectors of n values each, one after another; q: A times the newest basis vector. w: GMRES_WORK(m)
-   doubles on the device: first the rows GM_*, of m + 1 doubles each, then the partial sums. H: the Hessenberg matrix.
-   R: H after the rotations. g: the rotated right-hand side. */
+/* `V` holds the m basis vectors of n values each, one after another. `q` is the product of A and the newest basis
+   vector. `w` holds GMRES_WORK(m) doubles on the device: first the rows GM_*, of m + 1 doubles each, then the partial
+   sums. Below, H is the Hessenberg matrix, R is H after the rotations, and g is the rotated right-hand side. */
 enum {
     GM_H,
     GM_H2,

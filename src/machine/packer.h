@@ -74,9 +74,9 @@ struct packing {
 /* The packer for format f on device d. NULL if there is none; in that case, f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 
-/* Plan, allocate and pack. Refuses the same matrices as format_pack. A: a matrix in the format csr on a device; it must
-   outlive p. param: PARAMS_MAX values, or NULL for the defaults. Fails with E_MEMORY if the result does not fit in the
-   device's memory, and with E_UNSUPPORTED if there is no packer. On failure, *p is NULL. */
+/* Plan, allocate and pack. Refuses the same matrices as format_pack. The matrix A has the format csr, is on a device,
+   and must outlive p. `param` holds PARAMS_MAX values, or is NULL for the defaults. Fails with E_MEMORY if the result
+   does not fit in the device's memory, and with E_UNSUPPORTED if there is no packer. On failure, *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
 /* For timing: plan and pack again into the same memory, and wait. */

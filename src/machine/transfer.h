@@ -63,7 +63,7 @@ struct transfer_way {
     bool in;       /* copy the matrix to the device */
     bool multiply; /* multiply by the matrix on the device */
     bool back;     /* copy the result back */
-    bool all_back; /* only copy the whole matrix back */
+    bool all_back; /* copy the whole matrix back, and nothing else */
     bool whole;    /* copy the matrix in one piece; if false, in several pieces */
     bool streamed; /* use several streams; if false, one stream */
 };

@@ -57,10 +57,14 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
 
 /* ---- brokendiag: a full main diagonal, and other diagonals cut into pieces, about half of which are present ----
 
-       * . *          Every diagonal has PIECES pieces per height of the matrix. Its first piece begins at
-         *   .        a random row. A random bit decides whether a piece is
-       .   *   *      present.
-         *   *                                                                                        */
+   Every diagonal has PIECES pieces per height of the matrix. The first piece of a diagonal begins at a random row. A
+   random bit decides whether a piece is present.
+
+       * . *
+         *   .
+       .   *   *
+         *   *
+*/
 
 enum { PIECES = 16 };
 

@@ -69,13 +69,12 @@ static void triplets_set(struct triplets *t, int64_t at, int64_t row, int64_t co
     t->val[at] = v;
 }
 
-/* ---- rmat: each edge descends `scale` levels; at each level it goes to one of the four quarters of the matrix, with
-   these probabilities in per cent,
+/* ---- rmat: each edge descends `scale` levels. Repeated edges are summed. At each level, sixteen random bits select
+   one of the four quarters of the matrix, with these probabilities in per cent:
 
        57 19
        19  5
-
-   drawn from sixteen random bits. Repeated edges are summed. ---- */
+   ---- */
 
 static void rmat_edge(int64_t scale, uint64_t *state, int64_t *row, int64_t *col)
 {

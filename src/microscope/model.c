@@ -37,7 +37,7 @@ static const struct {
     double steps;   /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
-    double hot_ns, hot_int_ns; /* ns per addition in a contended sector: floating point, integer */
+    double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
     .again_us = 2.17,

@@ -17,7 +17,7 @@ struct trace_sums {
     int64_t sectors;   /* distinct sectors per request, summed */
     int64_t counted;   /* sectors as a GPU counts them: serialised atomics count each time */
     int64_t least;     /* sectors that the requested bytes would fill */
-    int64_t bytes;     /* distinct bytes per request */
+    int64_t bytes;     /* distinct bytes per request, summed */
     int64_t padding;   /* bytes of padding among these bytes */
     int64_t unused;    /* bytes fetched but not requested */
     int64_t refetched; /* sectors that an earlier request of the warp had fetched */
