@@ -16,7 +16,7 @@ extern "C" {
 char *print_safe(const char *text, size_t n, size_t most, char *out, size_t size);
 /* Like print_safe, but for text of several lines: keeps line ends. */
 char *print_lines(const char *text, char *out, size_t size);
-/* Print safe text for HTML, SVG or XML: & < > and quotes become entities. */
+/* Print text, which must be safe, escaped for HTML, SVG or XML: & < > and quotes become entities. */
 void text_html(FILE *f, const char *text);
 /* The length of the UTF-8 sequence at `text`, or 0 if the sequence is invalid. The text has n > 0 bytes. *point
    receives the code point. */

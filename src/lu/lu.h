@@ -120,7 +120,7 @@ struct lu_steps {
     double *given;
     int *row;             /* the row of A that is now in row i */
     int64_t pivot;        /* the row that the last step exchanged with row k-1; -1 before the first step */
-    int64_t singular;     /* as in struct lu */
+    int64_t singular;     /* the first column (from 0) without a nonzero pivot, or -1 */
     const struct csr *of; /* the matrix, for comparison only: it may have been freed */
 };
 bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);

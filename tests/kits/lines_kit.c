@@ -175,8 +175,8 @@ static const char *hostile_word(uint64_t *random)
     }
 }
 
-/* A value of the kind. If the kind lists values, return one of these. Otherwise, return a file, a number or a word;
-   most of the words are valid values of the kind. */
+/* A random value for an argument of kind k. If the kind lists values, return one of these values. Otherwise, return a
+   file, a number or a word; most of the words are valid values of the kind. */
 static const char *value_of(uint64_t *random, const struct kind *k, const struct session *s, const struct args *a)
 {
     struct names *all = names_of(k, s, a);

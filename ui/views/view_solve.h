@@ -14,7 +14,7 @@ struct view_state;
 
 /* ---- view_solve_rate.c ---- */
 
-/* The mean factor per iteration of the residual over the last iterations; 0 if there are too few iterations. */
+/* The mean factor by which the last iterations each changed the residual; 0 if there are too few iterations. */
 double solve_rate(const struct solve *v);
 /* Whether the true residual has separated from the recursive residual since the solve was last restarted. */
 bool residuals_separated(const struct solve *v);

@@ -23,7 +23,7 @@ struct pixels {
     struct cell_values values;
     uint8_t *style;
     double least, most; /* lowest and highest density or magnitude of the cells that are not empty */
-    unsigned sets;      /* which sets of signs are there: bit 1 << spy_signed() */
+    unsigned sets;      /* which sets of signs occur: bit 1 << spy_signed() */
 };
 
 static int64_t begin_of(int64_t from, int64_t n, int cells, int k)
