@@ -2,12 +2,15 @@
    offsets share one record of these offsets. A record in brcsd2_offsets is the number of blocks that share it, followed
    by the offsets.
 
-     row 0   * * . *         nrows 2: brcsd2_offsets = 2 | 0 1 3, 1 | -3 0
-         1     * * . *       brcsd2_ptr  = 0 0 4     where each block's record begins
-         2       * * . *     brcsd2_dnum = 0 3 6 8   diagonals of the blocks before each
-         3         * *
-         4   . *     *       Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last
-         5   . . *     *     block is stored with full height.                                                        */
+     row 0   * * . *         nrows = 2
+         1     * * . *       brcsd2_offsets = 2 | 0 1 3, 1 | -3 0
+         2       * * . *     brcsd2_ptr = 0 0 4: where each block's record begins
+         3         * *       brcsd2_dnum = 0 3 6 8: for each block, the number of diagonals of the blocks before it
+         4   . *     *
+         5   . . *     *
+
+   Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last block is stored with full
+   height. */
 #include "fmt_brcsd2.h"
 #include "diagonals.h"
 #include "format.h"

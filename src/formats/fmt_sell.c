@@ -56,7 +56,7 @@ static int64_t row_of(const int64_t *key, int64_t k)
     return key[k] & INT32_MAX;
 }
 
-/* The length of the longest row of slice s, which may extend over two windows. */
+/* The length of the longest row of slice s. A slice may extend over two windows. */
 static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
 {
     int64_t longest = 0;

@@ -15,7 +15,7 @@ struct err;
 extern "C" {
 #endif
 
-/* Parts of the blocked method, which are timed separately. */
+/* The parts of the blocked method. Each part is timed separately. */
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
 extern const char *const lu_part_name[LU_PARTS];
 
@@ -94,13 +94,13 @@ bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, st
 /* Copy A to the device and factor it; may be called again. A singular matrix is not an error: see v->singular. */
 bool lu_factor(struct lu *v, struct err *e);
 /* Factor `reps` times after a warm-up. If reps is 0, factor as many times as half a second allows, but at most ten
-   times. *us is the median and *spread half the interquartile range; both are NaN on the emulator, which factors
-   once. */
+   times. *us is the median time, and *spread is half the interquartile range; both are NaN on the emulator, which
+   factors once. */
 bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
 /* Factor once and time each part, in v->part_us; the waits for the device make this slower than lu_factor. */
 bool lu_sample(struct lu *v, struct err *e);
-/* x = A^-1 b by forward and back substitution on v->dev; b, x: n doubles on the host, which may be the same array. Call
-   lu_solve after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
+/* x = A^-1 b by forward and back substitution on v->dev; `b` and `x` are n doubles on the host; they may be the same
+   array. Call lu_solve after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
 /* Fill in sign, log10_det, growth, backward, error, solve_us. */
 bool lu_measure(struct lu *v, struct err *e);

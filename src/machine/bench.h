@@ -33,7 +33,7 @@ struct run {
     double prep_us;                 /* time for packing plus ready_us */
     double put_us;                  /* time for copying to the device (0 if the matrix was packed on the device) */
     const struct device *packed_on; /* NULL: the host */
-    /* time of the kernel's own preparation on the device (tile starts and the like), which is done once */
+    /* time of the kernel's own preparation on the device (tile starts and the like); it is done once */
     double ready_us;
     int64_t bytes;        /* minimum traffic: the arrays that the kernel reads, x once, y once (twice if beta != 0) */
     double gbs;           /* bytes / us */

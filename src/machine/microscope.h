@@ -63,8 +63,8 @@ struct scope_array {
 /* Unroll factors that are not numbers: all iterations, or the compiler's choice. */
 enum unroll_count { UNROLL_ALL = -1, UNROLL_AUTO = -2 };
 
-/* An access site: a position in the source where lanes access one array in one way, which is one instruction on a
-   GPU. */
+/* An access site: a position in the source where lanes access one array in one way. On a GPU, a site is one
+   instruction. */
 struct access_site {
     enum access_kind kind;
     const char *file; /* "k_csr.cu" */

@@ -128,7 +128,7 @@ static void cut(struct job *j, int k)
     j->bytes += p->bytes;
 }
 
-/* Set to[a] to array a of piece k inside `block`, which is a copy of the matrix on the host or the device. */
+/* Make to[a] point to array a of piece k. `block` is a copy of the matrix, on the host or on the device. */
 static void place(struct job *j, int k, char *block, void **to)
 {
     struct piece *p = &j->piece[k];

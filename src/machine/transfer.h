@@ -78,7 +78,7 @@ struct transfer {
         double gbs;       /* bytes moved / median time */
         int reps;
     } way[WAYS];
-    double pin_us;      /* time to page-lock the matrix's memory, which is done once */
+    double pin_us;      /* time to page-lock the matrix's memory once */
     double transfer_us; /* time to copy the matrix from page-locked memory to the device, and the result back */
     double without_us;  /* time without overlap: transfer plus execution, in one stream */
     /* the time that overlapping saves, divided by the shorter of transfer and execution; at best 1 */

@@ -33,7 +33,8 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* Write entry `to` of C, which is the sum of entry a of A and entry b of B; -1: not stored in that matrix. */
+/* Write entry `to` of C: the sum of entry a of A and entry b of B. An index of -1 stands for an entry that is not
+   stored. */
 static void put_sum(const struct sum *s, int64_t a, int64_t b, struct csr *C, int64_t to)
 {
     double re = a < 0 ? 0 : s->alpha * s->A->val[a], im = a < 0 ? 0 : s->alpha * imag_at(s->A, a);

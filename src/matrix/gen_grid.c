@@ -49,7 +49,7 @@ static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, str
 
 enum { DOF = 3 };
 
-/* The weight of the edge between nodes a and b, which is also the weight of the edge between b and a. */
+/* The weight of the edge between nodes a and b, in either direction. */
 static double edge_weight(uint64_t seed, int64_t a, int64_t b)
 {
     uint64_t low = (uint64_t)(a < b ? a : b), high = (uint64_t)(a < b ? b : a);

@@ -16,7 +16,7 @@
 struct csr;
 struct watch;
 
-/* Approximate number of lane accesses to watch per kernel, which takes 0.1 s on one core. */
+/* Approximate number of lane accesses to watch per kernel. To watch them takes 0.1 s on one core. */
 enum { MODELED_ACCESSES = 250 * 1000 };
 
 struct modeled {

@@ -144,8 +144,8 @@ static int add_nodes(struct parser *p, int i, int j, double sign, const char *pl
 
 /* ---- operands ---- */
 
-/* The number of bytes of the number at `at`, which may have a point and an exponent; 0: there is no number, or a name
-   such as 1138_bus. */
+/* The length in bytes of the number at `at`, with its point and exponent. The result is 0 if there is no number, or if
+   the text is a name such as 1138_bus. */
 static size_t number_length(const char *at)
 {
     static const char digits[] = "0123456789";
