@@ -65,10 +65,10 @@ typedef double file_number(const void *at);
 file_number *file_number_of(char kind, int bytes);
 
 enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
-/* Turn unchecked compressed arrays from a file into A: rowptr[rows + 1]; col, val and imag of nnz items each.
-   by_columns: the arrays are compressed by columns, so they hold column pointers and row indices. Takes ownership of
-   the arrays, even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in
-   the order of the file. At any time, at most three copies of the matrix are in memory. */
+/* Turn unchecked compressed arrays from a file into A. `arrays` holds rowptr[rows + 1], and col, val and imag of nnz
+   items each. If `by_columns` is set, these arrays hold column pointers and row indices. Takes ownership of the arrays,
+   even on failure. Indices out of range are an error; unsorted rows are sorted; duplicates are summed in the order of
+   the file. At any time, at most three copies of the matrix are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
 /* Like file_finish, but for triplets from a file. The triplets are only read. */

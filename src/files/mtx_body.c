@@ -62,8 +62,8 @@ static bool rows_ascend(const int *row, int64_t n)
 }
 
 /* If the rows of a block are not in order, count its entries per band. The entries are then delivered by bands, so that
-   mtx_build.c finds the entries of a band side by side. Small blocks are not sorted, because sorting them would not
-   save time. */
+   mtx_build.c finds the entries of a band next to each other. Small blocks are not sorted, because sorting them would
+   not save time. */
 static bool block_bands(struct block *k, const struct head *h, const struct entries *t, struct err *e)
 {
     int shift = band_shift(h);

@@ -14,8 +14,8 @@ struct stored;
 
 extern const struct format format_dia_adaptive;
 
-/* A DIA-Adaptive matrix has the arrays of the chosen format in that format's order, and nrows in param 0, so that the
-   kernels of the three formats can read the matrix. */
+/* A DIA-Adaptive matrix has the arrays of the chosen format, in the order of that format, and param 0 is nrows. The
+   kernels of the three formats can therefore read the matrix. */
 enum { ADAPTIVE_DATA = 1 };
 enum { ADAPTIVE_NROWS, ADAPTIVE_MIN, ADAPTIVE_DIA_PERCENT, ADAPTIVE_BRCSD1_PERCENT, ADAPTIVE_AS }; /* params */
 /* values of the parameter ADAPTIVE_AS after the format has been chosen */

@@ -23,8 +23,8 @@ struct capture {
     size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
-   JSON mode runs a second time in that mode. Returns false if the command failed and has reported its error, or, with e
-   set, if its output could not be captured. */
+   JSON mode runs a second time in that mode. Returns false if the command failed; it has then reported its error. Also
+   returns false, with e set, if the output could not be captured. */
 bool capture_line(struct session *s, const char *line, bool rows, struct capture *h, struct err *e);
 /* Like capture_line, but prints nothing. A failure of the command is reported in e. */
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);

@@ -92,8 +92,8 @@ void packing_free(struct packing *p);
 bool mat_get(const struct mat *M, struct stored *S, struct err *e);
 
 /* The cost of a conversion that takes `us`, if one SpMV takes csr_us with CSR and own_us with the format. The first
-   function expresses the cost in SpMVs with CSR; the second returns the number of SpMVs after which the conversion has
-   paid off, which is infinite if the format is not faster. */
+   function expresses the cost in SpMVs with CSR. The second function returns the number of SpMVs after which the
+   conversion has paid off. This number is infinite if the format is not faster. */
 double conversion_spmvs(double us, double csr_us);
 double conversion_pays_after(double us, double csr_us, double own_us);
 
@@ -105,7 +105,7 @@ void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struc
 /* Wait for all launches, then copy to the host. */
 bool packing_read(struct packing *p, void *to, const void *from, int64_t bytes, struct err *e);
 /* Replace the n counts at[0 .. n-1] in work buffer `at` (ROOM_AT or ROOM_MORE) by their exclusive prefix sums. at[n]
-   becomes the total, which *sum also receives if sum is not NULL. */
+   becomes the total. If `sum` is not NULL, *sum also receives the total. */
 bool packing_exclusive_scan(struct packing *p, enum room at, int64_t n, int64_t *sum, struct err *e);
 /* Sort the n pairs in ROOM_KEY and ROOM_PAYLOAD by the bits [from, bits) of the keys (see tools.h). p->sorted
    becomes 0 if the result is in ROOM_KEY and ROOM_PAYLOAD, 1 if it is in ROOM_KEY2 and ROOM_PAYLOAD2. */

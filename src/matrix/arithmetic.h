@@ -18,7 +18,7 @@ bool csr_multiply(struct csr *out, const struct csr *A, const struct csr *B, str
 /* factor A, and factor times the identity of size n. */
 bool csr_multiple(struct csr *out, double factor, const struct csr *A, struct err *e);
 bool csr_identity(struct csr *out, double factor, int64_t n, struct err *e);
-/* Both functions change A itself, so A must not be in use elsewhere. csr_scale_values multiplies the values by `factor`.
+/* Both functions change A itself, so A must not be used elsewhere. csr_scale_values multiplies the values by `factor`.
    csr_conjugate changes the sign of the imaginary parts. */
 bool csr_scale_values(struct csr *A, double factor, struct err *e);
 bool csr_conjugate(struct csr *A, struct err *e);
