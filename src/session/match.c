@@ -278,10 +278,19 @@ static bool take_value(struct match *m, const struct item *it, struct err *e)
     return true;
 }
 
-/* Is the next word a number, valid or not, or the name of a parameter? */
+/* Is the text the name of a matrix that begins like a number, such as 1138_bus? */
+static bool is_matrix_like_number(const struct match *m, const char *text)
+{
+    const struct session *s = m->a->session;
+    if (!s || !like_number(text) || is_real(text, NULL)) return false;
+    return kind_value(kind_find("MATRIX", strlen("MATRIX")), s, text) != NULL;
+}
+
+/* Is the next word a number, valid or not, but not the name of a matrix, or is it the name of a parameter? */
 static bool is_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
+    if (is_matrix_like_number(m, w->text)) return false;
     return like_number(w->text) || (!w->quoted && param_index(params_of(m->a), w->text) >= 0);
 }
 

@@ -232,6 +232,10 @@ static void test_commands(void **state)
               "Predicted for an NVIDIA H200, because no measured GPU is available.");
     talk_says(&t, "explain csr-scalar f32", "1. launches, ");
     talk_says(&t, "advise", "\nsc-csr-host-order: the last step runs on the host");
+    assert_true(talk_line(&t, "gen poisson2d 9 as 1138_bus"));
+    talk_says(&t, "explain csr-scalar 1138_bus", "csr-scalar on 1138_bus");
+    talk_says(&t, "predict ell 0 1138_bus", "1138_bus");
+    assert_true(talk_line(&t, "drop 1138_bus; use poisson2d"));
     talk_says(&t, "advise top 2", "conversion us");
     talk_says(&t, "advise for 100 products top 3", "total us");
     talk_says(&t, "why not coo", "times as long as");
