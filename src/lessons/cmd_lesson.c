@@ -442,7 +442,7 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
-/* The width of prose: the width of the terminal, or, without a terminal, the width that the front end states. */
+/* The width of prose: the width of the terminal, or, if there is no terminal, the width that the front end states. */
 static int width_of(const struct session *s)
 {
     int columns = out_columns(s->out), width = columns ? columns : s->front ? s->front->width : WIDTH_DEFAULT;

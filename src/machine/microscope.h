@@ -172,7 +172,7 @@ struct counts {
         int64_t sectors_most;  /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];
     double us;        /* time of the emulation */
-    int64_t accesses; /* number of accesses by single lanes, of all watched kinds */
+    int64_t accesses; /* number of accesses of all watched kinds, counted per lane */
 };
 
 /* Receives the requests of watched blocks. The warps come one after another, and the requests of each warp come in

@@ -75,7 +75,7 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
 
 struct machine {
     char name[64];
-    bool here; /* the ceilings were measured on this device; false: they are those of the built-in GPU */
+    bool here; /* the ceilings were measured on this device; false: the ceilings are those of the built-in GPU */
     int sms;   /* multiprocessors */
     struct ceilings c;
 };

@@ -98,7 +98,7 @@ struct watching {
     double longest_cost;
     const struct scope *scope;
     const struct csr *A;
-    int *position;                       /* position of each row, if the format sorts rows; otherwise NULL */
+    int *position;                       /* position of each row if the format sorts rows; otherwise NULL */
     int64_t row, row_length;             /* the longest row that the running block stores */
     int64_t longest_row, longest_length; /* the longest row of the matrix */
     /* the largest number of entries in a group of rows whose elements of y share one sector */
