@@ -37,7 +37,7 @@ static struct {
 
 static void pass(size_t end)
 {
-    fwrite(paged.text + paged.passed, 1, end - paged.passed, stdout);
+    if (end > paged.passed) fwrite(paged.text + paged.passed, 1, end - paged.passed, stdout);
     fflush(stdout);
     paged.passed = end;
 }

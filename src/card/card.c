@@ -276,6 +276,7 @@ static void run_line_of(struct card *c, struct card_row *r)
     c->needs_us = 0;
     const struct card_values *v = r->line->finite ? card_values(c, &e) : NULL;
     bool ok = !r->line->finite || v;
+    r->quiet = v && v->bad; /* the verdict names NaN and inf */
     if (v && v->bad)
         card_say(r, "not known: the matrix has NaN or inf");
     else if (ok)

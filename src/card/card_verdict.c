@@ -158,7 +158,7 @@ static void judge_condition(double condition, struct card_verdict *v)
 static void judge_problems(const struct card *c, struct card_verdict *v)
 {
     const struct card_facts *f = &c->facts;
-    if (c->values.bad) add_problem(v, "%s values are NaN or inf", card_count(c->values.bad).text);
+    if (c->values.bad) add_problem(v, "NaN or inf in %s", how_many(c->values.bad, "value").text);
     if (c->singular && is_square(c)) judge_singular(c, v);
     if (f->no_diagonal && !c->singular)
         add_problem(v, "%s diagonal entries are missing or 0: jacobi, gs and sor fail",
@@ -167,7 +167,7 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
     judge_condition(f->condition, v);
     if (f->systems > 1 && is_square(c) && !c->singular)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
-    if (c->values.zeros) add_problem(v, "%s stored zeros: `prune`", card_count(c->values.zeros).text);
+    if (c->values.zeros && !c->singular) add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
 }
 
 void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out)

@@ -82,12 +82,12 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
 
 static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
 {
-    int64_t sum = 0;
+    uint64_t sum = 0; /* after a cancelled launch the counts are arbitrary, and the sum may wrap around */
     (void)d, (void)temp, (void)temp_bytes, (void)e;
     for (int64_t i = 0; i < n; i++) {
         int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count (see tools.h) */
-        at[i] = sum;
-        sum += count;
+        at[i] = (int64_t)sum;
+        sum += (uint64_t)count;
     }
     return true;
 }

@@ -336,7 +336,7 @@ static void test_command_refuses(void **state)
         {"lu lu all", "do not name a method"},
         {"lu step b 4", "it takes no method, b, reps or all"},
         {"lu lu-paper step", "it takes no method, b, reps or all"},
-        {"lu B", "is not"},
+        {"lu B", "`B` after `lu` is unknown"},
         {"gen dense 3 4; lu on cpu", "3 rows and 4 columns"},
         {"lu step", "real square matrix"},
         {"gen dense 0; lu on cpu", "no rows"},

@@ -329,7 +329,7 @@ static void keys_move(void **state)
     check_at(&x, "s", 1);
     check_at(&x, "3s", 4);
     check_at(&x, "2b", 2);
-    check_at(&x, "b b", 1); /* steps without lanes */
+    check_at(&x, "b", 1); /* steps without lanes */
     check_at(&x, "99s", 11);
     check_at(&x, "99b", 0);
     check_at(&x, "d", 8);
@@ -341,7 +341,7 @@ static void keys_move(void **state)
     check_at(&x, "u", 6);
     check_says(&x, "u", "no later");
     check_at(&x, "U", 5);
-    check_says(&x, "p", "padding");
+    check_says(&x, "z", "padding");
     check_at(&x, "G", 11);
     check_at(&x, "gr20\n", 1);
     check_at(&x, "r21\n", 11);
@@ -349,7 +349,7 @@ static void keys_move(void **state)
     check_says(&x, "r16\n", "no later step is on line 16");
     check_at(&x, "Kell\n", 0);
     assert_string_equal(x.t.s.trace->kernel->name, "ell");
-    check_at(&x, "p", 6);
+    check_at(&x, "z", 6);
     check_says(&x, "Knone\n", "no kernel `none`");
     check_says(&x, "Kcsr-serial\n", "does not run on the emulator");
     check_says(&x, "k", "no other kernel");
@@ -358,8 +358,8 @@ static void keys_move(void **state)
     press(&x, "2w");
     assert_int_equal(x.t.s.trace->t.warp, 3);
     check_says(&x, "w", "no further warp");
-    check_says(&x, "t", "no further block");
-    check_says(&x, "T", "there is no earlier block");
+    check_says(&x, "]", "no further block");
+    check_says(&x, "[", "there is no earlier block");
     check_says(&x, "l", "ell consists of 1 launch");
     press(&x, "3W");
     assert_int_equal(x.t.s.trace->t.warp, 0);

@@ -175,7 +175,7 @@ static void mistakes_are_named(void **state)
     } mistakes[] = {
         {"transfer 0", "0 MB is outside 1 .. 8192"},
         {"transfer 9000", "9000 MB is outside"},
-        {"transfer nothing", "is not"},
+        {"transfer nothing", "`nothing` after `transfer` is unknown"},
         {"transfer 8 A", "give a size or a matrix, not both"},
         {"transfer pieces 0", "0 pieces is outside 1 .. 1024"},
         {"transfer streams 33", "33 streams is outside 1 .. 32"},
