@@ -118,6 +118,20 @@ static void prepare_marked(int meta)
     tcsetattr(STDIN_FILENO, TCSADRAIN, &now);
 }
 
+/* Readline 8.2 crashes if a search of the history is ended by the first key of a sequence, such as Ctrl-X. Such a key
+   ends the search as Ctrl-J does, and nothing more. */
+static int safe_in_search(int byte)
+{
+    Keymap map = rl_get_keymap();
+    bool search = RL_ISSTATE(RL_STATE_ISEARCH) && byte >= 0 && byte < KEYMAP_SIZE && byte != '\033';
+    return search && map[byte].type == ISKMAP ? '\n' : byte;
+}
+
+static int byte_of(FILE *f)
+{
+    return safe_in_search(rl_getc(f));
+}
+
 void prompt_open(struct session *s)
 {
     if (session) return;
@@ -127,6 +141,7 @@ void prompt_open(struct session *s)
     rl_catch_sigwinch = 0;
     rl_attempted_completion_function = matches;
     rl_prep_term_function = prepare_marked;
+    rl_getc_function = byte_of;
     rl_completer_word_break_characters = " \t\n;\"'>|";
     using_history();
     stifle_history(HISTORY_MOST);
@@ -226,11 +241,11 @@ static int bytes_wait(void)
 static int next_byte(FILE *f)
 {
     (void)f;
-    if (inner.next < inner.bytes) return inner.byte[inner.next++];
+    if (inner.next < inner.bytes) return safe_in_search(inner.byte[inner.next++]);
     if (!term_is_open()) return EOF;
     for (;;) {
         int key = term_key(-1);
-        if (key >= 0 && key < 0x100) return key;
+        if (key >= 0 && key < 0x100) return safe_in_search(key);
         if (key == UI_ESC || key == UI_INTERRUPT) return '\a';
     }
 }

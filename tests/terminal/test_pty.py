@@ -793,6 +793,23 @@ def test_ctrl_c_in_a_command_drops_what_the_pager_would_show():
     quits(s)
 
 
+def test_a_key_sequence_ends_a_search_of_the_history():
+    s = at_prompt()
+    s.line("version")
+    s.wait("built with CUDA")
+    s.keys("\x12", "ver", "\x18", "c")  # Ctrl-R, Ctrl-X
+    s.keys("\x03")
+    s.line("gen poisson2d 9")
+    s.wait("poisson2d [cpu]>")
+    s.line("view spy")
+    s.wait("leave")
+    s.keys(":", "\x12", "ver", "\x18", "c", "\x1b")
+    s.settle()
+    s.keys("q")
+    s.wait("poisson2d [cpu]>")
+    quits(s)
+
+
 def test_output_that_fits_is_not_paged():
     s = at_prompt()
     s.line("devices; version; set; gen poisson2d 9; spy; set")  # each of them fits

@@ -2,6 +2,7 @@
    state's memory is released. */
 #include "session/command.h"
 #include "base/err.h"
+#include "formats/format.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "session/session.h"
@@ -237,14 +238,37 @@ static void no_memory_for_a_state(void **state)
     stop(&s, f);
 }
 
+/* The cursor of a view may be far beyond the end of the arrays that the next format has. */
+static void a_cursor_beyond_the_end(void **state)
+{
+    FILE *f = fopen("/dev/null", "w");
+    struct session s;
+    struct canvas c;
+    (void)state;
+    start(&s, f);
+    assert_true(run_line(&s, "gen poisson2d 30"));
+    assert_true(canvas_new(&c, 120, 40, false, NULL));
+    for (int i = 0; formats[i]; i++) {
+        struct view_state *st = screen_view_state(&s, view_find("layout"));
+        char line[80];
+        struct err e = {0};
+        snprintf(line, sizeof line, "layout %s", formats[i]->name);
+        if (!run_line(&s, line)) continue; /* the format cannot store the matrix */
+        st->full = true;
+        st->item = 1 << 30;
+        assert_true(view_find("layout")->prepare(&s, st, &e));
+        view_draw(view_find("layout"), &c, &s, st);
+    }
+    canvas_free(&c);
+    stop(&s, f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(no_two_share_a_state),
-        cmocka_unit_test(keys_stay_in_their_view),
-        cmocka_unit_test(another_matrix_resets_all_views),
-        cmocka_unit_test(a_state_is_released),
-        cmocka_unit_test(lasting_results_go_with_their_matrix),
+        cmocka_unit_test(a_cursor_beyond_the_end), cmocka_unit_test(no_two_share_a_state),
+        cmocka_unit_test(keys_stay_in_their_view), cmocka_unit_test(another_matrix_resets_all_views),
+        cmocka_unit_test(a_state_is_released),     cmocka_unit_test(lasting_results_go_with_their_matrix),
         cmocka_unit_test(no_memory_for_a_state),
     };
     setlocale(LC_CTYPE, "C.UTF-8");

@@ -145,7 +145,9 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     enum type real = own->real == T_F32 ? T_F32 : T_F64;
     own->blocks = 0;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
-    if (own->product && own->array >= own->product->S.narrays) own->array = 0, st->item = 0;
+    const struct stored *S = own->product ? &own->product->S : NULL;
+    bool outside = S && (own->array >= S->narrays || st->item >= S->a[own->array].n);
+    if (outside) own->array = 0, st->item = 0; /* the cursor stayed from another format */
     return own->product;
 }
 
