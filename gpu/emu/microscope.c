@@ -48,8 +48,7 @@ static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e
         return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", M->dev->name);
     if (kernel_runs_on(k, M->dev)) return true;
     return fail(e, E_UNSUPPORTED,
-                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where kernels run",
-                k->name);
+                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where kernels run", k->name);
 }
 
 static struct scope_run *run_new(const struct kernel *k, const struct mat *M, struct watch *w, struct err *e)
