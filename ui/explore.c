@@ -321,7 +321,7 @@ static void queue(struct explorer *x, char *line)
     snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it", how_many(beside_lines() + 1, "line").text,
              x->running);
     bool queued = line && beside_queue(line);
-    say(x, !queued, queued ? text : "too many lines wait already; this line was dropped");
+    say(x, !queued, queued ? text : "too many lines are already waiting; this line was dropped");
 }
 
 static void type(struct session *s, int key)

@@ -1,4 +1,4 @@
-/* Output by pages: a stream that passes on the first page and holds back the rest. */
+/* Output page by page: a stream that passes on the first page and holds back the rest. */
 #include "paged.h"
 #include "beside.h"
 #include "canvas.h"
@@ -21,9 +21,9 @@
 
 enum { HOLD_MOST = 64 << 20, HOLD_US = QUIET_US };
 
-/* Static, because a process has one terminal. `text` holds what was printed without a pause of HOLD_US. */
+/* Static, because a process has one terminal. `text` holds the output since the last pause longer than HOLD_US. */
 static struct {
-    FILE *stream; /* NULL: output is not shown by pages */
+    FILE *stream; /* NULL: output is not shown page by page */
     struct session *session;
     struct out_target before;
     char *text; /* owned */
@@ -183,7 +183,7 @@ static bool is_typed_ahead(void)
     return beside_lines() > 0 || poll(&in, 1, 0) > 0;
 }
 
-/* Show the held text by pages. */
+/* Show the held text page by page. */
 static void show_held(struct session *s)
 {
     enum beside before = beside_serve(s, BESIDE_NOTHING);

@@ -1,6 +1,7 @@
-/* Output by pages: text that a command prints at the prompt goes directly to the terminal, until it has filled a page
-   without a pause. The rest is held back, and when the command has ended, the pager shows the whole text. Text that
-   comes slowly is never held back for longer than a moment, and the output of scripts and lessons is not held back. */
+/* Output page by page: text that a command prints at the prompt goes directly to the terminal, until it has filled a
+   page without a pause. The rest is held back, and when the command has ended, the pager shows the whole text. Text
+   that comes slowly is never held back for longer than a moment, and the output of scripts and lessons is not held
+   back. */
 #ifndef PAGED_H
 #define PAGED_H
 
@@ -8,9 +9,9 @@
 
 struct session;
 
-/* Show the output of the running line by pages, until paged_end. */
+/* Show the output of the running line page by page, until paged_end. */
 void paged_begin(struct session *s);
-/* Show the text that is held back, and stop showing output by pages. */
+/* Show the text that is held back, and stop showing output page by page. */
 void paged_end(struct session *s);
 /* Show the text that is held back, because something else uses the terminal next. */
 void paged_show(struct session *s);

@@ -1,4 +1,4 @@
-/* The pager: shows a long text by pages on a canvas, with search. paged.c decides when it opens. */
+/* The pager: shows a long text page by page on a canvas, and searches it. paged.c decides when it opens. */
 #ifndef PAGER_H
 #define PAGER_H
 

@@ -155,7 +155,7 @@ void tree_right(GPTR(const int) in, GPTR(int) out)
 }
 LAST_LINE(tree_right);
 
-/* ---- several threads add to one variable only atomically ---- */
+/* ---- several threads may add to one variable only with atomics ---- */
 
 FIRST_LINE(total_wrong);
 void total_wrong(GPTR(const int) in, GPTR(int) out)

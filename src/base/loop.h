@@ -25,7 +25,7 @@ struct err;
 struct watch;
 
 /* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_LONG: a pass
-   over a vector of at least this many elements takes more than 1 ms */
+   over a vector of at least this many elements may take 1 ms */
 enum { LOOP_SHARE = 1024, LOOP_EVERY = 256, LOOP_LONG = 1 << 18 };
 
 struct loop {

@@ -101,7 +101,7 @@ static bool refuse_more(struct parser *s)
     static const char *const hint[] = {
         [REAL] = "; if lines have two values, the field must be complex",
         [INTEGER] = "; if lines have two values, the field must be complex",
-        [PATTERN] = "; if lines have values, the field must be real or integer",
+        [PATTERN] = "; if lines have values, the field must be real, integer or complex",
         [COMPLEX] = "",
     };
     const struct head *h = s->h;

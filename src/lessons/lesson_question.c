@@ -149,7 +149,7 @@ static bool is_right(const struct question *q, const char *given)
     return false;
 }
 
-/* An empty line at the first try skips the question. An empty line at the second try leaves the answer wrong. */
+/* An empty line on the first try skips the question. An empty line at the second try leaves the answer wrong. */
 static enum outcome judge(const struct question *q)
 {
     if (!q->nanswers) return THOUGHT;

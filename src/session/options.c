@@ -122,7 +122,7 @@ const struct setting options[] = {
         {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     [OPTION_PAGER] =
         {"pager",
-         "show long output by pages; env: with $WARPSPY_PAGER or $PAGER; or with a command such as \"less -S\"",
+         "show long output page by page; env: with $WARPSPY_PAGER or $PAGER; or with a command such as \"less -S\"",
          "on",
          {"on", "off", "env"},
          NULL,

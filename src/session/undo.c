@@ -82,7 +82,7 @@ void undo_begin(struct session *s, const char *command)
     u->open = true;
 }
 
-/* If the memory of a dropped matrix was needed, neither this level nor earlier levels can be undone. */
+/* If a dropped matrix was freed because its memory was needed, neither this level nor earlier levels can be undone. */
 void undo_end(struct session *s)
 {
     struct undo *u = &s->undo;

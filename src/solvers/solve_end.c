@@ -192,7 +192,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
                      v->residual);
     if (v->history.separated_at > v->base && v->result.residual_true > v->residual)
         snprintf(out + n, size - (size_t)n,
-                 ", true residual %.2e; `change maxit %lld` restarts from this x, or give a larger tol",
+                 ", true residual %.2e; use `change maxit %lld` to restart from this x, or give a larger tol",
                  v->result.residual_true, larger_limit(v));
     else
         snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");

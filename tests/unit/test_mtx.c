@@ -501,7 +501,7 @@ static void long_lines_cost_little(void **state)
     mtx_hooks(0, 0);
 }
 
-/* A text of 20,000 entries. The entries number `first` and `second` are damaged; 0: no entry is damaged. */
+/* A text of 20,000 entries. Entries `first` and `second` (counted from 1; 0: none) are damaged. */
 static const char *write_many(int first, int second, const char *eol)
 {
     enum { LINES = 20000, ROOM = LINES * 25 };
