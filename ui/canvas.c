@@ -217,8 +217,8 @@ static bool is_heavy(const struct ink *k)
 }
 
 /* Write the shortest escape sequence that changes the style from `was` (NULL: unknown) to `now`. Returns the length of
-   the sequence, or 0 if no sequence is needed. Single attributes are not turned off, because old terminals cannot do
-   this, and turning all attributes off takes no more bytes. */
+   the sequence, or 0 if no sequence is needed. Attributes are never turned off one by one: old
+   terminals cannot do that, and turning all of them off takes no more bytes. */
 static int ink_change(const struct ink *was, const struct ink *now, char out[INK_BYTES])
 {
     static const struct ink plain;

@@ -408,8 +408,7 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Called once. After the first time, the screen is left and entered without endwin, because ncurses would reset the
-   user's terminal colours each time. */
+/* Called once. endwin is never called, because ncurses would then reset the user's terminal colours. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];

@@ -11,12 +11,13 @@
 
 /* The guardian's script sleeps until a line arrives or the pipe closes. A line is 1 or 0 (the full screen is on or
    off), `end`, or terminal modes that this program has set. The script restores the modes only if the terminal still
-   has modes of this program. */
+   has modes of this program. It first waits, so that a shell that edits lines itself has set its own modes by then. */
 static const char script[] = "exec 3<&1; full=0; ours=\n"
                              "while read -r line; do\n"
                              "case $line in [01]) full=$line;; end) exit 0;; *) ours=\"$ours $line \";; esac\n"
                              "done\n"
                              "[ $full = 0 ] || { printf %s \"$1\"; ours=\"$ours $3 \"; }\n"
+                             "sleep 0.1\n"
                              "case $ours in *\" $(stty -g <&3) \"*) stty \"$2\" <&3;; esac\n";
 
 enum { MODES_SIZE = 400, MODES_MOST = 8 };

@@ -37,7 +37,7 @@ static double padding_percent(const struct plan *p)
     return p->slots ? 100 * (double)p->padding / (double)p->slots : 0;
 }
 
-/* In text, print what is stored now as the first row, for comparison. */
+/* In text output, the first row shows what is stored now, for comparison. */
 static void out_now(const struct whatif *w)
 {
     struct out *o = w->s->out;

@@ -34,7 +34,8 @@ struct piece {
     bool ready;        /* complete, but not written yet */
 };
 
-/* The file. Pieces are composed in any order, but fewer than `depth` pieces ahead of the next piece to be written. The
+/* The file. Pieces may be composed in any order, but no thread composes a piece that is `depth` or more
+   pieces ahead of the next piece to be written. The
    other threads can therefore continue for a while if the system interrupts a thread. */
 struct writer {
     struct newfile file;

@@ -463,7 +463,7 @@ static void safe_line(char *safe, size_t size, const char *fmt, va_list ap)
     print_safe(line, strlen(line), sizeof line, safe, size);
 }
 
-/* The columns of the number at the start of a numbered item, such as "2. ", or 0. */
+/* The width of the number at the start of a numbered item, such as "2. "; 0: the line has none. */
 static int numbered(const char *line)
 {
     int n = (int)strspn(line, "0123456789");

@@ -567,7 +567,7 @@ static void test_diverged_residuals(void **state)
         double parted = strtod(at + strlen("\"parted\":"), NULL);
         if (parted < table[i].from || parted > table[i].to || !strstr(t.err, "at the end, they are") != !table[i].to)
             fail_msg("%s: %s%s", table[i].line, at, t.err);
-        assert_true(!strstr(t.out, "restarts from this x") == !table[i].to);
+        assert_true(!strstr(t.out, "to restart from this x") == !table[i].to);
         assert_true(!strstr(t.out, "`change maxit ") == !table[i].to);
     }
     talk_close(&t);

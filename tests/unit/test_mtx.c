@@ -320,7 +320,7 @@ static const struct {
     {"point", T(COO("real general") "2 2 1\n1 2 .\n"), E_INPUT, 3, "\".\""},
     {"infinitive", T(COO("real general") "2 2 1\n1 2 infinitive\n"), E_INPUT, 3, "\"infinitive\""},
     {"extra column", T(COO("real general") "2 2 1\n1 2 3 4\n"), E_INPUT, 3, "complex"},
-    {"extra column in pattern", T(COO("pattern general") "2 2 1\n1 2 3\n"), E_INPUT, 3, "real or integer"},
+    {"extra column in pattern", T(COO("pattern general") "2 2 1\n1 2 3\n"), E_INPUT, 3, "real, integer or complex"},
     {"two values in an array", T(ARR("real general") "2 1\n1 2\n3\n"), E_INPUT, 3, "goes on after 1 number"},
     {"trailing comma", T(COO("real general") "2 2 1\n1 2 3,\n"), E_INPUT, 3, "\"3,\""},
     {"exponent twice", T(COO("real general") "2 2 1\n1 2 1e5d3\n"), E_INPUT, 3, "\"1e5d3\""},
@@ -573,7 +573,7 @@ static void numbers_are_rounded_as_strtod_rounds(void **state)
     }
 }
 
-/* Let blocks end at every position of every line, also within CRLF and numbers, with two threads. */
+/* With two threads, let blocks end at every position of every line, including inside a CRLF or a number. */
 static void blocks_may_end_anywhere(void **state)
 {
     static const char text[] = "\xef\xbb\xbf" COO(

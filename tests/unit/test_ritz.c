@@ -318,7 +318,7 @@ static void test_condition(void **state)
 
 enum { NX = 20, NY = 13 };
 
-/* A random right-hand side has a component in every eigenvector. */
+/* A random right-hand side has a component along every eigenvector. */
 static struct solve_options options_of(const char *solver, const char *precond, double *b)
 {
     uint64_t seed = 3;

@@ -68,7 +68,7 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_r
     return ok || (say(st, e.text), false);
 }
 
-/* Go to the n-th warp after this warp, or before it if n < 0, block after block. */
+/* Go n warps forward, or back if n < 0; the warps of all blocks form one sequence. */
 static void go_warp(struct session *s, struct view_state *st, int64_t n, const char *what)
 {
     const struct tracing *v = s->trace;
