@@ -41,8 +41,8 @@ template <typename P> __device__ int64_t first_not_below(P col, int64_t from, in
     return from;
 }
 
-/* Does row r have an entry with the same key as (i, c), which is entry number k of row i? Tries entry number k of row r first,
-   because in a band matrix that entry has the key. */
+/* Does row r have an entry with the same key as (i, c), which is entry number k of row i? Tries entry number k of row r
+   first, because in a band matrix that entry has the key. */
 template <typename KEYS, typename P, typename Q>
 __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t width, int64_t k)
 {
