@@ -124,11 +124,6 @@ struct card_digits card_count(int64_t n)
     return digits;
 }
 
-double card_size(const struct csr *A, int64_t k)
-{
-    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
-}
-
 /* ---- passes over the entries ---- */
 
 static void scan_slice(const struct csr *A, int64_t from, int64_t to, size_t size, char *part, card_visit *visit)
@@ -168,7 +163,7 @@ static void columns_of(const struct csr *A, int64_t from, int64_t to, struct car
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
             int j = A->col[k];
             if (!out->length[j]++) out->first[j] = (int)r;
-            out->sum[j] += card_size(A, k);
+            out->sum[j] += csr_abs(A, k);
         }
 }
 

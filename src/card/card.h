@@ -187,7 +187,6 @@ void card_add_advice(struct card_row *r, const char *text);
 bool card_has_time(const struct card *c, double us);
 /* Like card_has_time, but if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
 bool card_affords(struct card *c, double us, struct err *e);
-double card_size(const struct csr *A, int64_t k); /* |a| of entry k */
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */
 struct card_digits {
     char text[40];

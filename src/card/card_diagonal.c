@@ -21,7 +21,7 @@ static void visit_diagonal(const struct csr *A, int64_t row, void *part)
     int64_t k = csr_find(A, row, row);
     d->missing += k < 0;
     d->negative += k >= 0 && A->val[k] < 0;
-    if ((k < 0 || card_size(A, k) == 0) && !d->zero++) d->first = row;
+    if ((k < 0 || csr_abs(A, k) == 0) && !d->zero++) d->first = row;
 }
 
 static void merge_diagonal(void *sum, const void *part)
@@ -74,7 +74,7 @@ static void visit_dominance(const struct csr *A, int64_t row, void *part)
     struct dominance *d = part;
     double diagonal = 0, others = 0;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
-        *(A->col[k] == row ? &diagonal : &others) += card_size(A, k);
+        *(A->col[k] == row ? &diagonal : &others) += csr_abs(A, k);
     int kind = diagonal == 0 ? 0 : dominance_of(diagonal, others);
     if (!kind && !d->count[0]) d->first = row;
     d->count[kind]++;
@@ -95,7 +95,7 @@ static void count_columns(const struct csr *A, const struct card_columns *col, i
     struct loop l = loop_of("columns", A->cols);
     for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) {
         int64_t k = csr_find(A, j, j);
-        double diagonal = k < 0 ? 0 : card_size(A, k);
+        double diagonal = k < 0 ? 0 : csr_abs(A, k);
         count[diagonal == 0 ? 0 : dominance_of(diagonal, col->sum[j] - diagonal)]++;
     }
 }

@@ -18,7 +18,7 @@ static void visit_sizes(const struct csr *A, int64_t row, void *part)
     struct sizes *s = part;
     double sum = 0, most = 0;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-        double size = card_size(A, k);
+        double size = csr_abs(A, k);
         sum += size;
         s->squares += size / s->unit * (size / s->unit);
         if (size > most) most = size;
@@ -128,7 +128,7 @@ static void visit_disc(const struct csr *A, int64_t row, void *part)
         if (A->col[k] == row)
             centre = A->val[k];
         else
-            radius += card_size(A, k);
+            radius += csr_abs(A, k);
     widen(part, centre, radius, csr_row_length(A, row));
 }
 
@@ -148,7 +148,7 @@ static struct discs column_discs(const struct csr *A, const struct card_columns 
     struct loop l = loop_of("columns", A->cols);
     for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) {
         int64_t k = csr_find(A, j, j);
-        widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : card_size(A, k)), col->length[j] + 1);
+        widen(&c, k < 0 ? 0 : A->val[k], col->sum[j] - (k < 0 ? 0 : csr_abs(A, k)), col->length[j] + 1);
     }
     return c;
 }

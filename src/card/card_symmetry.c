@@ -71,7 +71,7 @@ static void visit_largest(const struct csr *A, int64_t row, void *part)
 {
     double *most = part;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-        double size = card_size(A, k);
+        double size = csr_abs(A, k);
         if (size > *most || isnan(size)) *most = size;
     }
 }

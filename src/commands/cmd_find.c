@@ -50,7 +50,7 @@ static void print_entry(struct out *o, const struct matrix *m, const struct foun
     out_num(o, "col", "column", A->col[at], "%.0f");
     out_num(o, "value", "value", A->val[at], "%.6g");
     out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
-    out_num(o, "size", "|a|", entry_size(A, at), "%.6g");
+    out_num(o, "size", "|a|", csr_abs(A, at), "%.6g");
     out_int(o, "matches", NULL, f->matches);
 }
 

@@ -3,9 +3,9 @@
 #include "csr.h"
 #include "scale.h"
 #include "base/mem.h"
+#include "base/search.h"
 #include "base/watch.h"
 
-#include <math.h>
 #include <string.h>
 
 /* One thread looks at FEW_ENTRIES entries in about a millisecond. */
@@ -53,7 +53,7 @@ static void mark(uint8_t *cell, uint8_t sign)
 
 static void see(const struct csr *A, int64_t k, uint64_t *largest, uint8_t *signs)
 {
-    double a = A->val[k], size = A->imag ? hypot(a, A->imag[k]) : fabs(a);
+    double a = A->val[k], size = csr_abs(A, k);
     uint64_t bits;
     memcpy(&bits, &size, sizeof bits);
     if (size > 0) raise_to(largest, bits);
@@ -88,23 +88,9 @@ static void see_row(const struct lens *l, int64_t row, int64_t k, int64_t end)
     }
 }
 
-/* The row of entry k. */
-static int64_t row_of(const struct csr *A, int64_t k)
-{
-    int64_t low = 0, high = A->rows;
-    while (high - low > 1) {
-        int64_t middle = low + (high - low) / 2;
-        if (A->rowptr[middle] <= k)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static void see_part(const struct lens *l, int64_t k, int64_t end)
 {
-    for (int64_t row = row_of(l->A, k); k < end; row++) {
+    for (int64_t row = span_of(l->A->rowptr, l->A->rows, k); k < end; row++) {
         int64_t stop = l->A->rowptr[row + 1] < end ? l->A->rowptr[row + 1] : end;
         see_row(l, row, k, stop);
         k = stop;

@@ -2,6 +2,7 @@
 #ifndef CSR_H
 #define CSR_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -55,6 +56,12 @@ int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);
 /* Index of entry (row, col) in A->val; -1 if there is no such entry. */
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col);
+
+/* |a| of entry k. */
+static inline double csr_abs(const struct csr *A, int64_t k)
+{
+    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+}
 
 /* Index of the first NaN or inf in x[n]; n if there is none. */
 int64_t first_not_finite(int64_t n, const double *x);

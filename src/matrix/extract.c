@@ -64,17 +64,12 @@ bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct
 
 /* ---- scale ---- */
 
-static double size_of(const struct csr *A, int64_t k)
-{
-    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
-}
-
 struct range range_of(const struct csr *A)
 {
     struct range r = {NAN, NAN};
     struct loop l = loop_of("the range of values", A->nnz);
     for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
-        double a = size_of(A, k);
+        double a = csr_abs(A, k);
         if (!isfinite(a) || a == 0) continue;
         if (!(r.low <= a)) r.low = a;
         if (!(r.high >= a)) r.high = a;
@@ -96,7 +91,7 @@ static bool maxima(struct scaling *s, struct err *e)
     for (int64_t j = 0; j < A->cols; j++) s->col[j] = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            double a = size_of(A, k);
+            double a = csr_abs(A, k);
             if (a > s->row[i]) s->row[i] = a;
             if (a > s->col[A->col[k]]) s->col[A->col[k]] = a;
         }
@@ -109,7 +104,7 @@ static bool maxima(struct scaling *s, struct err *e)
 
 static bool stays(const struct csr *A, int64_t k, double below)
 {
-    double size = A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
+    double size = csr_abs(A, k);
     return isnan(size) || (size > 0 && size >= below);
 }
 

@@ -8,11 +8,6 @@
 
 /* ---- measures ---- */
 
-double entry_size(const struct csr *A, int64_t k)
-{
-    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
-}
-
 static double length_of(const struct csr *A, int64_t row)
 {
     return (double)csr_row_length(A, row);
@@ -32,14 +27,14 @@ static double sum_of(const struct csr *A, int64_t row)
 static double diagonal_of(const struct csr *A, int64_t row)
 {
     int64_t k = csr_find(A, row, row);
-    return k < 0 ? 0 : A->imag ? entry_size(A, k) : A->val[k];
+    return k < 0 ? 0 : A->imag ? csr_abs(A, k) : A->val[k];
 }
 
 static double max_of(const struct csr *A, int64_t row)
 {
     double most = 0;
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-        double size = entry_size(A, k);
+        double size = csr_abs(A, k);
         if (isnan(size)) return size;
         if (size > most) most = size;
     }
@@ -157,7 +152,7 @@ static bool in_order(struct found *f, struct err *e)
 
 static bool holds(const struct condition *c, const struct csr *A, int64_t at)
 {
-    double value = c->measure ? c->measure->of(A, at) : entry_size(A, at);
+    double value = c->measure ? c->measure->of(A, at) : csr_abs(A, at);
     return c->comparison->holds(value, c->value);
 }
 
@@ -170,7 +165,7 @@ static bool matches(const struct csr *A, const struct search *s, int64_t at)
 
 static double key_of(const struct csr *A, const struct search *s, int64_t at)
 {
-    double key = s->sort ? s->sort->of(A, at) : s->sorted ? entry_size(A, at) : 0;
+    double key = s->sort ? s->sort->of(A, at) : s->sorted ? csr_abs(A, at) : 0;
     return s->ascending ? -key : key;
 }
 

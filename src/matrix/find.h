@@ -56,7 +56,5 @@ struct found {
 bool rows_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
 bool entries_find(const struct csr *A, const struct search *s, struct found *out, struct err *e);
 void found_free(struct found *f);
-/* |a| of entry k. */
-double entry_size(const struct csr *A, int64_t k);
 
 #endif

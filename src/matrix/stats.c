@@ -88,12 +88,6 @@ bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
 
 /* ---- entries ---- */
 
-/* |a| of entry k. */
-static double size_at(const struct csr *A, int64_t k)
-{
-    return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
-}
-
 /* The results of one thread; they may be merged in any order. */
 struct part {
     int64_t bandwidth, explicit_zeros, zero_diagonal, dominant_rows;
@@ -113,7 +107,7 @@ static void scan_row(const struct csr *A, int64_t r, uint64_t *bits, struct part
     double diagonal = 0, others = 0;
     for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
         int64_t away = A->col[k] - r;
-        double size = size_at(A, k), v = A->imag ? size : A->val[k];
+        double size = csr_abs(A, k), v = A->imag ? size : A->val[k];
         if (away == 0)
             diagonal = size;
         else

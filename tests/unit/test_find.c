@@ -48,7 +48,7 @@ static bool is_match(const struct csr *A, const struct search *q, int64_t at)
 {
     for (int i = 0; i < q->n; i++) {
         const struct condition *c = &q->condition[i];
-        double a = c->measure ? c->measure->of(A, at) : entry_size(A, at), b = c->value;
+        double a = c->measure ? c->measure->of(A, at) : csr_abs(A, at), b = c->value;
         const char *name = c->comparison->name;
         bool ok = *name == '<'   ? a < b || (name[1] && a == b)
                   : *name == '>' ? a > b || (name[1] && a == b)
@@ -76,7 +76,7 @@ static void check_found(const char *what, const struct csr *A, const struct sear
     for (int64_t i = 0; i < all; i++) {
         if (!is_match(A, q, i)) continue;
         n++;
-        double key = q->sort ? q->sort->of(A, i) : q->sorted ? entry_size(A, i) : 0;
+        double key = q->sort ? q->sort->of(A, i) : q->sorted ? csr_abs(A, i) : 0;
         if (q->ascending) key = -key;
         const struct match_key *last = f->item + f->n - 1;
         missing += !kept[i] && f->n && (key > last->key || (key == last->key && i < last->at));
