@@ -2,14 +2,13 @@
 #include "beside.h"
 #include "stage.h"
 #include "session/session.h"
+#include "base/detached.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 
 #include <errno.h>
 #include <poll.h>
-#include <pthread.h>
 #include <semaphore.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <string.h>
@@ -133,24 +132,14 @@ static void *run_screen(void *unused)
     return NULL;
 }
 
-/* The main thread handles the signals that set flags or end the program. A fault must end the program in any thread. */
 static bool start(void)
 {
-    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-    pthread_t thread;
-    sigset_t blocked, before;
     if (beside.started) return true;
     if (beside.wake < 0 && (beside.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) < 0) return false;
     sem_init(&beside.posted, 0, 0);
-    sigfillset(&blocked);
-    for (int i = 0; i < COUNT(faults); i++) sigdelset(&blocked, faults[i]);
-    pthread_sigmask(SIG_SETMASK, &blocked, &before);
-    beside.started = !pthread_create(&thread, NULL, run_screen, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (!beside.started) return false;
-    pthread_detach(thread);
-    screen_lock_start();
-    return true;
+    beside.started = detached_start(run_screen, NULL);
+    if (beside.started) screen_lock_start();
+    return beside.started;
 }
 
 enum beside beside_serve(struct session *s, enum beside what)

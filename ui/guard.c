@@ -1,8 +1,8 @@
 /* The guardian: a small process that restores the terminal if the program is killed and cannot restore it itself. */
 #include "term.h"
+#include "base/detached.h"
 
 #include <fcntl.h>
-#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
@@ -78,19 +78,6 @@ static void *start_guardian(void *unused)
     return NULL;
 }
 
-/* Start that thread with all signals blocked. */
-static bool start_thread(void)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = !pthread_create(&thread, NULL, start_guardian, NULL);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok) pthread_detach(thread);
-    return ok;
-}
-
 void guard_start(const char *reset, const struct termios *before, const struct termios *raw)
 {
     int ends[2];
@@ -100,7 +87,7 @@ void guard_start(const char *reset, const struct termios *before, const struct t
     write_modes(raw, start.raw, sizeof start.raw);
     start.reset = reset;
     start.from = ends[0];
-    if (start_thread()) {
+    if (detached_start(start_guardian, NULL)) {
         to_guard = ends[1];
         return;
     }

@@ -1,12 +1,11 @@
 /* Memory allocation, aligned like device memory. Tests can make the nth call fail. */
 #include "mem.h"
 #include "available.h"
+#include "detached.h"
 #include "err.h"
 #include "text.h"
 
 #include <malloc.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -134,25 +133,13 @@ static void *free_all(void *first)
     return NULL;
 }
 
-/* Signals are blocked in the new thread, because the main thread handles them. */
-static bool free_elsewhere(struct waiting *first)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = !pthread_create(&thread, NULL, free_all, first) && !pthread_detach(thread);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return started;
-}
-
 void mem_lazy(bool on)
 {
     if (on && lazy.on) return;
     struct waiting *first = lazy.first;
     lazy.on = on;
     lazy.first = NULL;
-    if (first && !free_elsewhere(first)) free_all(first);
+    if (first && !detached_start(free_all, first)) free_all(first);
 }
 
 void mem_free(void *p)

@@ -1,12 +1,11 @@
 /* Run a library call that cannot be cancelled on a separate thread, and abandon that thread if the user cancels. */
 #include "worker.h"
+#include "detached.h"
 #include "err.h"
 #include "mem.h"
 #include "screen_lock.h"
 #include "watch.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
@@ -30,25 +29,12 @@ static void *worker_main(void *p)
     return NULL;
 }
 
-/* Block all signals in the new thread: the main thread handles them. */
-static bool start(struct worker *w)
-{
-    pthread_t thread;
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool ok = !pthread_create(&thread, NULL, worker_main, w);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    if (ok) pthread_detach(thread);
-    return ok;
-}
-
 bool worker_run(void (*work)(void *job), void (*release)(void *job), void *job, const char *what, struct watch *watch,
                 struct err *e)
 {
     struct worker *w = mem_zero(1, sizeof *w, what, e);
     if (w) *w = (struct worker){.work = work, .release = release, .job = job};
-    if (!w || !start(w)) {
+    if (!w || !detached_start(worker_main, w)) {
         mem_free(w);
         release(job);
         return fail(e, E_MEMORY, "cannot start a thread for %s; close other programs and try again", what);
