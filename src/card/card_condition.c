@@ -148,13 +148,18 @@ static bool hager(struct card *c, double *condition, struct err *e)
 
 /* ---- the line ---- */
 
+int card_digits_lost(double condition)
+{
+    return condition > 1 ? (int)fmin(CARD_DIGITS, round(log10(condition))) : 0;
+}
+
 static void advise_digits(struct card_row *r, double condition)
 {
-    double digits = log10(condition > 1 ? condition : 1);
-    if (digits >= 15.5)
+    int digits = card_digits_lost(condition);
+    if (digits == CARD_DIGITS)
         card_advise(r, "singular to fp64");
     else
-        card_advise(r, "%.0f of 16 digits lost%s", digits, digits >= 7 ? ", not fp32" : "");
+        card_advise(r, "%d of %d digits lost%s", digits, CARD_DIGITS, digits >= CARD_DIGITS_F32 ? ", not fp32" : "");
 }
 
 static bool run(struct card *c, struct card_row *r, struct err *e)

@@ -3,7 +3,6 @@
 #include "matrix/csr.h"
 #include "base/text.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -72,18 +71,14 @@ static const char *solver_for_unsymmetric(const struct card *c)
     return "bicgstab or gmres, with precond ilu0";
 }
 
-static bool is_singular_in_fp64(double condition)
-{
-    return condition * DBL_EPSILON >= 1;
-}
-
 static const char *solver_for(const struct card *c)
 {
     if (c->values.bad) return "no solver until NaN and inf are removed";
     if (!is_square(c)) return "no solver accepts a matrix that is not square";
     if (c->A->imag) return "no solver accepts complex matrices";
     if (c->singular) return "singular: A x = b has no solution for most b, and many for others";
-    if (is_singular_in_fp64(c->facts.condition)) return "nothing: singular in fp64, so x has no correct digits";
+    if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
+        return "nothing: singular in fp64, so x has no correct digits";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }
@@ -147,12 +142,13 @@ static void judge_singular(const struct card *c, struct card_verdict *v)
 
 static void judge_condition(double condition, struct card_verdict *v)
 {
-    double digits = log10(condition > 1 ? condition : 1);
-    if (isinf(condition) || digits < 7) return;
-    if (is_singular_in_fp64(condition))
+    int digits = card_digits_lost(condition);
+    if (isinf(condition) || digits < CARD_DIGITS_F32) return;
+    if (digits == CARD_DIGITS)
         add_problem(v, "condition about %.1g: singular in fp64", condition);
     else
-        add_problem(v, "condition about %.1g: a solve loses %.0f of 16 digits; do not use f32", condition, digits);
+        add_problem(v, "condition about %.1g: a solve loses %d of %d digits; do not use f32", condition, digits,
+                    CARD_DIGITS);
 }
 
 static void judge_problems(const struct card *c, struct card_verdict *v)
