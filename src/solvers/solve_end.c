@@ -283,8 +283,6 @@ bool solve_end(struct solve *v, struct err *e)
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     v->why_detail = explain(v, v->why, sizeof v->why);
-    mem_lazy(v->reason == STOPPED); /* after a stop, the prompt does not wait until large vectors are freed */
     solve_release(v);
-    mem_lazy(false);
     return ok;
 }
