@@ -46,13 +46,12 @@ static bool print_line(const struct request *q, const struct numbers *v, int lin
 {
     char count[80], range[24];
     int64_t shown;
-    bool row = !strcmp(v->what, "row");
     snprintf(count, sizeof count, "%s", how_many(v->n, "entry").text);
     snprintf(range, sizeof range, "%lld", (long long)v->line);
-    out_text(q->s->out, "%s %lld of %s: %s%s", row ? "row" : "column", (long long)v->line, v->matrix, count,
-             !v->n ? ""
-             : row ? " (column: value)"
-                   : " (row: value)");
+    out_text(q->s->out, "%s %lld of %s: %s%s", v->column ? "column" : "row", (long long)v->line, v->matrix, count,
+             !v->n       ? ""
+             : v->column ? " (row: value)"
+                         : " (column: value)");
     if (!listing_print(q->s->out, v, q->all ? 0 : lines, &shown, e)) return false;
     say_more(q->s->out, v->n - shown, v->what, range);
     return true;
@@ -74,7 +73,8 @@ static bool print_one_column(const struct request *q, int64_t j, int lines, stru
     bool gave = screen_lock_give();
     bool ok = csr_column(&q->m->csr, j, &c, e);
     screen_lock_back(gave);
-    struct numbers v = {.matrix = q->m->name, .what = "col", .line = j, .n = c.n, .at = c.row, .re = c.val};
+    struct numbers v = {.matrix = q->m->name, .what = "col", .column = true, .line = j, .n = c.n, .at = c.row};
+    v.re = c.val;
     v.im = c.imag;
     ok = ok && print_line(q, &v, lines, e);
     column_free(&c);
@@ -274,12 +274,11 @@ static bool print_vector(const struct request *q, const char *name, struct err *
 
 /* ---- the command ---- */
 
-static const char *const vector_words[] = {"x", "b", "y", "r"};
-
 static const char *vector_asked(const struct args *a)
 {
-    for (int i = 0; i < COUNT(vector_words); i++)
-        if (arg_flag(a, vector_words[i])) return vector_words[i];
+    const char *name;
+    for (int i = 0; (name = vector_name(i)); i++)
+        if (arg_flag(a, name)) return name;
     return NULL;
 }
 

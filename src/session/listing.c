@@ -54,10 +54,9 @@ static double imag_of(const struct numbers *v, int64_t k)
 
 static bool print_rows(struct out *o, const struct numbers *v, int64_t n, struct err *e)
 {
-    bool column = !strcmp(v->what, "col");
     for (int64_t k = 0; k < n; k++) {
-        int64_t i = index_of(v, k), row = v->line < 0 || column ? i : v->line;
-        int64_t col = v->line < 0 ? -1 : column ? v->line : i;
+        int64_t i = index_of(v, k), row = v->line < 0 || v->column ? i : v->line;
+        int64_t col = v->line < 0 ? -1 : v->column ? v->line : i;
         listing_row(o, v->matrix, v->what, row, col, v->re[k], imag_of(v, k), true);
         if (!loop_tick("printing", k, n, e)) return false;
     }

@@ -12,6 +12,7 @@ struct out;
 /* The entries of a row or a column, or the elements of a vector. */
 struct numbers {
     const char *matrix, *what; /* name of the matrix; "row", "col", or the name of a vector */
+    bool column;               /* the numbers are the entries of a column */
     int64_t line;              /* the row or the column; -1 for a vector */
     int64_t n;
     const int *at; /* [n]: the index of each number; NULL: first, first + 1, ... */

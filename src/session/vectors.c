@@ -149,6 +149,11 @@ static const struct {
     bool (*of)(struct session *s, struct vector *out, struct err *e);
 } vectors[] = {{"x", x_of}, {"b", solve_b_of}, {"r", solve_r_of}, {"y", spmv_y_of}};
 
+const char *vector_name(int i)
+{
+    return i < COUNT(vectors) ? vectors[i].name : NULL;
+}
+
 bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e)
 {
     *out = (struct vector){0};

@@ -17,6 +17,8 @@ struct vector {
 /* x, b, r or y. x, b and r = b - A x are vectors of the last solve. If there was no solve, x is the operand of the last
    SpMV. y = A x is the result of the last SpMV, computed again by its kernel. */
 bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e);
+/* The name of the ith vector, from 0 on; NULL after the last vector. */
+const char *vector_name(int i);
 void vector_free(struct vector *v);
 
 #endif
