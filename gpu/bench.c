@@ -196,8 +196,8 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 
 /* ---- timing ---- */
 
-/* Raise the clock frequency of a GPU by up to WARM_UPS launches; stop after a launch that takes more than SLOW_US. *us
-   receives the time of the last launch. */
+/* Run up to WARM_UPS launches, so that a GPU raises its clock frequency; stop after a launch that takes more than
+   SLOW_US. *us receives the time of the last launch. */
 static bool warm_up(struct problem *p, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {

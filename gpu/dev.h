@@ -12,14 +12,14 @@
 extern "C" {
 #endif
 
-/* The launches that device_ceilings times, on vectors of doubles on the device. n is a power of two, and `lanes` is
-   the number of threads that share the work. */
+/* The launches whose time device_ceilings measures; they work on vectors of doubles on the device. n is a power of two,
+   and `lanes` is the number of threads that share the work. */
 struct ceiling_ops {
     void (*fill)(struct device *d, int64_t n, double value, double *x);
     /* Read every element of x[0..n-1] `passes` times; thread i writes its sum to sums[i], 0 <= i < lanes. */
     void (*read)(struct device *d, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums);
     void (*copy)(struct device *d, int64_t n, const double *x, double *y);
-    /* Read `count` elements from all over x[0..n-1], in an order that no prefetcher can predict. */
+    /* Read `count` elements scattered over x[0..n-1], in an order that no prefetcher can predict. */
     void (*gather)(struct device *d, int64_t n, int64_t count, const double *x, int64_t lanes, double *sums);
     void (*empty)(struct device *d); /* one launch that does nothing */
 };
@@ -33,7 +33,7 @@ struct device_maker {
     bool numbered;
     bool (*likely)(void);        /* whether a device is probably present; a cheap test, to choose the default device */
     int (*count)(struct err *e); /* number of devices; if 0, e gives the reason */
-    bool (*make)(struct device *d, int n, struct err *e); /* fill d except its name, without using the hardware */
+    bool (*make)(struct device *d, int n, struct err *e); /* fill d, except the name, without using the hardware */
     bool (*start)(struct device *d, struct err *e); /* called at each device_open; the first call completes `about` */
     int64_t (*cache)(const struct device *d);       /* bytes of the last-level cache; NULL without ceilings */
     const struct ceiling_ops *ceilings;             /* NULL: times on these devices are not meaningful */

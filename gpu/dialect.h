@@ -36,8 +36,8 @@
    and KERNEL(csr_scalar) in gpu/kernels/kernels.def.
 
    Rules:
-   - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. Keep a value that is used
-     twice in a local variable.
+   - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. A kernel that
+     uses a value twice keeps the value in a local variable.
    - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n).
    - The mask of a shuffle or vote contains exactly the lanes that execute it. Never rely on lockstep: after a write to
      shared memory that other lanes read, use __syncwarp or __syncthreads.
@@ -71,9 +71,9 @@ static __device__ __forceinline__ void reconverge() {}
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
-/* UNROLL(n), UNROLL_WHOLE: placed before a loop, unroll it n times or completely. AHEAD(n): placed before a loop or a
-   statement, states that nvcc on its own issues the loads of n iterations together. The emulator records these numbers
-   with each access, for the cost model. */
+/* UNROLL(n) before a loop unrolls the loop n times; UNROLL_WHOLE unrolls the loop completely. AHEAD(n) before a loop
+   or a statement states that nvcc, without being told, issues the loads of n iterations together. The emulator records
+   these numbers with each access, for the cost model. */
 #define UNROLL(n) UNROLL_PRAGMA(unroll n)
 #define UNROLL_WHOLE UNROLL_PRAGMA(unroll)
 #define AHEAD(n)

@@ -238,8 +238,8 @@ static bool side_stream(struct device *d, struct device *side, struct err *e)
     return true;
 }
 
-/* Let `waits` wait for the work queued on `on`: one argument is the device itself, the other is its copy with the
-   second stream. */
+/* Make the stream of `waits` wait until the work queued on the stream of `on` is done. One argument is the device
+   itself; the other argument is the copy of this device that has the second stream. */
 static void after(struct device *waits, struct device *on)
 {
     if (waits->kind != DEV_CUDA) return;

@@ -13,7 +13,7 @@ static bool sync_emu(struct device *d, struct err *e)
     return emu_sync(e);
 }
 
-/* Measures the time of each call of go on the host. This is the time of the emulation, and says nothing about a GPU. */
+/* Measures on the host how long each call of `go` takes. The time of an emulation says nothing about a GPU. */
 static bool time_emu(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                      struct err *e)
 {

@@ -14,8 +14,8 @@ extern "C" {
 
 /* false: *e is the first finding of the launches since the last call, and the emulator is ready for new launches. */
 bool emu_sync(struct err *e);
-/* Get the finding that emu_sync will report, as separate fields (machine/wrong.h), before the call of emu_sync. All
-   members are 0 if there is no finding. */
+/* Get the finding that the next call of emu_sync will report, as separate fields (machine/wrong.h). All members are
+   0 if there is no finding. */
 void emu_last_finding(struct emu_finding *out);
 /* Set the seed that shuffles the order in which lanes run. If a result changes with the seed, the kernel has a race. 0:
    lanes run in the order of their numbers. */

@@ -91,8 +91,8 @@ fiber *next_runnable()
     return nullptr;
 }
 
-/* Switch directly to the next lane that can run, or to the scheduler if no lane can run. The direct switch saves half
-   of the switches. */
+/* Switch directly to the next lane that can run, or to the scheduler if no lane can run. Direct
+   switches between lanes halve the number of switches. */
 void give_way()
 {
     fiber *me = fiber_of(now.self), *next = m->broken ? nullptr : next_runnable();

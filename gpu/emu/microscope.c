@@ -1,4 +1,4 @@
-/* Runs a kernel on the emulator while it is watched: traces one warp, or counts all launches. */
+/* Runs a kernel on the emulator and watches the run: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
 #include "base/clock.h"
 #include "machine/device.h"

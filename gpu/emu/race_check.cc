@@ -6,7 +6,8 @@ namespace simt
 {
 
 /* The race that is reported once all threads of the block wait or have returned. A race between warps replaces a race
-   within a warp, because a __syncwarp would appear to fix a race within a warp. */
+   within a warp, because the message about a race within a warp suggests __syncwarp, which does not order the
+   accesses of different warps. */
 struct pending_race {
     bool found, across_warps;
     bool update; /* both threads read the element and then write it, on the same source line */

@@ -28,8 +28,8 @@ static struct {
     struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
     uint32_t block, epoch;
-    /* Per thread and lane of its warp: the latest clock of the lane that has reached the thread. `known` counts only
-       clocks passed on by __syncwarp; `met` counts clocks passed on by any warp collective. */
+    /* For each thread and each lane of its warp: the latest clock value of the lane that was passed on to the thread.
+       `known` takes only clocks passed on by __syncwarp; `met` takes clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 

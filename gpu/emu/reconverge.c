@@ -1,10 +1,10 @@
 /* Merge the notes of the lanes of a warp into requests of the warp, with divergence and reconvergence as on a GPU.
 
    On the emulator, lanes run one after another between two warp collectives. On a GPU, the lanes of a warp execute
-   together until they diverge, and reconverge later. A step of the warp therefore consists of the lanes at an access
-   site that no other lane of the warp will still reach. If other lanes will still reach every such site, as in a loop,
-   the step is taken at the site that comes first in the source. Lanes that are about to start an iteration wait for
-   lanes that are still in the previous iteration. */
+   together until they diverge, and reconverge later. In each step, the lanes at one access site therefore
+   execute together. The step prefers a site that no other lane of the warp will reach later. If other lanes will later
+   reach every site at which a lane is now, as in a loop, the step takes the site that comes first in the source. Lanes
+   that are about to start an iteration wait for lanes that are still in the previous iteration. */
 #include "scope_run.h"
 
 #include <string.h>
@@ -115,7 +115,7 @@ static uint32_t next_group(const struct scope_thread *s, int warp, const struct 
 }
 
 /* A lane goes from site a to site b, and has visited b before. If b is not after a in the source, a new iteration of a
-   loop starts. (A first visit of an earlier line is a call: functions stand above their callers.) */
+   loop starts. (A first visit to an earlier line is a call: functions stand above their callers.) */
 static void note_transition(struct scope_thread *s, int a, int b)
 {
     const struct access_site *site = s->run->scope.site;

@@ -183,8 +183,8 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
 
 /* ---- requests ---- */
 
-/* Count the sectors of f that were requested before, and mark all of them as requested. Other threads may call this
-   function at the same time. */
+/* Count the sectors of the request f that were requested before, and mark all sectors of f as requested. Other threads
+   may call this function at the same time. */
 static int64_t refetched_sectors(struct scope_run *run, const struct access_site *p, const struct request_facts *f)
 {
     uint64_t first = run->scope.array[p->array].base / SECTOR;

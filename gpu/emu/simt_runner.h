@@ -107,8 +107,8 @@ void watch_grid(int64_t blocks); /* a launch begins: check_cancel then calls thi
 void check_cancel();             /* stop the launch if the user has cancelled it */
 int make_runners(int threads);   /* allocate a runner per thread; returns how many threads have a runner */
 void use_runner(int thread);     /* select the runner with which this host thread runs blocks; 0: first_runner */
-void discard_stacks(runner *r);  /* after a launch that was cut short: its kernels are still on the stacks */
-void gather_findings();          /* the launching thread takes over the finding of the lowest block */
+void discard_stacks(runner *r);  /* reset stacks that a launch left in the middle of its kernels */
+void gather_findings();          /* copy the finding of the block with the lowest number to the launching thread */
 void runner_free(runner *r);     /* free the memory of r; r is empty then and can be used again */
 void free_runners();             /* free the runners of all host threads */
 

@@ -59,7 +59,7 @@ KERNEL_ENTRY(brcsd1) = {
               "offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8 sectors each in fp64.\n"
               "No slot outside the matrix is stored.\n"
               "A diagonal with a gap inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
-              "or drm for those. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
+              "or drm instead. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
               "rows are omitted, which costs some padding. Blocks in the middle of the matrix have more diagonals\n"
               "than blocks at its corners: the work is uneven.\n",
     .deterministic = true,
@@ -101,5 +101,6 @@ template void host_brcsd1<double>(const struct launch *, int);
 HOST_ENTRIES(brcsd1, "brcsd1", host_brcsd1, "the serial host loop along the diagonals, one piece at a time", "[ours]",
              "several pieces at a time",
              "The loop runs along the diagonals of a piece of at most 64 rows. It reads neighbouring values and\n"
-             "elements of x, no column indices, nothing outside the matrix. A free thread takes the next piece.\n");
+             "elements of x, but no column indices and nothing outside the matrix. A thread that is free takes the\n"
+             "next piece.\n");
 #endif

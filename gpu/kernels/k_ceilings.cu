@@ -137,7 +137,7 @@ static void host_fill(struct device *, int64_t n, double value, double *x)
             for (int64_t i = from; i < std::min(n, from + PIECE); i++) x[i] = value;
 }
 
-/* Four vector sums of four values each, so that memory and not the latency of the addition limits the speed. */
+/* Four vector sums of four values each, so that memory, not the latency of additions, limits the speed. */
 static double sum_of(const double *x, struct share s)
 {
     typedef double four __attribute__((vector_size(32), aligned(8), may_alias));

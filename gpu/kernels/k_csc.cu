@@ -54,7 +54,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "addition to a scattered y, in no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
               "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
-              "instead. CSC is meant for A^T x: the columns of A are the rows of A^T, as in csr-scalar.\n",
+              "instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are needed.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };

@@ -150,11 +150,11 @@ KERNEL_ENTRY(csr_cusp) = {
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32, the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
-              "The kernel suits rows of similar length above 16 entries. A row of 1000 times the mean length keeps\n"
-              "its V threads busy when all other threads are done: circuit 100000 4 takes 499 us on an H200, but 13\n"
-              "us with csr-merge.\n"
-              "NOTES: it is about as fast as merge-path on rows of similar length, and sometimes faster. It needs\n"
-              "no preparation, so its total time was the lowest.\n",
+              "The kernel suits rows of similar length above 16 entries. A row 1000 times as long as the mean\n"
+              "keeps its V threads busy after all other threads are done: circuit 100000 4 takes 499 us on an\n"
+              "H200, but 13 us with csr-merge.\n"
+              "NOTES: the kernel is about as fast as merge-path on rows of similar length, and sometimes faster. It\n"
+              "needs no preparation, so its total time was the lowest.\n",
     .deterministic = true,
     .best = even_rows,
     .f32 = cusp<float>,

@@ -199,7 +199,7 @@ static bool any_long(const struct stored *S)
     return false;
 }
 
-/* Finds the tile starts; the note is 1 if there may be carries to add. */
+/* Finds the tile starts, and sets the launch's note to 1 if there may be carries to add, else to 0. */
 static bool find_starts(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
@@ -258,8 +258,8 @@ KERNEL_ENTRY(csr_merge) = {
               "launch adds in order, so all runs give the same bits.\n"
               "On an H200 in fp64, csr-merge and cusparse-csr1-prep take 83 and 87 us for poisson3d 128, and 18 and\n"
               "19 us for fem 200.\n"
-              "The kernel needs four barriers and a second walk, in shared memory, so csr-scalar is faster for rows\n"
-              "of up to 16 entries.\n"
+              "The kernel needs four barriers and a second pass, over the products in shared memory, so csr-scalar\n"
+              "is faster for rows of up to 16 entries.\n"
               "NOTES: the kernel is good on every matrix. It is slightly slower than cuSPARSE's product alone, and\n"
               "much faster if the preparation is included.\n",
     .deterministic = true,

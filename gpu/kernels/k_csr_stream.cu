@@ -41,7 +41,7 @@ __global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) co
     if (row < rows) store(y, row, alpha, sum, beta);
 }
 
-/* The last block stores the sums for CG, as it does after a pass over vectors. */
+/* The last block that finishes stores the sums for CG, as in CG's passes over vectors. */
 struct stream_sums {
     enum { SUMS = 3 };
     __device__ void end(GPTR(double) s, vec_sums t) const { cg_keep(s, t); }

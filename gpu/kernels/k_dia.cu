@@ -87,8 +87,8 @@ KERNEL_ENTRY(dia) = {
               "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
               "in fp64, and one common offset. No columns are stored: 8 bytes per entry, not 12. On full diagonals,\n"
               "no format is faster.\n"
-              "But a single entry causes a whole diagonal to be stored. DRM paper: for add32 there are 940 zeros\n"
-              "per nonzero, and DIA took 155 times as long as DRM; over 20 matrices, it took 20.8 times as\n"
+              "But a single entry causes a whole diagonal to be stored. DRM paper: for add32, DIA stored 940 zeros\n"
+              "per nonzero and took 155 times as long as DRM; over 20 matrices, it took 20.8 times as\n"
               "long on average.\n"
               "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
               "use hdc.\n",

@@ -26,7 +26,7 @@ __global__ void __launch_bounds__(DRM_ROWS)
 
 /* ---- on the host ---- */
 
-/* The note is the number of threads per block: the rows of the largest sub-block, rounded up to whole warps. */
+/* Sets the launch's note to the number of threads per block: the rows of the largest sub-block, in whole warps. */
 static bool find_block(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;

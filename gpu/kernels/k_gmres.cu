@@ -92,8 +92,8 @@ __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, 
     vec_note(s, sine[k] * last * (sine[k] * last), s[S_MAXDIFF]);
 }
 
-/* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H stores
-   the column without the rotations. */
+/* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps
+   the column as it was before the rotations. */
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
 {
     if (s[S_DONE] != 0) return;

@@ -79,8 +79,8 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
 
 /* The first column becomes column k of L, written to `column`. A multiple of column k is subtracted from the columns to
    its right. These columns then move one position to the left: each step runs the same code, which stays in the
-   instruction cache. size: |pivot|, in a register, so that its inverse does not wait for the row; if size is 0, there
-   is no pivot, and nothing changes. */
+   instruction cache. size: |pivot|, in a register, so that 1 / |pivot| is computed without waiting for the pivot row;
+   if size is 0, there is no pivot, and nothing changes. */
 template <typename T, int R, typename P>
 __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
 {

@@ -22,7 +22,7 @@ template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(
     if (pivot == 0 && info[0] < 0) info[0] = (int)k;
 }
 
-/* Row k of U, exchanged with the pivot row, and column k of L, in parallel: one thread per element. */
+/* Exchanges row k with the pivot row and computes column k of L, in parallel: one thread per element. */
 template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, GPTR(T) a, GPTR(const int) piv)
 {
     SHARED(T, pivot, 1);

@@ -1,5 +1,5 @@
-/* Applying a panel to other columns before the trailing update: swap their rows, and solve with the panel's triangle
-   for rows of U; within the outer panel also update the rows below. */
+/* Before the trailing update, apply a panel to other columns: swap rows of these columns, and compute rows of U by a
+   triangular solve with the panel's L; within the outer panel, also update the rows below. */
 #include "lu_kernels.h"
 
 namespace KERNEL_SPACE
@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
 }
 
 /* One warp per column: lane l holds rows l, l + 32, ... of the panel's w <= 32 E rows, and the elements with which they
-   are exchanged. To the right of the panel, the lanes then solve with the panel's triangle, row by row; the block loads
-   its columns into shared memory, 32 at a time. */
+   are exchanged. To the right of the panel, the lanes then solve a triangular system with the panel's L, row by row;
+   the block loads the columns of L into shared memory, 32 at a time. */
 template <typename T, int E>
 __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
 {

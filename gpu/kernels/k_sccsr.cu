@@ -94,7 +94,7 @@ static int64_t sorted_bytes(const struct mat *M)
     return places_of(M->of) * (int64_t)type_size(M->of->real);
 }
 
-/* Allocates memory on the host for the results in sorted order, then for y. The note is the address of this memory. */
+/* Allocates host memory for the results in sorted order, then for y, and sets the launch's note to its address. */
 static bool host_copies(const struct launch *L, struct err *e)
 {
     const struct stored *S = L->A->of;
@@ -136,10 +136,10 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .lesson = "Like sc-csr, but y is written in the order of the sorted rows, and the host permutes y, as in the\n"
               "paper. On the 4x4 example, the sorted rows are 0 1 3 2:\n"
               "    device   y[0] y[1] y[3] y[2]     copied to the host, permuted, copied back\n"
-              "The kernel does not read row_index and writes y coalesced: full sectors, where sc-csr scatters.\n"
-              "The cost is two copies over the bus of 8 bytes per row, each with a wait for the device: on most\n"
-              "machines, the copies take many times as long as the product. The kernel sc-csr permutes in its last\n"
-              "step with one more index per row. This kernel exists only for the comparison; otherwise use sc-csr.\n",
+              "The kernel does not read row_index and writes y coalesced, while sc-csr scatters its stores.\n"
+              "The cost is two copies over the bus, each of 8 bytes per row and with a wait for the device: on most\n"
+              "machines, the copies take many times as long as the product. The kernel sc-csr reads one more index\n"
+              "per row and permutes in its last step. Use sc-csr-host-order only for comparison with sc-csr.\n",
     .deterministic = true,
     .host_part = true,
     .scratch = sorted_bytes,
@@ -162,8 +162,8 @@ KERNEL_ENTRY(sccsr) = {
               "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
               "Slots marked * are padding. Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of\n"
               "fp64 values, even for short rows. c is 32 for rows below 8 elements, 16 below 16, 8 below 32, else\n"
-              "4; the rows of one c form a segment with its own launch. log2(32 / c) shuffles add the sums, and c\n"
-              "lanes write y at row_index: scattered, up to c sectors.\n"
+              "4; all rows with the same c form a segment with its own launch. log2(32 / c) shuffles add the sums,\n"
+              "and c lanes write y at row_index: scattered, up to c sectors.\n"
               "Sorting costs time up front, and it separates rows that read the same elements of x. Padding rows of\n"
               "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
               "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",

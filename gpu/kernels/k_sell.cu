@@ -56,7 +56,7 @@ KERNEL_ENTRY(sell) = {
               "with C = 2:\n"
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
-              "A warp takes a slice: each step reads 32 neighbouring slots: 4 sectors of columns and 8 of fp64\n"
+              "A warp takes a slice; each step reads 32 neighbouring slots: 4 sectors of columns and 8 of fp64\n"
               "values. The stores to y[perm] are scattered, but only within a window of the sort.\n"
               "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
               "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"

@@ -66,8 +66,8 @@ __global__ void sym_expand(int64_t steps, int64_t nnz, GPTR(const int) ptr, GPTR
 }
 
 /* Thread k writes the lower half of key k. It also writes k as the start of each row after the row of key k-1, up to
-   the row of key k: if these are few, thread k writes them itself; if they are many, the whole warp writes them. Thread
-   n writes the ends of the last rows. */
+   the row of key k: if these rows are few, thread k writes all of them; if they are many, the whole warp does. Thread n
+   writes the ends of the last rows. */
 __global__ void sym_unpack(int64_t n, int64_t rows, GPTR(const uint64_t) key, GPTR(int) ptr, GPTR(int) low)
 {
     int64_t k = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
@@ -123,7 +123,7 @@ __global__ void sym_pair(int64_t n, int mode, GPTR(const double) val, GPTR(const
    list. */
 struct sym_place {
     int i, a, t, a_end, t_end,
-        t_match; /* below t_match an entry of the transpose may equal an entry of A in this row */
+        t_match; /* before t_match, an entry of the transpose may equal an entry of A in this row */
 };
 
 template <typename S> __device__ void sym_row_ends(const row_tile &t, S start, S first, bool more, sym_place &p)

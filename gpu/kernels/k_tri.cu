@@ -101,7 +101,7 @@ template <typename T> __device__ tri_lead tri_find(const tri<T> &t, int k, int e
     return lead;
 }
 
-/* Absent columns are -1. */
+/* Loads the row at position k. If the row has fewer than TRI_EARLY entries, the missing columns are -1. */
 template <typename T> __device__ tri_row<T> tri_fetch(const tri<T> &t, int k, int end, tri_lead lead)
 {
     tri_row<T> row;
