@@ -254,7 +254,7 @@ out:
 int main(int argc, char **argv)
 {
     static struct options o;
-    if (spin_is_ours) unsetenv(spin); /* the programs that this program starts choose their own value */
+    if (spin_is_ours) unsetenv(spin); /* do not pass our value on to the programs that this program starts */
     keep_streams();
     setlocale(LC_CTYPE, ""); /* LC_NUMERIC stays "C" */
     if (!parse(argc, argv, &o)) return STATUS_USAGE;

@@ -1,4 +1,4 @@
-/* Tables in lessons that compare our numbers with those of papers. */
+/* Tables in lessons that compare our numbers with the numbers in papers. */
 #ifndef PAPER_H
 #define PAPER_H
 
@@ -28,7 +28,7 @@ struct papers {
     enum type real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    char reason[512]; /* the reason why the first row without our number could not be measured */
+    char reason[512]; /* why a row has no number of ours; only the first such reason is kept */
 };
 /* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

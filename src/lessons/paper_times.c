@@ -88,7 +88,7 @@ static bool time_solver(struct session *s, struct matrix *m, const struct solve_
     if (!session_solve(&v, s, m, &options, &why)) return refused(&why, e);
     bool ok = gpu ? time_gpu(v, us, e) : time_host(v, cycle, reps, us, e);
     if (ok && v->iterations < 1)
-        ok = fail(e, E_UNSUPPORTED, "%s did no iteration that could be timed: the solve %s", o->solver->name,
+        ok = fail(e, E_UNSUPPORTED, "%s completed no iteration that could be timed: the solve %s", o->solver->name,
                   reason_name(v->reason));
     solve_free(v);
     return ok;

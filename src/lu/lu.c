@@ -93,7 +93,7 @@ static bool check_options(const struct lu_options *o, const struct lu_method *m,
     return true;
 }
 
-/* The dense matrix is stored twice: a copy on the host, and the matrix that is factored on the device. */
+/* The dense matrix is stored twice: once on the host, as a copy of A, and once on the device, where it is factored. */
 static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
 {
     char need[32], have[32];

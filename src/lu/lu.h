@@ -35,7 +35,7 @@ struct lu {
     const struct lu_ops *ops;
     void *given; /* on the host: a copy of A (n * n values of type v->real) from which lu_factor starts */
     const struct csr *of;
-    struct watch *watch; /* the watch that is ticked after each column or panel; may be NULL */
+    struct watch *watch; /* watch_tick is called with it after each column or panel; may be NULL */
     bool sampling;       /* if true, wait for the device after each part, and add the part's time to part_us */
     double part_us[LU_PARTS];
     double part_from;
@@ -121,10 +121,10 @@ struct lu_steps {
     int *row;             /* the row of A that is now in row i */
     int64_t pivot;        /* the row that the last step exchanged with row k-1; -1 before the first step */
     int64_t singular;     /* the first column (from 0) without a nonzero pivot, or -1 */
-    const struct csr *of; /* the matrix, for comparison only: it may have been freed */
+    const struct csr *of; /* the address of A, only to be compared with other addresses: A may have been freed */
 };
 bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);
-/* Go to the state after k columns, 0 .. n. To go back, the state is recomputed from A. */
+/* Go to the state after k columns, 0 .. n. A step back recomputes the state from A. */
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
 

@@ -1,5 +1,5 @@
-/* The textbook elimination, one column per step, in double on the host, for display. To go back, the elimination starts
-   again from A. */
+/* The textbook elimination, one column per step, in double on the host, for display. A step back restarts the
+   elimination from A. */
 #include "matrix/csr.h"
 #include "lu.h"
 #include "base/mem.h"

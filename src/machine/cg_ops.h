@@ -16,9 +16,9 @@ struct device;
 struct cg_ops {
     /* s[S_PQ] = p.q, s[S_QQ] = q.q; if s[S_CAREFUL] is set, also s[S_RQ] = r.q */
     void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);
-    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p. To compute beta in the same pass, r.r is predicted
-       from the sums of `dots`. s[S_RR] = the computed r.r; s[S_CAREFUL] = 1 if the computed r.r differs from the
-       prediction. Adds a record. */
+    /* alpha = rr / pq; x += alpha p; r -= alpha q; p = r + beta p. To compute beta in the same pass, the function
+       predicts r.r from the sums of `dots`. s[S_RR] = the computed r.r; s[S_CAREFUL] = 1 if the computed r.r differs
+       from the prediction. Adds a record. */
     void (*step)(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x);
     /* With a preconditioner, alpha = s[S_RHO] / pq: x += alpha p; r -= alpha q; s[S_RR] = r.r */
     void (*update)(struct device *d, int64_t n, double *s, const void *p, const void *q, void *r, void *x);

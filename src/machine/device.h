@@ -21,7 +21,7 @@ struct ceilings {
     bool measured;
     double read_gbs, copy_gbs; /* streaming over vectors far larger than the cache */
     double cache_gbs;          /* reading a vector that fits in the last-level cache */
-    double gather_gps;         /* 10^9 random 8-byte gathers per second from a vector larger than the cache */
+    double gather_gps;         /* random 8-byte gathers from a vector larger than the cache, in 10^9 per second */
     double launch_us;          /* time of one empty launch */
 };
 
@@ -39,8 +39,8 @@ struct device_ops {
     /* memory in bytes: free now, and in total */
     bool (*memory)(struct device *d, int64_t *free_bytes, int64_t *total, struct err *e);
     bool (*reset)(struct device *d, struct err *e); /* restart a lost device; the contents of its memory are lost */
-    /* Zeroed host memory that launches can write to at the address *on_device. What a launch wrote is visible to the
-       host once a later launch of the same stream has written to this memory. */
+    /* Zeroed host memory that launches can write to at the address *on_device. Once a later launch in the same stream
+       has written to this memory, the host sees everything that earlier launches wrote to it. */
     void *(*share)(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e);
     void (*unshare)(struct device *d, void *host);
     /* are all launches done? Does not wait. NULL: every launch finishes before it returns */
@@ -69,11 +69,11 @@ struct device {
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no
    such device; the error lists the available devices. Devices live until devices_close. */
 struct device *device_open(const char *name, struct err *e);
-/* Does the text look like the name of a device, with or without a number? Opens nothing, so that device_open can report
-   why a device cannot be used. */
+/* Does the text look like the name of a device, with or without a number? The function does not open the device;
+   device_open reports why a device cannot be used. */
 bool device_is_name(const char *text);
 struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; does not start CUDA */
-int device_count(enum device_kind kind); /* starts only the part of CUDA that counting needs */
+int device_count(enum device_kind kind); /* starts only the part of CUDA that counts devices */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 /* For tests: register a device under its name (dev_fake.c). */

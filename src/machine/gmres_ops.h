@@ -46,8 +46,8 @@ struct gmres_ops {
     void (*column)(struct device *d, double *s, double *w, int m, int k, bool twice);
     void (*solve)(struct device *d, double *s, double *w, int m); /* solve R y = g with s[S_COLUMNS] columns */
     void (*add)(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x); /* x += V y */
-    /* q = b - q. The result q is the true residual, from which a cycle starts. The true residual replaces the residual
-       in the last record, and it may end the solve. */
+    /* q = b - q, which is the true residual. The next cycle starts from this residual. The true residual replaces the
+       residual in the last record, and may end the solve. */
     void (*residual)(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q);
     void (*scale)(struct device *d, int64_t n, double *s, const void *q, void *v); /* v = s[S_SCALE] q */
 };

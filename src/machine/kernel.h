@@ -58,9 +58,9 @@ struct kernel {
     bool (*best)(const struct csr *A);
     /* bytes of memory that the kernel keeps on the device in addition to the matrix; may be NULL */
     int64_t (*scratch)(const struct mat *M);
-    /* fills this memory and the note, once; may be NULL */
+    /* fills the work memory and sets the value of `note`, once per matrix; may be NULL */
     bool (*prepare)(const struct launch *L, struct err *e);
-    /* frees what the note refers to; may be NULL */
+    /* frees what the value of `note` refers to; may be NULL */
     void (*release)(struct device *d, uint64_t note);
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
@@ -72,7 +72,7 @@ struct kernel {
 extern const struct kernel *const kernels[]; /* terminated by NULL, in the order of kernels.def */
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
-/* Is this the name of a library's kernel that builds with CUDA have, but this build does not have? */
+/* Does this build lack the library kernel of this name, because it was built without CUDA? */
 bool kernel_needs_cuda(const char *name);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The default kernel: among the kernels of f that run on d, except vendor kernels, the first kernel whose `best`

@@ -18,7 +18,7 @@ extern "C" {
 enum {
     LEVEL_NARROW = 1024, /* maximum number of rows of a narrow level */
     LEVEL_WORK = 8192,   /* maximum sum of the rows and entries of a narrow level */
-    LEVEL_LONG = 16,     /* if the rows of a launch have more entries on average, one warp processes each row */
+    LEVEL_LONG = 16,     /* if the average row of a launch has more entries than this, one warp processes each row */
     LEVEL_BLOCK = 256    /* threads per block of a wide level */
 };
 

@@ -35,7 +35,7 @@ enum access_kind {
     ACCESS_SHARED_ATOMIC,
     ACCESS_COLLECTIVE, /* shuffles, votes, __syncwarp */
     ACCESS_BARRIER,
-    ACCESS_RECONVERGE, /* a mark in the source where a warp reconverges; a request never contains this kind */
+    ACCESS_RECONVERGE, /* a point in the source where a warp reconverges; no request has this kind */
     ACCESS_KINDS
 };
 extern const char *const access_names[ACCESS_KINDS]; /* "load", "store", ... */
@@ -165,9 +165,9 @@ struct counts {
         int64_t active;        /* active lanes, summed over all steps */
         int64_t longest_warp;  /* steps of the warp that has the most steps */
         int64_t longest_block; /* steps of the longest warp of each block, summed over blocks */
-        double block_sum;      /* sum of the steps per block, for the balance of blocks */
+        double block_sum;      /* sum of the steps per block, to measure how even the blocks are */
         double block_sum2;     /* sum of the squares of the steps per block */
-        double sectors_sum;    /* sum of the global sectors per block, for the error of a sample */
+        double sectors_sum;    /* sum of the global sectors per block, to estimate the sampling error */
         double sectors_sum2;   /* sum of the squares of the global sectors per block */
         int64_t sectors_most;  /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];

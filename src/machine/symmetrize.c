@@ -15,7 +15,7 @@ const struct named sym_modes[SYM_MODES + 1] = {
     [SYM_UNION] = {"union", "a stored entry keeps its value; a missing entry takes the value of its mirror image"},
     [SYM_AVERAGE] = {"average", "half the sum of A and its transpose"},
     [SYM_SUM] = {"sum", "the sum of A and its transpose; the diagonal is doubled"},
-    [SYM_MAX] = {"max", "the larger of the entries that are stored"},
+    [SYM_MAX] = {"max", "the larger of an entry and its mirror image; a missing entry is ignored"},
 };
 
 const char *const sym_step_name[SYM_STEPS] = {"expand", "sort", "transpose", "count", "fill"};
@@ -97,7 +97,7 @@ static bool fits(struct device *d, int64_t bytes, int64_t result, const char *wh
     return same || enough(result, mem_available(), "the host", what, e);
 }
 
-/* Copy A to the device and allocate what every method needs to traverse its rows. */
+/* Copy A to the device, and allocate the other arrays that every method needs. */
 static bool put_matrix(struct sym *v, struct err *e)
 {
     struct device *d = v->o.dev;

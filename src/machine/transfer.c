@@ -312,8 +312,7 @@ static bool check_product(struct job *j, const struct transfer_way *w, struct er
     for (int64_t i = 0; i < y.n; i++) j->value[i] = array_real(&y, i);
     struct verdict v = verdict_of(y.n, j->value, j->ref, j->bound);
     if (v.ok) return true;
-    return fail(e, E_NUMERIC,
-                "%s: the result is wrong in row %lld, by %.3g times the rounding error bound; it was not timed",
+    return fail(e, E_NUMERIC, "%s: the error in row %lld is %.3g times the rounding error bound; no time was measured",
                 w->name, (long long)v.row, v.worst);
 }
 
@@ -326,8 +325,8 @@ static bool check_copy(struct job *j, const struct transfer_way *w, struct err *
     int64_t at = 0;
     while (at < j->bytes && sent[at] == came[at]) at++;
     if (at == j->bytes) return true;
-    return fail(e, E_NUMERIC, "%s: byte %lld of %lld was copied incorrectly; it was not timed", w->name, (long long)at,
-                (long long)j->bytes);
+    return fail(e, E_NUMERIC, "%s: byte %lld of %lld was copied incorrectly; no time was measured", w->name,
+                (long long)at, (long long)j->bytes);
 }
 
 static bool check(struct job *j, const struct transfer_way *w, struct err *e)

@@ -38,7 +38,7 @@ struct transfer_plan {
     const struct transfer_ops *ops;
     enum type real;
     int pieces, streams; /* 1 .. PIECES_MOST, 1 .. STREAMS_MOST */
-    int products;        /* number of SpMVs that each piece takes part in after its copy; at least 1 */
+    int products;        /* number of SpMVs with each piece after the copy of the piece; at least 1 */
     int reps;            /* number of timed runs of each way; 0 = chosen automatically */
     struct watch *watch;
 };

@@ -13,9 +13,9 @@ extern "C" {
 
 struct device;
 
-/* Scalars are kept on the device in double s[VEC_WORK]. Every operation is a launch that does nothing once s[S_DONE]
-   is not 0, so that the vectors keep their values from the end of the solve even if more iterations are queued.
-   Reductions sum in double precision in a fixed order: every run gives the same result. All operations are
+/* Scalars are kept on the device, in the array s of VEC_WORK doubles. Every operation is a launch that does nothing
+   once s[S_DONE] is not 0, so that the vectors keep their values from the end of the solve even if more iterations are
+   queued. Reductions sum in double precision in a fixed order: every run gives the same result. All operations are
    asynchronous on cuda. */
 
 enum {
@@ -34,7 +34,7 @@ enum {
     /* the smallest r.r so far, updated only if it improves by at least 1%; infinite before the first record */
     S_BEST,
     S_BEST_AT, /* the record in which s[S_BEST] was reached */
-    S_WINDOW,  /* number of records; the solve has stagnated when s[S_BEST] has not improved for that many records */
+    S_WINDOW,  /* the solve has stagnated when s[S_BEST] has not improved for this number of records */
     S_TICKET,  /* number of blocks that have finished: an unsigned integer, stored in the space of a double */
     S_OMEGA,
     S_RHO,

@@ -15,7 +15,7 @@ struct wrong_rule {
     const char *name;          /* "barrier" */
     const char *rule;          /* the rule to follow, in one line */
     const char *task;          /* what both kernels compute */
-    const char *why;           /* what a GPU may do with the wrong kernel; lines divided by \n */
+    const char *why;           /* what a GPU may do with the wrong kernel; lines separated by \n */
     const char *wrong, *right; /* the names of the kernels in k_wrong.cu */
 };
 extern const struct wrong_rule wrong_rules[]; /* terminated by an entry whose name is NULL */
@@ -31,8 +31,8 @@ struct emu_finding {
 };
 
 /* Run the wrong or the right kernel of a rule on the emulator, with the check for races enabled. Fails with E_MEMORY,
-   or with E_DEVICE if the emulator finds an error. If finding is not NULL, *finding receives that error. *result
-   receives whether the kernel's result is correct. */
+   or with E_DEVICE if the emulator finds an error. If finding is not NULL, *finding receives that error. *result is set
+   to true if the kernel's result is correct, else to false. */
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e);
 /* The first and last line of a kernel in k_wrong.cu. Returns false if that file has no kernel of that name. */
 bool wrong_lines(const char *kernel, int *first, int *last);

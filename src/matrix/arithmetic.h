@@ -1,6 +1,6 @@
 /* Sums, products and multiples of matrices. Each function fills *out, which the caller frees with csr_free; on failure
    *out is empty. The pattern of a result does not depend on the values: an entry whose value becomes 0 stays stored.
-   Ctrl-C ends long loops through the watch of the thread (base/loop.h). */
+   Ctrl-C cancels long loops, which poll the thread's watch (base/loop.h). */
 #ifndef ARITHMETIC_H
 #define ARITHMETIC_H
 
@@ -15,7 +15,7 @@ bool csr_sum(struct csr *out, double alpha, const struct csr *A, double beta, co
 /* A B, where A has as many columns as B has rows. CXSparse multiplies blocks of rows, on all threads: first the
    patterns, to find the number of entries before memory is allocated, then the values. */
 bool csr_multiply(struct csr *out, const struct csr *A, const struct csr *B, struct err *e);
-/* factor A, and factor times the identity of size n. */
+/* csr_multiple computes factor * A; csr_identity computes factor times the identity of size n. */
 bool csr_multiple(struct csr *out, double factor, const struct csr *A, struct err *e);
 bool csr_identity(struct csr *out, double factor, int64_t n, struct err *e);
 /* Both functions change A itself, so A must not be used elsewhere. csr_scale_values multiplies the values by `factor`.

@@ -8,7 +8,7 @@ struct csr;
 struct err;
 
 /* Give each row of a square matrix the smallest colour, counted from 0, that no earlier neighbour in A + A' has. The
-   number of colours, *ncolours, is at most 1 + the longest row of A + A'. `colour` has A->rows items. */
+   number of colours, *ncolours, is at most 1 + the length of the longest row of A + A'. `colour` has A->rows items. */
 bool colour_of(const struct csr *A, int *colour, int *ncolours, struct err *e);
 
 #endif

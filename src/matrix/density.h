@@ -25,8 +25,8 @@ bool density_more(struct density *d);
 /* Estimate the counts of density_of from a sample of matrix rows, spread evenly over each row of cells. The time does
    not grow with the size of A. A cell stays 0 if none of its entries are in the sampled rows. */
 bool density_sample(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
-/* Like density_sample, but from an eighth of the rows. The function takes about a millisecond and is meant for pictures
-   that change quickly. */
+/* Like density_sample, but with a sample of one eighth of the size. The function takes about a millisecond and is meant
+   for pictures that change quickly. */
 bool density_glance(const struct csr *A, struct window win, int h, int w, uint32_t *cells, struct err *e);
 
 /* A summed-area table over cells of 2^down rows by 2^across columns: four of its sums give the number of entries in any
@@ -43,8 +43,8 @@ struct sums {
    Allocates nothing. */
 void sums_begin(struct sums *s, const struct csr *A);
 bool sums_ready(const struct sums *s);
-/* Count one slice. Returns false when everything is counted, or if memory ran out. If memory ran out, sums_ready stays
-   false. */
+/* Count one slice. Returns false when everything has been counted or memory has run out. After running out of memory,
+   sums_ready stays false. */
 bool sums_more(struct sums *s);
 void sums_free(struct sums *s);
 /* Do all cells of an h x w grid over the window begin at cell borders of the table? */

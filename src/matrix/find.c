@@ -88,7 +88,7 @@ const struct comparison comparisons[] = {
 
 /* ---- the first matches ---- */
 
-/* A heap of the best matches so far, with the worst of them first. */
+/* A heap of the best matches so far; the root is the worst of these matches. */
 struct heap {
     struct found *f;
     int64_t limit;
@@ -102,7 +102,7 @@ static bool stands_before(struct match_key a, struct match_key b)
     return a.key != b.key ? a.key > b.key : a.at < b.at;
 }
 
-/* Move the item at `i` down the heap until no item below it comes after it in the order of matches. */
+/* Move the item at `i` down the heap until each of its children comes before it in the order of matches. */
 static void sift_down(struct match_key *item, int64_t n, int64_t i)
 {
     struct match_key moved = item[i];
@@ -135,7 +135,7 @@ static void offer(struct heap *h, double key, int64_t at)
     }
 }
 
-/* Sort the items: repeatedly move the worst of the remaining items to the end of the remaining items. */
+/* Heapsort: repeatedly swap the worst of the remaining items with the last of the remaining items. */
 static bool in_order(struct found *f, struct err *e)
 {
     struct loop l = loop_of("sorting", f->n);
@@ -169,7 +169,7 @@ static double key_of(const struct csr *A, const struct search *s, int64_t at)
     return s->ascending ? -key : key;
 }
 
-/* Search all rows or all entries; `all` is their number. */
+/* Search all rows or all entries; `all` is the number of rows or entries. */
 static bool find_all(const struct csr *A, const struct search *s, int64_t all, struct found *out, struct err *e)
 {
     struct heap h = {out, s->limit < all ? s->limit : all};

@@ -15,10 +15,11 @@ struct err;
 struct row_measure {
     const char *name, *about;
     const char *heading, *fmt; /* for tables */
-    bool single;               /* also measures a single entry, by |a| */
+    bool single;               /* a search for entries accepts `sort` with this measure, and sorts by |a| */
     double (*of)(const struct csr *A, int64_t row);
 };
-extern const struct row_measure row_measures[]; /* ended by a NULL name; the first entry is the length */
+/* terminated by an entry whose name is NULL; the first entry is the length */
+extern const struct row_measure row_measures[];
 extern const struct registry row_measure_registry;
 
 /* A comparison such as `<`. */
@@ -26,7 +27,7 @@ struct comparison {
     const char *name;
     bool (*holds)(double a, double b);
 };
-extern const struct comparison comparisons[]; /* ended by an entry whose name is NULL; longer names come first */
+extern const struct comparison comparisons[]; /* terminated by an entry whose name is NULL; longer names come first */
 
 struct condition {
     const struct row_measure *measure; /* NULL: |a| of an entry */

@@ -34,8 +34,8 @@ bool gen_params(const struct generator *g, const int64_t *p, struct err *e);
 /* Set *v to parameter i. Its limit, `most`, follows from the other parameters. A default above the limit is reduced to
    the limit; any other value above the limit is an error. */
 bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most, int64_t *v, struct err *e);
-/* Call this for each row. From time to time, the function reports to the watch that `done` of `total` is finished. If
-   the user cancelled, the function frees A and returns false. */
+/* Call this for each row. From time to time, the function reports the progress, `done` of `total`, to the watch. If the
+   user cancelled, the function frees A and returns false. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
 /* The initial state of the random stream of item `at`. Each item has its own stream, so that items can be generated in
    any order. */

@@ -57,8 +57,8 @@ static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct c
 
 /* ---- brokendiag: a full main diagonal, and other diagonals cut into pieces, about half of which are present ----
 
-   Every diagonal has PIECES pieces per height of the matrix. The first piece of a diagonal begins at a random row. A
-   random bit decides whether a piece is present.
+   The length of a piece is the number of rows of the matrix divided by PIECES, rounded up. The first piece of a
+   diagonal begins at a random row. A random bit decides whether a piece is present.
 
        * . *
          *   .
@@ -141,7 +141,7 @@ static int64_t diagonals_length(const struct diagonals *d)
     return sum;
 }
 
-/* Write row r, beginning at entry `at`; returns the first entry of the next row. */
+/* Write row r, beginning at entry `at`; returns the index of the first entry of the next row. */
 static int64_t diagonals_row(const struct diagonals *d, int64_t r, int64_t at, uint64_t seed, struct csr *A)
 {
     uint64_t state = gen_stream(seed, (uint64_t)r + 1);

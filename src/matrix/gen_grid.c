@@ -1,4 +1,4 @@
-/* Matrices of regular grids: the Poisson equation in two and three dimensions, and finite elements. */
+/* Matrices on regular grids: the Poisson equation in two and three dimensions, and finite elements. */
 #include "gen.h"
 #include "random.h"
 
@@ -125,7 +125,7 @@ const struct generator generator_poisson3d = {
 
 const struct generator generator_fem = {
     .name = "fem",
-    .about = "finite elements: 9 neighbouring nodes of 3 unknowns, 3 x 3 blocks, symmetric positive definite",
+    .about = "finite elements: 9-point stencil, 3 unknowns per node, 3 x 3 blocks, symmetric positive definite",
     .usage = "fem NX [NY]",
     .params = {{"nx", 40, 1, 1 << 30, "nodes per line of the grid"}, {"ny", 0, 0, 1 << 30, "lines; 0: nx"}},
     .make = make_fem,

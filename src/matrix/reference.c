@@ -96,7 +96,7 @@ static void reference_rows(const struct reference *q, int64_t from, int64_t to)
 }
 
 /* The same function, compiled for processors with an FMA instruction; in the function above, each fma() is a call to
-   libm. Both functions give the same bits. */
+   libm. Both functions give bit-identical results. */
 #ifdef __x86_64__
 __attribute__((target("fma"), flatten)) static void reference_rows_fma(const struct reference *q, int64_t from,
                                                                        int64_t to)

@@ -131,7 +131,8 @@ struct cuthill {
 };
 
 /* Sort each node's neighbours by degree. The function visits the nodes by ascending degree and appends each node to the
-   lists of its neighbours. The lists are then sorted, because the graph is symmetric. */
+   lists of its neighbours. Because the graph is symmetric, each list then holds all neighbours of its node, sorted by
+   degree. */
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
@@ -281,7 +282,7 @@ static bool by_library(struct graph *g, int *perm, const char *what, int (*work)
     if (!job || !worker_run(library_work, library_done, job, what, w, e)) return false;
     bool ok = job->state == good;
     if (ok && n) memcpy(perm, job->perm, (size_t)n * sizeof *perm);
-    if (!ok) fail(e, E_MEMORY, "out of memory: %s (it returned %d)", what, job->state);
+    if (!ok) fail(e, E_MEMORY, "out of memory: %s (the library returned %d)", what, job->state);
     library_done(job);
     return ok;
 }

@@ -42,7 +42,7 @@ struct warps {
     int64_t idle;           /* number of warps without entries */
     double whole;           /* the mean cost of all warps, weighted by their entries */
     double mean;            /* mean cost of the warps that have entries; 0 if no warp has entries */
-    double worst;           /* largest cost of these warps */
+    double worst;           /* largest cost of a warp */
     int64_t worst_row;      /* first row of the most expensive warp */
     struct histogram costs; /* costs of the warps that have entries, in hundredths */
 };

@@ -190,7 +190,8 @@ static void linear_bins(struct histogram *h, int64_t least, int64_t most, int bi
     h->from[h->n] = least + h->n * width;
 }
 
-/* Use the bins 0, 1, 2-3, 4-7, ... If these are more than `bins` bins, let the bins grow by a higher power of two. */
+/* Use the bins 0, 1, 2-3, 4-7, ... If that gives more than `bins` bins, each bin is 4, 8, ... times as wide as the bin
+   before it. */
 static void log_bins(struct histogram *h, int64_t least, int64_t most, int bins)
 {
     h->log = true;

@@ -37,7 +37,7 @@ int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entr
    greater than row and at most `end`. */
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end);
 
-/* Does A have the same pattern as its transpose, and do the values agree bit by bit? (A NaN equals nothing.) See
+/* Does A have the same pattern as its transpose, and are the values bit-identical? (A NaN counts as different.) See
    symmetry.c. A complex matrix is compared with its transpose without conjugation. O(nnz) time, O(rows) memory per
    thread. */
 bool symmetry_of(const struct csr *A, struct watch *w, bool *pattern, bool *values, struct err *e);

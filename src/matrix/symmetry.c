@@ -2,8 +2,8 @@
 
    Rows are visited in ascending order. The mirror image of an entry (i, j) to the right of the diagonal must be the
    next unmatched entry of row j, because the entries of row j to the left of the diagonal are also in ascending order.
-   Each walker visits a range of rows and has its own marks. The pattern is symmetric if all entries match and there are
-   as many entries to the left of the diagonal as to the right. */
+   Each walker visits its own range of rows and has its own array `next`. The pattern is symmetric if all entries match
+   and there are as many entries to the left of the diagonal as to the right. */
 #include "csr.h"
 #include "base/loop.h"
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* Predicts how long a kernel takes on a GPU, from the work of its launches and the measured ceilings of the GPU.
 
-   A launch has three parts, which overlap. In the first part, warps wait, with as many concurrent warps as the
-   multiprocessors hold, until the longest block has ended. The second part is the slowest of memory traffic, L2
-   traffic, L1 lookups, instructions and atomics. The third part is the queue at the address with the most atomics. A
-   launch takes longer than the longest of these parts, and less than their sum. */
+   A launch has three parts, which overlap. The first part is the time that warps spend waiting, divided by the number
+   of blocks that run concurrently; it is at least as long as the longest block. The second part is the slowest of
+   memory traffic, L2 traffic, L1 lookups, instructions and atomics. The third part is the queue at the address with the
+   most atomics. A launch takes longer than the longest of these parts, and less than their sum. */
 #include <stdio.h>
 
 #include "model.h"

@@ -14,7 +14,7 @@ struct cancel_case {
     const char *command, *before, *line;
     const struct registry *each;
 };
-extern const struct cancel_case cancel_cases[]; /* ended by an entry whose command is NULL */
+extern const struct cancel_case cancel_cases[]; /* terminated by an entry whose command is NULL */
 
 enum { CANCEL_LINE = 400 };
 struct cancel_line {

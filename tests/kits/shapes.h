@@ -13,7 +13,7 @@ struct shape {
     int64_t long_row;              /* index of a full row, or -1 */
     bool complex_values, mirrored; /* mirrored: (j, i) has the value of (i, j) */
 };
-extern const struct shape shapes[]; /* ended by a NULL name */
+extern const struct shape shapes[]; /* terminated by an entry whose name is NULL */
 
 struct triplets {
     int64_t n;

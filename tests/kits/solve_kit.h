@@ -47,7 +47,7 @@ struct known_end {
     const char *error;  /* text that the refusal contains, if the solve must be refused */
     bool f64_only;
 };
-extern const struct known_end known_ends[]; /* ended by a NULL name */
+extern const struct known_end known_ends[]; /* terminated by an entry whose name is NULL */
 
 struct bed { /* a session with one matrix */
     struct session s;
