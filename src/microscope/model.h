@@ -62,7 +62,7 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     bool sampled;
-    double us; /* time that the watching took, in us */
+    double us; /* time spent watching the kernel, in us */
 };
 
 /* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
@@ -90,8 +90,8 @@ enum bound {
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */
     BOUND_ISSUE,   /* instructions */
-    BOUND_ATOMICS, /* atomics, in all sectors together */
-    BOUND_HOT,     /* atomics in one sector */
+    BOUND_ATOMICS, /* atomics to all sectors */
+    BOUND_HOT,     /* atomics to one sector, which run one after another */
     BOUNDS,
     BOUND_LAUNCH = BOUNDS /* only in a prediction: launching costs more than the work */
 };

@@ -45,8 +45,8 @@ static bool at_values(const struct trace *t, int64_t k)
            stored_is_value(t->scope.of, t->scope.array[array].stored);
 }
 
-/* The same ratio as `beyond`, for a kernel whose warps share all rows of their block and synchronise at barriers. NaN
-   for other kernels. */
+/* The length of the warp's whole run divided by the length of the kept trace, for a kernel whose warps share all rows
+   of their block and synchronise at barriers. NaN for other kernels. */
 static double beyond_together(const struct trace *t, const struct csr *A, const struct stores *rows)
 {
     double loaded = 0, each = (rows->row[2] - rows->row[0]) / (rows->warp[2] - rows->warp[0]) * t->warps;

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Is the sector in the cache? If the sector is not in the cache, load the sector. */
+/* Load the sector into the cache. Returns true if the sector was in the cache already. */
 static bool cache_look(struct cache *c, int sets, uint64_t sector)
 {
     uint64_t tag = sector / (LINE / SECTOR);

@@ -1,9 +1,9 @@
 /* Watches the launches of a kernel for the cost model: it replays the requests of each block through a model of L1 and
    sums the waits of the block's warps.
 
-   Blocks are assigned to multiprocessors round robin. The blocks that share a multiprocessor are replayed together,
-   warp by warp in turn, through its L1 cache, which keeps its contents from earlier blocks. If only a sample of blocks
-   is watched, the model treats the sample as the blocks of one multiprocessor. */
+   Blocks are assigned to multiprocessors round robin. The blocks that share a multiprocessor are replayed together:
+   their warps take turns and use the same L1 cache. The cache keeps the sectors that earlier blocks loaded. If only a
+   sample of blocks is watched, the model treats the sample as the blocks of one multiprocessor. */
 #include <stdio.h>
 
 #include "model_watch.h"

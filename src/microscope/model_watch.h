@@ -14,7 +14,7 @@ enum {
     WAYS = 4,
     L1_BYTES = 192 << 10, /* bytes; an H100 or H200 has 256 kB, part of which is shared memory */
     BLOCKS_MOST = 32,
-    THREADS_MOST = 2048, /* maximum per multiprocessor of compute capability 8.0 and 9.0 */
+    THREADS_MOST = 2048, /* threads that fit on a multiprocessor of compute capability 8.0 or 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
@@ -105,11 +105,11 @@ struct watching {
     int64_t longest_together;
     struct stores {
         double n, row[3], warp[3]; /* three examples: the first store, the 64th store, and the last store */
-        bool loose;                /* row numbers may be one too high: the end of a row is the next row's pointer */
-    } stores, pointers;            /* stores of y; loads of row pointers */
-    struct stores stored[SCOPE_LAUNCHES]; /* stores of y per launch; warps are numbered across the grid */
+        bool loose;                /* row numbers may be one too high: a warp also reads the next row's pointer */
+    } stores, pointers;            /* the stores of y and the loads of row pointers */
+    struct stores stored[SCOPE_LAUNCHES]; /* for each launch, the stores of y; warps are numbered across the grid */
     int window;                           /* number of watched blocks that run at the same time */
-    int windows;                          /* number of these blocks that have run */
+    int windows;                          /* number of blocks of the current window that have run */
     double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };

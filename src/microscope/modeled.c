@@ -69,7 +69,8 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     return true;
 }
 
-/* The parameters that are best on a GPU. */
+/* The parameters to pack with: param if it is not NULL, otherwise the parameters that k states or that are good on
+   g. */
 const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
                               int64_t own[PARAMS_MAX])
 {
@@ -96,8 +97,9 @@ void packed_free(struct packed *p)
     *p = (struct packed){0};
 }
 
-/* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. Packing is
-   not repeated if it takes long. On a busy machine, even the time before the first packing may be long. */
+/* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. After
+   PACKING_US, no further packing starts, but A is always packed once, even if the machine is so busy that the first
+   packing starts late. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {

@@ -16,7 +16,7 @@
 struct csr;
 struct watch;
 
-/* Approximate number of lane accesses to watch per kernel. To watch them takes 0.1 s on one core. */
+/* Approximate number of lane accesses to watch per kernel. Watching that many accesses takes 0.1 s on one core. */
 enum { MODELED_ACCESSES = 250 * 1000 };
 
 struct modeled {
@@ -67,8 +67,9 @@ struct finding {
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
 
 bool finding_names(const struct finding *f, const char *kernel);
-/* Add to the remedy the names of its kernels that are predicted to be faster than k. `other`: n kernels predicted for
-   the same matrix, the fastest first. If none of its kernels is faster, the remedy is removed. */
+/* Append names to the remedy: the kernels that apply the remedy and are predicted to be faster than k. `other`: n
+   kernels predicted for the same matrix, the fastest first. If no kernel that applies the remedy is faster, remove the
+   remedy. */
 void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n);
 
 #endif

@@ -257,8 +257,8 @@ static struct place next_place(const struct tracing *v, int64_t step, int lane)
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
 }
 
-/* The lane's next row, or, if it has none, the next row of another lane at the same element: the lanes of a row share
-   its pointers. */
+/* The next row of the lane. If the lane has no next row, take the next row of another lane that accesses the same
+   element, because the lanes that work on a row share the row's pointers. */
 static struct place works_on(const struct tracing *v, int64_t step, int lane)
 {
     const struct request *r = &v->t.step[step];
@@ -268,9 +268,9 @@ static struct place works_on(const struct tracing *v, int64_t step, int lane)
     return own;
 }
 
-/* A pointer marks the row that begins at its position, but a lane may read the pointer as the end of its own row; in
-   this case, show the lane's row. Also show the lane's row if there are fewer pointers than rows, for example in
-   formats with slices or blocks. */
+/* The row to show for a pointer: usually the row that begins at the pointer. If the lane reads the pointer as the end
+   of its own row, show the lane's row instead. Also show the lane's row if there are fewer pointers than rows, for
+   example in formats with slices or blocks. */
 static int64_t row_at_pointer(const struct tracing *v, int64_t step, int lane, struct place here)
 {
     const struct scope_array *a = &v->t.scope.array[tracing_site(v, step)->array];

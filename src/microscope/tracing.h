@@ -18,7 +18,7 @@ struct trace_sums {
     int64_t counted;   /* sectors as a GPU counts them: serialised atomics count each time */
     int64_t least;     /* sectors that the requested bytes would fill */
     int64_t bytes;     /* distinct bytes per request, summed */
-    int64_t padding;   /* bytes of padding among these bytes */
+    int64_t padding;   /* bytes of padding, which are part of `bytes` */
     int64_t unused;    /* bytes fetched but not requested */
     int64_t refetched; /* sectors that an earlier request of the warp had fetched */
     int64_t wavefronts, wavefronts_least, contended;
@@ -100,8 +100,8 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
-/* The first and last row of y that the warp stores. Returns false if the warp stores no row, or not all rows between
-   these two rows. */
+/* The first and last row of y that the warp stores. Returns false if the warp stores no row, or if it skips a row
+   between the first and the last. */
 bool tracing_rows(const struct tracing *v, int64_t *first, int64_t *last);
 
 #endif

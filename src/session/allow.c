@@ -34,8 +34,8 @@ static bool is_hidden(const char *path)
     return false;
 }
 
-/* Output that is written to a hidden file or a program could run as commands later: when a shell starts, or when the
-   program runs. */
+/* Output that is written to a hidden file or to an executable file could run as commands later; for example, a shell
+   runs .bashrc when it starts. */
 bool file_is_allowed(const struct session *s, const char *path, struct err *e)
 {
     struct stat st;
@@ -60,7 +60,8 @@ bool shell_allow(struct session *s, struct err *e)
     return true;
 }
 
-/* Lines that may not run shell commands cannot give this permission to the lines that they run. */
+/* A script that may not run shell commands cannot allow another script to run them. This is also true of lessons,
+   recordings and `keys`. */
 bool lines_begin(struct session *s, const char *from, const struct args *a, struct lines *outer, struct err *e)
 {
     bool allows = arg(a, "allow") != NULL;

@@ -14,9 +14,9 @@ struct words;
 /* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
    separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item; [key
    KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be left out; [word]: an optional
-   flag; A...: one or more values. If each word fits only one of several values, the user may type these values in any
-   order. The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real)
-   WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+   flag; A...: one or more values. The user may type values in any order if each typed word fits only one of them. The
+   main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
+   (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
 struct command {
     const char *name;
     const char *about;   /* one line, which `help` shows */
@@ -24,11 +24,12 @@ struct command {
     const char *grammar;
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
-    bool formula;           /* in the command's line, ' is the transpose, not a quote */
+    bool formula;           /* in the command's line, ' is the transpose operator, not a quote */
     bool runs_script;       /* the log lists the commands of its script instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
     bool compares;          /* `>` before a number in the arguments is a comparison and does not redirect the output */
-    bool rows_only_in_json; /* in text mode, the command prints a drawing or prose; it can safely run twice */
+    bool rows_only_in_json; /* text mode prints a drawing or prose, no rows; running the command again to get its rows
+                               does no harm */
 };
 extern const struct command *const commands[]; /* terminated by NULL */
 extern const struct registry command_registry;

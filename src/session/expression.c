@@ -25,7 +25,7 @@ enum { SHOWN = 60 }; /* bytes of an expression that a message shows */
 struct parser {
     struct expression *x;
     const struct session *s;
-    const char *text, *at; /* the expression; the part that has not been read yet */
+    const char *text, *at; /* the expression, and the position up to which it has been read */
     int depth;             /* open parentheses */
     struct err *e;
 };
@@ -34,7 +34,7 @@ static int parse_sum(struct parser *p);
 
 /* ---- errors and characters ---- */
 
-/* Report a fault at a position in the text. Returns -1, which is no node. */
+/* Report a fault at a position in the text. Returns -1, which stands for no node. */
 static int wrong(struct parser *p, const char *place, const char *fault)
 {
     char safe[4 * SHOWN + 8];
@@ -287,7 +287,8 @@ bool expression_read(struct expression *x, const struct session *s, const char *
 
 /* ---- evaluation ---- */
 
-/* factor times a matrix of the session (at) or a computed matrix (own). */
+/* The value of a node: `factor` times a matrix, which is a matrix of the session (`at`) or a computed matrix
+   (`own`). */
 struct value {
     double factor;
     const struct csr *at;

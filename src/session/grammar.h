@@ -24,7 +24,7 @@ struct item {
     const char *words;        /* for [key a|b]: the words that may be the value, words_length characters long */
     int words_length;
 };
-/* What the command reads if `text` was typed as the value of the item; NULL: the value is not valid. */
+/* The value that the command gets if the user types `text` for the item; NULL: the text is not a valid value. */
 const char *item_value(const struct item *it, const struct session *s, const char *text);
 /* item_list offers the values to choose from. item_has_list: are the values few enough to be listed? */
 void item_list(const struct item *it, const struct session *s, const struct args *a, give_fn *give, void *user);

@@ -10,9 +10,9 @@ struct mat;
 struct matrix;
 struct session;
 
-/* The functions of one kind of holding. The entry is at the end of the file that makes the holding, and holdings.def
-   has one line for it. The session has at most one holding of each kind. A member may be NULL only if its comment says
-   so. */
+/* The functions of one kind of holding. Each kind has one `struct holding`, at the end of the file that makes such
+   holdings, and one line in holdings.def. The session has at most one holding of each kind. A member may be NULL only
+   if its comment says so. */
 struct holding {
     void (*drop)(struct session *s);                                     /* free it */
     bool (*belongs_to)(const struct session *s, const struct matrix *m); /* is the holding dropped with m? */

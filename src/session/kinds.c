@@ -132,7 +132,7 @@ static void list_modeled_kernels(const struct session *s, const struct args *a, 
         if (is_emulated(kernels[i]) && !kernels[i]->host_part) give(user, kernels[i]->name);
 }
 
-/* A name of both a format and a kernel means the format, whose kernels include that kernel. */
+/* If a format and a kernel have the same name, the name means the format, so offer the name only once. */
 static void list_choices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s;
@@ -257,7 +257,8 @@ static const struct registry *const topics[] = {
 };
 #undef TOPIC
 
-/* The first entry with this name or alias; *i becomes its topic, or COUNT(topics). */
+/* The first entry with this name or alias. Sets *i to the index of the entry's topic, or to COUNT(topics) if there is
+   no such entry. */
 static const struct named *topic_find(const struct session *s, const char *name, int *i)
 {
     for (*i = 0; *i < COUNT(topics); ++*i) {

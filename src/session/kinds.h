@@ -26,8 +26,8 @@ struct kind {
     const char *what;          /* in messages: "a device" */
     const char *none;          /* message if there is nothing to choose from; may be NULL */
     const struct registry *of; /* the values are the names of this registry, unless value or list is set */
-    /* The value that the command reads if `text` was typed: `text` itself or the name that it stands for. NULL: `text`
-       is no value of this kind. */
+    /* The value that the command gets if the user types `text`: `text` itself or the name that it stands for. NULL:
+       `text` is not a value of this kind. */
     const char *(*value)(const struct session *s, const char *text);
     /* Offer the values to choose from. If `list` and `of` are NULL, there are too many values to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
@@ -35,8 +35,8 @@ struct kind {
 };
 extern const struct kind kinds[]; /* the last entry has a NULL name */
 const struct kind *kind_find(const char *name, size_t n);
-/* What a command reads if `text` was typed for a value of this kind, such as "gs" for "gauss-seidel"; NULL: not valid.
- */
+/* The value that a command gets if the user types `text` for a value of this kind: for the text "gauss-seidel", the
+   value is "gs". NULL: the text is not valid. */
 const char *kind_value(const struct kind *k, const struct session *s, const char *text);
 bool kind_has_list(const struct kind *k);
 void kind_list(const struct kind *k, const struct session *s, const struct args *a, give_fn *give, void *user);

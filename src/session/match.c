@@ -112,7 +112,7 @@ static void name_item(void *user, const struct item *it, bool value)
         message_add(t, "%s", it->value->what);
 }
 
-/* What may come next: names for a suggestion, and the number of items. */
+/* Collects the items that may come next: their names, for a suggestion, and their number. */
 struct offer {
     const struct match *m;
     struct suggest *to;
@@ -158,8 +158,8 @@ static const struct item *pair_of_value(const struct match *m)
     return found;
 }
 
-/* The kind of value that the word is, other than k: for example "a kernel" for csr-vector. NULL if no other registry
-   has the word. */
+/* The kind of value, other than k, that the word belongs to: for example, csr-vector is "a kernel". NULL if the word
+   belongs to no other kind. */
 static const char *what_else(const struct kind *k, const char *text)
 {
     for (const struct kind *other = kinds; other->name; other++)
@@ -286,7 +286,8 @@ static bool is_matrix_like_number(const struct match *m, const char *text)
     return kind_value(kind_find("MATRIX", strlen("MATRIX")), s, text) != NULL;
 }
 
-/* Is the next word a number, valid or not, but not the name of a matrix, or is it the name of a parameter? */
+/* Is the next word the name of a parameter, or does it look like a number? A word that is the name of a matrix does not
+   count as a number. */
 static bool is_param(const struct match *m)
 {
     const struct word *w = &m->w->w[m->next];
@@ -309,7 +310,7 @@ static void join_rest(struct match *m)
     m->w->n = m->next + 1;
 }
 
-/* Take the next word as the value of positional item i, where `text` is what the command reads. */
+/* Take the next word as the value of positional item i; the command gets `text` as that value. */
 static void take_place(struct match *m, int i, const char *text)
 {
     const struct item *it = &m->a->grammar.item[i];
@@ -350,7 +351,7 @@ static const struct item *bare_pair(const struct match *m)
 }
 
 /* The first positional item that may take any word, or -1. In completion, this is the first item that may come next.
-   Otherwise, it is the parameters, because the command itself reports unknown names of parameters. */
+   Otherwise, it is the item that takes parameters, because the command itself reports parameters that do not exist. */
 static int place_of_unknown(const struct match *m)
 {
     const struct grammar *g = &m->a->grammar;

@@ -122,7 +122,7 @@ const struct setting options[] = {
         {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
     [OPTION_PAGER] =
         {"pager",
-         "show long output page by page; env: with $WARPSPY_PAGER or $PAGER; or with a command such as \"less -S\"",
+         "show long output page by page; env: with $WARPSPY_PAGER or $PAGER; COMMAND: with a pager such as \"less -S\"",
          "on",
          {"on", "off", "env"},
          NULL,
@@ -312,7 +312,8 @@ bool options_keep(const struct setting *o, const char *value, struct err *e)
     char path[PATH_MAX], text[FILE_MOST + 2], where[256];
     if (!place(path, sizeof path)) return fail(e, E_IO, "neither XDG_CONFIG_HOME nor HOME is set");
     if (!xdg_make_folders(path))
-        return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create its folder: %s", strerror(errno));
+        return fail_at(e, E_IO, options_place(where, sizeof where), "cannot create the folder of this file: %s",
+                       strerror(errno));
     if (!read_all(path, text, e)) return false;
     struct newfile f;
     bool ok = newfile_open(&f, path, e) && write_lines(&f, text, o, value, e);

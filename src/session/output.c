@@ -511,7 +511,7 @@ void out_prose(struct out *o, const char *text)
     bool fill = columns(o) > 0;
     FILE *copy = o->text;
     if (o->mode == OUT_TEXT) flush(o); /* print earlier rows first */
-    o->text = NULL;                    /* the copy receives the lines before they are filled */
+    o->text = NULL;                    /* the copy receives the text before its lines are joined */
     if (copy && o->mode == OUT_TEXT) fputs(text, copy);
     while (*text) {
         int n = (int)strcspn(text, "\n");

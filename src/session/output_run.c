@@ -172,7 +172,7 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
     if (there)
         out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
-    if (wild) out_text(o, "The product has NaN or inf, all in the right places, so there is no relative error.");
+    if (wild) out_text(o, "The product has NaN or inf where the reference has them, so there is no relative error.");
     if (once) out_text(o, "One repetition: there is no spread.");
     if (cached)
         out_text(o,
@@ -185,7 +185,8 @@ void out_busy(struct out *o, const struct busy *from)
     double others = busy_others(from, &now);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
     if (others > BUSY_FROM)
-        out_text(
-            o, "The machine is busy: other programs use %.1f of %ld processors. Times are too long, ceilings too low.",
-            others, processors);
+        out_text(o,
+                 "The machine is busy: other programs use %.1f of %ld processors. The measured times are therefore too "
+                 "long, and measured ceilings are too low.",
+                 others, processors);
 }

@@ -36,9 +36,9 @@ bool modeled_command(struct session *s, const struct args *a,
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
 /* The text of `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);
-/* The error message of format_allow advises `force`, which the current command does not accept: advise `convert FORMAT
-   force` instead. If `first` is set, advise to convert first, because the current command then uses the stored
-   product. */
+/* The error message of format_allow recommends `force`, which the current command does not accept. Recommend `convert
+   FORMAT force` instead; if `first` is set, tell the user to run it first, because the current command then uses the
+   stored product. */
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first);
 /* Print, in text only, which GPU the prediction is for, the model's error, and whether blocks were sampled. The full
    text appears once in a session, and always in files and reports; otherwise a short mark appears. */
@@ -61,7 +61,7 @@ struct advice {
 };
 /* Predict the times of the kernels of one format, or of all formats if `format` is NULL. A failure of a single kernel
    is recorded in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds
-   the kernels predicted so far. The caller calls advice_free in any case. */
+   the kernels predicted so far. The caller must call advice_free even if the result is false. */
 bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
                struct advice *out, struct err *e);
 void advice_free(struct advice *a);

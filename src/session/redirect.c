@@ -34,7 +34,7 @@ static bool take_shell(struct redirect *r, const struct words *w, struct err *e)
     return true;
 }
 
-/* The index of the > of a redirection, which is before the last word or, if the last word is `force`, before the last
+/* The index of the `>` of a redirection. The `>` precedes the last word; if that word is `force`, it precedes the last
    two words. 0: there is no redirection. */
 static int last_arrow(const struct words *w)
 {

@@ -11,7 +11,7 @@ struct csr;
 struct err;
 
 /* Fill b[A->rows] by name: aones, ones, random, zero, or a file. aones is A * ones, and is the default (name NULL).
- *known_ones receives whether all elements of the solution x are 1. */
+   Sets *known_ones to true if all elements of the solution x are 1, otherwise to false. */
 bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e);
 /* Fill x0[A->rows] by name: zero, ones, random, or a file. The default (name NULL) is zero. */
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e);

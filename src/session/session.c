@@ -100,7 +100,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
         out_progress(s->out, text);
         p->shown_us = now;
     }
-    if (interrupted) mem_lazy(true); /* the prompt does not wait until large blocks are freed */
+    if (interrupted) mem_lazy(true); /* another thread frees large blocks, so that the prompt appears at once */
     return !interrupted;
 }
 
@@ -285,7 +285,8 @@ static struct product *cached(struct matrix *m, const struct stored *shape)
     return NULL;
 }
 
-/* The stored matrix that was requested with the same parameters and therefore need not be planned again. */
+/* The stored matrix that an earlier request with the same parameters made, so that format_plan need not be called
+   again. */
 static struct product *requested_before(struct matrix *m, const struct stored *shape)
 {
     for (struct product *p = m->products; p; p = p->next)

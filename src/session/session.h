@@ -19,7 +19,7 @@ struct format;
 struct load_info;
 
 enum { OPTIONS_MAX = 8 };
-enum { QUIET_US = 300000 }; /* the progress of a command that takes less time is not shown */
+enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
 struct solve;    /* solver.h */
 struct lu_steps; /* lu.h */
@@ -34,7 +34,7 @@ struct run;
 struct progress {
     char what[64];
     int64_t done, total; /* total 0: unknown */
-    int64_t done_before; /* `done` when work on `what` began */
+    int64_t done_before; /* the value of `done` when work on `what` began */
     double command_us;   /* when the command began; all times here are from steady_us */
     double began_us;     /* when work on `what` began */
     double reported_us;  /* when progress was last reported */

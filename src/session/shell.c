@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-/* The status of a shell that a signal ended is this number plus the signal. */
+/* If a signal ends a command, the shell's exit status is this number plus the number of the signal. */
 enum { STATUS_SIGNAL = 128 };
 
 static bool report(int status, struct err *e)
@@ -49,7 +49,8 @@ static const int ignored[] = {SIGPIPE, SIGINT, SIGQUIT};
 static int feed(const char *command, const char *input, size_t n)
 {
     struct sigaction before[COUNT(ignored)], ignore = {.sa_handler = SIG_IGN};
-    FILE *f = popen(command, "we"); /* start the shell first, because a process inherits ignored signals */
+    FILE *f =
+        popen(command, "we"); /* start the shell before signals are ignored, because the shell would ignore them, too */
     if (!f) return -1;
     sigemptyset(&ignore.sa_mask);
     for (int i = 0; i < COUNT(ignored); i++) sigaction(ignored[i], &ignore, &before[i]);

@@ -8,8 +8,8 @@
 struct err;
 struct session;
 
-/* Run a shell command, which has the terminal until the command ends. Ctrl-C is meant for the shell command. Fails if
-   the command fails, or if the line may not run shell commands. */
+/* Run a shell command, which controls the terminal until the command ends. Ctrl-C ends the shell command, but not this
+   program. Fails if the command fails, or if the line may not run shell commands. */
 bool shell_run(struct session *s, const char *command, struct err *e);
 /* Like shell_run; the command reads `input`, which has n bytes. The command may end before it has read all input. */
 bool shell_feed(struct session *s, const char *command, const char *input, size_t n, struct err *e);

@@ -44,8 +44,8 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
         return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     int64_t suited[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, suited);
-    /* Only a GPU packs the matrix itself: the emulator is slow, and the tables of lessons show the host's packing
-       time. */
+    /* Pack on the device only if it is a GPU, because the emulator is slow. Pack the matrices of lessons on the host,
+       because the tables of lessons show the host's packing time. */
     bool there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
     struct product *p = there ? session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e)
                               : session_product(s, w->matrix, f, param, w->real, w->force, e);

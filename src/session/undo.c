@@ -30,8 +30,8 @@ static int64_t forget(struct change *c)
     return freed;
 }
 
-/* Called when memory is needed. Frees the levels up to the last level that keeps a matrix; these levels can no longer
-   be undone. */
+/* Called when memory is needed. Frees the oldest levels of undo, up to and including the newest level that keeps a
+   matrix. These levels can no longer be undone. */
 static void give_back(void *user)
 {
     struct undo *u = user;

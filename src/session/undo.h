@@ -13,7 +13,7 @@ struct session;
 /* What one command changed. */
 struct change {
     char command[80];       /* the command as typed, safe to print */
-    int64_t first;          /* the command made all matrices whose number is this or higher */
+    int64_t first;          /* the command made the matrices with this serial number or a higher number */
     struct matrix *dropped; /* matrices that the command dropped, in reverse order; owned */
     struct matrix *current; /* the current matrix before the command */
     struct device *dev;     /* the device before the command */

@@ -6,7 +6,8 @@
 
 #include <string.h>
 
-/* in elements; if elements have 4 bytes or more, each array in a piece is aligned like a separate allocation */
+/* Each array in a piece begins at a multiple of this many elements. If elements have 4 bytes or more, the array is then
+   aligned like a separate allocation. */
 enum { ALIGN = 64 };
 
 static int narrow_rows = LEVEL_NARROW;
@@ -157,7 +158,8 @@ static int64_t count(const struct entries *t, int64_t n)
 struct pieces {
     int *ints;
     char *reals;
-    /* index of each array in its piece. The arrays start and y are at index 0; `at` may equal `row` */
+    /* index of each array in its piece. The arrays start and y are at index 0. Without an array `at`, the index `at`
+       equals `row`. */
     int64_t row, at, ptr, col, dinv, val;
     int64_t nints, nreals;
 };

@@ -16,7 +16,7 @@
 static const double fine = 1e-7;
 
 enum { LOW, HIGH };   /* the ends of the spectrum */
-enum { OUTWARD = 8 }; /* factor by which each try beyond inner reaches farther out than the previous try */
+enum { OUTWARD = 8 }; /* factor by which the reach beyond inner grows from one try to the next */
 
 /* Compare p->x with the spectrum of T. Processes rows p->row .. k-1, but at most *budget rows. T = L D L' with D_j = 1
    / alpha_j and L_j+1,j = sqrt(beta_j), so the pivots of T - x I can be computed from the pivots of T alone (the

@@ -123,8 +123,8 @@ const struct solver solver_cg = {
     .when = "first choice for every symmetric positive definite matrix. The number of iterations grows with the square "
             "root of the condition number, which `check` estimates; precond jacobi or ic0 reduces it",
     .vectors = 3,
-    /* on ill-conditioned matrices, the residual may pause: on nos1, it does not fall for 600 iterations, and then the
-       solve converges */
+    /* on ill-conditioned matrices, the residual may stall for a while: on nos1, it does not fall for 600 iterations,
+       and then the solve converges */
     .window = 100,
     .window_per_row = 3,
     .window_most = 2000,

@@ -1,4 +1,4 @@
-/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. After these iterations, GMRES
+/* GMRES(m) (THESIS 3.3): x minimises the residual over a Krylov space of up to m vectors. After m iterations, GMRES
    restarts from this x. The small triangular system stays on the device, so that no iteration waits for the host. */
 #include <stdio.h>
 
@@ -105,8 +105,8 @@ static bool orthogonalise(struct solve *v, int from, int to, int row, struct err
 }
 
 /* Classical Gram-Schmidt orthogonalises q against all columns in one step. Classical Gram-Schmidt makes two passes,
-   since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against one column after the
-   other. */
+   since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against the columns one by
+   one. */
 static bool gram_schmidt(struct solve *v, int k, struct err *e)
 {
     if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);

@@ -360,7 +360,7 @@ bool solve_slice(struct solve *v, double us, struct err *e)
     struct err why = {0};
     int64_t before = v->iterations, queued;
     v->cut.now = false;
-    loop_enter(loop_watch()); /* loops that an earlier Ctrl-C stopped run again */
+    loop_enter(loop_watch());                                          /* let loops run again after an earlier Ctrl-C */
     double start = v->schedule.ahead ? v->time.returned_at : now_us(); /* the device kept working between the slices */
     bool sample = v->steps_left || v->schedule.slices < SAMPLE_FIRST || v->schedule.slices % SAMPLE_EVERY == 0;
     if (sample && (!solve_drain(v, e) || (v->reason == RUNNING && !checkpoint_maybe(v, e)))) return false;

@@ -1,5 +1,5 @@
-/* A solve of A x = b: a state on a device that is begun, then advanced slice by slice. The calls are for commands,
-   races, views and tests; the solvers themselves use solve_state.h. */
+/* A solve of A x = b: its state is on a device, and solve_slice advances it slice by slice. This header is for
+   commands, races, views and tests; the solvers themselves use solve_state.h. */
 #ifndef SOLVE_H
 #define SOLVE_H
 
@@ -42,7 +42,7 @@ struct solve_matrix {
     struct mat *mat;
     const struct kernel *kernel; /* multiplies by mat */
     enum known_symmetry symmetry;
-    struct watch *watch; /* the watch for long work on the host; may be NULL */
+    struct watch *watch; /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
 };
 
 /* The phases of an iteration; each solver has some of these. */
@@ -83,7 +83,7 @@ struct solve_settings {
     int64_t window; /* the solve has stagnated after this many iterations without a gain of 1% */
     bool modified;  /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
     bool sums_host; /* gmres: the host adds the block sums, as in the thesis */
-    bool force;     /* accept NaN and inf, continue through divergence and stagnation */
+    bool force;     /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
@@ -124,7 +124,7 @@ struct solve_schedule {
 
 struct solve_time {
     double us, base_us;  /* time spent on iterations: in total, and up to iteration v->base */
-    double us_iteration; /* time per iteration, computed only from iterations queued without waits if there were any */
+    double us_iteration; /* time per iteration; iterations that ran with waits count only if there are no others */
     double rate_us;      /* time per iteration, computed from the last records; determines the size of the next batch */
     double free_us;      /* time of the free_n iterations that ran without waits */
     int64_t free_n;
@@ -159,15 +159,15 @@ struct solve_checkpoints {
     double made_at; /* now_us when the last checkpoint was made */
 };
 
-/* How Ctrl-C ends an iteration on a device whose launches finish before they return. Until an iteration calls cut_hold,
-   it has changed only vectors that the iteration computes again when it is repeated. */
+/* How Ctrl-C ends an iteration on a device that finishes each launch before the call returns. Until an iteration calls
+   cut_hold, it has changed only vectors that the iteration computes again when it is repeated. */
 enum { CUT_VECTORS = 8 };
 struct solve_cut {
     bool now;     /* Ctrl-C ended the last slice */
     int stage;    /* the part of the iteration that comes next; 0 unless Ctrl-C ended the iteration between two parts */
-    bool holding; /* launches change vectors: between cut_hold and cut_release */
+    bool holding; /* true from cut_hold to cut_release, while launches change vectors */
     bool copied;  /* `data` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
-    struct watch *watch; /* this thread's watch, not used between cut_hold and cut_release if there is no copy */
+    struct watch *watch; /* if `copied` is false: this thread's watch, which is off from cut_hold to cut_release */
     int n;
     struct {
         char *p;
@@ -240,7 +240,7 @@ struct solve_options {
     enum type real;
     double tol, eps;
     double omega; /* 0: the solver's default */
-    int64_t m;    /* 0: the solver estimates it */
+    int64_t m;    /* 0: the solver estimates m */
     int64_t maxit;
     const struct precond *pre; /* NULL: none */
     int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
@@ -248,15 +248,15 @@ struct solve_options {
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* on the host, n values each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
-    bool force;                /* accept NaN and inf, continue through divergence and stagnation */
+    bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 /* Check the matrix, the options and the values. Call this function before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
 /* Run one slice, which is about `us` microseconds of work: queue iterations and read their records. Call again while
-   v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and the state is that after the previous
-   iteration; the next slice repeats the iteration. */
+   v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and v holds the state after the previous
+   iteration; the next slice repeats the iteration that was ended. */
 bool solve_slice(struct solve *v, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);

@@ -131,7 +131,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     }
     precond_drop(v);
     set_method(v, pre, block, omega, m);
-    v->iterations = v->base; /* the failed restart left the count before the first record */
+    v->iterations = v->base; /* the failed restart had counted back by one */
     if (restart_anyway(v, x)) {
         mem_free(x);
         return false;

@@ -186,7 +186,7 @@ static void unsaved_options_hold_for_the_session(void **state)
     (void)state;
     begin(&t);
     setenv("XDG_CONFIG_HOME", "/proc/nowhere", 1);
-    talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot create its folder");
+    talk_refuses(&t, "set colours 16", "/proc/nowhere/warpspy/config: cannot create the folder of this file");
     assert_non_null(strstr(t.err, "colours is 16 for this session only"));
     assert_string_equal(option_value(&t.s, OPTION_COLOURS), "16");
     setenv("XDG_CONFIG_HOME", folder, 1);
