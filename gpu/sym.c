@@ -1,4 +1,4 @@
-/* sym_ops_of and sym_peer_of: the kernels of symmetrization compiled for a device's kind. */
+/* sym_ops_of and sym_peer_of: the symmetrization kernels that were compiled for a kind of device. */
 #include "machine/device.h"
 #include "machine/symmetrize.h"
 

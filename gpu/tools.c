@@ -1,4 +1,4 @@
-/* tools_of: sorting and prefix sums for a device's kind. */
+/* tools_of: the functions that sort and compute prefix sums on a kind of device. */
 #include "machine/device.h"
 #include "machine/tools.h"
 

@@ -160,7 +160,7 @@ KERNEL_ENTRY(sccsr) = {
               "4x4 example with c = 4:\n"
               "    slot  1  2  6  5 | 7  8  4  3 | *  *  *  9\n"
               "    lane  0  1  2  3   4  5  6  7   8  9 10 11\n"
-              "Slots marked * are padding. Every step reads 32 neighbouring slots, 4 sectors of columns and 8 of\n"
+              "Slots marked * are padding. Every step reads 32 neighbouring slots: 4 sectors of columns and 8 of\n"
               "fp64 values, even for short rows. c is 32 for rows below 8 elements, 16 below 16, 8 below 32, else\n"
               "4; all rows with the same c form a segment with its own launch. log2(32 / c) shuffles add the sums,\n"
               "and c lanes write y at row_index: scattered, up to c sectors.\n"

@@ -1,5 +1,5 @@
-/* SpMV kernels (matrix-vector products) for VAB: first four products per thread, whatever the row lengths; then the
-   sums of a row's pieces, one row per thread. */
+/* SpMV kernels (matrix-vector products) for VAB. In the first launch, each thread computes four products, whatever the
+   row lengths. In the second launch, each thread adds the sums of the pieces of one row. */
 #include "texture.h"
 #include "formats/fmt_vab.h"
 
@@ -22,8 +22,8 @@ __global__ void __launch_bounds__(BLOCK_MOST)
     partial[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/* One row per thread, which reads the partial sums of its pieces from memory or through the texture units. Neighbouring
-   threads read partial sums that are as many slots apart as a row has pieces. */
+/* One thread per row: the thread reads the partial sums of the row's pieces from memory or through the texture
+   units. If each row has n pieces, neighbouring threads read partial sums that are n slots apart. */
 template <typename T, typename SUMS>
 __global__ void vab_rows(unsigned rows, GPTR(const int) row_piece, SUMS partial, T alpha, T beta, GPTR(T) y)
 {
@@ -127,16 +127,16 @@ KERNEL_ENTRY(vab) = {
     .format = &format_vab,
     .source = "Liang 2012, sec. 2.3",
     .work = "four elements of one row per thread, then one row per thread",
-    .lesson = "Rows are cut into pieces of 4 elements, one per thread. The 4x4 example (* is padding):\n"
+    .lesson = "Rows are cut into pieces of 4 elements, one piece per thread. The 4x4 example (* is padding):\n"
               "    step 1      step 2      step 3      step 4\n"
               "    1 2 5 6     7 8 3 4     * * 9 *     * * * *\n"
               "    0 1 2 3     0 1 2 3     0 1 2 3     0 1 2 3     thread, one for each row here\n"
-              "In each step, a warp reads 32 neighbouring slots, 4 sectors of columns and 8 of fp64 values. Every\n"
-              "thread has the same work, and a long row is spread over many threads and blocks.\n"
-              "The sums of the pieces are written to memory, and a second launch adds them, one thread per row: 16\n"
-              "more bytes per piece, and a very long row keeps one thread busy for a long time. Rows of 1 or 2\n"
-              "elements fill at most half a piece: use csr-scalar for them, sell for rows of similar length,\n"
-              "and csr-merge for long rows.\n"
+              "In each step, a warp reads 32 neighbouring slots: 4 sectors of columns and 8 sectors of fp64 values.\n"
+              "Every thread has the same work, and a long row is spread over many threads and blocks.\n"
+              "The sums of the pieces are written to memory, and a second launch adds them, one thread per row.\n"
+              "This moves 16 more bytes per piece, and a very long row keeps one thread busy for a long time.\n"
+              "Rows of 1 or 2 elements fill at most half a piece: use csr-scalar for them, sell for rows of similar\n"
+              "length, and csr-merge for long rows.\n"
               "THESIS: 102158 rows of about 4 elements took 115 us (CSR: 632 us); 4307 such rows took 55 us\n"
               "(CSR: 51 us).\n",
     .deterministic = true,
@@ -173,7 +173,7 @@ template <typename T> static void vab_host(const struct launch *L, int threads)
 }
 
 HOST_ENTRIES(vab, "vab", vab_host, "the serial host loop over the pieces of each row", "[ours]", "1024 rows at a time",
-             "The pieces of a row are added in order. The elements of a piece are as many slots apart as a thread\n"
-             "block has threads, so each element is in a different cache line; the next pieces use the same lines.\n"
+             "The pieces of a row are added in order. If a thread block has n threads, the elements of a piece are\n"
+             "n slots apart, so each element is in a different cache line; the next pieces use the same lines.\n"
              "No partial sums are stored.\n");
 #endif

@@ -1,4 +1,4 @@
-/* Vector operations of the solvers: sums in a fixed order, fused updates, and the record that ends an iteration.
+/* Vector operations of the solvers: sums in a fixed order, fused updates, and the record of each iteration.
    Neighbouring threads access neighbouring elements, with a grid stride. Each block writes its part of a sum; the
    last block to arrive adds the parts in the order of the blocks. */
 #include "vec.h"

@@ -273,7 +273,7 @@ const struct wrong_rule wrong_rules[] = {
      "A GPU runs the warps of a block in any order. If the first warp reads before the second has written,\n"
      "it reads the old contents: the result varies from run to run, and is usually right.\n",
      "reverse_wrong", "reverse_right"},
-    {"reuse", "a __syncthreads() separates reads from the next writes", "two rounds: the neighbour of each number",
+    {"reuse", "a __syncthreads() separates reads from the next writes", "shifts 64 numbers by one place, in two rounds",
      "There is a barrier between the write and the read, but none between that read and the write of the\n"
      "next round: a fast warp overwrites values that a slow warp has not read yet.\n",
      "shift_wrong", "shift_right"},
@@ -295,11 +295,11 @@ const struct wrong_rule wrong_rules[] = {
      "This kernel worked while the lanes of a warp ran in lockstep. Since Volta, each lane may advance on\n"
      "its own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
-    {"update", "a variable that several threads change is changed by atomics", "the sum of 64 numbers",
+    {"update", "threads that change the same variable use atomics", "the sum of 64 numbers",
      "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"
      "of their additions is lost; in the worst case, only one of 64 additions remains.\n",
      "total_wrong", "total_right"},
-    {"global", "global memory needs a __syncthreads() too", "twice each number and twice the number before it",
+    {"global", "global memory needs a __syncthreads() too", "doubles numbers, then shifts the results by one",
      "Thread 32 reads a value that thread 31, in another warp, may not have written yet. Between blocks,\n"
      "a barrier does not help: use an atomic and a fence, or a second launch.\n",
      "prefix_wrong", "prefix_right"},

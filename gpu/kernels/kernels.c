@@ -136,8 +136,8 @@ void scratch_free(struct mat *M)
     M->scratch = NULL;
 }
 
-/* Checks that k can handle the matrix, allocates its scratch memory and fills it. s->us receives the time that these
-   steps take, including the wait for the device. c is the entry of k compiled for the device. */
+/* Checks that kernel k can handle the matrix, and allocates and fills the scratch memory of k. s->us receives the
+   time that these steps take, including the wait for the device. c is the entry of k compiled for the device. */
 static bool prepare(const struct kernel *k, const struct kernel *c, const struct launch *L, struct scratch *s,
                     struct err *e)
 {
@@ -202,7 +202,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,
                     d->name);
     launch_fn *go = entry_of(c, L);
-    if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute the sums of cg", k->name);
+    if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute the sums that cg needs", k->name);
     bool prepared = k->fits || c->scratch || c->prepare;
     emu_name(k->name);
     emu_side_by_side(k->deterministic);

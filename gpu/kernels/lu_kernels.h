@@ -13,8 +13,9 @@
 namespace KERNEL_SPACE
 {
 
-/* Threads per block. In the panel, each step costs every warp the same time, so few threads with many values each are
-   faster: LU_PANEL_THREADS. Blocks of other kernels have at most LU_THREADS or LU_INNER_THREADS threads. */
+/* Threads per block. In the panel, each step has a fixed cost per warp, so a few threads that hold many values each
+   are faster than many threads: a block has LU_PANEL_THREADS threads. Blocks of other kernels have at most LU_THREADS
+   or LU_INNER_THREADS threads. */
 enum {
     LU_BLOCK = 256,
     LU_PANEL_THREADS = 256,
@@ -62,8 +63,9 @@ template <typename T> __device__ void lu_larger(T &best, int &at, T other, int w
     at = where;
 }
 
-/* The best candidate of a warp, returned to all lanes: candidates are compared by the upper half of their bits, then by
-   the lower half, then by the row. `best` is not negative; 0 with INT32_MAX means that there is no candidate. */
+/* The best candidate of a warp, returned to all lanes: candidates are compared by the upper half of their bits, then
+   by the lower half, then by the row. `best` must not be negative; `best` = 0 with row INT32_MAX means that there is no
+   candidate. */
 template <typename T> __device__ void lu_warp_argmax(T &best, int &at)
 {
     auto bits = lu_bits(best);
@@ -94,7 +96,7 @@ template <typename T, typename H, typename P> __device__ void lu_block_argmax(T 
     lu_warp_argmax(best, at);
 }
 
-/* The row that ends up in `row` of the panel after the swaps of its columns [from, w). */
+/* The original position of the row that is at position `row` after the row swaps of the panel's columns [from, w). */
 template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
 {
 #pragma unroll 1
@@ -117,7 +119,7 @@ template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, d
 
 } // namespace KERNEL_SPACE
 
-/* The operands of a kernel that has a type T. */
+/* The operands of a kernel with the element type T. */
 #define MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, T)
 #define READ_MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, const T)
 #define PIVOTS(A) VECTOR("piv", ROLE_WORK, (A).piv, (A).n, int)

@@ -20,7 +20,7 @@ template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
     return sum;
 }
 
-/* The indices, in the matrix's list of arrays, of the arrays that a part consists of. */
+/* The arrays of a part, as indices into the matrix's list of arrays. */
 struct ell_part {
     int col, val;
 };

@@ -1,5 +1,5 @@
 /* Splits the rows of a CSR matrix, or of a matrix and its transpose together, into tiles of equal work, whatever the
-   row lengths: the start of each tile, and the row of each entry of a tile. */
+   row lengths. The functions compute the start of each tile and the row of each entry of a tile. */
 #ifndef TILES_H
 #define TILES_H
 
@@ -130,8 +130,7 @@ template <typename S> __device__ int sum_before(int v, S part, int *all)
     return warps_before + sum - v;
 }
 
-/* From n sorted keys, row << 32 | column: writes the columns to `low` and the row pointers of the rows 0 .. rows to
-   `ptr`. */
+/* Unpack n sorted keys (row << 32 | column): write the columns to `low`, and the row pointers 0 .. rows to `ptr`. */
 void launch_unpack(struct device *d, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
 
 } // namespace KERNEL_SPACE

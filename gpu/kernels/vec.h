@@ -1,4 +1,4 @@
-/* What all vector operations of the solvers share: sums in a fixed order, the record that ends an iteration, and
+/* What all vector operations of the solvers share: sums in a fixed order, the record of each iteration, and
    passes, which are written once for the GPU and for the host. */
 #ifndef VEC_H
 #define VEC_H
@@ -170,7 +170,8 @@ template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
     return vec_joined<PASS>(t, more);
 }
 
-/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still read `part`. */
+/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still be reading
+   `part` when this function is called. */
 template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
 {
     enum { WARPS = VEC_BLOCK / WARP };
@@ -289,7 +290,7 @@ namespace host
 
 enum { ALONE = 1 << 14, STRETCH = 1024, STRETCHES_PER_CHECK = 8 };
 
-/* Ctrl-C ends a long pass if the thread has a watch. The caller must then not trust the result. */
+/* Ctrl-C ends a long pass if the thread has a watch (base/watch.h). The result of such a pass must not be used. */
 struct checks {
     struct loop l;
     bool on;
@@ -302,8 +303,8 @@ struct checks {
     bool complete() const { return !on || loop_end(&l, nullptr); }
 };
 
-/* Sums are computed by segments, whose number depends on n only: the result does not depend on the number of threads.
- */
+/* A vector is summed in segments, and the number of segments depends only on n. The result therefore does not depend on
+   the number of threads. */
 static inline int stretches(int64_t n)
 {
     int64_t k = (n + STRETCH - 1) / STRETCH;

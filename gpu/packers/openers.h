@@ -14,14 +14,15 @@
 namespace KERNEL_SPACE
 {
 
-/* The key is the block column of `width` columns. All columns from `from` to `to` have the same key as column c. */
+/* The key is the number of the block column; a block column is `width` columns wide. All columns from `from` to `to`
+   have the same key as column c. */
 struct by_block {
     static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
     static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }
     static __device__ int64_t to(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width + width - 1; }
 };
 
-/* The key is the diagonal. In row r, the diagonal of (i, c) has column c + r - i. */
+/* The key is the diagonal. The diagonal through (i, c) crosses row r in column c + r - i. */
 struct by_diagonal {
     static __device__ int key(int64_t i, int64_t c, int64_t) { return (int)(c - i); }
     static __device__ int64_t from(int64_t r, int64_t i, int64_t c, int64_t) { return c + r - i; }
@@ -136,8 +137,8 @@ template <typename KEYS> static bool find_openers(struct packing *p, int64_t hei
     return true;
 }
 
-/* One thread per entry of a tile: row t of a band on diagonal d goes to slot d*height + t, where d counts the diagonals
-   of all bands. */
+/* One thread per entry of a tile: the entry in row t of its band and on diagonal d goes to slot d*height + t, where
+   d counts the diagonals of all bands. */
 template <typename T>
 __global__ void bands_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                            GPTR(const T) val, int64_t height, GPTR(const int) band, GPTR(const int) offsets,

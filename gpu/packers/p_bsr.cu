@@ -45,7 +45,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(bsr) = {
     .format = &format_bsr,
-    .about = "the first entry of a block row in a block opens the block; prefix sums number the blocks",
+    .about = "the first entry that a block row has in a block opens the block; prefix sums number the blocks",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -39,7 +39,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(dia) = {
     .format = &format_dia,
-    .about = "tiles of entries mark the diagonals, and a prefix sum numbers them; then one thread writes each row",
+    .about = "tiles of entries mark the diagonals, and a prefix sum numbers them; then each thread writes one row",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

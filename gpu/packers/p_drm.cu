@@ -18,8 +18,8 @@ __global__ void drm_offsets(int64_t segments, int64_t diagonals, GPTR(const int)
     out[base[h] + d - band[h]] = offsets[d];
 }
 
-/* One thread per entry of a tile writes row t of diagonal d of segment h. base[h]: the index at which that segment
-   begins. */
+/* One thread per entry of a tile writes the entry to row t of diagonal d of segment h. base[h]: the index at which
+   segment h begins. */
 template <typename T>
 __global__ void drm_pack(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                          GPTR(const T) val, int64_t nrows, GPTR(const int) band, GPTR(const int) offsets,
@@ -106,7 +106,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(drm) = {
     .format = &format_drm,
-    .about = "finds each band's diagonals as in hdia; the host merges segments, given the number of diagonals in each",
+    .about = "finds each segment's diagonals as in hdia; from their numbers, the host decides which segments to merge",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

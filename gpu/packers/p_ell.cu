@@ -53,7 +53,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(ell) = {
     .format = &format_ell,
-    .about = "one thread per row and 32 slots, so that neighbouring threads write neighbouring slots",
+    .about = "each thread writes several slots of one row; neighbouring threads write neighbouring slots",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -6,7 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-/* One thread per entry of a tile: count entries per diagonal. All lanes stay until the end. */
+/* One thread per entry of a tile: count entries per diagonal. No lane returns early, because count_keys needs the
+   whole warp. */
 __global__ void hdc_count(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col, int64_t rows,
                           GPTR(unsigned long long) at)
 {

@@ -6,7 +6,8 @@
 namespace KERNEL_SPACE
 {
 
-/* One thread per row: at[n] += 1 for a row of n entries. All lanes stay until the end. */
+/* One thread per row: at[n] += 1 for a row of n entries. No lane returns early, because count_keys needs the whole
+   warp. */
 __global__ void hyb_lengths(int64_t rows, GPTR(const int) ptr, GPTR(unsigned long long) at)
 {
     int64_t i = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;

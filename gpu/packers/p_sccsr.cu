@@ -151,7 +151,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(sccsr) = {
     .format = &format_sccsr,
-    .about = "a radix sort of the rows by length; three counts give the segments; then one thread writes each slot",
+    .about = "a radix sort of the rows by length; three counts give the segments; then each thread writes one slot",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

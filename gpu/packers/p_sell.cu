@@ -17,7 +17,8 @@ __global__ void sell_keys(int64_t rows, int64_t sigma, int64_t longest, int bits
     with[i] = i;
 }
 
-/* One warp per slice: at[s] = C times the longest row of slice s. All lanes stay until the end. */
+/* One warp per slice: at[s] = C times the longest row of slice s. No lane returns early, because the shuffles need
+   the whole warp. */
 __global__ void sell_widths(int64_t rows, int64_t C, int64_t slices, GPTR(const int) ptr, GPTR(const int64_t) sorted,
                             GPTR(int64_t) at)
 {

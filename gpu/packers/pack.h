@@ -13,7 +13,7 @@
 #else
 #define PACKER_SYMBOL(id) emu_packer_##id
 #endif
-/* The entry that ends a packer's file. */
+/* The packer's registry entry, at the end of each packer's file. */
 #define PACKER_ENTRY(id)                              \
     extern "C" const struct packer PACKER_SYMBOL(id); \
     const struct packer PACKER_SYMBOL(id)

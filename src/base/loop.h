@@ -1,5 +1,5 @@
-/* Long loops that Ctrl-C can end. The thread that runs a command has the command's watch (loop_enter), so that loops
-   deep in the call tree need no watch as an argument:
+/* Long loops that Ctrl-C can end. loop_enter stores a command's watch (watch.h) for the thread that runs the command,
+   so that loops deep in the call tree need no watch as an argument:
 
        struct loop l = loop_of("packing", rows);
        #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (rows > THREADS_FROM)

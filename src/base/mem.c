@@ -51,7 +51,8 @@ int64_t mem_count(void)
     return made;
 }
 
-/* Compute the bytes of n items, rounded up to the alignment. Returns false if they exceed the address space. */
+/* Compute the size of n items in bytes, rounded up to the alignment. Returns false if the size exceeds the address
+   space. */
 static bool size_of(int64_t n, size_t size, size_t *bytes)
 {
     size_t product;

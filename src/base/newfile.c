@@ -93,7 +93,7 @@ bool newfile_fail(const struct newfile *f, const char *doing, int why, struct er
     return fail_at(e, E_IO, f->where, "cannot %s: %s", doing, why == ENOENT ? "no such directory" : strerror(why));
 }
 
-/* Replace the path of a symbolic link by the path that the link points to. */
+/* Replace the path of a symbolic link with the path that the link points to. */
 static bool follow(char path[PATH_MAX])
 {
     char held[PATH_MAX], next[2 * PATH_MAX];
