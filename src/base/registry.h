@@ -34,7 +34,8 @@ int registry_count(const struct registry *r);
 const char *registry_aliases(const struct registry *r, const struct named *entry);
 /* Is `name` one of the words in `list`? The words are separated by blanks. */
 bool has_word(const char *list, const char *name);
-/* The index of the entry with that name or, if no entry has that name, with that alias; or -1. */
+/* The index of the entry that has that name or, if no entry has that name, of the entry that has that alias. -1: no
+   entry was found. */
 int registry_index(const struct registry *r, const char *name);
 /* The entry with that name or alias, or NULL. */
 const void *registry_find(const struct registry *r, const char *name);

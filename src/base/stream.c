@@ -25,7 +25,7 @@ struct stream {
     int64_t size;     /* size of the file in bytes; 0 for a pipe */
     int64_t done;     /* number of bytes read so far; accessed atomically */
     struct loop loop; /* ends at Ctrl-C */
-    /* `keeping`: keep the bytes of a pipe, which cannot be read again, until the packing is known */
+    /* `keeping` is set until the packing is known: the bytes of a pipe, which cannot be read again, are kept */
     bool pipe, keeping;
     char *kept; /* bytes [at, nkept) are delivered next */
     int64_t at, nkept, room;

@@ -14,7 +14,7 @@ struct suggest {
     int distance;     /* edits from word to best */
 };
 struct suggest suggest_for(const char *word);
-give_fn suggest_offer; /* user: the struct suggest */
+give_fn suggest_offer; /* `user` points to a struct suggest */
 
 /* Counts the words that begin with `typed`. If there is exactly one such word, `typed` is its abbreviation. */
 struct abbreviation {
@@ -22,15 +22,16 @@ struct abbreviation {
     const char *word; /* the last such word that was offered */
     int n;            /* number of such words */
 };
-give_fn abbreviation_offer; /* user: the struct abbreviation; the offered words must last as long as the struct */
+/* `user` points to a struct abbreviation. The offered words must last as long as that struct. */
+give_fn abbreviation_offer;
 
-/* Passes on the words that begin with `typed`. */
+/* Passes only the words that begin with `typed` on to `give`. */
 struct begins {
     const char *typed;
     give_fn *give;
     void *user;
 };
-give_fn give_beginning; /* user: the struct begins */
+give_fn give_beginning; /* `user` points to a struct begins */
 
 /* The text of an error message while it is composed; text that does not fit is cut off. */
 struct message {
@@ -43,9 +44,9 @@ void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
 void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
-give_fn message_list; /* adds a name to the list, or "..." after twelve names; user: the struct message */
+give_fn message_list; /* adds a name to the list, or "..." after twelve names; `user` points to a struct message */
 
-give_fn message_choice; /* adds a name to a list of t->of names: "a, b or c"; user: the struct message */
-give_fn message_item;   /* adds a name to a list of t->of names: "`a`, `b` or `c`"; user: the struct message */
+give_fn message_choice; /* adds one of `of` names to a list like "a, b or c"; `user` points to a struct message */
+give_fn message_item;   /* adds one of `of` names to a list like "`a`, `b` or `c`"; `user` points to a struct message */
 
 #endif

@@ -182,8 +182,8 @@ static int width_of(const struct columns *k, int answer)
     return sum;
 }
 
-/* Hide the last of the columns with the lowest rank; columns of a rank above `most` stay. If `constant` is set, hide
-   only a column with one value in all rows. Returns false if no column can be hidden. */
+/* Hide one column: the rightmost of the columns with the lowest rank. Columns of a rank above `most` stay. If
+   `constant` is set, hide only a column with one value in all rows. Returns false if no column can be hidden. */
 static bool hide(struct columns *k, enum column_rank most, bool constant)
 {
     struct column *found = NULL;
@@ -207,8 +207,8 @@ static void narrow_prose(struct columns *k, int width)
     }
 }
 
-/* Drop constant columns, then hide other columns until wrapping prose makes the table fit; then narrow the prose as
-   needed. */
+/* Make the table fit in the width: first drop constant columns, then hide other columns until the table fits if its
+   prose is wrapped, and last narrow the columns of prose. */
 static void fit(const struct table *t, struct columns *k, int width)
 {
     if (!width || width_of(k, 0) <= width) return;
@@ -269,7 +269,8 @@ void table_text(const struct table *t, FILE *f, int width)
     print_hidden(&k, false, f, width);
 }
 
-/* The columns of the unit that follows a number of n bytes, with the blank between them: 3 for "0.9 ms"; 0: no unit. */
+/* The width of the unit that follows a number of n bytes, including the blank before the unit: 3 for "0.9 ms". 0: no
+   unit follows. */
 static int unit_after(const char *number, int n)
 {
     static const char *const units[] = {"ns", "us", "ms", "s", "B", "kB", "MB", "GB", "%"};

@@ -12,8 +12,8 @@ extern "C" {
 struct err;
 
 /* Long work calls watch_tick at least every 2 ms, because the screen can be drawn and keys can be handled only within
-   watch_tick (screen_lock.h). If `what` is "", the caller is a short part of work that reports its own progress. The
-   member `tick` may be NULL. */
+   watch_tick (screen_lock.h). If `what` is "", the progress that is shown does not change. The member
+   `tick` may be NULL. */
 struct watch {
     bool (*tick)(struct watch *w, const char *what, int64_t done, int64_t total); /* false: cancel */
     void *user;

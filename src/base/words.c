@@ -32,7 +32,7 @@ static bool quoted(struct words *w, const char **p, char quote, struct err *e)
     return true;
 }
 
-/* Replace the ~ of a leading ~/ by the home directory. */
+/* Replace the ~ of a leading ~/ with the home directory. */
 static bool home(struct words *w, const char **p, struct err *e)
 {
     const char *dir = getenv("HOME");

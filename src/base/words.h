@@ -12,7 +12,7 @@ enum { LINE_LIMIT = 16384, WORDS_MAX = 256 };
 struct word {
     char *text;
     bool quoted; /* part of the word was quoted, so the word is never a keyword */
-    bool arrow;  /* the word is an unquoted > or >>, which redirects output or compares */
+    bool arrow;  /* the word is an unquoted > or >>, which redirects the output or, in a condition, compares */
 };
 struct words {
     int n;        /* words */
@@ -23,7 +23,7 @@ struct words {
     bool formula; /* ' is a character like any other */
     struct word w[WORDS_MAX];
     size_t used;
-    char text[2 * LINE_LIMIT]; /* twice the limit, since replacing a leading ~ makes a word longer */
+    char text[2 * LINE_LIMIT]; /* twice LINE_LIMIT, since replacing a leading ~ makes a word longer */
 };
 /* Split the command at *line, which ends at a `;` or at the end of the line, and move *line past it. "..." and '...'
    quote; a backslash outside '...' makes the next character literal; # at the start of a word begins a comment. > or >>

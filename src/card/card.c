@@ -208,7 +208,8 @@ static void drop_advice(struct card_row *r)
 
 double card_limit_us = 2e6;
 
-/* Measured by steady_us, so that the number of readings does not change the times in a test. */
+/* Uses steady_us and not now_us, because tests replace the clock of now_us with a clock that advances at each
+   reading. */
 static double time_left(const struct card *c)
 {
     return c->until_us - steady_us();

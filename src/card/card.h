@@ -58,7 +58,7 @@ struct card_line {
     bool costly; /* on a large matrix, the costly lines share a limited time; a line that the user requests is not
                     limited */
     bool square; /* the line runs only for square matrices */
-    bool empty;  /* the line runs also for a matrix without rows or columns */
+    bool empty;  /* the line also runs for a matrix without rows or columns */
     bool real;   /* the line's advice is dropped for complex matrices */
     bool finite; /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
@@ -158,8 +158,8 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
-/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands; -A can
-   be called `negated`. The verdict needs no further computation. */
+/* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands;
+   `negated` is a free name, which the verdict may suggest for -A. The verdict needs no further computation. */
 void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out);
 extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);

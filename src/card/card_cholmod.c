@@ -32,8 +32,8 @@ static bool load_symbol(void *to, const char *name)
     return at != NULL;
 }
 
-/* Returns true if the library has all functions and its version matches the structs with which this file was
-   compiled. */
+/* Returns true if the library has all functions that this file calls and its version matches the structs with which
+   this file was compiled. */
 static bool is_compatible(void)
 {
     int version[3] = {0};

@@ -1,5 +1,5 @@
-/* Report card: two estimates of the condition number, from below. The condition number bounds the number of digits that
-   a solve loses. */
+/* Report card: two estimates of the condition number, neither of which exceeds the true number. The condition number
+   bounds the number of digits that a solve loses. */
 #include "card.h"
 #include "base/loop.h"
 #include "card_graph.h"
@@ -72,8 +72,8 @@ static int largest_of(const double *x, int n)
 }
 
 /* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|. Returns that sum.
-   Except for start 0, the columns get random signs. With several starts, it is less likely that all of them end at a
-   local maximum (Higham and Tisseur 2000). */
+   Start 0 takes the plain mean; the other starts give each column a random sign. With several starts, it is less likely
+   that all of them end at a local maximum (Higham and Tisseur 2000). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {
     double best = 0;

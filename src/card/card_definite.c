@@ -48,7 +48,7 @@ static bool proved(struct card *c, struct card_row *r, enum card_sign sign, cons
     return true;
 }
 
-/* ---- Taussky: an irreducible matrix whose rows are dominant, at least one of them strictly, is regular ---- */
+/* ---- Taussky: an irreducible matrix whose rows are dominant, at least one of them strictly, is nonsingular ---- */
 
 struct dominant {
     int64_t failing, strict; /* rows */
@@ -202,7 +202,8 @@ static bool with_negative_diagonal(struct card *c, struct card_row *r, struct er
     bool definite = c->sign == CARD_POSITIVE;
     c->sign = definite ? CARD_NEGATIVE : CARD_INDEFINITE;
     card_set(r, "negative_definite", definite);
-    card_say(r, definite ? "negative definite, as was proved for -A" : "not positive definite: a_ii < 0 in all rows");
+    card_say(r, definite ? "negative definite, because -A is positive definite"
+                         : "not positive definite: a_ii < 0 in all rows");
     card_advise(r, definite ? "cg on -A" : "not cg, not ic0");
     return true;
 }

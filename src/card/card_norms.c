@@ -112,7 +112,7 @@ static void widen(struct discs *c, double centre, double radius, int64_t terms)
 {
     if (isnan(centre + radius)) {
         centre = 0;
-        radius = INFINITY; /* an unknown disc excludes nothing */
+        radius = INFINITY; /* the eigenvalue may lie anywhere */
     }
     double slack = (double)terms * DBL_EPSILON * (fabs(centre) + radius);
     c->low = fmin(c->low, centre - radius);

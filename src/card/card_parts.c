@@ -12,7 +12,7 @@
 #include <string.h>
 #include <suitesparse/btf.h>
 
-/* Typical times on one core; a matching can need more. */
+/* Typical times on one core; a matching may take longer. */
 static const double MATCHING_US_PER_ENTRY = 0.1, COMPONENTS_US_PER_ENTRY = 0.02;
 
 /* ---- Dulmage-Mendelsohn, by CXSparse ---- */
@@ -85,8 +85,8 @@ static bool run_rank(struct card *c, struct card_row *r, struct err *e)
     c->singular = c->singular || (square && d->rank < full);
     if (d->rank == full) {
         r->quiet = true;
-        card_say(r, "structurally %s", square ? "regular" : "full");
-        card_advise(r, "values alone could make %s", square ? "it singular" : "the rank less");
+        card_say(r, "structurally %s", square ? "nonsingular" : "of full rank");
+        card_advise(r, "only the values can make %s", square ? "it singular" : "the rank smaller");
     } else {
         card_say(r, "structural rank %s, %s short", card_count(d->rank).text, card_count(full - d->rank).text);
         card_advise(r, "%s for any values", square ? "singular" : "rank deficient");

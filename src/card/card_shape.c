@@ -199,8 +199,9 @@ static bool run_columns(struct card *c, struct card_row *r, struct err *e)
 
 enum { BLOCK_LEAST = 2, BLOCK_MOST = 8, BLOCK_ROWS = 1 << 16 };
 
-/* The number of b x b blocks with at least one entry in the block rows [from, to). mark[cols / b + 1] holds the last
-   block row that counted each block column; fill it with -1 before the first call. */
+/* Counts the b x b blocks that have at least one entry, in the block rows from .. to-1. `mark` has cols / b + 1
+   elements: mark[j] is the last block row in which block column j was counted. Fill `mark` with -1 before the first
+   call. */
 static int64_t count_blocks(const struct csr *A, int b, int64_t from, int64_t to, int *mark)
 {
     int64_t n = 0;

@@ -21,9 +21,9 @@ static double imag_at(const struct csr *A, int64_t k)
     return A->imag ? A->imag[k] : 0;
 }
 
-/* Entry k lies off the diagonal; `at` is its mirror image, -1 if the mirror image is not stored. If there is no mirror
-   image, A - A' has two entries of this size, with opposite signs. If there is a mirror image, the visit of the mirror
-   image adds its term. */
+/* Adds entry k, which lies off the diagonal, to the sums. `at` is the mirror image of entry k, or -1 if the mirror
+   image is not stored. Without a mirror image, entry k makes two entries of A - A', with opposite signs; the terms of
+   both are added here. With a mirror image, each of the two stored entries adds one term when it is visited. */
 static void visit_entry(const struct csr *A, int64_t k, int64_t at, struct mirror *m)
 {
     double re = A->val[k], im = imag_at(A, k);
@@ -110,7 +110,7 @@ const struct card_symmetry *card_symmetry(struct card *c, struct err *e)
     return out;
 }
 
-/* Returns 100 only if part equals all; otherwise at most 99.9. */
+/* Returns 100 only if `part` equals `all`; otherwise returns at most 99.9. */
 static double percent(int64_t part, int64_t all)
 {
     double p = all ? 100.0 * (double)part / (double)all : 100;

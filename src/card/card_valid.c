@@ -36,7 +36,7 @@ static void say_worst(const struct csr *A, const struct card_values *v, bool bri
 {
     if (v->bad)
         card_say(r,
-                 brief ? "%s NaN or inf, first (%lld, %lld): no solver"
+                 brief ? "%s NaN or inf, first (%lld, %lld): unusable"
                        : "%s NaN or inf, first at (%lld, %lld): no solver can use it",
                  card_count(v->bad).text, (long long)v->bad_row, (long long)v->bad_col);
     else if (v->empty)

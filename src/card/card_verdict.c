@@ -66,7 +66,7 @@ static const char *solver_for_symmetric(const struct card *c)
 static const char *solver_for_unsymmetric(const struct card *c)
 {
     if (c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
-    if (c->facts.no_diagonal) return "gmres or bicgstab, but not with ilu0, which would lack pivots";
+    if (c->facts.no_diagonal) return "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal";
     if (c->facts.dominant) return "bicgstab or gmres; jacobi and gs converge too";
     return "bicgstab or gmres, with precond ilu0";
 }
@@ -76,9 +76,9 @@ static const char *solver_for(const struct card *c)
     if (c->values.bad) return "no solver until NaN and inf are removed";
     if (!is_square(c)) return "no solver accepts a matrix that is not square";
     if (c->A->imag) return "no solver accepts complex matrices";
-    if (c->singular) return "singular: A x = b has no solution for most b, and many for others";
+    if (c->singular) return "no solver: A is singular, so A x = b has no unique solution";
     if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
-        return "nothing: singular in fp64, so x has no correct digits";
+        return "no solver: A is singular in fp64, so x would have no correct digits";
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }

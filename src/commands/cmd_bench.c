@@ -106,7 +106,7 @@ static bool bench_all(struct session *s, const struct spmv_request *w, const str
     return true;
 }
 
-/* In text, show the reason below the table; in JSON and CSV, each kernel that does not fit has a row. */
+/* Report that a kernel does not fit the matrix, and why: in text below the table, in JSON and CSV as a row. */
 static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
 {
     if (out_mode(o) == OUT_TEXT) {
@@ -185,8 +185,8 @@ const struct command command_bench = {
             "read bandwidth, or >100 if the matrix stays in the cache. Lines below the table show the load balance\n"
             "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
             "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
-            "the machine. Names of formats and kernels limit the table to these; `top N` shows the fastest N.\n"
-            "Ctrl-C keeps the results so far.\n"
+            "the machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest\n"
+            "N. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3",
     .run = run_bench,
 };

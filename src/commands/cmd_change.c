@@ -13,8 +13,8 @@
 
 /* ---- back ---- */
 
-/* A refused request, and iterations that Ctrl-C ended, leave the solve intact. After any other failure, the solve is
-   unusable and is freed. */
+/* The solve is still intact if the request was refused or if Ctrl-C ended the iterations. After any other failure, the
+   solve is unusable and is freed. */
 static bool give_up(struct session *s, const struct err *e)
 {
     bool intact = e->code == E_USAGE || e->code == E_UNSUPPORTED || s->solve->cut.now;
@@ -107,7 +107,8 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     if (!v || !names_a_setting(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
     bool ended = v->reason != RUNNING;
     if (!solve_again(v, &c, e)) {
-        if (!ended && v->reason != RUNNING) solve_end(v, NULL); /* the solve could not restart; keep its x */
+        if (!ended && v->reason != RUNNING)
+            solve_end(v, NULL); /* the solve could not restart: end it, so that its x is kept */
         return false;
     }
     if (s->race) s->race->solve_is_newer = true;
@@ -132,8 +133,9 @@ const struct command command_change = {
     .name = "change",
     .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N]",
     .about = "change the settings of a solve, and continue from its x",
-    .help = "tol and maxit change in place. A change of omega, m, the preconditioner or its block size restarts the\n"
-            "solve from the current x, and the iteration count continues. precond none removes the preconditioner.\n"
+    .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner or its block size\n"
+            "restarts the solve from the current x, and the iteration count continues. precond none removes the\n"
+            "preconditioner.\n"
             "A solve that has ended can be changed too; the solve is then paused.\n"
             "    solve cg tol 1e-4; change tol 1e-12; continue\n"
             "    solve cg step; step 20; change precond jacobi tol 1e-12; continue",

@@ -46,7 +46,7 @@ static bool has_verdict(const struct csr *A, const char *only)
     return !only && A->rows && A->cols;
 }
 
-/* The verdict with commands that work now: -A gets a name that no matrix has. */
+/* Make the verdict. A command that the verdict suggests for -A uses a name that no matrix has. */
 static void judge(struct session *s, const struct matrix *m, const struct card *c, struct card_verdict *v)
 {
     char negated[32] = "N";

@@ -66,7 +66,7 @@ static void say_balance(struct out *o, const struct stored *S)
 {
     struct measures m;
     if (format_measures(S, &m, NULL))
-        out_text(o, "%s in %s for thread blocks, variance %.4g", how_many(m.operands, "operand").text,
+        out_text(o, "load balance: %s in %s for thread blocks, variance %.4g", how_many(m.operands, "operand").text,
                  how_many(m.pieces, "piece").text, m.variance);
 }
 
@@ -110,7 +110,7 @@ static bool time_host(const struct spmv_request *w, const struct product *p, dou
 }
 
 /* M is the copy of the stored matrix on the device. The time to copy M is read first, because later uploads may move M.
-   If the device does not have enough memory for a second result, the host's times are used. */
+   If the device does not have enough memory to pack the matrix a second time, the host's times are used. */
 static bool cost_of(struct session *s, const struct spmv_request *w, struct product *p, struct cost *c, struct err *e)
 {
     struct mat *M = session_mat(s, p, w->dev, e);

@@ -382,7 +382,7 @@ static void out_error_of(struct out *o, double error, const char *heading)
 struct how {
     bool at_length; /* print a record, not a row of a table */
     bool lines;     /* also print the lines of the kernel's source */
-    bool sampled;   /* the table has sampled kernels, so it needs a column for the error */
+    bool sampled;   /* the table lists a sampled kernel, so it needs a column for the error */
 };
 
 static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
@@ -448,7 +448,7 @@ static void table_arrays(struct out *o, const struct counts *c)
         }
 }
 
-/* If `table` is set, the remarks are about a table of all kernels, otherwise about a single kernel. */
+/* Print the legend: of the table of all kernels if `table` is set, otherwise of the report on one kernel. */
 static void remarks(struct out *o, bool table, bool sampled)
 {
     out_prose(

@@ -113,7 +113,7 @@ const struct command command_ceilings = {
     .grammar = "[on DEVICE]",
     .about = "measure a device's memory bandwidth, the upper limit for kernels that do not run from cache",
     .help = "Measures streaming reads and copies, reads from the cache, random gathers, and the cost of an empty\n"
-            "launch, once per session. `bench` shows bandwidth as a percentage of the streaming read.\n"
+            "launch, once per session. `bench` shows bandwidth as a percentage of the bandwidth of streaming reads.\n"
             "    ceilings on cpu",
     .run = run_ceilings,
 };

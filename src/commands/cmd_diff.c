@@ -17,7 +17,8 @@ enum { SLICE = 1 << 14 }; /* rows between two checks for cancellation */
 struct pair {
     const struct csr *A, *B;
 };
-/* Called for each position that is stored in A (entry a), in B (entry b), or in both; -1: not stored in that matrix. */
+/* Called for each position that is stored in A (as its entry a), in B (as its entry b), or in both; a or b is -1 if the
+   matrix does not store the position. */
 typedef void visit_both(void *to, const struct pair *t, int64_t row, int col, int64_t a, int64_t b);
 
 static int64_t larger(int64_t a, int64_t b)
@@ -39,7 +40,7 @@ static void walk_row(const struct pair *t, int64_t row, visit_both *visit, void 
     }
 }
 
-/* `ends`: receives the position *n after each row's entries; may be NULL. */
+/* `visit` may count entries in *n. ends[i] receives the value of *n after row i; `ends` may be NULL. */
 static bool walk(const struct pair *t, visit_both *visit, void *to, const int64_t *n, int *ends, struct watch *w,
                  struct err *e)
 {

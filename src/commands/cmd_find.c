@@ -16,7 +16,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* TEXT_ROWS: matches that text shows without `limit`. */
+/* TEXT_ROWS: number of matches that text output shows if there is no `limit`. */
 enum { TEXT_ROWS = 20, TEXT_MOST = 1000, WORD_MOST = 40 };
 
 /* What to search for; the first word of the condition selects it. */
@@ -71,7 +71,7 @@ static bool join(const struct args *a, char *out, size_t size, struct err *e)
     return true;
 }
 
-/* Take a word of letters from the text; *word is empty if there is none. */
+/* Read the letters at the start of the text as a word; the word is empty if the text does not start with a letter. */
 static void take_word(const char **text, char word[WORD_MOST])
 {
     int n = 0;

@@ -23,7 +23,7 @@ struct timed {
     const struct lu_method *method;
     struct device *dev;
     double us, spread;
-    struct lu sum; /* its pointers refer to memory that has already been freed */
+    struct lu sum; /* use only the numbers: the memory behind the pointers is already freed */
 };
 
 /* ---- one method ---- */

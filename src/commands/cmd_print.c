@@ -234,7 +234,7 @@ static bool print_block(const struct request *q, struct block b, struct err *e)
     return true;
 }
 
-/* `print 3 7`, `print 3:5 7:9`, or the upper left corner of a matrix. */
+/* Print one entry (`print 3 7`), a block (`print 3:5 7:9`), or the upper left corner of the matrix (`print A`). */
 static bool print_part(const struct request *q, struct err *e)
 {
     const struct csr *A = &q->m->csr;

@@ -296,7 +296,7 @@ bool race_continue(struct session *s, struct err *e)
         return false;
     }
     if (!r->paused) return finish(s, e);
-    out_note(s->out, "paused after %s in total by all %s: `continue`, `view race` or `stop`",
+    out_note(s->out, "paused after %s (all %s together): `continue`, `view race` or `stop`",
              how_many(race_done(r), r->kernels ? "SpMV" : "iteration").text, r->kernels ? "kernels" : "solvers");
     return true;
 }
@@ -330,13 +330,13 @@ const struct command command_race = {
                "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "race several solvers, or several kernels, in turns of equal time",
-    .help = "Up to eight solvers, or eight kernels. A number after a solver is m if the solver restarts, or omega if\n"
-            "the solver uses omega. The racer with the least time so far runs next, for about 10 ms, so all racers\n"
-            "stay level. The time of a solver is the time of its iterations, without set-up. On a terminal, a plot\n"
-            "shows all residuals after 0.3 s. The key t switches between time and iterations, x or Ctrl-C stops all\n"
-            "racers, and q returns to the prompt, where the race waits for `continue` or `stop`; `view race` shows\n"
-            "the plot again. All racers are in memory at the same time. precond, block, b, tol, maxit, seed and force\n"
-            "are as in solve, for the solvers that accept them; x0 is zero. The table first lists the\n"
+    .help = "Up to eight solvers or eight kernels can race. A number after a solver is m if the solver restarts, or\n"
+            "omega if the solver uses omega. The racer with the least time so far runs next, for about 10 ms, so all\n"
+            "racers stay level. The time of a solver is the time of its iterations, without set-up. After 0.3 s, a\n"
+            "terminal shows a plot of all residuals. The key t switches between time and iterations, x or Ctrl-C\n"
+            "stops all racers, and q returns to the prompt, where the race waits for `continue` or `stop`; `view\n"
+            "race` shows the plot again. All racers are in memory at the same time. precond, block, b, tol, maxit,\n"
+            "seed and force are as in solve, for the solvers that accept them; x0 is zero. The table first lists the\n"
             "solvers that converged, by time, then all other solvers, by the residual that they reached.\n"
             "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
             "interquartile range (+-) refer to the times of single SpMVs. On the emulator, which models no time,\n"

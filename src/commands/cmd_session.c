@@ -9,8 +9,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* Run the commands of a file, `what` ("a script"), up to the first failure. The failed command has already reported the
-   reason and the line. */
+/* Run the commands of a file up to the first failure. `what` says what the file is, for example "a script". The failed
+   command has already reported the reason and the line. */
 static bool run_script(struct session *s, const struct args *a, const char *what, struct err *e)
 {
     const char *name = arg(a, "file");

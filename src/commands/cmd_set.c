@@ -60,10 +60,12 @@ const struct command command_set = {
     .aliases = "option options",
     .grammar = "[OPTION] [VALUE]",
     .about = "persistent settings: device, precision, colours, ...",
-    .help = "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"
-            "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config): lines such as `colours\n"
-            "256`; # begins a comment. Options on the command line take precedence, and the command `device` applies\n"
-            "to one session only. --plain means colours none and ascii on, whatever the file contains.\n"
-            "    set precision f32; set colours",
+    .help =
+        "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"
+        "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config). A line of this file is,\n"
+        "for example, `colours 256`; # begins a comment. Options on the command line take precedence, and the\n"
+        "command `device` applies to one session only. --plain sets colours to none and ascii to on, whatever\n"
+        "the file contains.\n"
+        "    set precision f32; set colours",
     .run = run_set,
 };

@@ -416,7 +416,7 @@ const struct command command_solve = {
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
         "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
         "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
-        "with sums host, on the host (as was done in 2012). precond selects a preconditioner, and block sets its\n"
+        "with sums host, on the host (as in Liang 2012). precond selects a preconditioner, and block sets its\n"
         "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"
         "is computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
@@ -425,8 +425,8 @@ const struct command command_solve = {
         "replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
         "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
         "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
-        "its x. view shows the residual full screen, of a paused solve too. save writes x as a Matrix Market file.\n"
-        "time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
+        "its x. view shows the residual full screen, also if the solve is paused. save writes x as a Matrix Market\n"
+        "file. time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
         "time divided by the number of iterations. A solve that does not converge is not a failed command: the\n"
         "exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
         "    solve cg tol 1e-10\n"
@@ -450,7 +450,8 @@ const struct command command_continue = {
     .aliases = "c cont",
     .grammar = "",
     .about = "resume a paused solve or race",
-    .help = "Resumes the solve or race that was started or left most recently.\n    solve cg step; step 5; continue",
+    .help = "If a solve and a race are both paused, resumes the one that was started, stepped or paused last.\n"
+            "    solve cg step; step 5; continue",
     .run = run_continue,
 };
 

@@ -48,7 +48,8 @@ static bool timed_run(struct sym *v, struct sym_times *t, struct err *e)
     return true;
 }
 
-/* The time of one SpMV with the original matrix in us. The cost is a multiple of this time. NaN: not available. */
+/* The time of one SpMV with the original matrix in us. The report gives the cost of symmetrizing in
+   multiples of this time. NaN: not available. */
 static double product_us(struct session *s, struct matrix *m, struct device *d)
 {
     struct run r;

@@ -241,7 +241,7 @@ static void say_totals(struct out *o, const struct trace_sums *t)
         out_text(o, "atomics: %s serialised, because other lanes use the same address",
                  how_many(t->contended, "lane").text);
     if (t->counted > t->sectors)
-        out_text(o, "a GPU counts serialised atomics as %s more, %s in total",
+        out_text(o, "on a GPU, serialised atomics add %s: %s in total",
                  how_many(t->counted - t->sectors, "sector").text, show_count(t->counted, a, sizeof a));
 }
 

@@ -85,7 +85,7 @@ static void out_conclusion(struct out *o, const struct transfer_plan *p, const s
 static void report(struct out *o, const struct transfer_plan *p, const struct transfer *t)
 {
     char in[32], back[32];
-    out_text(o, "%s copied in, %s copied back, %s, %d SpMV%s with each piece by %s, on %s (%s)",
+    out_text(o, "%s copied in, %s copied back, %s, %d SpMV%s per piece with %s, on %s (%s)",
              show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
              type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);

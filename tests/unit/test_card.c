@@ -259,7 +259,7 @@ static void test_claims(void **state)
     csr_free(&A);
     make(&A, 1, 2, 2, (struct entry[]){{0, 0, 2}, {0, 1, 1}});
     card_of(&c, &A);
-    check_text(&c, "rank", "structurally full: values alone could make the rank less");
+    check_text(&c, "rank", "structurally of full rank: only the values can make the rank smaller");
     card_free(&c);
     csr_free(&A);
 }

@@ -250,7 +250,7 @@ static void test_race_of_kernels_waits(void **state)
     open_watched(&t, &front);
     looks = 1;
     assert_true(talk_line(&t, "gen poisson2d 150 as A; race csr-serial coo-serial on cpu reps 100000"));
-    assert_non_null(strstr(t.err, " SpMVs in total by all kernels: `continue`"));
+    assert_non_null(strstr(t.err, " SpMVs (all kernels together): `continue`"));
     talk_says(&t, "stop", "products/s");
     looks = 1;
     assert_true(talk_line(&t, "race csr-serial on cpu reps 100000"));

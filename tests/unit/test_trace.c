@@ -148,7 +148,7 @@ static void totals_by_hand(void **state)
     talk_says(&t, "trace coo-atomic",
               "288 B fetched: useful 208, padding 0, unused 80; fetched again 0\n"
               "atomics: 5 lanes serialised, because other lanes use the same address\n"
-              "a GPU counts serialised atomics as 2 sectors more, 11 in total");
+              "on a GPU, serialised atomics add 2 sectors: 11 in total");
     assert_int_equal(t.s.trace->t.launch, 1); /* the first launch only scales y */
     s = &t.s.trace->step[4].sums;
     assert_int_equal(s->unused, 3 * 32 - 72 + 2 * 32 - 36 + 0 + 2 * 32 - 36 + 0);
