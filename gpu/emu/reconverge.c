@@ -124,7 +124,7 @@ static void note_transition(struct scope_thread *s, int a, int b)
     if (!s->iteration_end[b] || before(&site[s->iteration_end[b] - 1], &site[a])) s->iteration_end[b] = a + 1;
 }
 
-/* Count the sites that lie ahead of each lane in its notes. */
+/* For each lane, count how often its unmerged notes visit each site. */
 static void look_ahead(struct scope_thread *s, int warp, const struct lane_log *lane)
 {
     memset(s->remaining, 0, (size_t)s->run->scope.nsites * sizeof s->remaining[0]);

@@ -204,7 +204,7 @@ template <typename F> named_kernel<F> named(const char *name, F *kernel)
     return {kernel, name};
 }
 
-/* LAUNCH(...)(arguments): holds the kernel until it is called with the arguments. */
+/* LAUNCH(...)(arguments): LAUNCH makes a launcher, which stores the kernel; a call of the launcher runs the kernel. */
 template <typename... P> struct launcher {
     const char *name, *function;
     dim3 grid, block;

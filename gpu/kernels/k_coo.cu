@@ -114,7 +114,7 @@ KERNEL_ENTRY(coo_atomic) = {
               "    val     1  7  2  8  5  3  9  6  4\n"
               "    thread  0  1  2  3  4  5  6  7  8\n"
               "A warp reads 32 neighbouring rows, columns and values: 4, 4 and 8 sectors of 32 bytes in fp64, none\n"
-              "of them wasted. x is gathered. Every thread has the same work.\n"
+              "of them wasted. x is gathered. Every thread has the same amount of work.\n"
               "The cost is one atomic addition per nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
               "in no fixed order: the last bits of y may differ from run to run. Long rows are the worst case.\n"
               "NOTES: the balance is perfect, but the atomics cancel its benefit. Use coo-segmented or any CSR\n"
@@ -193,5 +193,5 @@ HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "TH
              "Reads the three arrays from front to back, so the CPU prefetches them. The columns of the nonzeros\n"
              "determine the accesses to x, and their rows determine the accesses to y. With several threads, the\n"
              "list is cut where a row begins: no two threads write the same y, and no atomics are needed. A\n"
-             "long row is one thread's work.\n");
+             "long row is processed by a single thread.\n");
 #endif

@@ -53,8 +53,9 @@ KERNEL_ENTRY(csc_atomic) = {
               "and row that its lanes read lie a column length apart, as in csr-scalar. Every product is an atomic\n"
               "addition to a scattered y, in no fixed order.\n"
               "The kernel is slow for y = A x on every matrix, and slowest if a row is long, because then many\n"
-              "threads add to the same y. It shows what the transpose of a format costs; convert to csr\n"
-              "instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are needed.\n",
+              "threads add to the same y. It shows the cost of a format that is made for the transpose;\n"
+              "convert to csr instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are\n"
+              "needed.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };

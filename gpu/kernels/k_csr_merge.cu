@@ -251,7 +251,7 @@ KERNEL_ENTRY(csr_merge) = {
     .lesson = "Row ends and nonzeros are merged into one list, which is split into equal pieces, one per thread.\n"
               "On the 4x4 example, with | for a row's end, / between threads and 5 items per thread:\n"
               "    1 7 | 2 8   / | 5 3 9 | /   6 4 |     thread 0 stops before row 1 ends: its sum goes to thread 1\n"
-              "Every thread has the same work, however long or short the rows are; empty rows count as work too. A\n"
+              "Every thread has the same amount of work, whatever the row lengths; empty rows count as work too. A\n"
               "block reads the contiguous col and val of its piece, stores the products in shared memory, sums\n"
               "them there, adds sums across threads by shuffles, and writes y coalesced. Rows of more than 64\n"
               "entries may cross the border of a block; the partial sums become carries, which a second small\n"

@@ -64,8 +64,8 @@ template <typename AT> struct pass_subtract {
 };
 
 /* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of the column's remainder. If
-   the remainder is 0, the space contains the solution, unless R is singular. The remainder counts as 0 if its norm is
-   below `tiny` times the norm of the column. */
+   the remainder is 0, the Krylov space contains the solution, unless R is singular. The remainder counts as 0 if its
+   norm is below `tiny` times the norm of the column. */
 template <typename S, typename G, typename C>
 __device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
 {

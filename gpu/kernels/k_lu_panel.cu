@@ -100,8 +100,8 @@ __device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots,
     }
 }
 
-/* Each column of L was written in its own step: apply the swaps of the steps that followed. `swap` holds rows of the
-   panel. 2w threads per column; all elements are read before any is written. */
+/* Each column of L was written in its own step: apply the swaps of the steps that followed. `swap` holds row
+   numbers within the panel. 2w threads work on a column; all elements are read before any is written. */
 template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, P swap, GPTR(T) panel)
 {
     int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;

@@ -40,8 +40,8 @@ template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, 
     }
 }
 
-/* The trailing update: one thread per element, in tiles of b x b, each with its part of the pivot row in shared memory.
- */
+/* The trailing update: one thread per element, in tiles of b x b; each tile keeps its part of the pivot row in shared
+   memory. */
 template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR(T) a)
 {
     SHARED(T, row, WARP);

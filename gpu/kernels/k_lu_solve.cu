@@ -53,7 +53,7 @@ template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPT
 
 #define UNKNOWNS(name, p) VECTOR(name, ROLE_WORK, p, n, T)
 
-/* L y = b stores y in `room`; U x = y stores x in b. */
+/* Solve L y = b and store y in `room`; then solve U x = y and store x in b. */
 template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, void *b, void *room)
 {
     int64_t n = A.n, last = (n - 1) / LU_UNKNOWNS * LU_UNKNOWNS;

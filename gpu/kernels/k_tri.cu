@@ -23,8 +23,8 @@ template <typename T> struct tri {
     bool scaled; /* multiply by dinv */
 };
 
-/* Permute right-hand sides to the order of the positions, and results back. This runs on all multiprocessors, so that
-   the single block that then goes through many levels accesses contiguous memory. */
+/* Permute right-hand sides to the order of the rows by level, and results back. Both permutations run on all
+   multiprocessors, so that the single block that goes through many levels accesses contiguous memory. */
 template <typename T>
 __global__ void tri_gather(int n, GPTR(const double) s, GPTR(const int) at, GPTR(const T) r, GPTR(T) y)
 {
@@ -77,8 +77,8 @@ __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow_warps(int from, int to, 
 }
 
 /* ---- a run of narrow levels in one block, one thread per row ----
-   Such a level spends nearly all of its time waiting for the barrier and for memory. Entries of a row are therefore
-   loaded one level ahead, and their pointers two levels ahead; later levels are prefetched into the L2 cache. Results
+   A narrow level spends nearly all of its time waiting for the barrier and for memory. Entries of a row are therefore
+   loaded one level ahead, and pointers two levels ahead; later levels are prefetched into the L2 cache. Results
    of the latest levels, which most rows need, stay in a ring in shared memory. */
 
 /* The range of the entries of a row. */
