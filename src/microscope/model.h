@@ -71,7 +71,7 @@ struct workload {
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
                  struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
-/* ---- its time (model.c) ---- */
+/* ---- the predicted time (model.c) ---- */
 
 struct machine {
     char name[64];

@@ -197,7 +197,7 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* Scale a sample to all blocks; the number of an array's sectors is limited by its size. */
+/* Scale the counts of a sample up to all blocks. An array cannot have more sectors than its size allows. */
 static void finish(struct watching *v, const struct counts *c)
 {
     struct workload *out = v->out;

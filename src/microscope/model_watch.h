@@ -62,14 +62,13 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending; /* slowest load, other than of matrix values, that the warp has not waited for; enum wait, or -1 */
-    int values;  /* slowest load of matrix values that the warp has not waited for; enum wait, or -1 */
+    int pending; /* enum wait of the slowest unfinished load, not counting loads of matrix values; -1: there is none */
+    int values;  /* enum wait of the slowest unfinished load of matrix values; -1: there is none */
     int unroll;
-    uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites whose loads the warp has not waited for yet, one bit each */
-    bool indices;                             /* one of these sites loads indices */
-    bool gathers;  /* one of these sites loads x or a work array: the warp must wait for all of these sites before the
-                      next multiplication */
-    bool pointers; /* one of these sites loads a pointer */
+    uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites that have unfinished loads, one bit each */
+    bool indices;                             /* a load of indices is unfinished */
+    bool gathers;  /* a load of x or a work array is unfinished; the next multiplication must wait for all loads */
+    bool pointers; /* a load of a pointer is unfinished */
     int pointer_array;
     int span; /* barriers passed */
     double wait[SPANS_MOST][WAITS], mark[WAITS];

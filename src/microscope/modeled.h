@@ -23,7 +23,7 @@ struct modeled {
     const struct kernel *kernel;
     struct plan plan;
     enum type real;
-    int64_t bytes;  /* the minimum traffic, by kernel_bytes */
+    int64_t bytes;  /* the minimum traffic, computed by kernel_bytes */
     double prep_us; /* time of packing on the host */
     struct machine on;
     struct workload work;

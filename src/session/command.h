@@ -11,12 +11,13 @@ struct err;
 struct session;
 struct words;
 
-/* To add a command, write one entry at the end of its file and one line in commands.def. The grammar is a list of items
-   separated by spaces. UPPER: a value of that kind, by position; lower: a required word; [...]: an optional item; [key
-   KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be left out; [word]: an optional
-   flag; A...: one or more values. The user may type values in any order if each typed word fits only one of them. The
-   main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME N (integer) R (real) WORD TEXT
-   (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the command. */
+/* To add a command, write a file that ends with a `struct command`, and add one line to commands.def. The grammar is a
+   list of items separated by spaces. KIND (in capitals): a value of this kind, by position; word: a required word;
+   [...]: an optional item; [key KIND]: an optional pair, in any order; [[key] KIND]: such a pair, whose keyword may be
+   left out; [word]: an optional flag; A...: one or more values. The user may type values in any order if each typed
+   word fits only one of them. The main kinds: MATRIX FORMAT KERNEL DEVICE SOLVER RACER COMMAND VIEW GENERATOR FILE NAME
+   N (integer) R (real) WORD TEXT (the rest of the line). Kind PARAMS: key-value pairs of integers, checked by the
+   command. */
 struct command {
     const char *name;
     const char *about;   /* one line, which `help` shows */

@@ -113,7 +113,7 @@ static int multiply(struct parser *p, int i, int j, const char *place)
     return add(p, (struct node){NODE_PRODUCT, 1, NULL, i, j, a->rows, b->cols}, place);
 }
 
-/* Give the identity among the operands of a sum the size of the other operand. */
+/* If operand a of a sum is the identity, give it the size of the other operand, b. */
 static bool size_identity(struct parser *p, struct node *a, const struct node *b, const char *place)
 {
     if (a->kind != NODE_IDENTITY) return true;

@@ -124,7 +124,7 @@ bool grammar_parse(const char *text, struct grammar *g)
 
 /* ---- values ---- */
 
-/* The length of the word at the beginning of a|b, of which n characters are left. */
+/* The length of the first of the alternative words, such as a|b, in the n characters at p. */
 static int word_length(const char *p, int n)
 {
     int length = 0;

@@ -65,7 +65,7 @@ static bool print_rows(struct out *o, const struct numbers *v, int64_t n, struct
 
 /* ---- text ---- */
 
-/* The widths of indices and of numbers, and how many numbers fit in one line. */
+/* The widths of indices and of numbers, and how many numbers fit on one line. */
 struct grid {
     int index, number, across;
 };

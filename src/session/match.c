@@ -81,7 +81,7 @@ static void count_word(void *user, const char *word)
     ++*(int *)user;
 }
 
-/* The words that a value may be, as text: "a, b or c". */
+/* The valid values of an item, as text: "a, b or c". */
 static void message_words(struct message *t, const struct item *it)
 {
     struct message list = {0};

@@ -17,9 +17,9 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
-    bool lesson;    /* made by a lesson; the next lesson drops it */
+    bool lesson;    /* a lesson made this matrix, so the next lesson drops it */
     int64_t number; /* serial number of the matrix in the session, counted from 1 */
-    int index;      /* position in the list when it was dropped; for undo */
+    int index;      /* position in the list before the matrix was dropped; for undo */
     struct product *products;
     struct matrix *next;
 };

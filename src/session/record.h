@@ -11,7 +11,7 @@ struct session;
 struct record {
     FILE *file;
     char name[512]; /* safe to print */
-    int nested; /* nesting level that is recorded; deeper commands are run by a recorded command, so they are skipped */
+    int nested; /* only commands at this nesting level are recorded: recorded commands run the deeper commands again */
     int64_t commands, failed;
 };
 

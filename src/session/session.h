@@ -55,7 +55,7 @@ struct session {
     struct front *front; /* the screen, NULL in tests without a screen */
     struct run *runs;    /* results of the last `bench` or `spmv`, sorted by time */
     int nruns;
-    struct matrix *runs_of; /* the matrix of these runs */
+    struct matrix *runs_of; /* the matrix that was multiplied in `runs` */
     struct solve *solve;    /* the current or last solve */
     struct race *race;      /* the current or last race */
     struct lu_steps *lu;    /* the factorisation being stepped through; NULL: none */

@@ -38,8 +38,8 @@ static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
     return false;
 }
 
-/* While the rows are sorted, start[] is shifted by one level: each element advances until it is the start of the next
-   level. */
+/* While the rows are sorted, start[k + 1] is the next free position of level k; at the end, it is the start of level k
+   + 1. */
 bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
 {
     if (!order_new(o, n, nlevels, e)) return false;

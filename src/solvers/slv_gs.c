@@ -93,8 +93,9 @@ const struct solver solver_gs = {
               "positive definite; if A is symmetric positive definite, cg is faster",
     .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
             "copy of A's rows",
-    .when = "if jacobi converges: gs takes about half as many iterations. On cpu, gs updates the rows in order. On a "
-            "GPU, it updates all rows of a colour at the same time, so it is slow for a matrix that needs many colours",
+    .when = "wherever jacobi converges, because gs takes about half as many iterations. On cpu, gs updates the rows in "
+            "order. On a GPU, it updates all rows of a colour at the same time, so it is slow for a matrix that needs "
+            "many colours",
     .vectors = 1,
     .window = 1000,
     .diff = true,
@@ -112,12 +113,12 @@ const struct solver solver_sor = {
     .about = "Gauss-Seidel with steps extended by omega: far fewer iterations if omega suits the matrix",
     .source = "THESIS 3",
     .needs = "a square matrix with no zero on the diagonal",
-    .advice = "an omega nearer 1 is safer; for a symmetric positive definite matrix every omega below 2 converges, and "
-              "cg needs no omega",
+    .advice = "an omega nearer 1 is safer; if A is symmetric positive definite, sor converges for every omega below "
+              "2, and cg needs no omega",
     .cost = "a sweep through A and an SpMV for the residual, so A is read twice; memory for 3 vectors and a second "
             "copy of A's rows",
-    .when = "if a good omega is known: on a grid, the number of iterations then grows with the width of the grid, not "
-            "with the square of the width; with omega 1, sor is gs",
+    .when = "if a good omega is known. On a grid, the number of iterations then grows with the width of the grid, not "
+            "with the square of the width. With omega 1, sor is the same as gs",
     .vectors = 1,
     .window = 1000,
     .diff = true,

@@ -325,7 +325,8 @@ static bool advance(struct solve *v, double us, bool sample, struct err *e)
     v->schedule.batch = n;
     v->schedule.ahead = true;
     if (!may_run_ahead(v) || !live_wait(v, before)) return solve_drain(v, e);
-    return live_take(v, (int64_t)v->live.record[LIVE_KNOWN] - 1, e); /* the kernel of the last record may still run */
+    /* the kernel that wrote the last record may still be running */
+    return live_take(v, (int64_t)v->live.record[LIVE_KNOWN] - 1, e);
 }
 
 static void account(struct solve *v, double start, int64_t iterations)
