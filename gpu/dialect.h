@@ -225,8 +225,8 @@ template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
-/* Call part(from, to) for shares of the items 0 .. n-1; a thread that is free takes the next share. Ctrl-C ends a long
-   product between two shares: y is then incomplete. */
+/* Call part(from, to) for shares of the items 0 .. n-1; a thread that is free takes the next share. Ctrl-C stops a
+   long SpMV between two shares: y is then incomplete. */
 template <typename PART>
 static inline void host_shares(const struct launch *L, int threads, int64_t n, int64_t share, PART part)
 {

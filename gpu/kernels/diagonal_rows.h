@@ -54,7 +54,7 @@ template <typename T> static void host_rows(const struct launch *L, const struct
     }
 }
 
-/* Multiplies all n pieces; a thread takes the next piece when it is free. Ctrl-C ends a long product. */
+/* Multiplies all n pieces; a thread takes the next piece when it is free. Ctrl-C stops a long SpMV. */
 template <typename T>
 static void host_pieces(const struct launch *L, int threads, int64_t n,
                         struct diagonal_rows<T> (*piece)(const struct launch *L, int64_t k))
