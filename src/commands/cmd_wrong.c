@@ -48,7 +48,7 @@ static void out_finding(struct out *o, const struct wrong_rule *r, const struct 
         out_text(o, " ");
         out_prose(o, r->why);
         out_text(o, " ");
-        out_text(o, "The correct kernel, in which the emulator finds nothing:");
+        out_text(o, "The correct kernel, in which the emulator finds no error:");
         show_kernel(o, r->right, 0);
         return;
     }
@@ -73,7 +73,7 @@ static bool run_wrong(struct session *s, const struct args *a, struct err *e)
     bool result;
     if (!session_device(s, "emu", e)) return false;
     if (wrong_run(r, true, &result, &finding, &found))
-        return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found nothing", r->wrong);
+        return fail(e, E_INTERNAL, "%s breaks a rule, but the emulator found no error", r->wrong);
     if (found.code != E_DEVICE) return fail(e, found.code, "%s", found.text);
     if (!wrong_run(r, false, &result, NULL, e)) return false;
     if (!result) return fail(e, E_INTERNAL, "%s gave a wrong result", r->right);

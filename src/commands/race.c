@@ -55,8 +55,8 @@ static struct racer *next_of(struct race *r)
     return next;
 }
 
-/* The time of the last turn up to the iteration that ended the solve, from the time stamps of the records. Iterations
-   that were queued after that iteration had no effect, so their time does not count. */
+/* Returns the time from the start of the last turn to the iteration that ended the solve, computed from the time stamps
+   of the iterations. Iterations that were queued after that iteration had no effect, so their time does not count. */
 static double until_end(const struct solve *v, int64_t before, double us)
 {
     int64_t done = v->iterations - before;
@@ -65,7 +65,8 @@ static double until_end(const struct solve *v, int64_t before, double us)
     return most < us ? most : us;
 }
 
-/* Wait for all launches of this racer before the next racer has its turn; the waiting time counts for this racer. */
+/* Wait for all launches of this racer before the next racer has its turn; the waiting time is charged to
+   this racer. */
 static bool solver_turn(struct race *r, struct racer *x, struct err *e)
 {
     double start = now_us();

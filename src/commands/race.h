@@ -15,8 +15,8 @@ enum { RACERS_MOST = 8, RACE_TURN_US = 10000 };
 
 struct matrix; /* session.h */
 
-/* For a solver, a mark is made at the end of a turn: the time used so far and the number of iterations done. For a
-   kernel, a mark is made for each SpMV: its time and its number. */
+/* A solver gets one mark at the end of each turn: the time that the solver has used so far, and the number of
+   iterations that it has done. A kernel gets one mark for each SpMV: the time and the number of that SpMV. */
 struct mark {
     double us;
     int64_t iteration;
@@ -30,7 +30,7 @@ struct racer {
     double omega;
     const struct kernel *kernel;
     struct solve *v; /* NULL: the solver was refused */
-    struct mat *M;   /* the matrix as stored for the kernel, while kernels race; NULL: the format does not fit */
+    struct mat *M;   /* during a race of kernels: the matrix in the kernel's format; NULL: the format does not fit */
     struct run run;  /* result of a kernel, complete after race_end */
     double best_us;
     struct mark *mark;
@@ -56,7 +56,7 @@ struct race {
 };
 
 /* Run a turn of the racer that has used the least time; r->running is false after the last turn. The emulator does
-   not model time: solvers take turns by iterations there, and kernels have no turns. */
+   not model time: there, the solver with the fewest iterations has the next turn, and kernels take no turns. */
 bool race_turn(struct race *r, struct err *e);
 /* Add a mark at the end of a turn. */
 bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
@@ -64,11 +64,11 @@ bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 bool race_timed(const struct race *r);
 /* The number of iterations, or of SpMVs, that all racers together have done. */
 int64_t race_done(const struct race *r);
-/* Stop the racers that still run, compute true residuals or medians, and rank all racers. */
+/* Stop the racers that are still running, compute true residuals or medians, and rank all racers. */
 bool race_end(struct race *r, struct err *e);
 void race_free(struct race *r);
-/* How many iterations a solver had done when it had used `us` microseconds; the result has a fraction. -1: the solver
-   ended earlier. */
+/* The number of iterations that a solver had done when it had used `us` microseconds, interpolated between two marks;
+   -1 if the solver ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
 /* Does the race still use M? The argument r may be NULL, in this function and in race_moved. */

@@ -16,9 +16,9 @@
 #include <math.h>
 
 enum { WARM_UPS = 3 };
-static const double WARM_UP_US = 50000; /* a solver whose set-up takes longer needs no warm-up */
+static const double WARM_UP_US = 50000; /* a solver whose set-up takes longer than this needs no warm-up */
 
-/* Record why one racer is refused. Returns false if the error ends the whole race. */
+/* Record why a racer is refused. Returns false if the error ends the whole race. */
 static bool record_refusal(struct racer *x, const struct err *why, struct err *e)
 {
     bool refused = why->code == E_UNSUPPORTED || why->code == E_NUMERIC || (x->kernel && why->code == E_LIMIT);

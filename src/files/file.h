@@ -30,7 +30,7 @@ struct file_kind {
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
-    bool notes_not_finite; /* its reader adds the notes about inf and NaN itself */
+    bool notes_not_finite; /* `load` itself adds the notes about inf and NaN */
     /* Is a file that begins with these n bytes of this kind? NULL: this kind takes every file that no other kind
        recognises. */
     bool (*recognises)(const char *begin, int64_t n);
@@ -51,7 +51,7 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
                struct watch *w, struct err *e);
 /* Fail with E_INPUT; the error names the file. Returns false. */
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
-/* Copy the error `why` to e. If `why` does not state a place, add the file's name. Returns false. */
+/* Copy the error `why` to e. If `why` does not say where the error is, add the file's name. Returns false. */
 bool file_at(const struct source *s, const struct err *why, struct err *e);
 /* Add a note for the user, unless `info` is full. */
 void file_note(struct load_info *info, const char *fmt, ...) PRINTF(2, 3);
@@ -71,7 +71,7 @@ enum mirrored { MIRROR_NOT, MIRROR_SYMMETRIC, MIRROR_SKEW, MIRROR_HERMITIAN };
    the file. At any time, at most three copies of the matrix are in memory. */
 bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, enum mirrored mirrored, struct watch *w,
                  struct csr *A, struct load_info *info, struct err *e);
-/* Like file_finish, but for triplets from a file. The triplets are only read. */
+/* Like file_finish, but for triplets from a file. The triplets are not modified. */
 bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, int64_t n, const int *row, const int *col,
                           const double *val, const double *imag, struct watch *w, struct csr *A, struct load_info *info,
                           struct err *e);

@@ -14,7 +14,7 @@ enum { TICK_EVERY = 1 << 18 };
 
 /* ---- numbers of any type as double ---- */
 
-/* The bytes at an address of any alignment; GPUs and their hosts are little-endian, like the files. */
+/* Read an unsigned integer at an address of any alignment. GPUs and their hosts are little-endian, like the files. */
 static uint64_t bits_at(const void *at, size_t bytes)
 {
     uint64_t bits = 0;

@@ -1,4 +1,4 @@
-/* MATLAB's .mat files of levels 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened at their
+/* MATLAB's .mat files of versions 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened at their
    first use, since opening them would slow down the start of the program. The libraries run in a child process, because
    they crash on some damaged files, print to the terminal, cannot be cancelled, and allocate as much memory as a file
    requests. The child process sends the matrix to the program through a pipe. */
@@ -338,9 +338,9 @@ static bool isalpha_ascii(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* A file of level 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first integer
-   is 1000 times the byte order + 10 times the precision + the type, where the type is 0 (full), 1 (text) or 2 (sparse).
-   The last integer is the length of the name, which follows it. */
+/* A file of version 4 has no file header, but begins with the header of a matrix: five 32-bit integers. The first
+   integer is 1000 times the byte order + 10 times the precision + the type, where the type is 0 (full), 1 (text) or 2
+   (sparse). The last integer is the length of the name, which follows it. */
 static bool is_level_4(const char *begin, int64_t n)
 {
     uint32_t head[5];
@@ -359,9 +359,10 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 {
     int ends[2];
     if (is_level_4(s->begin, s->n))
-        return file_bad(s, e,
-                        "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, "
-                        "load the file and run `save -v7 NEW.mat`; in Python, use scipy.io.loadmat and savemat");
+        return file_bad(
+            s, e,
+            "this is a .mat file of version 4, but only versions 5 and 7.3 can be read; in MATLAB or Octave, "
+            "load the file and run `save -v7 NEW.mat`; in Python, use scipy.io.loadmat and savemat");
     if (pipe2(ends, O_CLOEXEC))
         return fail_at(e, E_IO, s->where, "cannot create a pipe to libmatio: %s", strerror(errno));
     pid_t pid = fork();
@@ -390,7 +391,7 @@ static bool recognises(const char *begin, int64_t n)
 const struct file_kind file_mat = {
     .name = "MATLAB .mat",
     .endings = ".mat",
-    .about = "MATLAB's .mat, level 5 and 7.3, by libmatio",
+    .about = "MATLAB's .mat, versions 5 and 7.3, read by libmatio",
     .has_parts = true,
     .recognises = recognises,
     .load = load,

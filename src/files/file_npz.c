@@ -96,8 +96,8 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
     return false;
 }
 
-/* data[d][j] is the entry in column j of diagonal offset[d]. Zeros are not entries, as in SciPy. Writes the entries
-   unless row is NULL, and returns their number. */
+/* data[d][j] is the entry in column j of diagonal offset[d]. Zeros are not entries, as in SciPy. Returns the
+   number of entries; also writes the entries unless row is NULL. */
 static int64_t diagonal_entries(struct npz *z, int *row, int *col, double *val, double *imag)
 {
     int64_t width = z->data.dim[1], n = 0;

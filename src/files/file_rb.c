@@ -46,7 +46,7 @@ static char upper(char c)
 static bool rb_bad(const struct rb *r, struct err *e, const char *needed, const char *found, const char *found_end)
 {
     char where[PLACE], quote[QUOTE];
-    return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where), "\"%s\" stands where %s should be",
+    return fail_at(e, E_INPUT, place_of(r->s->path, r->number, where), "found \"%s\" instead of %s",
                    quoted(found, found_end, quote), needed);
 }
 

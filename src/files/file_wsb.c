@@ -1,4 +1,4 @@
-/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays in the form that they have in memory.
+/* .wsb, warpspy's own binary format: a header of one page, then the CSR arrays exactly as they are in memory.
    Large parallel reads load the arrays directly into their final memory. The file is not mapped, because the program
    would crash if a mapped file shrank.
 
@@ -225,8 +225,9 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
     return end == st.st_size ||
-           file_bad(r->s, e, "the file has %lld bytes instead of the %lld bytes of %lld x %lld with %lld entries%s",
-                    (long long)st.st_size, (long long)end, (long long)h->rows, (long long)h->cols, (long long)h->nnz,
+           file_bad(r->s, e,
+                    "the file has %lld bytes, but a matrix of %lld x %lld with %lld entries takes %lld bytes%s",
+                    (long long)st.st_size, (long long)h->rows, (long long)h->cols, (long long)h->nnz, (long long)end,
                     st.st_size < end ? "; it is truncated" : "");
 }
 

@@ -10,7 +10,7 @@ struct load_info {
     char field[16], symmetry[16], object[16]; /* named as in the banner of a Matrix Market file */
     int64_t nnz_stored;                       /* entries in the file */
     int64_t duplicates;                       /* number of duplicates that were summed */
-    int64_t explicit_zeros;                   /* number of stored zeros after the summation */
+    int64_t explicit_zeros;                   /* number of stored zeros after duplicates were summed */
     int64_t text_bytes;                       /* size of a Matrix Market file; 0 for other kinds */
     int64_t text_ns;                          /* time stamp of a Matrix Market file; 0 for other kinds */
     int nwarnings;

@@ -88,7 +88,7 @@ const char *next_line(const char *eol, const char *end);
 /* Is a[0 .. n-1] this word? Ignores the case of ASCII letters; word is in lower case. */
 bool same_word(const char *a, size_t n, const char *word);
 
-/* Why a text is not an integer of 64 bits. */
+/* Why a text is not a 64-bit integer. */
 enum integer_fault { FAULT_NONE, FAULT_EMPTY, FAULT_CONTROL, FAULT_FRACTION, FAULT_TEXT, FAULT_TOO_LARGE };
 extern const char *const integer_fault_text[]; /* ends the sentence "the index is ..." */
 /* Read the bytes [s, s + n) as an integer; a sign and leading zeros are allowed. */
@@ -96,7 +96,7 @@ enum integer_fault read_integer(const char *s, size_t n, int64_t *value);
 /* "PATH:LINE", safe to print. */
 enum { PLACE = 256, QUOTE = 60 * 4 + 8 };
 const char *place_of(const char *path, int64_t line, char *out);
-/* At most 60 bytes of foreign text, safe to print. */
+/* At most 60 bytes of text from a file, safe to print. */
 const char *quoted(const char *s, const char *end, char *out);
 /* Advice for an error message about the word [s, end): a hint about comments if the word contains a percent sign,
    otherwise empty. */
@@ -121,9 +121,9 @@ struct lines {
 /* Get the next block of whole lines; the last line may lack its line end. t->n is 0 at the end of the text. A very long
    comment line is cut short, to save memory. */
 bool lines_next(struct lines *l, struct text *t, struct err *e);
-/* For tests: the accepted number of bytes of unpacked text without an entry; 0: the default. */
+/* For tests: the maximum number of bytes of unpacked text without an entry; 0: the default. */
 void lines_quiet(int64_t most);
-/* Take back n bytes, which will be delivered next. */
+/* Put back n bytes, which will be delivered again next. */
 bool lines_back(struct lines *l, const char *s, int64_t n, struct err *e);
 int64_t lines_left(const struct lines *l); /* bytes that remain to be delivered; INT64_MAX if unknown */
 void lines_free(struct lines *l);
@@ -154,7 +154,7 @@ int64_t column_top(const struct head *h, int64_t c);
 
 /* ---- mtx_parse.c and mtx_body.c: the entries, parsed in parallel ---- */
 
-/* `lines` lines without an entry precede entry `at`. The gaps are needed to compute the line number of an entry. */
+/* `lines` lines without an entry precede entry `at`. These gaps are needed to compute the line number of an entry. */
 struct gap {
     int64_t at, lines;
 };

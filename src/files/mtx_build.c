@@ -71,7 +71,8 @@ static struct rows rows_at(const struct csr *A, const int *row, int64_t i)
     return (struct rows){(i > 0 ? row[i - 1] : -1) + (int64_t)1, (i < A->nnz ? row[i] : A->rows) + 1};
 }
 
-/* Set the row pointers. If very many rows begin at the same entry, all threads set their row pointers. */
+/* Set the row pointers. If very many rows begin at the same entry, all threads share the work of
+   setting the pointers of these rows. */
 static bool mark_rows(struct csr *A, const int *row, struct err *e)
 {
     struct loop l = loop_of("making rows", A->nnz);

@@ -121,7 +121,7 @@ static bool combine(const struct head *h, const char *where, struct err *e)
     if (h->array && h->field == PATTERN)
         return fail_at(e, E_INPUT, where, "an array has values, so its field cannot be pattern; use coordinate");
     if (h->field == PATTERN && (h->symmetry == SKEW || h->symmetry == HERMITIAN))
-        return fail_at(e, E_INPUT, where, "a pattern matrix cannot be %s; only general and symmetric ones exist",
+        return fail_at(e, E_INPUT, where, "a pattern matrix cannot be %s; it must be general or symmetric",
                        symmetries[h->symmetry]);
     if (h->vector && h->symmetry != GENERAL)
         return fail_at(e, E_INPUT, where, "a vector cannot be %s; write general", symmetries[h->symmetry]);
@@ -223,7 +223,8 @@ static bool size_shape(struct head *h, int64_t *size, int found, const char *whe
     h->indices = h->array ? 0 : short_vector ? 1 : 2;
     h->values = h->field == PATTERN ? 0 : h->field == COMPLEX ? 2 : 1;
     if (h->vector && h->cols != 1)
-        return fail_at(e, E_INPUT, where, "the vector has %lld columns; a vector has one", (long long)h->cols);
+        return fail_at(e, E_INPUT, where, "the vector has %lld columns; a vector must have one column",
+                       (long long)h->cols);
     return h->symmetry == GENERAL || h->rows == h->cols ||
            fail_at(e, E_INPUT, where, "the matrix is %lld x %lld, but a %s matrix must be square", (long long)h->rows,
                    (long long)h->cols, symmetries[h->symmetry]);
@@ -311,7 +312,7 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
 {
     char where[PLACE];
     const char *p = skip_blanks(s), *end = text->s + text->n;
-    if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* line 1 has a note */
+    if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* a blank line 1 gets a note */
     if (stage == SIZE && (is_eol(*p) || *p == '%')) return SIZE;
     place_of(path, h->lines, where);
     if (stage == BANNER) return first_line(h, s, end, where, t, e);

@@ -120,7 +120,8 @@ static bool find_both(const struct body *b, int64_t entries, int64_t *at, struct
     return true;
 }
 
-/* The index of the first diagonal entry of a hermitian array that is not real, or `entries` if all are real. */
+/* The index of the first diagonal entry of a hermitian array whose value is not real, or `entries` if all diagonal
+   entries are real. */
 static int64_t find_unreal(const struct body *b, int64_t entries)
 {
     for (int64_t c = 0; c < b->head->cols; c++) {

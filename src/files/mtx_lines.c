@@ -14,7 +14,7 @@ void lines_quiet(int64_t most)
     quiet_most = most ? most : QUIET_MOST;
 }
 
-/* A small packed file may hold any number of blank lines and comments. To read all of them would take minutes. */
+/* A small packed file may hold any number of blank lines and comments. Reading all of them could take minutes. */
 static bool says_something(const struct lines *l, struct err *e)
 {
     int64_t heard = __atomic_load_n(&l->heard, __ATOMIC_RELAXED);

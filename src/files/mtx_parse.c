@@ -13,7 +13,7 @@ struct parser {
     struct block *k;
     struct entries *to;
     const char *p;   /* the next byte */
-    const char *end; /* the end of the text, which a line end follows */
+    const char *end; /* the end of the text; a line end follows it */
     struct err why;
 };
 
@@ -164,8 +164,8 @@ static bool take_entry(struct parser *s)
 
 /* ---- plain lines, which need no note: nearly all lines of nearly all files ---- */
 
-/* Read an index in 1 .. most that a blank or a line end follows; *index is 0-based. Returns the end of the index, or
-   NULL if the text is not of this form. */
+/* Read an index in 1 .. most, followed by a blank or a line end; *index is 0-based. Returns the end of the index, or
+   NULL if the text does not have this form. */
 static inline const char *plain_index(const char *p, int64_t most, int *index)
 {
     uint64_t v;
@@ -197,8 +197,8 @@ static inline const char *plain_value(const char *p, bool integer, double *v)
     return !integer || !after || first + digits_read(first, &digits) == after ? after : NULL;
 }
 
-/* Parse lines from s->p up to the first line that is not plain. The function is inlined with constant counts, so that
-   each kind of line has its own loop. */
+/* Parse lines from s->p up to the first line that is not plain. The function is inlined with constant numbers of
+   indices and values per line, so that each kind of line has its own loop. */
 static inline __attribute__((always_inline)) void plain_lines(struct parser *s, int indices, int values)
 {
     const struct head h = *s->h;

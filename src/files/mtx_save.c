@@ -226,7 +226,7 @@ static bool write_tail(struct writer *w, struct err *e)
     return !w->packs || newfile_write(&w->file, tail, sizeof tail, e);
 }
 
-/* Compose and pack the text of a share of the entries. */
+/* Compose the text of a share of the entries, and compress it if the file is compressed. */
 static bool compose(struct writer *w, struct piece *p, int64_t share)
 {
     const struct csr *A = w->A;

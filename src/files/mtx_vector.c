@@ -39,7 +39,7 @@ struct numbers {
     double *x;
 };
 
-/* Take all numbers of one line. */
+/* Read all numbers on one line. */
 static bool take_numbers(struct numbers *v, const char *p, const char *eol, struct err *e)
 {
     char where[PLACE], quote[QUOTE];

@@ -1,4 +1,4 @@
-/* Read .npz: the members of the zip, by libarchive, into the arrays of struct npz. */
+/* Read .npz files: libarchive reads the members of the zip archive into the arrays of struct npz. */
 #include "npz.h"
 #include "base/err.h"
 #include "file.h"
@@ -222,7 +222,7 @@ static bool read_member(struct reader *r, struct archive_entry *entry, const str
     if (!read_dict(r, &head_bytes, e) || !check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
     la_ssize_t bytes = archive_read_data(r->archive, &byte, 1);
     if (bytes < 0) return zip_fail(r, e);
-    return !bytes || file_bad(r->s, e, "array %s goes on after its %lld items", m->name, (long long)r->head.n);
+    return !bytes || file_bad(r->s, e, "array %s has more data after its %lld items", m->name, (long long)r->head.n);
 }
 
 static bool read_members(struct reader *r, struct err *e)

@@ -39,10 +39,10 @@ static bool begin_member(struct zip *z, const char *name, const char *type, cons
 {
     char header[NPY_HEADER];
     struct archive_entry *entry = archive_entry_new();
-    if (!entry) return fail(e, E_MEMORY, "out of memory: the file's parts could not be named");
+    if (!entry) return fail(e, E_MEMORY, "out of memory: the arrays of the file could not be named");
     archive_entry_set_pathname(entry, name);
-    if (!archive_entry_pathname(entry)) /* libarchive would follow the null name */
-        return archive_entry_free(entry), fail(e, E_MEMORY, "out of memory: the file's parts could not be named");
+    if (!archive_entry_pathname(entry)) /* libarchive would dereference a null name */
+        return archive_entry_free(entry), fail(e, E_MEMORY, "out of memory: the arrays of the file could not be named");
     archive_entry_set_filetype(entry, AE_IFREG);
     archive_entry_set_perm(entry, 0644);
     archive_entry_set_size(entry, NPY_HEADER + bytes);

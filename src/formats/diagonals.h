@@ -13,9 +13,9 @@ struct stored;
 
 /* ---- the whole matrix: DIA, HDC, the cuts of BRCSD-I ---- */
 
-/* Number the diagonals that have at least max(1, least) entries from 0, in ascending order of their offsets. The result
-   has rows + cols elements; the caller frees it. Element offset + rows is the number of the diagonal with that offset,
-   or -1. *count receives the number of numbered diagonals. NULL on failure. */
+/* Give numbers 0, 1, ... to the diagonals that have at least max(1, least) entries, in ascending order of their
+   offsets. The result has rows + cols elements; the caller frees it. Element offset + rows is the number of the
+   diagonal with that offset, or -1. *count receives the number of numbered diagonals. NULL on failure. */
 int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct err *e);
 /* Store the numbered diagonals in full: the element of diagonal d in row i is slot d*rows + i. Entries on other
    diagonals are skipped. */

@@ -9,7 +9,7 @@
          4   . *     *
          5   . . *     *
 
-   Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last block is stored with full
+   Slot (brcsd2_dnum[b] + d)*nrows + t is row t of block b on its diagonal d. The last block is stored at full
    height. */
 #include "fmt_brcsd2.h"
 #include "diagonals.h"

@@ -24,7 +24,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return true;
 }
 
-/* A pointer refers to the column that it starts. */
+/* A pointer refers to the column that begins at the entry to which it points. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *ptr = S->a[CSC_PTR].data, *row = S->a[CSC_ROW].data;

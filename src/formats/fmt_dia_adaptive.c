@@ -39,7 +39,7 @@ bool adaptive_pads_less(const struct stored *S, int64_t percent)
     return 100.0 * (double)(stored_slots(S) - S->nnz) < (double)percent * (double)S->nnz;
 }
 
-/* The rule of Gao et al. is not known to us. Our rule uses the padding that each format would have. */
+/* We do not know by which rule Gao et al. choose a format. Our rule uses the padding that each format would have. */
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[ADAPTIVE_AS]) return plan_as(A, S, S->param[ADAPTIVE_AS], e);

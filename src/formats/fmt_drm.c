@@ -3,11 +3,11 @@
 
    Sub-block b holds the segments at positions drm_blo[b] .. drm_blo[b+1]-1. The segment at position s begins at row
    drm_index[s]*nrows and has the diagonals drm_dnum[s] .. drm_dnum[s+1]-1, whose offsets are in drm_off. Slot
-   d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored with full height.
+   d*nrows + t is row t of the segment on diagonal d. The last segment of the matrix is stored at full height.
 
-   Example: four segments have 8, 6, 4 and 2 operands. Two small segments would be merged only if the largest
-   segment had more than twice the operands of each. Since 8 > 2*2 but not 8 > 2*4, no two segments are merged. The
-   largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
+   Example: four segments have 8, 6, 4 and 2 operands. The two smallest segments would be merged only if the largest
+   segment had more than twice the operands of each of them. 8 is more than 2*2, but not more than 2*4, so they are not
+   merged. The largest segment is paired with the smallest: {0, 3} and {1, 2} have 10 operands each. */
 #include "fmt_drm.h"
 #include "diagonals.h"
 #include "format.h"

@@ -23,7 +23,7 @@ static int *choose(const struct csr *A, const struct stored *S, int64_t *count, 
     return number_diagonals(A, hdc_least(S), count, e);
 }
 
-/* The number of entries of a row outside the DIA part. */
+/* The number of a row's entries that are not in the DIA part. */
 static int outside_of(const struct csr *A, const int *number, int64_t row)
 {
     int outside = 0;

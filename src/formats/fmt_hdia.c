@@ -1,6 +1,6 @@
 /* HDIA: the rows are divided into blocks of `hack` rows, called hacks. Each hack is stored as a separate DIA matrix.
    Hack h has the diagonals hackOffsets[h] .. hackOffsets[h+1]-1, which are the diagonals with an entry in its rows;
-   slot d*hack + t is row t of the hack on diagonal d. The last hack is stored with full height. */
+   slot d*hack + t is row t of the hack on diagonal d. The last hack is stored at full height. */
 #include "fmt_hdia.h"
 #include "diagonals.h"
 #include "format.h"
@@ -43,7 +43,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     return visit_blocks(A, &hacks, put_hack, S, e);
 }
 
-/* A hack's pointer refers to its first row. */
+/* The pointer of a hack refers to the first row of that hack. */
 static struct place where(const struct stored *S, int k, int64_t i)
 {
     const int *dnum = S->a[HDIA_HACKOFFSETS].data, *offsets = S->a[HDIA_OFFSETS].data;

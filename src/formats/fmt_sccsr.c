@@ -7,7 +7,7 @@
 
    An SC-row stores the first elements of its c rows, then their second elements, and so on: slot row_ptr[s] + k*c + r
    is element k of row r of SC-row s; missing elements have column -1 and value 0. The arrays `length` and `row_index`
-   are in the order of the sorted rows. The last SC-row of a segment is filled up with rows of length 0 and index -1.
+   are in the order of the sorted rows. The last SC-row of a segment is padded with rows of length 0 and index -1.
    The rows of segment g are at positions segment[g] .. segment[g+1]-1 of length and row_index.
 
    A segment with fewer than nw SC-rows would not keep the device busy, so its rows move to the next segment. The

@@ -2,7 +2,7 @@
    Each slice is an ELL matrix of its own width. Slot ptr[s] + k*C + lane holds element k of row perm[s*C + lane].
 
    The default C is the warp size. The default sigma is 32 slices, which makes the row lengths within a slice similar
-   but keeps neighbouring rows close together, so that reads of x still hit the cache. The last slice is filled up with
+   but keeps neighbouring rows close together, so that reads of x still hit the cache. The last slice is padded with
    filler rows, which have perm -1. */
 #include "fmt_sell.h"
 #include "matrix/csr.h"
@@ -56,7 +56,7 @@ static int64_t row_of(const int64_t *key, int64_t k)
     return key[k] & INT32_MAX;
 }
 
-/* The length of the longest row of slice s. A slice may extend over two windows. */
+/* The length of the longest row of slice s. A slice may span two windows. */
 static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
 {
     int64_t longest = 0;

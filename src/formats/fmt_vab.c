@@ -5,9 +5,9 @@
 
        p/block * 4*block  +  e*block  +  p%block
 
-   The last piece of a row is filled up: its missing columns repeat the last column of the row, and its missing values
-   are 0. Since columns ascend within a row, a repeated column is padding. The last block is filled up with pieces that
-   are part of no row; these pieces have column 0 and value 0. */
+   The last piece of a row is padded: its missing columns repeat the last column of the row, and its missing values
+   are 0. Since columns ascend within a row, a repeated column is padding. The last block is padded with pieces that
+   belong to no row; these pieces have column 0 and value 0. */
 #include "fmt_vab.h"
 #include "matrix/csr.h"
 #include "base/err.h"

@@ -74,7 +74,7 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
         const struct param *p = &f->params[i];
         int64_t v = param ? param[i] : p->default_value;
         if (v < p->min || v > p->max)
-            return fail(e, E_USAGE, "%s: %s is %lld; give %lld to %lld", f->name, p->name, (long long)v,
+            return fail(e, E_USAGE, "%s: %s is %lld; it must be %lld to %lld", f->name, p->name, (long long)v,
                         (long long)p->min, (long long)p->max);
         S->param[i] = v;
     }

@@ -24,7 +24,7 @@
      ! About as many as there are points along two sides.
 
    At a terminal, questions are asked, the text waits at the end of each page, and a sheet (lesson_sheet.h) keeps what
-   was answered, so that a lesson continues where its reader left it. Without a terminal, questions are printed with
+   was answered, so that a lesson continues where its reader left off. Without a terminal, questions are printed with
    their answers, and the text does not wait. The lesson fails if a line with @ matches nothing or a written answer is
    wrong. */
 #include "session/args.h"
@@ -69,7 +69,7 @@ struct lesson {
     struct sheet *sheet;           /* owned; NULL: nothing is kept */
     bool held;                     /* the output of commands is shown when the question above them is answered */
     bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
-    char footer[80], heading[200]; /* the question; the heading of pages when the question was shown */
+    char footer[80], heading[200]; /* last line of a page; first line of a page while a question is open */
     struct quiet {
         int questions; /* number of questions answered earlier; the lesson prints nothing until the last of these
                           questions has ended */
@@ -79,7 +79,7 @@ struct lesson {
     } quiet;
 };
 
-/* ---- continuing where the reader left ---- */
+/* ---- continuing where the reader left off ---- */
 
 /* The name of the lesson in file `path`: its last part without the extension, with _ in place of characters that are
    unsafe in a file name. */
@@ -148,7 +148,7 @@ static bool be_quiet(struct lesson *L, struct err *e)
 {
     struct quiet *v = &L->quiet;
     struct session *s = L->session;
-    out_text(s->out, "You left this lesson after question %d of %d; it continues there.", v->questions,
+    out_text(s->out, "You left this lesson after question %d of %d; it continues from there.", v->questions,
              L->head.questions);
     out_text(s->out, "`lesson %s restart` begins the lesson again.", L->sheet->lesson);
     pages_show(&L->pages);
@@ -248,7 +248,7 @@ static void keep_reply(struct lesson *L)
     out_note(L->session->out, "the answers are not saved: %s%s%s", e.where, *e.where ? ": " : "", e.text);
 }
 
-/* "Question 3 of 15"; in a pipe, where lessons are tests, "Question 3". */
+/* "Question 3 of 15" at a terminal, or "Question 3" without a terminal. */
 static void question_label(struct lesson *L, char *out, size_t size)
 {
     int n = L->score.questions + 1;
@@ -374,7 +374,7 @@ static bool explanation(struct lesson *L, char *text, struct err *e)
    expected lines. */
 enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
 static const struct mark {
-    const char *first; /* the first bytes of such a line */
+    const char *first; /* the bytes with which a line of this kind can begin */
     bool (*read)(struct lesson *L, char *line, struct err *e);
     enum part part;
     int after;  /* set of parts: after a line of any part in the set, this line continues that part */
@@ -542,7 +542,7 @@ static bool find_lesson(const char *typed, char *path, size_t size, struct err *
     message_add(&t, "there is no lesson ");
     message_quote(&t, typed);
     message_near(&t, &near);
-    return fail(e, E_USAGE, "%s; `lesson` lists them, and a path names a file", t.text);
+    return fail(e, E_USAGE, "%s; `lesson` lists the lessons; for any other file, give its path", t.text);
 }
 
 static bool run_lesson(struct session *s, const struct args *a, struct err *e)
@@ -577,11 +577,11 @@ const struct command command_lesson = {
     .grammar = "[LESSON] [restart] [handin FILE] [check FILE] [--check FILE] [force] [reps N] [allow PERMISSION]",
     .about = "read a lesson: prose, commands, questions, and tables that compare papers with our own measurements",
     .help = "`lesson` alone lists the lessons and your progress in each lesson. `lesson looks` begins a lesson, or\n"
-            "continues where you left it; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
+            "continues where you left off; `restart` begins the lesson again. At a terminal, questions are asked: an\n"
             "empty line shows the answer, you have a second try after a wrong answer, and Ctrl-C leaves the lesson.\n"
             "Text waits at the end of each page, unless you `set pager off`. In a pipe or script, questions are\n"
             "printed with their answers, and nothing waits.\n"
-            "At the end, a hand-in file can be written, with your answers and tries; `handin FILE` writes it later.\n"
+            "At the end, you can write a hand-in file with your answers and tries; `handin FILE` writes it later.\n"
             "`lesson --check FILE` shows a teacher who answered what and when, and refuses a file that was changed.\n"
             "The checksum detects damage and changes by hand; it uses no secret key, so a programmer can forge it.\n"
             "A lesson runs its commands and measures the rows of its tables on the device in use. The matrices of a\n"

@@ -19,7 +19,7 @@ struct session;
 
 /* The rows and text that one command or several consecutive commands printed. */
 struct capture {
-    struct memfile rows, text; /* rows: JSON lines. text: as on the screen. Both stay open until capture_free */
+    struct memfile rows, text; /* rows: JSON lines. text: the output as on the screen. capture_free closes both */
     size_t from;               /* offset in text, after the last expected line that was found */
 };
 /* Run the line and capture its output. If `rows` is set, the rows are needed, so a command that prints rows only in
@@ -79,7 +79,7 @@ struct question {
 };
 struct score {
     int questions, of[OUTCOMES];
-    int second;  /* number of right answers that were given at the second try */
+    int second;  /* number of right answers that were given on the second try */
     bool hinted; /* the hint about Enter and Ctrl-C was shown */
     bool left;   /* the reader left, by Ctrl-C or the end of input */
 };

@@ -1,6 +1,6 @@
 /* Answers of a lesson: numbers with a tolerance, words, or a small expression over the output of a command.
 
-     = 5.2 +- 10%                              a number; without +-, an integer must be exact, and others may be 1% off
+     = 5.2 +- 10%                              a number; without +-, integers must be exact, other numbers within 1%
      = csr | compressed rows                   words, upper or lower case; in "..." if they look like a number or key
      = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
      = iterations[solver=gmres,m=10] of it     the same for the command below the question

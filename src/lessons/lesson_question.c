@@ -149,7 +149,7 @@ static bool is_right(const struct question *q, const char *given)
     return false;
 }
 
-/* An empty line on the first try skips the question. An empty line at the second try leaves the answer wrong. */
+/* An empty line on the first try skips the question. An empty line on the second try counts as a wrong answer. */
 static enum outcome judge(const struct question *q)
 {
     if (!q->nanswers) return THOUGHT;
@@ -200,7 +200,7 @@ static void say_fault(struct session *s, const struct question *q, const char *g
     out_text(s->out, "Not %.6g: that is too %s.%s", v, which, unit ? " Check the unit." : "");
 }
 
-/* A reader who types what leaves the program leaves the lesson. */
+/* Is this a command that ends the program? In a question, it leaves the lesson instead. */
 static bool wants_to_leave(const char *line)
 {
     return !strcmp(line, "quit") || !strcmp(line, "exit");
@@ -340,7 +340,7 @@ void question_reply(const struct question *q, struct reply *r)
 static void say_score(struct out *o, const struct score *n)
 {
     char unknown[64] = "", second[48] = "";
-    if (n->second) snprintf(second, sizeof second, ", %d of them at the second try", n->second);
+    if (n->second) snprintf(second, sizeof second, ", %d of them on the second try", n->second);
     int asked = n->of[RIGHT] + n->of[WRONG] + n->of[SKIPPED];
     if (n->of[UNKNOWN]) snprintf(unknown, sizeof unknown, ", %d without an answer on this device", n->of[UNKNOWN]);
     out_text(o, "%s", n->left ? "You left the lesson; its matrices remain." : "");

@@ -20,7 +20,7 @@
 static const char first_line[] = "warpspy lesson sheet 1";
 enum { KEY_WIDTH = 10 };
 
-/* ---- names, times, sums ---- */
+/* ---- names, times, checksums ---- */
 
 static const char *const outcomes[OUTCOMES] = {"right", "wrong", "skipped", "shown", "unknown", "thought"};
 
@@ -44,12 +44,12 @@ void sheet_score(const struct sheet *t, char *out, size_t size)
         of[t->reply[i].outcome]++;
         second += t->reply[i].outcome == RIGHT && t->reply[i].tries > 1;
     }
-    if (second) snprintf(late, sizeof late, ", %d of them at the second try", second);
+    if (second) snprintf(late, sizeof late, ", %d of them on the second try", second);
     snprintf(out, size, "%d right of %d%s, %d wrong, %d skipped", of[RIGHT], of[RIGHT] + of[WRONG] + of[SKIPPED], late,
              of[WRONG], of[SKIPPED]);
 }
 
-/* FNV-1a, over lines without the blanks at their ends. */
+/* Add a line, without the blanks at its end, to an FNV-1a hash. */
 static uint64_t add_line(uint64_t sum, const char *line)
 {
     size_t n = strlen(line);
@@ -239,7 +239,7 @@ bool sheet_save(const struct sheet *t, struct err *e)
 {
     char path[PATH_MAX];
     if (!progress_path(t->lesson, path, sizeof path))
-        return fail(e, E_IO, "the folder of the user's state is not known: set HOME");
+        return fail(e, E_IO, "the folder for the user's progress is not known: set HOME");
     if (!xdg_make_folders(path)) return fail_at(e, E_IO, path, "cannot create the folder: %s", strerror(errno));
     return sheet_write(t, path, e);
 }

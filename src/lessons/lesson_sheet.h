@@ -1,4 +1,5 @@
-/* The sheet of a lesson: what its reader has answered. The progress of a lesson and a hand-in file are sheets. */
+/* The sheet of a lesson: what its reader has answered. The progress of a lesson and a hand-in
+   file are both stored as sheets. */
 #ifndef LESSON_SHEET_H
 #define LESSON_SHEET_H
 
@@ -28,7 +29,7 @@ struct sheet {
 };
 
 const char *outcome_name(enum outcome v);
-/* Append "11 right of 14, 2 of them at the second try, 2 wrong, 1 skipped". */
+/* Append "11 right of 14, 2 of them on the second try, 2 wrong, 1 skipped". */
 void sheet_score(const struct sheet *t, char *out, size_t size);
 void sheet_now(char out[24]); /* the time, in UTC */
 /* The checksum of the rest of f; line ends and blanks at the ends of lines do not count. */

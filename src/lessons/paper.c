@@ -160,7 +160,8 @@ static const struct quantity *quantity_find(const char *name, struct err *e)
         size_t n = strlen(known);
         snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", q->name);
     }
-    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s; f32 may follow each of them", name, known);
+    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s; append f32 to a quantity for single precision",
+         name, known);
     return NULL;
 }
 
@@ -457,7 +458,8 @@ static void remarks(struct out *o, const struct papers *p)
 {
     const struct device *host = some(p, on_host) ? device_open("cpu", NULL) : NULL;
     if (p->timed) out_text(o, "Ours: %s, %s", p->dev->name, p->dev->about);
-    if (host && host != p->dev) out_text(o, "Single-thread times and all other host times: cpu, %s", host->about);
+    if (host && host != p->dev)
+        out_text(o, "Single-thread times and all other times of the host were measured on: cpu, %s", host->about);
     if (p->timed && p->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: rows that need a time have no number (-).");
     if (p->dev->kind == DEV_CPU && some(p, of_kernel))

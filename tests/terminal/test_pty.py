@@ -594,7 +594,7 @@ def test_a_lesson_waits_for_its_reader():
     assert "Paragraph" not in s.text(), s.text()
     s.line("4")
     s.wait("The end.")
-    s.wait("Questions: 2 right, 1 of them at the second try, 0 wrong, 0 skipped.")
+    s.wait("Questions: 2 right, 1 of them on the second try, 0 wrong, 0 skipped.")
     s.wait("Your name (Enter: ")
     s.line("Ada L.")
     s.wait("File (Enter: paged-ada-l.txt)> ")

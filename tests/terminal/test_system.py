@@ -473,7 +473,7 @@ def test_the_package_has_all_that_a_lesson_needs():
     s.line("Ada Lovelace")
     s.wait("File (Enter: races-ada-lovelace.txt)")
     s.line("")
-    s.wait("4 right of 4, 1 of them at the second try")
+    s.wait("4 right of 4, 1 of them on the second try")
     s.line("lesson")
     s.wait("races         4 right of 4")
     quits(s)

@@ -187,9 +187,10 @@ static void files_of_other_kinds_are_named(void **state)
     snprintf(line, sizeof line, "load %s", path);
     for (int i = 0; i < 2; i++) {
         put(path, level4[i], sizeof level4[i]);
-        talk_refuses(&t, line,
-                     "this is a .mat file of level 4, but only levels 5 and 7.3 can be read; in MATLAB or Octave, load "
-                     "the file and run `save -v7 NEW.mat`");
+        talk_refuses(
+            &t, line,
+            "this is a .mat file of version 4, but only versions 5 and 7.3 can be read; in MATLAB or Octave, load "
+            "the file and run `save -v7 NEW.mat`");
     }
     put(path, "\x93NUMPY\1\0v\0{'descr': '<f8'", 26);
     talk_refuses(

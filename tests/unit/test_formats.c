@@ -439,15 +439,15 @@ static const struct {
     const char *text;
 } refused[] = {
     {"ell", {2}, E_USAGE, "ell: width 2 is less than the longest row, which has 3 entries; use width 0"},
-    {"ell", {-1}, E_USAGE, "ell: width is -1; give 0 to 2147483647"},
-    {"sell", {0, 1}, E_USAGE, "sell: C is 0; give 1 to 1024"},
-    {"sell", {32, 0}, E_USAGE, "sell: sigma is 0; give 1 to 2147483647"},
-    {"bsr", {33}, E_USAGE, "bsr: block is 33; give 1 to 32"},
+    {"ell", {-1}, E_USAGE, "ell: width is -1; it must be 0 to 2147483647"},
+    {"sell", {0, 1}, E_USAGE, "sell: C is 0; it must be 1 to 1024"},
+    {"sell", {32, 0}, E_USAGE, "sell: sigma is 0; it must be 1 to 2147483647"},
+    {"bsr", {33}, E_USAGE, "bsr: block is 33; it must be 1 to 32"},
     {"vab", {100}, E_USAGE, "vab: block is 100, which is not a multiple of 64 threads; use 64, 128 or 256"},
-    {"vab", {0}, E_USAGE, "vab: block is 0; give 64 to 1024"},
-    {"drm", {1025}, E_USAGE, "drm: nrows is 1025; give 1 to 1024"},
-    {"hdc", {0}, E_USAGE, "hdc: fill is 0; give 1 to 100"},
-    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as is 4; give 0 to 3"},
+    {"vab", {0}, E_USAGE, "vab: block is 0; it must be 64 to 1024"},
+    {"drm", {1025}, E_USAGE, "drm: nrows is 1025; it must be 1 to 1024"},
+    {"hdc", {0}, E_USAGE, "hdc: fill is 0; it must be 1 to 100"},
+    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as is 4; it must be 0 to 3"},
 };
 
 static void test_bad_parameters(void **state)

@@ -616,7 +616,7 @@ static char *type_next(struct session *s, const char *prompt)
     return *typed ? mem_str(*typed++, NULL) : NULL;
 }
 
-/* Run the lesson with these answers, from its beginning or from where its reader left it. */
+/* Run the lesson with these answers, from its beginning or from where its reader left off. */
 static bool answered_on(struct talk *t, const char *text, const char *const *lines)
 {
     open_on_cpu(t, OUT_TEXT);
@@ -658,7 +658,7 @@ static void a_wrong_answer_has_a_second_try(void **state)
     assert_says(t.out, "Type a number, or press Enter to see the answer.\nNot 250: that is too small.\nRight: 256.\n");
     assert_says(t.out, "\nNot a  the band.\nRight: b  the web.\n");
     assert_says(t.out, "\nIt is 29.\n");
-    assert_says(t.out, "Questions: 2 right, 2 of them at the second try, 0 wrong, 1 skipped.\n");
+    assert_says(t.out, "Questions: 2 right, 2 of them on the second try, 0 wrong, 1 skipped.\n");
     shut(&t);
     assert_true(answered(&t, asking, (const char *const[]){"1,000", "250", "a", "", "", "29000", "2", NULL}));
     assert_says(t.out, "Not 1000: that is too large.\nClose: it is 256. You said 250, 2.3% less.\n");
@@ -689,16 +689,16 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     shut(&t);
     assert_true(answered_on(&t, asking, (const char *const[]){"lines", "30", NULL}));
     assert_true(begins(prompts, "think, then Enter> your guess> Your name"));
-    assert_says(t.out, "You left this lesson after question 2 of 4; it continues there.\n"
+    assert_says(t.out, "You left this lesson after question 2 of 4; it continues from there.\n"
                        "`lesson lesson restart` begins the lesson again.\n\nQuestion 3 of 4: What do you see?\n");
-    assert_says(t.out, "Questions: 3 right, 2 of them at the second try, 0 wrong, 0 skipped.\n");
+    assert_says(t.out, "Questions: 3 right, 2 of them on the second try, 0 wrong, 0 skipped.\n");
     assert_null(strstr(t.out, "How many points"));
     assert_non_null(session_matrix(&t.s, "grid", NULL));
     shut(&t);
     assert_true(answered_on(&t, asking, (const char *const[]){"256", NULL})); /* a finished lesson begins again */
     assert_says(
         t.out,
-        " UTC: 3 right of 3, 2 of them at the second try, 0 wrong, 0 skipped. New answers replace the old answers.\n");
+        " UTC: 3 right of 3, 2 of them on the second try, 0 wrong, 0 skipped. New answers replace the old answers.\n");
     assert_says(t.out, "Question 1 of 4");
     char line[200];
     snprintf(line, sizeof line, "lesson %s restart", path_of("lesson.txt"));
@@ -760,7 +760,7 @@ static void a_hand_in_file_is_written(void **state)
     assert_says(prompts, "Your name (Enter: ");
     assert_says(prompts, "File (Enter: lesson-ada-l.txt)> File (Enter: lesson-ada-l.txt)> ");
     assert_says(t.out, "taken.txt: the file exists");
-    assert_says(t.out, "ada.txt: 2 right of 3, 1 of them at the second try, 1 wrong, 0 skipped.\n");
+    assert_says(t.out, "ada.txt: 2 right of 3, 1 of them on the second try, 1 wrong, 0 skipped.\n");
     assert_string_equal(read_file("taken.txt"), "mine");
     const char *text = read_file("ada.txt");
     assert_says(text, "\nquestion   right\nasked      How many points has the grid?\nsaid       250\nsaid       256\n");
@@ -789,7 +789,7 @@ static void a_hand_in_file_is_checked(void **state)
     hand_in(&t);
     talk_says(&t, check_of("ada.txt"), "who ");
     static const char *const parts[] = {
-        "Ada L.",    "2 right of 3, 1 of them at the second try", "4 of 4", "warpspy ", "not found here", "250",
+        "Ada L.",    "2 right of 3, 1 of them on the second try", "4 of 4", "warpspy ", "not found here", "250",
         "  thought "};
     for (int i = 0; i < COUNT(parts); i++) assert_says(t.out, parts[i]);
     assert_narrow(t.out);

@@ -232,7 +232,7 @@ static const struct {
     {"size with NUL", T(COO("real general") "2 2\0 1\n1 1 1\n"), E_INPUT, 2, "number of columns"},
     {"array size short", T(ARR("real general") "2\n1\n2\n"), E_INPUT, 2, "but needs 2"},
     {"vector of two columns", T("%%MatrixMarket vector array real general\n2 2\n1\n2\n3\n4\n"), E_INPUT, 2,
-     "the vector has 2 columns; a vector has one"},
+     "the vector has 2 columns; a vector must have one column"},
     {"size long", T(ARR("real general") "2 2 4\n1\n"), E_INPUT, 2, "has 3 numbers, but needs 2 (rows columns)"},
     {"comment glued to the size", T(COO("real general") "3 3 1%\n1 1 1\n"), E_INPUT, 2,
      "not an integer: \"1%\"; a comment must begin after a blank"},
