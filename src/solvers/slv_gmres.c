@@ -48,7 +48,7 @@ static bool residual(struct solve *v, struct err *e)
     return true;
 }
 
-/* Begin the first cycle and record the first residual. */
+/* Begin the first cycle and record the initial residual. */
 static bool start(struct solve *v, struct err *e)
 {
     if (!residual(v, e)) return false;
@@ -213,7 +213,7 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return (1 + 1 / cycle) * csr_bytes(A, real) + vectors * (double)real * (double)A->rows;
 }
 
-/* In the Krylov space, only the columns of the current cycle matter. A cycle ends with the restart, which makes the
+/* Of the Krylov basis, only the columns of the current cycle are in use. A cycle ends with the restart, which makes the
    first column of the next cycle. */
 static int64_t used_bytes(const struct solve *v, int i, int64_t queued)
 {

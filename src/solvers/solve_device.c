@@ -1,5 +1,5 @@
 /* The part of a solve that works on its device: vectors, scalars, SpMVs, timed phases. The lowest layer of a solve: it
-   calls no other file of this room. */
+   calls no other file of src/solvers. */
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"

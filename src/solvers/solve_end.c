@@ -26,7 +26,7 @@ static const struct {
          "not finished: `step [N]` runs N iterations, `continue` runs all remaining iterations, `stop` ends the solve"},
     [CONVERGED] = {"converged", "converged"},
     [MAX_ITERATIONS] = {"iteration-limit", "stopped at the iteration limit; give a larger maxit or a larger tol"},
-    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the first residual"},
+    [DIVERGED] = {"diverged", "diverged: the residual grew to more than 1e5 times the initial residual"},
     [BROKE_DOWN] = {"broke-down", "broke down"},
     [NOT_A_NUMBER] = {"not-a-number", "the residual is not a number; look for NaN, inf or overflow in A, b and x0"},
     [STAGNATED] = {"stagnated", "stagnated: the residual no longer falls"},
@@ -71,8 +71,8 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     return solve_drain(v, e) && solve_get(v, x, v->vec[VEC_X], e);
 }
 
-/* The emulator may need seconds for x. After Ctrl-C, the host computes x instead, because the emulator's memory is host
-   memory. */
+/* Computing x on the emulator may take seconds. After Ctrl-C, the host computes x instead, from the emulator's memory,
+   which is host memory. */
 static bool x_soon(struct solve *v, struct err *e)
 {
     struct device *own = v->dev, host = *own;
@@ -99,8 +99,8 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
-/* For a matrix with more nonzeros, the true residual of a stopped solve is computed without compensated sums, because
-   the prompt waits for it. */
+/* If a solve is stopped and its matrix has more nonzeros than this, the true residual is computed without compensated
+   sums, so that the prompt returns soon. */
 enum { SOON_NNZ = 1 << 21 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */

@@ -79,7 +79,8 @@ static bool take_truth(struct solve *v, struct err *e)
     return true;
 }
 
-/* Add the time between records that were read together, because their iterations ran without waits. */
+/* The records `from` to `known` were read together, so their iterations ran without waits: add the time between these
+   records to free_us. */
 static void take_time(struct solve *v, int64_t from, int64_t known)
 {
     if (known <= from) return;

@@ -1,4 +1,4 @@
-/* Functions that the files of this room share (solve_*.c, slv_*.c, pre_*.c), lowest layer first. */
+/* Functions that the files of src/solvers share (solve_*.c, slv_*.c, pre_*.c), lowest layer first. */
 #ifndef SOLVE_STATE_H
 #define SOLVE_STATE_H
 
@@ -26,7 +26,7 @@ bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
 /* Allocate v->vec[i] on the device; an error message calls it `what`. */
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
-/* s[i] = value. The assignment takes place after the launches that are already queued. */
+/* s[i] = value. The device assigns the value after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
 /* Free the vectors and the recorded graph. */
 void solve_forget(struct solve *v);
@@ -85,7 +85,7 @@ int64_t solve_vectors_bytes(const struct solve *v);
 
 /* ---- solve_check.c ---- */
 
-/* The relative residual that rounding allows at best. */
+/* The smallest relative residual that rounding errors allow. */
 double solve_rounding(enum type real);
 
 /* Check that the solver accepts this omega, this m and this preconditioner. */
@@ -93,7 +93,7 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* ---- solve.c ---- */
 
-/* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and write record number v->base again. */
+/* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and replace record number v->base. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
 /* If the records show convergence, let the solver check it. The solve continues if this check fails. */
 bool solve_settle(struct solve *v, struct err *e);

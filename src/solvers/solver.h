@@ -39,10 +39,10 @@ struct solver {
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
     /* bytes on the device in addition to v->vec[]; NULL: none */
     int64_t (*held)(const struct solve *v);
-    /* bytes at the beginning of vector i that matter when `queued` iterations were queued since the solver last
-       started; NULL: all */
+    /* number of bytes at the beginning of vector i that are in use after `queued` iterations since the solver last
+       started; NULL: all bytes */
     int64_t (*used_bytes)(const struct solve *v, int i, int64_t queued);
-    /* allocate and compute the solver's data; record the first residual */
+    /* allocate and compute the solver's data; record the initial residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to

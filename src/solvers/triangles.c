@@ -1,4 +1,4 @@
-/* Solve with two sparse triangles: the host computes the levels, and the device solves level by level. */
+/* Solve with two sparse triangular factors: the host computes the levels, and the device solves level by level. */
 #include "triangles.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
@@ -79,7 +79,8 @@ static void free_triangles(struct triangles *t)
 }
 
 /* The right-hand side for U is the result for L. The solve with U reads this result from where the solve with L stored
-   it. The solve gets the triangles only when both are made, because the screen may show the solve in the meantime. */
+   it. v->pre.host is set only after both triangles are complete, because the screen may show the solve in the
+   meantime. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {

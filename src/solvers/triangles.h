@@ -23,7 +23,8 @@ struct factors {
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
 };
-/* Copy the factors to v->dev, sorted by level. The other triangles_ functions are members of struct precond. */
+/* Copy the factors to v->dev, sorted by level. ilu0 and ic0 assign the other triangles_ functions to the members of
+   struct precond. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
 void triangles_drop(struct solve *v);

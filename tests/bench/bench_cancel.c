@@ -1,5 +1,5 @@
-/* How soon Ctrl-C ends a command. The program runs in a terminal; every line of the table in kits/cancel_kit.c is
-   interrupted at three random moments, and the time until the prompt is back is measured. Usage: bench_cancel
+/* Measures how soon Ctrl-C ends a command. The program runs in a terminal. Every line of the table in kits/cancel_kit.c
+   is interrupted at three random moments, and the time until the prompt returns is measured. Usage: bench_cancel
    [nonzeros N] [seed N] [times N] [TEXT...]; a TEXT selects the lines that contain it. */
 #include "base/base.h"
 #include "base/clock.h"

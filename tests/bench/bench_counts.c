@@ -1,6 +1,6 @@
 /* Compare the emulator's counts of every kernel with a GPU's counters. This program prints the emulator's counts and
-   launches each kernel once, between two marker launches, while a profiler counts; compare_counts.py reads both. Usage:
-   bench_counts [f32] FILE... */
+   launches each kernel once, between two marker launches, while a profiler records the counters; compare_counts.py
+   reads the counts and the profile. Usage: bench_counts [f32] FILE... */
 #include "gpu/dev.h"
 #include "session/command.h"
 #include "base/err.h"

@@ -1,7 +1,7 @@
 /* Compare predicted with measured times, for every kernel on generated and given matrices: errors by kernel, and the
    speed of the advised kernel relative to the best kernel. Usage: bench_model [--f32] [--saved BENCH.jsonl] [FILE.mtx
-   ...]. The times are measured here, on a GPU, or read from lines that `bench` wrote with --json. A line belongs to the
-   matrix of the same shape. */
+   ...]. The times are measured here, on a GPU, or read from lines that `bench` wrote with --json. Each line is assigned
+   to the matrix that has the same shape. */
 #include "machine/bench.h"
 #include "base/clock.h"
 #include "session/command.h"

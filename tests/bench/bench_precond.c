@@ -1,5 +1,5 @@
-/* Preconditioners: the time to make each preconditioner and the time to apply it, compared with the time that its bytes
-   take at the bandwidth measured on the device; and how many iterations it saves a solver. */
+/* Preconditioners: the time to make each preconditioner, and the time to apply it, compared with the time to move its
+   bytes at the measured bandwidth of the device; and how many iterations it saves a solver. */
 #include "base/clock.h"
 #include "machine/device.h"
 #include "matrix/gen.h"

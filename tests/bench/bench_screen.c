@@ -1,9 +1,9 @@
-/* How fast the screen is. This benchmark runs the program in a pseudo terminal. It measures the time to start, the time
-   from a key to its frame, the load while idle and during a solve, the time to draw large matrices, and the bytes per
-   frame. Usage, in the top folder: bench_screen [NONZEROS] measures all this with matrices of up to NONZEROS nonzeros
-   (default 100 million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen start
-   measures only the time from start to prompt. The machine's load affects every figure and is printed with the figures.
-   */
+/* Measures how fast the screen is. This benchmark runs the program in a pseudo terminal. It measures the time to start,
+   the time from a key to its frame, the load while idle and during a solve, the time to draw large matrices, and the
+   bytes per frame. Usage, in the top folder: bench_screen [NONZEROS] measures all this with matrices of up to NONZEROS
+   nonzeros (default 100 million). bench_screen keys [PANE] measures only the time from keys to frames. bench_screen
+   start measures only the time from start to prompt. The machine's load affects every figure and is printed with the
+   figures. */
 #include "kits/drive.h"
 #include "base/clock.h"
 #include "session/command.h"
@@ -37,7 +37,7 @@ enum { IDLE_S = 5, CALM_MS = 20, PATIENCE_MS = 3000, LOST_MOST = 3, MARK = '\a' 
 
 static FILE *report;
 static atomic_llong taken; /* bytes that the terminal received */
-static atomic_llong marks; /* marker bells among these bytes */
+static atomic_llong marks; /* number of MARK bytes that the terminal received */
 
 /* ---- figures ---- */
 
@@ -140,11 +140,11 @@ static double key_ms(const char *key, const char *brings)
     return drive_until(&driven, brings, PATIENCE_MS) ? (driven.came_us - from) / 1e3 : -1;
 }
 
-/* The output of a command is drawn over the pane, and its list of keys contains this text. */
+/* While the output of a command covers the pane, the list of keys on the screen contains this text. */
 #define OUTPUT_KEYS " close"
 
-/* Send keys one after another. Between two keys, wait until the output pauses, or wait for `pause` on a screen that is
-   always redrawn. */
+/* Send keys one after another. Between two keys, wait until the output pauses. If the screen never stops redrawing,
+   wait for pause_ms instead. */
 static void bench_keys(const char *what, const char *const (*key)[2], int nkeys, int times, int pause_ms)
 {
     double ms[KEYS], cpu = drive_cpu_us(&driven);
@@ -238,8 +238,8 @@ static void bench_keys_in_solve(const char *which)
 }
 
 /* Keys in the spy pane while these commands run on 10^7 nonzeros. `to_spy` returns to that pane from the pane that
-   shows the work. The keys open and close help, because the words of help are in no other frame: a frame that only
-   shows progress does not count. Each command runs in its own program. */
+   shows the work. The keys open and close the help screen, because only its frames contain its text: frames that only
+   show progress are not mistaken for them. The program is restarted for each command. */
 static const struct {
     const char *command, *to_spy;
 } long_commands[] = {
@@ -293,7 +293,7 @@ static void bench_program(const char *which)
     bench_keys_beside(which);
 }
 
-/* ---- a terminal that only counts ---- */
+/* ---- a terminal that only counts bytes ---- */
 
 static void *take(void *user)
 {
@@ -319,8 +319,7 @@ static bool open_terminal(void)
     return !pthread_create(&thread, NULL, take, &master) && !pthread_detach(thread);
 }
 
-/* The number of bytes since the last call. The function sends a marker bell after these bytes and waits for the
-   bell. */
+/* The number of bytes since the last call. The function sends MARK after these bytes and waits until MARK arrives. */
 static long long bytes(void)
 {
     static long long before;
@@ -328,8 +327,8 @@ static long long bytes(void)
     putchar(MARK);
     fflush(stdout);
     while (marks == here) usleep(100);
-    usleep(1000); /* marker bells are counted separately */
-    now = taken - marks;
+    usleep(1000);
+    now = taken - marks; /* do not count the MARK bytes */
     here = now - before;
     before = now;
     return here;
@@ -417,7 +416,7 @@ static void bench_spy(struct shown *x, const char *name)
              4e-6 * (double)x->s.current->csr.nnz / floor, exact[0] / floor);
 }
 
-/* Time from the key to the first picture by sign, and to the picture of all values. */
+/* The key c colours the picture by sign: time from this key to the first picture, and to the picture of all values. */
 static void bench_values(struct shown *x)
 {
     double first[ROUNDS], all[ROUNDS], longest = 0;

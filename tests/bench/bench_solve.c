@@ -1,5 +1,5 @@
-/* Time per iteration of each solver, compared with the time that its bytes take at the bandwidth measured on the
-   device. */
+/* Time per iteration of each solver, compared with the time to move the bytes of an iteration at the measured bandwidth
+   of the device. */
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"

@@ -18,7 +18,7 @@
 #include <cmocka.h>
 
 /* SHAPE_SLOTS, FILE_SLOTS: the maximum numbers of slots on the GPU. FILE_NNZ: larger files are skipped. EMU_SLOTS: the
-   maximum number of slots on the emulator, which then takes seconds. */
+   maximum number of slots on the emulator, which takes seconds for so many slots. */
 enum { SHAPE_SLOTS = 5000000, FILE_SLOTS = 50000000, FILE_NNZ = 100000000, EMU_SLOTS = 20000 };
 
 static void test_about(void **state)

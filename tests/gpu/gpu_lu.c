@@ -108,7 +108,8 @@ static void test_large(void **state)
         }
 }
 
-/* cuSOLVER is available and differs from our method only in the last bits: both choose the same pivots in fp64. */
+/* If cuSOLVER is available, its results differ from those of our method only in the last bits: both choose the same
+   pivots in fp64. */
 static void test_peer(void **state)
 {
     (void)state;

@@ -1,4 +1,5 @@
-/* What Ctrl-C must end: command lines for every command of the registry, on a matrix of a chosen size. */
+/* Command lines that Ctrl-C must be able to end: lines for every command of the registry, on a matrix of a chosen
+   size. */
 #include "cancel_kit.h"
 #include "base/base.h"
 #include "lu/lu.h"

@@ -6,8 +6,8 @@
 
 /* The folder named by WARPSPY_MATRICES. If the variable is not set, print that `what` is skipped and return NULL. */
 const char *collection_folder(const char *what);
-/* Open the collection's INDEX.tsv, positioned at its header line; NULL if WARPSPY_MATRICES is not set. A folder without
-   INDEX.tsv fails the test. */
+/* Open the collection's INDEX.tsv, positioned at its header line; NULL if WARPSPY_MATRICES is not set. If the folder
+   has no INDEX.tsv, the test fails. */
 FILE *collection_index(const char *what, const char **folder);
 
 #endif

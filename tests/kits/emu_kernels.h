@@ -10,7 +10,7 @@ extern "C" {
 
 /* Run the kernel called `name` on 256 ints; emu_sync then reports its findings. */
 void emu_test_run(const char *name, int *y);
-/* Read y `times` times through an array of the dialect, but on the host, like the solvers of the device cpu. */
+/* Read `times` elements of y on the host, through simt::array, as the solvers of the device cpu do. */
 void emu_test_read(int *y, int64_t times);
 /* The number of the first source line of the kernels that contains `text`, or 0. */
 int emu_test_line(const char *text);

@@ -146,8 +146,9 @@ static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DO
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};
 
-/* Most lines are typed unchanged. In some lines a letter is lost, added or changed, and some lines are completed. No
-   line begins with `!`, which would run a shell command. */
+/* Most lines are typed unchanged. In the other lines, up to three characters are replaced: by printable characters,
+   control keys, Tab (which completes a word) or bytes that are not ASCII. No line begins with `!`, which would run a
+   shell command. */
 static void type_command(void)
 {
     const char *c = commands_typed[below(COUNT(commands_typed))];

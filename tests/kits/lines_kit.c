@@ -82,7 +82,7 @@ bool plain_line(const struct command *c, struct session *s, int nth, char *line,
     if (!grammar_parse(c->grammar, &g)) return false;
     for (int i = 0; i < g.n; i++) {
         const struct item *it = &g.item[i];
-        /* Do not choose files from a list, because the file of a lesson, for example, would run. */
+        /* Do not choose files from a list, because the command might run the file (for example, a lesson). */
         bool listed = it->type == ITEM_VALUE && it->value->role != KIND_PARAMS && it->value->role != KIND_FILE &&
                       kind_has_list(it->value);
         if (it->type == ITEM_WORD) add(line, size, it->word);

@@ -10,8 +10,9 @@
 struct command;
 struct session;
 
-/* Write the line of command c with only the words that it requires. `nth` selects a choice for the first value that the
-   session can list (a view, a format, ...), even if that value is optional. Returns false if there is no nth choice. */
+/* Write the line of command c with only the words that it requires. For the first argument whose values the session can
+   list (a view, a format, ...), write the nth of these values, even if the argument is optional. Returns false if the
+   list has no nth value. */
 bool plain_line(const struct command *c, struct session *s, int nth, char *line, size_t size);
 /* Write a line of one to three commands. Most words are words that the grammar allows next, with small numbers and
    names of files in the current folder; some words are hostile. The line contains no `!` and no slash, so that no shell

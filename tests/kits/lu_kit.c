@@ -278,8 +278,8 @@ void lu_check_growth(const char *device, enum type real)
     every_method(device, real, true, check_growth);
 }
 
-/* Check backward stability for any condition: use a random matrix, and the Hilbert matrix, for which x has no correct
-   digits. */
+/* Check backward stability for well and badly conditioned matrices: a random matrix, and the Hilbert matrix, for which
+   x has no correct digits. */
 static void check_solutions(const struct lu_method *m, struct device *d, enum type real)
 {
     double eps = real == T_F64 ? DBL_EPSILON : (double)FLT_EPSILON;

@@ -12,7 +12,7 @@ struct csr;
 const char *scratch_path(const char *name);
 void scratch_remove(void);
 int tidy(void **state);                                               /* scratch_remove as the teardown of a group */
-int scratch_files(void);                                              /* the number of files in that directory */
+int scratch_files(void);                                              /* the number of files in the test's directory */
 const char *write_file(const char *name, const void *data, size_t n); /* returns the file's path */
 /* Read the whole file, n bytes; release it with mem_free. */
 char *read_whole(const char *path, size_t *n);
@@ -21,7 +21,8 @@ struct member {
     const char *name, *data;
     size_t n;
 };
-/* Write the members as a tar archive, or a single raw member, through one of libarchive's filters. Returns the path. */
+/* Write the members to a tar archive (if `tar` is set) or a single member to a plain file, compressed by one of
+   libarchive's filters. Returns the path. */
 const char *pack_file(const char *name, int filter, bool tar, const struct member *m, int n);
 
 /* The matrix as "2x3: 1 1 0.5; 2 3 -1", with 1-based indices; a complex entry has two values. */

@@ -68,7 +68,7 @@ void bed_take(struct bed *bed, struct csr *A)
     assert_true(session_add(&bed->s, NULL, A, &info, &e));
 }
 
-/* ---- dense matrices of n rows, one after another ---- */
+/* ---- dense n x n matrices, stored row by row ---- */
 
 typedef double dense[DENSE_MOST * DENSE_MOST];
 static dense A_, M_, L_, U_;

@@ -991,7 +991,7 @@ static void check_guard(struct vectors *t)
 }
 
 /* Some kernels compute the sums of cg together with y = A x. Check that these sums equal the sums computed here from
-   the vectors. If `careful` is 0, the sum of r and q is 0. */
+   the vectors. If `careful` is 0, the kernel reports 0 for the dot product of r and q. */
 static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
 {
     struct stored S = {0};

@@ -58,17 +58,17 @@ void bed_free(struct bed *bed);
 
 /* Run all cases on a device in one precision. */
 void check_known_ends(const char *device, enum type real);
-/* Run the solve in bed->s.solve to its end, in slices of `us`. If the device in the options is NULL, the device is
-   opened by name. */
+/* Run the solve in bed->s.solve to its end, in slices of `us` microseconds. If the device in the options is NULL, the
+   device is opened by name. */
 void bed_solve(struct bed *bed, struct solve_options o, const char *device, double us);
-/* Run iterations one by one, in large batches, and a second time. Check that their number, the reason and all bits of x
-   are equal. */
+/* Run the same solve several times: one iteration at a time, in large batches, and in short time slices. Check that the
+   number of iterations, the residuals and x are equal bit for bit. */
 void check_frozen(const char *device, enum type real);
 /* Check a solve in every format that has a kernel on the device. */
 void check_formats(const char *device, enum type real);
 /* Check that x agrees between two devices. */
 void check_agreement(const char *one, const char *other, enum type real);
-/* Compare the vector operations with plain loops, for lengths around multiples of a block. */
+/* Compare the vector operations with plain loops, for lengths near multiples of the block size. */
 void check_vectors(const char *device, enum type real);
 /* Check the sums of cg that some kernels compute together with their product. */
 void check_cg_sums(const char *device, enum type real);

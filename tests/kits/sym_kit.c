@@ -156,7 +156,7 @@ static struct csr cross(int64_t rows)
 
 void sym_check_tiles(const char *device)
 {
-    /* The ends of tiles split pairs of full rows. */
+    /* At some of these sizes, a tile ends within a full row. */
     for (int64_t n = 60; n <= 66; n++) check_made("dense", n, 0, device);
     check_made("random", 1500, 7, device);
     check_made("rmat", 11, 6, device);

@@ -15,7 +15,7 @@ struct csr sym_made(const char *generator, int64_t a, int64_t b);
 void sym_check(const char *what, const struct csr *A, const char *device);
 /* Check many matrices: */
 void sym_check_shapes(const char *device);   /* small and awkward */
-void sym_check_tiles(const char *device);    /* pairs of rows split by a tile, long rows and empty rows */
+void sym_check_tiles(const char *device);    /* tiles that end within full rows, long rows, empty rows */
 void sym_check_values(const char *device);   /* NaN, inf, -0, sums that overflow */
 void sym_check_verdicts(const char *device); /* whether A is found symmetric and therefore copied */
 

@@ -1,4 +1,4 @@
-/* Copies on the host that pretend to be copies to a GPU. */
+/* Copies on the host that imitate copies to a GPU. */
 #include "transfer_kit.h"
 #include "base/err.h"
 #include "base/mem.h"

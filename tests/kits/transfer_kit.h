@@ -1,4 +1,5 @@
-/* A host that copies like a GPU, to test transfers without a GPU; each call can be made to fail. */
+/* Copies on the host that imitate copies to a GPU, so that transfers can be tested without a GPU. Each call can be made
+   to fail. */
 #ifndef TRANSFER_KIT_H
 #define TRANSFER_KIT_H
 

@@ -95,8 +95,8 @@ static void damaged_files_count_for_nothing(void **state)
         assert_int_equal(memory_available(new_root(meminfo, groups[i])), 5000000LL * 1024);
 }
 
-/* The available memory that a child process estimates, in tenths of `bytes`; the child may use `bytes` more than
-   now. */
+/* Limit a child process to its current memory plus `bytes`. Returns the available memory that the child estimates, in
+   tenths of `bytes`. */
 static int tenths_left(int limit, int64_t bytes)
 {
     int status;

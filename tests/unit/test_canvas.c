@@ -1,5 +1,5 @@
 /* The canvas: text that was drawn is read back. Other tests check the bounds, the columns, the colours, and the ASCII
-   characters for terminals that have no other characters. */
+   characters that replace others on terminals that can only show ASCII. */
 #include "base/err.h"
 #include "base/mem.h"
 #include "ui/draw.h"

@@ -18,7 +18,7 @@ static const struct solve_change nothing = {.tol = NAN, .omega = NAN, .m = -1, .
 
 enum { N = 12 * 11, STEPS = 23 };
 
-/* A solve with checkpoints that has begun but has not done an iteration. */
+/* A solve with checkpoints that has begun but has not run any iterations. */
 static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
                                 enum type real)
 {

@@ -616,8 +616,8 @@ static void the_main_column_is_kept(void **state)
 }
 
 /* If the terminal is too narrow, columns with one value in all rows are dropped first, and that value is listed below
-   the table. Details are hidden next, from right to left, and normal columns last. The first column and the answer are
-   never hidden. */
+   the table. Columns of rank COLUMN_DETAIL are hidden next, from right to left, and columns of rank COLUMN_NORMAL last.
+   The first column and columns of rank COLUMN_ANSWER are never hidden. */
 static void columns_go_by_rank(void **state)
 {
     static const struct {

@@ -17,7 +17,7 @@ enum { ITERATIONS = 9, CYCLE = 4, MOST_TICKS = 5000 };
 static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
                             on_emu = {.generator = "poisson2d", .p = {23, 17}};
 
-/* Cancels at a tick after `left` earlier ticks. */
+/* Returns true for the first `left` ticks, then cancels the work. */
 static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;

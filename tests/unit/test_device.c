@@ -201,8 +201,8 @@ static void test_bench(void **state)
     csr_free(&A);
 }
 
-/* The arrays, x and y count once each; y counts twice if it is also read. The padding of ELL is skipped, and the
-   padding of BSR is read. */
+/* kernel_bytes counts the arrays, x and y once each, but counts y twice if y is also read. The padding of ELL is
+   skipped, and the padding of BSR is read. */
 static void test_bytes(void **state)
 {
     (void)state;

@@ -292,7 +292,8 @@ static void test_png_extremes(void **state)
     talk_close_screen(&t);
 }
 
-/* By sign, the squares have the colours of the signs; by magnitude, the larger value has the end of the ramp. */
+/* In the picture by sign, the squares have the colours of the signs. In the picture by magnitude, the larger value has
+   the colour at the end of the colour ramp. */
 static void test_png_values(void **state)
 {
     struct talk t;
@@ -334,8 +335,8 @@ static double on_the_way(uint32_t rgb, uint32_t from, uint32_t to)
     return share;
 }
 
-/* The residual is a smooth line: it crosses each column of pixels, and pixels at its edge take a part of its colour.
-   Dots and letters drawn from cells have no such pixels. */
+/* The residual is a smooth line: it crosses each column of pixels, and the pixels at its edge are a mixture of its
+   colour and the background. Dots and letters drawn from cells have no such pixels. */
 static void test_png_curve(void **state)
 {
     enum { LEFT = 100, RIGHT = 1150, TOP = 62, BOTTOM = 520 };

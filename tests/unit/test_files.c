@@ -1,8 +1,8 @@
 /* Every kind of matrix file: bit-identical round trips, files of other programs, damaged files, failing allocations.
    tests/files holds small files written by other programs: *.npz by scipy.sparse.save_npz of SciPy 1.10.1 (the same 5 x
-   4 matrix in each format, and other types); *.mat by scipy.io.savemat (level5 compressed, plain5 uncompressed, none
-   without a sparse variable), level73 by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb by
-   scipy.io.hb_write. */
+   4 matrix in each format, and other types); level5.mat (compressed), plain5.mat (uncompressed) and none.mat (without a
+   sparse variable) by scipy.io.savemat; level73.mat by libmatio; *.rb by RBwrite of SuiteSparse's RBio 5.12; scipy.hb
+   by scipy.io.hb_write. */
 #include "kits/collection.h"
 #include "kits/mtx_kit.h"
 #include "kits/shapes.h"
@@ -617,7 +617,7 @@ static void lines_of_fortran_are_read(void **state)
     }
 }
 
-/* ---- shortages, cancelling, names ---- */
+/* ---- failing allocations, cancelling, names ---- */
 
 struct trip {
     const char *from, *to;

@@ -24,7 +24,7 @@ struct screen_case {
     enum { NO_RUNS, RUNS, UNTIMED_RUNS } runs; /* made-up measurements, with or without times */
     int w, h;                                  /* size of the screen; 0: the default */
     bool ascii, plain;
-    bool explore; /* also draw the explorer's lines around the view */
+    bool explore; /* draw the whole explorer, not only the view */
     enum colours colours;
     void (*fix)(struct solve *v); /* replaces values that depend on timing or rounding */
 };
@@ -308,7 +308,8 @@ static int key_of(char letter)
     return letter;
 }
 
-/* Send keys to the explorer. On the command line of the explorer, keys are bytes. */
+/* Send keys to the explorer. On the command line of the explorer, each character is sent unchanged; elsewhere, key_of
+   translates it to a key. */
 static void explore_full(struct session *s, const struct screen_case *k, const struct view *v, struct canvas *c)
 {
     struct explorer *x = screen_explorer(s);

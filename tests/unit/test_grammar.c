@@ -1,5 +1,5 @@
-/* How lines may be typed: abbreviations, other names, values in any order; and whether completion offers what the
-   commands then accept. */
+/* How lines may be typed: abbreviations, other names, values in any order; and whether the commands accept every word
+   that completion offers. */
 #include "kits/talk.h"
 #include "session/command.h"
 #include "session/grammar.h"

@@ -312,7 +312,7 @@ static void a_recording_started_in_a_script(void **state)
     unlink(script);
 }
 
-/* Recorded words read back as the same words. */
+/* Reading a recorded line gives exactly the words that were recorded. */
 static void recorded_words_read_back_unchanged(void **state)
 {
     static const char *const lines[] = {

@@ -29,8 +29,8 @@ struct batch {
     char out[KEPT + 1];
 };
 
-/* The line to interrupt runs between two `help` lines, whose output shows how far the batch is. The solve at the end of
-   the batch would run for hours. */
+/* The line to interrupt runs between two `help` lines, whose output shows which lines of the batch have run. The solve
+   at the end of the batch would run for hours. */
 static void start(struct batch *b, const char *matrix, const struct cancel_line *l)
 {
     int ends[2], nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* The constants with SLOTS are limits: stored matrices with more slots are skipped, because more padding does not test
-   a kernel better. FILE_NNZ: files with more nonzeros are skipped, too. */
+/* Each constant whose name contains SLOTS is a limit: stored matrices with more slots are skipped, because more padding
+   does not test a kernel better. Files with more than FILE_NNZ nonzeros are also skipped. */
 enum { CPU_SLOTS = 100000, EMU_SLOTS = 10000 };
 enum { FILE_NNZ = 100000, CPU_FILE_SLOTS = 2000000, EMU_FILE_SLOTS = 400000 };
 

@@ -200,7 +200,7 @@ struct storm {
     const char *typed;
 };
 
-/* Keys that open a line also close it. The only command that these keys run is stats. */
+/* Every entry that begins a command or a search also ends it. The only command that these keys run is stats. */
 static const char *const storm_keys[] = {
     "\t", "?", "+", "-", "g", ":hel\t\t\x15\x7f", "t", "f", "a", "/3\x7f\n", "n", "m", ":stats\n", "1", "3", "6"};
 static const int storm_named[] = {UI_BACKTAB, UI_RIGHT, UI_DOWN, UI_PGDN, UI_END, UI_UP};

@@ -109,7 +109,8 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
 {
     char line[300];
     struct talk t;
-    /* these lessons print long lines: the full device name of a race or bench, or the refusal of a large sell */
+    /* these lessons print long lines: the full name of a device in race or bench, or the message that a matrix in
+       format sell would be too large */
     bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
                 strstr(path, "dense-row");
     open_on_cpu(&t, mode);
@@ -145,7 +146,8 @@ static void drawings_are_narrow(void **state)
         assert_non_null(f);
         while (fgets(line, sizeof line, f)) {
             line[strcspn(line, "\n")] = 0;
-            const char *text = line + strspn(line, " ") + (*line == ' ' ? 6 : 0); /* after "  1  " of a list */
+            /* skip the "  1  " of a numbered list */
+            const char *text = line + strspn(line, " ") + (*line == ' ' ? 6 : 0);
             bool drawing = *line == ' ' && strlen(line) > 80 && strstr(text, "   ");
             if (drawing) fail_msg("%s: more than 80 columns: %s", found.gl_pathv[i], line);
         }
@@ -397,7 +399,7 @@ static void add_own_lesson(void)
     setenv("XDG_DATA_DIRS", folder, 1); /* each lesson is listed once */
 }
 
-/* The lessons of the source tree and of the user, from any folder. */
+/* From any working folder, `lesson` finds the lessons of the source tree and of the user. */
 static void lessons_are_found_by_name(void **state)
 {
     struct talk t;
@@ -739,7 +741,7 @@ static const char *read_file(const char *name)
     return text;
 }
 
-/* Do the lesson, and write a hand-in file under a name that is free. */
+/* Answer the questions of the lesson, and write a hand-in file under a name that no other file has. */
 static void hand_in(struct talk *t)
 {
     char taken[128], file[160];
@@ -1025,7 +1027,7 @@ static void every_allocation_of_a_reader_may_fail(void **state)
     assert_int_equal(chdir(here), 0);
 }
 
-/* ---- the measures elsewhere ---- */
+/* ---- the measures of the lessons' tables in other commands ---- */
 
 /* formats.md: diag6 in hacks of 2 rows has 3, 3 and 2 diagonals: 6, 6 and 4 operands. */
 static void measures_are_shown(void **state)

@@ -119,7 +119,8 @@ static void operations_match_dense_ones(void **state)
     }
 }
 
-/* A product of many blocks, compared row by row with sums that are made in the same order. */
+/* A product so large that it is computed in many blocks, compared row by row with sums whose terms are added in the
+   same order. */
 static void large_products_are_exact(void **state)
 {
     struct talk t;

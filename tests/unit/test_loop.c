@@ -16,7 +16,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-/* Cancels at a tick after `left` earlier ticks. */
+/* Returns true for the first `left` ticks, then cancels the work. */
 static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     int *left = w->user;

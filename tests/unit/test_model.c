@@ -254,8 +254,8 @@ static void test_whatif_shows_before_and_after(void **state)
     talk_says(&t, "whatif format sell 16 f32 reorder rcm", "after   sell");
 }
 
-/* The remarks on the model appear in full once, then as a short mark, and in full again in a file, because a file is
-   read without the earlier output. */
+/* The remarks on the model are printed in full once; later commands print only a mark such as [model: NVIDIA H200]. In
+   a file, the remarks are in full again, because a file is read without the earlier output. */
 static void test_model_is_explained_once(void **state)
 {
     static const char *const predictions[] = {"predict csr-vector", "explain csr-vector", "why not ell",

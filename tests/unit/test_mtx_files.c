@@ -177,8 +177,8 @@ static void truncated_tar_and_xz_are_found(void **state)
     mem_free((char *)m.data);
 }
 
-/* Text before the damage is read, so an error in that text is found first: in line 3, if the text is much longer than
-   one unpacked chunk. An archive whose first name is a matrix is not read to its end. */
+/* The text before the damage is read, and it is much longer than one unpacked chunk, so the message is about the error
+   in line 3 and not about the damage. An archive whose first file is a matrix is not read to its end. */
 static void text_before_damage_is_read(void **state)
 {
     static const struct {

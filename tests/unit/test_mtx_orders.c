@@ -42,8 +42,8 @@ struct given {
 };
 
 /* The position of entry i. With NO_ORDER, the entries are random, have duplicates, and mostly lie in a few long rows.
-   With the other orders, they are a band: BY_ROWS and BY_COLUMNS sort it, and REPEATED sorts it by rows and adds
-   duplicates. */
+   With the other orders, the entries form a band: BY_ROWS and BY_COLUMNS sort the entries, and REPEATED sorts the
+   entries by rows and adds duplicates. */
 static void place_at(enum order order, int64_t i, uint64_t *seed, int *row, int *col)
 {
     int a = (int)(i / 9) % SIDE, b = a + (int)(i % 9) / (order == REPEATED ? 2 : 1) * 7 - 50;

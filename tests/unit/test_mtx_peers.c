@@ -117,7 +117,7 @@ static void the_slow_reader_agrees_on_the_collection(void **state)
     check_collection(compare_with_slow);
 }
 
-/* Check that the comparison can fail, for each kind of change to a matrix and to a refusal. */
+/* Check that the comparison detects each kind of change to a matrix and to an error. */
 static void the_comparison_can_fail(void **state)
 {
     static const char text[] = "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 0\n1 3 2\n2 3 4\n";

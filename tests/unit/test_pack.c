@@ -151,8 +151,8 @@ static void test_memory(void **state)
 
 /* ---- the session and the command ---- */
 
-/* A matrix packed on emu is found again for any device, with its parameters given or left to their defaults. A matrix
-   packed on cpu is found again for emu. */
+/* The session keeps a matrix packed on emu and returns it for any device, whether the parameters are given or left to
+   their defaults. A matrix packed on cpu is also returned for emu. */
 static void test_session(void **state)
 {
     struct talk t;

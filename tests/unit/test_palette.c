@@ -1,6 +1,6 @@
-/* Colours with different meanings are distinguishable in every palette, also for readers who lack one of the three
-   kinds of cones: the steps of density by their lightness; good, warning and bad; the two curves of a plot; and
-   neighbouring rows of a layout. */
+/* Colours with different meanings are distinguishable in every palette, even for readers who lack one of the three
+   kinds of cones. The steps of density differ in lightness. The other colours that must differ are those of good,
+   warning and bad, of the two curves of a plot, and of neighbouring rows of a layout. */
 #include "ui/canvas.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Pictures of large matrices. Sums and samples are compared with plain counts, and rows by length and by warp with
-   naive counts. Other tests check spy's picture before and after counting, and the cursor that all views share. */
+/* Pictures of large matrices. Sums and samples are compared with plain counts, and the pictures of rows by length and
+   by warp are compared with naive counts. Other tests check spy's picture before and after counting, and the cursor
+   that all views share. */
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "session/matrix.h"
@@ -156,7 +157,8 @@ static void values_agree_with_a_loop(void **state)
 
 /* ---- sums ---- */
 
-/* If the sums suit the number of cells, the picture made from the sums equals the picture counted without sums. */
+/* If sums_fit allows the sums to be used for this number of cells, the picture made from the sums equals the picture
+   counted without sums. */
 static void check_sums(const struct csr *A)
 {
     struct sums s;
@@ -553,8 +555,8 @@ static void assert_values(const struct shown *x)
     cell_values_free(&all);
 }
 
-/* The values of a large matrix are sampled first and then looked at in slices, also after zooming, when the counts come
-   from the sums. No work is done twice. */
+/* The values of a large matrix are sampled first. All values are then examined in slices, even after zooming, when the
+   counts come from the sums. No work is done twice. */
 static void values_come_in_slices(void **state)
 {
     (void)state;

@@ -396,7 +396,8 @@ static int64_t longest(const struct csr *A)
     return most;
 }
 
-/* A row processed by one thread is summed in the host's order: equal bit for bit. */
+/* If one thread processes a row, it adds the terms in the host's order, so its result equals the host's result bit for
+   bit. */
 static void check_same(struct bed *bed, const char *precond, const char *name)
 {
     struct err e = {0};

@@ -12,7 +12,7 @@ static char folder[] = "/tmp/warpspy-redirect-XXXXXX";
 
 /* ---- lines ---- */
 
-/* words: the words left for the command, joined in a form that can be typed */
+/* words: the words of the line without the redirection, joined and quoted so that they can be typed again */
 static const struct {
     const char *line;
     bool compares;

@@ -1,6 +1,6 @@
 /* Orderings and derived matrices. For orderings, the tests check permutations, P A P' entry by entry, fill and
-   bandwidth. Scaled and extracted matrices and differences are compared with plain loops. Other tests check refusals,
-   failing allocations and the commands. */
+   bandwidth. Scaled matrices, extracted matrices, and differences between matrices are compared with the results of
+   plain loops. Other tests check refusals, failing allocations and the commands. */
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "machine/device.h"
@@ -206,8 +206,8 @@ static int64_t fill(const struct csr *A)
     return count + n;
 }
 
-/* Each ordering at least halves the number of entries of L. The inverse permutation would also move rows, but would not
-   do this. */
+/* Each ordering at least halves the number of entries of L. If the inverse permutation were applied by mistake, rows
+   would also move, but the number would not be halved. */
 static void test_fill(void **state)
 {
     static const char *const names[] = {"amd", "metis"};
@@ -267,8 +267,8 @@ static int by_degree(const void *a, const void *b)
     return di != dj ? (di > dj) - (di < dj) : (i > j) - (i < j);
 }
 
-/* Cuthill and McKee's rule, read backwards: after each row come its unnumbered neighbours, in order of degree, and
-   neighbours of equal degree in order of number. The roots are not checked. */
+/* Check the rule of Cuthill and McKee on the reversed permutation: after each row come its neighbours that have not
+   come before, sorted by degree; neighbours of equal degree are sorted by row number. The roots are not checked. */
 static void check_rule(const char *name, const struct csr *A, const int *perm)
 {
     struct graph g;
@@ -384,7 +384,7 @@ static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t 
     return --*(int *)w->user > 0;
 }
 
-/* Cancel at each check of the watch. */
+/* Cancel at each call of the watch. */
 static void test_cancelled(void **state)
 {
     struct csr A = made("poisson2d", 400, 400);
@@ -838,7 +838,7 @@ static void test_diff_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        /* this test must precede the tests after which libraries keep memory */
+        /* this test must come first, because libraries keep memory that they allocate in the other tests */
         cmocka_unit_test(test_signal),
         cmocka_unit_test(test_shapes),
         cmocka_unit_test(test_band),

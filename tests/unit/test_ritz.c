@@ -80,8 +80,8 @@ static double lowest(int64_t n)
     return 4 * half * half;
 }
 
-/* A result computed row by row with any budget equals the result computed in one call; after every row, both values are
-   correct. */
+/* Add the rows one by one, with different budgets: whenever the result is settled, the lowest and the highest Ritz
+   value are correct. */
 static void test_growing(void **state)
 {
     (void)state;
@@ -196,7 +196,8 @@ static void assert_values(struct hessenberg *h, double tolerance)
     }
 }
 
-/* Roots of x^k = 1: plain shifts make no progress for eigenvalues on this circle. */
+/* The eigenvalues are the roots of x^k = 1: QR steps with plain shifts make no progress for eigenvalues on the unit
+   circle. */
 static void test_companion(void **state)
 {
     (void)state;
@@ -306,7 +307,7 @@ static void test_condition(void **state)
     *entry(&h, 0, 0) = 2, *entry(&h, 1, 1) = -8, *entry(&h, 2, 2) = 0.5;
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 16, 1e-4);
-    *entry(&h, 3, 2) = 1.2; /* with the entry below the square part, 0.5 becomes 1.3 */
+    *entry(&h, 3, 2) = 1.2; /* the norm of the last column is now sqrt(0.5^2 + 1.2^2) = 1.3 instead of 0.5 */
     assert_true(ritz_condition(h.H, 4, 3, &c, &e));
     assert_near(c, 8 / 1.3, 1e-4);
     *entry(&h, 3, 2) = 0, *entry(&h, 1, 1) = 0;

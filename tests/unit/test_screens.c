@@ -1,8 +1,8 @@
-/* The full screen: every view, after its keys were pressed, in three sizes, in UTF-8 and ASCII, and in 256 colours, 8
-   colours and none. The screens are compared with tests/golden/screens/STATE.SIZE.txt. Such a file holds each layer of
-   characters, and each layer of styles, once, under the names of all screens that share it.
-   tests/golden/screens/palettes.txt lists the letters of styles and their escape sequences in each palette. The output
-   to a terminal is compared with these escape sequences. */
+/* The full screen: every view, in the states that a table lists. Each state is drawn in three sizes, in UTF-8 and
+   ASCII, and with 256 colours, with 8 colours and without colours. The screens are compared with
+   tests/golden/screens/STATE.SIZE.txt. Such a file holds each layer of characters, and each layer of styles, once,
+   under the names of all screens that share it. tests/golden/screens/palettes.txt lists the letters of styles and their
+   escape sequences in each palette. The output to a terminal is compared with these escape sequences. */
 #include "kits/golden_kit.h"
 #include "session/args.h"
 #include "session/command.h"

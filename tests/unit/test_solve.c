@@ -75,7 +75,7 @@ static void test_threads(void **state)
     bed_free(&bed);
 }
 
-/* `step N` does N iterations and pauses; `stop` keeps x and its residual. */
+/* `step N` runs N iterations and pauses; `stop` keeps x and its residual. */
 static void test_steps(void **state)
 {
     (void)state;

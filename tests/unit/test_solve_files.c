@@ -1,5 +1,5 @@
-/* Every solver on every square real matrix of the collection with up to 2000 rows: it ends with a reason, and if it
-   reports convergence, the residual computed here is small. */
+/* Every solver on every square real matrix of the collection with up to 2000 rows: each solve ends with a reason, and
+   if the solve reports convergence, the residual computed here is small. */
 #include "kits/collection.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
