@@ -20,7 +20,7 @@ double ruler_at(const struct ruler *r, double v)
     return at > 1 ? 1 : at > 0 ? at : 0;
 }
 
-/* 1, 2 or 5 times a power of ten, so that `most` steps suffice for the length. */
+/* The smallest step that is 1, 2 or 5 times a power of ten and fits into the length at most `most` times. */
 static double round_step(double length, int most)
 {
     double raw = length / most, ten = pow(10, floor(log10(raw))), times = raw / ten;
@@ -37,7 +37,7 @@ static int even_ticks(const struct ruler *r, int most, double *tick)
     return n;
 }
 
-/* Write each power of ten or, if there would be more than `most`, every second, third, ... power of ten. */
+/* Write each power of ten or, if that would be more than `most` ticks, every second, third, ... power of ten. */
 static int power_ticks(const struct ruler *r, int most, double *tick)
 {
     int first = (int)ceil(log10(r->low) - 1e-9), last = (int)floor(log10(r->high) + 1e-9), n = 0;
@@ -110,7 +110,7 @@ void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, i
     axis_across(f, r, x, y + lines + GAP / 4, w, lines, name);
 }
 
-/* end: the position of the lowest number, which is 1 at the lower end of the axis and 0 at the upper end. */
+/* end: 1 if the lowest number is at the lower end of the axis, 0 if it is at the upper end. */
 static void axis_aside(struct figure *f, const struct ruler *r, double x, double y, double h, double w, int end)
 {
     double tick[TICKS_MOST];

@@ -25,13 +25,14 @@ void beside_duty_is(enum beside what, const struct beside_duty *duty);
 enum beside beside_serve(struct session *s, enum beside what);
 enum beside beside_served(void);
 
-/* Lines that were typed while a command runs; they run after the command. beside_queue takes ownership of the line and
-   returns false if too many lines wait. beside_next_line returns the oldest line, to be released with mem_free; NULL:
-   none. */
+/* Lines that the user types while a command runs; they run after the command. beside_queue takes ownership of the line
+   and returns false if too many lines wait. beside_next_line returns the oldest line, to be released with mem_free;
+   NULL: none. */
 bool beside_queue(char *line);
 char *beside_next_line(void);
 int beside_lines(void);
-/* Was Ctrl-C pressed? If so, clear its flag and, like a shell, drop the lines typed ahead and the unfinished line. */
+/* Was Ctrl-C pressed? If so, clear the interrupt flag and, like a shell, drop the lines typed ahead and the
+   unfinished line. */
 bool beside_interrupted(void);
 
 /* Keys for the running work itself. The main thread handles them between two steps of the work. -1: no key. */

@@ -16,7 +16,7 @@ struct look {
     uint32_t rgb; /* 0: the terminal's own colour */
     uint8_t ansi; /* SGR number of one of 16 colours; 0: the terminal's own colour */
     bool bold, reverse;
-    uint8_t eight; /* SGR number of one of 8 colours; 0: the number of the less bright variant of `ansi` */
+    uint8_t eight; /* SGR number of one of 8 colours; 0: `ansi`, or its dark variant if `ansi` is bright */
     uint8_t index; /* number of one of 256 colours; 0: the number nearest to rgb */
 };
 static const struct look looks[ST_COUNT] = {
@@ -137,13 +137,13 @@ static int cube_level(uint32_t v)
     return v < 48 ? 0 : v < 115 ? 1 : (int)(v - 35) / 40;
 }
 
-/* The number of one of 16 colours from its SGR number. */
+/* The index, 0 to 15, of the colour that has this SGR number. */
 static int index_of_sgr(int sgr)
 {
     return sgr >= 90 ? sgr - 82 : sgr - 30;
 }
 
-/* The index of one of 8 colours; -1 for grey, which these terminals would show as black. */
+/* The index of one of 8 colours; -1 for grey, which terminals with 8 colours would show as black. */
 static int eight_of(const struct look *k)
 {
     int sgr = k->eight ? k->eight : k->ansi > 90 ? k->ansi - 60 : k->ansi;
@@ -171,7 +171,7 @@ bool style_reverse(enum style st)
     return looks[st].reverse;
 }
 
-/* ---- escape sequences of text with colours ---- */
+/* ---- escape sequences for coloured text ---- */
 
 enum { INK_BYTES = 40 };
 struct ink {

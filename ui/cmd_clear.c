@@ -1,4 +1,4 @@
-/* clear: an empty terminal. */
+/* clear: clears the terminal. */
 #include "session/command.h"
 #include "session/front.h"
 #include "session/output.h"

@@ -38,8 +38,8 @@ static bool kind_of(const struct args *a, enum export_kind *out, struct err *e)
     char safe[256];
     if (find_kind(as ? as : dot && !strchr(dot, '/') ? dot + 1 : "", out)) return true;
     return fail(e, E_USAGE,
-                "the name `%s` does not show the kind of file; end it in .txt, .svg, .png, .json or .csv, or add "
-                "`as KIND`",
+                "the name `%s` does not show the kind of file; end the name in .txt, .svg, .png, .json or .csv, or "
+                "add `as KIND`",
                 print_safe(file, strlen(file), 60, safe, sizeof safe));
 }
 
@@ -274,16 +274,15 @@ const struct command command_export = {
     .name = "export",
     .grammar = "VIEW FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
-    .help =
-        "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
-        "show the part of the view that was shown last; the size is in characters, 120x40 by default. Pictures\n"
-        "have axes with numbers; curves are smooth lines, and a pixel or square of spy shows the density, the sign\n"
-        "or the largest |a| (see `help spy`). `light` draws on a white background. JSON files hold an array of\n"
-        "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
-        "the last runs, solve writes the iterations, race writes its table, and lu writes the factors. `force`\n"
-        "replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
-        "    export spy a.png\n"
-        "    export rows rows.csv\n"
-        "    export solve residual.svg size 100x30 light",
+    .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
+            "show the part of the view that was shown last; the size is in characters, 120x40 by default. Pictures\n"
+            "have axes with numbers; curves are smooth lines; in spy, a pixel or square shows the density, the sign\n"
+            "or the largest |a| (see `help spy`). `light` draws on a white background. JSON files hold an array of\n"
+            "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
+            "the last runs, solve writes the iterations, race writes its table, and lu writes the factors. `force`\n"
+            "replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
+            "    export spy a.png\n"
+            "    export rows rows.csv\n"
+            "    export solve residual.svg size 100x30 light",
     .run = run_export,
 };

@@ -18,8 +18,8 @@
 
 enum { SLOTS_MOST = 100000 };
 
-/* In JSON, print one array with its values, and the row of each slot, which is -1 for padding and for slots that are
-   part of no row. */
+/* In JSON, print one array with its values, and the row of each slot, which is -1 for padding and for slots that
+   belong to no row. */
 static void say_array(struct out *o, const struct stored *S, int k, double *value, double *row)
 {
     const struct array *x = &S->a[k];

@@ -84,10 +84,11 @@ const struct command command_rows = {
     .name = "rows",
     .grammar = "[MATRIX]",
     .about = "draw the lengths of the rows",
-    .help = "Draws a histogram of the row lengths, with their quantiles, the numbers of the longest rows, and the\n"
-            "cost of a warp that computes 32 neighbouring rows with one thread each, relative to the same entries\n"
-            "spread evenly over the threads. `view rows` lists the rows of each length; its key t switches to the\n"
-            "cumulative histogram, the rows sorted by length, and the warps.\n"
+    .help = "Draws a histogram of the row lengths, and prints their quantiles, the numbers of the longest rows, and\n"
+            "the cost of a warp. This cost is the time of a warp that processes 32 neighbouring rows, one row per\n"
+            "thread, relative to its time if the same entries were spread evenly over the threads. `view rows` lists\n"
+            "the rows of each length; its key t switches to the cumulative histogram, the rows sorted by length, and\n"
+            "the warps.\n"
             "    rows",
     .run = run_rows,
     .rows_only_in_json = true,

@@ -58,7 +58,7 @@ static const struct dump *dump_of(const char *file, struct err *e)
     char safe[256];
     for (int i = 0; i < COUNT(dumps); i++)
         if (dot && !strcmp(dot + 1, dumps[i].name)) return &dumps[i];
-    fail(e, E_USAGE, "the name `%s` does not show the kind of file; end it in .txt, .ansi, .svg or .png",
+    fail(e, E_USAGE, "the name `%s` does not show the kind of file; end the name in .txt, .ansi, .svg or .png",
          print_safe(file, strlen(file), 60, safe, sizeof safe));
     return NULL;
 }

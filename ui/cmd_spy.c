@@ -119,8 +119,8 @@ static bool spy_data(struct session *s, const struct csr *A, int h, int w, enum 
     return ok;
 }
 
-/* *by receives the choice that follows the word `by`, and the view keeps this choice. If there is none, *by receives
-   what the view shows now (SPY_COUNT without a view). */
+/* *by receives the choice that follows the word `by`, and the view keeps this choice. If the word `by` is missing, *by
+   receives what the view shows now (SPY_COUNT without a view). */
 static bool choose_by(const struct args *a, const struct matrix *m, struct view_state *st, enum spy_by *by,
                       struct err *e)
 {

@@ -43,7 +43,7 @@ const struct command command_view = {
     .about = "show a view full screen, with keys",
     .help = "Tab or a digit shows another view, ? lists the keys, : begins a command, q leaves. Click to move the\n"
             "cursor, and turn the wheel to zoom or scroll; m switches the mouse off. The panes race and lu appear\n"
-            "once the commands of these names have run.\n"
+            "once the commands race and lu have run.\n"
             "    view spy",
     .run = run_view,
 };

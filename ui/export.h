@@ -19,7 +19,7 @@ struct export
     enum export_kind kind;
     int w, h; /* in characters */
     bool light;
-    bool place; /* with the zoom and scroll position of the screen; otherwise from the start */
+    bool place; /* keep the zoom and scroll position of the screen; otherwise, begin at the start */
 };
 /* Read a size such as "120x40" and check its limits; NULL leaves w and h unchanged. */
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);

@@ -15,8 +15,8 @@ void figure_free(struct figure *f)
     *f = (struct figure){0};
 }
 
-/* Make room for n more items in `items`, which is array number `array` of the figure. Returns the array, which may have
-   moved, or NULL. */
+/* Make room for n more items in `items`, an array of the figure whose capacity is f->room[array]. Returns the array,
+   which may have moved, or NULL. */
 static void *grown(struct figure *f, int array, void *items, int64_t used, int64_t n, size_t size)
 {
     int64_t *room = &f->room[array], want = 2 * (used + n);

@@ -18,14 +18,14 @@ struct shape {
     double strength; /* 1: the colour of the style; towards 0, the colour of the background */
     double x, y, w, h;
     double width;    /* for lines only; a thin line has width 1 */
-    int64_t from, n; /* the number of points of a line, or of bytes of words */
+    int64_t from, n; /* a line has n points, and words have n bytes, beginning at `from` */
 };
 struct figure {
     struct shape *shape; /* all three arrays are owned */
     double *point;       /* x and y of each point */
     char *text;
     int64_t nshapes, npoints, nbytes, room[3];
-    double bottom; /* the lowest shape ends here */
+    double bottom; /* y of the lower edge of the lowest shape */
     bool failed;   /* a shape is missing, because there was not enough memory */
 };
 enum side { SIDE_LEFT, SIDE_MIDDLE, SIDE_RIGHT };
@@ -55,18 +55,20 @@ struct ruler {
 /* The position of v on the ruler, from 0 (low) to 1 (high), and never outside this range. */
 double ruler_at(const struct ruler *r, double v);
 enum { TICKS_MOST = 64 };
-/* Write round numbers between low and high to tick, with at most `most` steps between them. Returns their number. */
+/* Fill `tick` with round numbers between low and high; at most `most` steps lie between the first and the last number.
+   Returns the number of ticks. */
 int ruler_ticks(const struct ruler *r, int most, double tick[TICKS_MOST]);
-/* An axis to the right, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin lines
-   go up from the ticks, h cells. Takes AXIS_LINES lines. */
+/* Draw a horizontal axis, w cells wide, with numbers below it and `name` below its right end. If h is above 0, thin
+   lines, h cells long, go up from the ticks. The axis takes AXIS_LINES lines. */
 enum { AXIS_LINES = 2 };
 void axis_across(struct figure *f, const struct ruler *r, double x, double y, double w, double h, const char *name);
-/* The axis below `lines` lines of bars, which begin at line y; it takes AXIS_LINES lines. Thin lines go up to line y.
- */
+/* Draw the axis of a bar chart whose bars take `lines` lines from line y on. The axis is below the bars and takes
+   AXIS_LINES lines. Thin lines go up to line y. */
 void axis_below_bars(struct figure *f, const struct ruler *r, double x, int y, int lines, double w, const char *name);
-/* An axis upwards, h cells high from its upper end y, with numbers to the left, and thin lines w cells to the right. */
+/* Draw a vertical axis that begins at the bottom. It is h cells high, its upper end is at y, its numbers are to the
+   left, and thin lines, w cells long, go to the right. */
 void axis_up(struct figure *f, const struct ruler *r, double x, double y, double h, double w);
-/* An axis downwards, with numbers to the left. */
+/* Draw a vertical axis that begins at the top, with numbers to the left. */
 void axis_down(struct figure *f, const struct ruler *r, double x, double y, double h);
 
 #endif

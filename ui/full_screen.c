@@ -34,7 +34,7 @@ static struct {
     bool mouse;     /* the user has turned the mouse on */
     bool active;    /* ncurses reports mouse events */
     bool open;
-    char enter[64];     /* the escape sequence that enters the full screen again, after the first time */
+    char enter[64];     /* reopens the full screen; ncurses opens it the first time */
     SCREEN *screen;     /* NULL: not opened yet */
     TERMINAL *learned;  /* the entry that was read first; readline may use it, so it stays until the end */
     TERMINAL *terminal; /* terminal of the screen; readline uses another TERMINAL */

@@ -11,7 +11,7 @@
 
 /* The guardian's script sleeps until a line arrives or the pipe closes. A line is 1 or 0 (the full screen is on or
    off), `end`, or terminal modes that this program has set. The script restores the modes only if the terminal still
-   has modes of this program. It first waits, so that a shell that edits lines itself has set its own modes by then. */
+   has modes of this program. It first waits, which gives a shell that edits lines time to set its own modes. */
 static const char script[] = "exec 3<&1; full=0; ours=\n"
                              "while read -r line; do\n"
                              "case $line in [01]) full=$line;; end) exit 0;; *) ours=\"$ours $line \";; esac\n"

@@ -14,7 +14,7 @@
 /* Time between two lines of progress, in us; a view is redrawn three times as often. */
 static const double REDRAW_US = 0.1e6;
 
-/* Open the full screen for running work; it stays open until live_calm. */
+/* Open the full screen for running work; it stays open until live_calm closes it. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
 {
     screen_explorer(s)->pane = v;

@@ -154,8 +154,8 @@ static const struct {
     {NULL, "INPUTRC",
      "The file of key bindings for the prompt, as in every program that uses readline; the application name is "
      "warpspy."},
-    {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, the folders of the files below."},
-    {NULL, "XDG_DATA_HOME, XDG_DATA_DIRS", "Their folders warpspy/lessons may hold lessons of your own, NAME.txt."},
+    {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, they replace ~/.config and ~/.local/state in the paths below."},
+    {NULL, "XDG_DATA_HOME, XDG_DATA_DIRS", "Folders in which warpspy/lessons/NAME.txt may be a lesson of your own."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "How threads wait for one another. If neither is set, threads soon sleep, which is best on a busy machine; "
      "`active` is best for measurements of small matrices on an idle machine."},

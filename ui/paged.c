@@ -176,7 +176,7 @@ static bool show_program(struct session *s)
     return false;
 }
 
-/* Was a line typed ahead? The pager would take it as keys. */
+/* Was a line typed ahead? The pager would read the line as keys. */
 static bool is_typed_ahead(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

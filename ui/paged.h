@@ -15,7 +15,8 @@ void paged_begin(struct session *s);
 void paged_end(struct session *s);
 /* Show the text that is held back, because something else uses the terminal next. */
 void paged_show(struct session *s);
-/* Has text been held back for too long? paged_release prints it. The screen thread calls both while a command runs. */
+/* Has text been held back for too long? paged_release prints it. The screen thread calls both functions while a command
+   runs. */
 bool paged_is_late(void);
 void paged_release(void);
 

@@ -90,7 +90,7 @@ static void paint_block(struct painter *p, int x, int y, uint32_t g)
         paint_shade(p, x, y, k - 0x10);
 }
 
-/* Is dot (x, y) of the canvas set in that style? A cell has 2 x 4 dots. */
+/* Is dot (x, y) of the canvas set, and does its cell have this style? A cell has 2 x 4 dots. */
 static bool dot_at(const struct canvas *c, int x, int y, int style)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};

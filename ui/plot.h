@@ -26,9 +26,9 @@ int plot_level(const struct plot *p, double residual, int dots);
 /* The position of a residual, from 0 at the top of the plot to 1 at the bottom. */
 double plot_depth(const struct plot *p, double residual);
 /* Draw the scale and both axes, and a line at the tolerance if it is above 0. On a canvas with a figure, the caller
-   draws the axis to the right. */
+   draws the horizontal axis. */
 void plot_scale(struct canvas *c, const struct plot *p, double tol);
-/* On a canvas with a figure: the axis to the right, from 0 to far. */
+/* On a canvas with a figure, draw the horizontal axis, from 0 to `far`. */
 void plot_across(struct canvas *c, const struct plot *p, enum ruler_kind kind, double far, const char *name);
 /* Set dot (x, y); a cell has 2 x 4 dots. In ASCII, the cell becomes `letter`. */
 void plot_dot(struct canvas *c, const struct plot *p, int x, int y, enum style st, char letter);

@@ -123,7 +123,7 @@ static void png_done(struct painter *p)
     cairo.fill(((struct png *)p)->context);
 }
 
-/* Pixels at the edge of the line take a part of its colour. */
+/* Pixels at the edge of the line are blended with the background. */
 static void png_line(struct painter *p, uint32_t rgb, double width, int n, const double *xy)
 {
     void *cr = ((struct png *)p)->context;

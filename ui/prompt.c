@@ -119,7 +119,7 @@ static void prepare_marked(int meta)
 }
 
 /* Readline 8.2 crashes if a search of the history is ended by the first key of a sequence, such as Ctrl-X. Such a key
-   ends the search as Ctrl-J does, and nothing more. */
+   only ends the search, as Ctrl-J does. */
 static int safe_in_search(int byte)
 {
     Keymap map = rl_get_keymap();
@@ -466,7 +466,7 @@ bool prompt_beside(struct session *s)
     return false;
 }
 
-/* Show the line that was typed while a command ran, after the prompt, as if the user had just typed the line. */
+/* Show the prompt, followed by the line that was typed while a command ran, as if the user had just typed the line. */
 static char *line_waiting(const char *prompt)
 {
     char *line = beside_next_line();
@@ -562,7 +562,7 @@ char *prompt_ask(struct session *s, const char *prompt)
 
 /* ---- the end of a page ---- */
 
-/* Read a key; the rest of the bytes that the key sends is dropped. */
+/* Read the first byte of a key, and drop the other bytes that the key sends. */
 static bool key_goes_on(void)
 {
     struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};

@@ -44,7 +44,7 @@ int screen_key_now(struct session *s);
 
 /* ---- live.c: members of struct front ---- */
 
-/* Show running work on the full screen until live_calm. */
+/* Show running work on the full screen until live_calm is called. */
 bool live_open(struct session *s, const struct view *v, struct err *e);
 enum turn live_view(struct session *s, const char *name);
 void live_calm(struct session *s);

@@ -1,5 +1,5 @@
-/* A simulated terminal whose keys come from a list. While a stage is set, the functions of term.h use it instead of the
-   terminal. */
+/* A simulated terminal whose keys come from a list. Between stage_begin and stage_end, the functions of term.h
+   use the simulated terminal instead of the real terminal. */
 #ifndef STAGE_H
 #define STAGE_H
 

@@ -37,8 +37,8 @@ void term_draw(const struct canvas *c); /* sends only what changed since the las
 int term_key(int wait_ms);              /* a key, or -1 if no key came in time; wait_ms -1: no limit */
 void term_bytes(bool on); /* on: term_key returns single bytes, for readline; Escape alone is still UI_ESC */
 bool term_typed(void);    /* are there keys that were read but not returned? */
-int term_key_now(
-    void); /* a key that has arrived, UI_RESIZE, or -1 if there is no key; the worker thread handles Ctrl-C */
+/* A key that has arrived, UI_RESIZE, or -1 if there is no key. The thread that runs the command handles Ctrl-C. */
+int term_key_now(void);
 int term_key_between(void); /* a key that interrupts background work, or -1 */
 enum colours term_colours(void);
 void term_mouse(bool on);           /* report clicks and the wheel as keys; initially on */
@@ -48,13 +48,13 @@ void term_mouse_at(int *x, int *y); /* the cell of the last click or wheel event
 void term_signals(void);
 void term_catch_stop(bool on); /* Ctrl-Z sets a flag (on) or stops the program immediately (off) */
 bool term_quiet(bool on);      /* on: keys typed while a command runs are kept but not echoed; returns the old value */
-void term_stop(void);          /* after Ctrl-Z: restore the terminal, stop, and open it again */
+void term_stop(void); /* after Ctrl-Z: restore the terminal, stop the program, and later open the screen again */
 /* Wait for input on stdin or a signal. */
 enum happened { H_NOTHING, H_INPUT, H_INTERRUPT, H_STOP, H_CONTINUE, H_RESIZE };
 enum happened term_wait(int ms);
 bool term_resized(void);      /* was the window resized? Clears the flag */
 bool term_continued(void);    /* was the process continued after kill -STOP? Clears the flag */
-void term_guard(void);        /* start the guardian, and send the present modes to it */
+void term_guard(void);        /* start the guardian, and send the terminal's current modes to it */
 bool term_stop_pressed(void); /* was Ctrl-Z pressed? term_stop clears the flag */
 
 /* ---- guard.c ---- */

@@ -102,7 +102,7 @@ void view_state_copy(struct view_state *to, const struct view_state *from)
     if (to->view->state_copy) to->view->state_copy(to->own, from->own);
 }
 
-/* The first pair of "key what  key what  ...", where two blanks separate pairs, and the text that follows it. */
+/* The first pair of "key what  key what  ...", where two blanks separate pairs; `following` is the text after it. */
 struct key_words {
     const char *key, *what, *following;
     int nkey, nwhat;
@@ -161,7 +161,8 @@ static const char *typing_keys(const struct view_state *st)
     return st->question[0] ? "Enter accept  Esc cancel" : "Enter go there  Esc cancel";
 }
 
-/* On screens too low for the list of panes, the keys that change the pane are listed before the view's own keys. */
+/* If the screen has too few lines for the list of panes, the keys that change the pane are listed before the view's own
+   keys. */
 static void draw_view_keys(struct canvas *c, const char *keys, const struct view_state *st)
 {
     static const char common[] = "? help  q leave";

@@ -51,7 +51,7 @@ struct view {
     bool (*prepares_soon)(struct session *s, const struct view_state *st);
     /* Draw on the canvas. Reads the session and never changes it. */
     void (*draw)(struct canvas *c, struct session *s, struct view_state *st);
-    /* Handle a key, a character or one of enum keys; returns true if the view must be redrawn. */
+    /* Handle a key (a character or a member of enum keys); returns true if the view must be redrawn. */
     bool (*key)(struct session *s, struct view_state *st, int key);
     /* Move the cursor to the element drawn at this cell of the canvas. Returns false if no element is there. NULL: no
        cursor. */

@@ -733,8 +733,8 @@ static void test_failures(void **state)
     refuses(&t, "export solve %s/a.csv", "nothing has been solved yet");
     refuses(&t, "export race %s/a.txt", "no race yet");
     refuses(&t, "export nothing %s/a.txt", "is not a view");
-    refuses(&t, "export spy %s/a", "end it in .txt, .svg, .png, .json or .csv");
-    refuses(&t, "export spy %s/a.b/c", "end it in .txt");
+    refuses(&t, "export spy %s/a", "end the name in .txt, .svg, .png, .json or .csv");
+    refuses(&t, "export spy %s/a.b/c", "end the name in .txt");
     refuses(&t, "export spy %s/a.txt as gif", "after `as`");
     refuses(&t, "export spy %s/a.txt size 20", "120x40");
     refuses(&t, "export spy %s/a.txt size 39x40", "40x10");

@@ -118,7 +118,7 @@ static void screens_become_files(void **state)
     talk_refuses(&t, "screendump", "nothing has been drawn yet");
     talk_line(&t, "gen poisson2d 20; rows");
     talk_refuses(&t, "screendump a.pdf",
-                 "the name `a.pdf` does not show the kind of file; end it in .txt, .ansi, .svg or .png");
+                 "the name `a.pdf` does not show the kind of file; end the name in .txt, .ansi, .svg or .png");
     talk_refuses(&t, "screendump nowhere/a.txt", "nowhere");
     talk_says(&t, "screendump a.txt", "a.txt");
     assert_non_null(strstr(content("a.txt"), "rows counted from 0"));

@@ -28,8 +28,9 @@ static const char example[] = "load samples/thesis4.mtx; ";
 
 /* ---- exact steps ---- */
 
-/* A step as "load val f 3 2 32 0 | 1(0,1) 3(1,2)": access, mask, sectors, refetched sectors, bytes, padding; then for
-   up to four lanes the element with its row and column, or * for padding. */
+/* Write a step as text, such as "load val f 3 2 32 0 | 1(0,1) 3(1,2)". The fields are the access, the array, the mask,
+   the sectors, the refetched sectors, the bytes and the padding. The element of each of up to four lanes follows, with
+   its row and column, or * for padding. */
 static void step_text(const struct tracing *v, int64_t k, char *out, size_t size)
 {
     const struct access_site *p = tracing_site(v, k);
@@ -179,7 +180,7 @@ static void add_request(struct tally *t, const struct trace_sums *s)
     t->lanes += s->lanes;
 }
 
-/* The totals of a step cover the steps up to this step: compare with totals computed here from each request. */
+/* The totals of step k cover steps 0 to k. Compare these totals with totals computed here from each request. */
 static void check_sums(const struct tracing *v)
 {
     int64_t counted = 0, padding = 0, lanes = 0;
@@ -385,7 +386,7 @@ static void opens_at_the_launch_with_most_work(void **state)
     assert_true(talk_line(&x.t, "gen poisson2d 100; trace coo-segmented"));
     assert_true(x.t.s.trace->t.nsteps > 1);
     x.t.s.trace->lane = 31;
-    /* All lanes have rows, so nothing diverges, and the step does not change. */
+    /* Every lane has a row, so no lane is inactive, and the chosen lane stays the same. */
     assert_true(talk_line(&x.t, "trace csr-scalar"));
     assert_int_equal(x.t.s.trace->lane, 31);
     assert_true(talk_line(&x.t, "load samples/thesis4.mtx; trace csr-scalar step 9"));
@@ -398,7 +399,7 @@ static void rows_go_to_their_warp(void **state)
     struct screen x;
     (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
-    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp takes rows like this warp");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if all warps have equally many rows");
     press(&x, "17w");
     press(&x, "/574\n");
     assert_string_equal(x.st->message, "");
@@ -407,7 +408,7 @@ static void rows_go_to_their_warp(void **state)
     check_says(&x, "/574 3\n", "no lane of this warp is at (574, 3)");
     check_says(&x, "/0\n", "row 0: block 0 warp 0 (17W)");
     assert_true(talk_line(&x.t, "trace coo-atomic"));
-    check_says(&x, "/574\n", "row 574 is not in this warp; t/T block, w/W warp");
+    check_says(&x, "/574\n", "row 574 is not in this warp; ]/[ block, w/W warp");
     screen_close(&x);
 }
 
@@ -464,7 +465,7 @@ static void backward_equals_forward(void **state)
     }
 }
 
-/* Any keys, including answers to questions, on screens of any size. */
+/* Press any keys, including answers to questions, on screens of any size. */
 static void keys_on_all_screens(void **state)
 {
     static const char typed[] =

@@ -1,4 +1,5 @@
-/* Transfers on cpu and emu, with copies on the host: pieces that cover the matrix, refusals, and detected errors. */
+/* Tests of transfers on cpu and emu, whose copies stay on the host: the pieces cover the matrix, invalid plans are
+   refused, and corrupted copies are detected. */
 #include "kits/talk.h"
 #include "kits/transfer_kit.h"
 #include "machine/device.h"
@@ -96,7 +97,7 @@ static void corrupted_copies_are_detected(void **state)
         assert_says(e.text, w->name);
         found++;
     }
-    assert_int_equal(found, WAYS - 2); /* execution alone copies nothing */
+    assert_int_equal(found, WAYS - 2); /* the two ways that only run kernels copy nothing */
     csr_free(&A);
 }
 

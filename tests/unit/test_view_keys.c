@@ -59,7 +59,7 @@ static const struct row *row_of(const char *key)
     return found;
 }
 
-/* Check one key of a view, whose bar describes it by `text`. */
+/* Check one key that the key bar of v describes by `text`. */
 static void check_key(const struct view *v, const char *key, const char *text)
 {
     const struct row *r = row_of(key);
@@ -78,7 +78,7 @@ static void check_entry(const struct view *v, const char *entry)
     for (char *key = strtok(keys, "/"); key; key = strtok(NULL, "/")) check_key(v, key, entry + n + 1);
 }
 
-/* A sentence such as "continue at the prompt resumes" is not the entry of a key. */
+/* An entry such as "continue at the prompt resumes" describes a command, not a key. */
 static bool is_sentence(const char *entry)
 {
     return strstr(entry, " at the prompt ");

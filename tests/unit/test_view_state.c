@@ -238,7 +238,7 @@ static void no_memory_for_a_state(void **state)
     stop(&s, f);
 }
 
-/* The cursor of a view may be far beyond the end of the arrays that the next format has. */
+/* The cursor of a view may be far beyond the end of the next format's arrays. */
 static void a_cursor_beyond_the_end(void **state)
 {
     FILE *f = fopen("/dev/null", "w");

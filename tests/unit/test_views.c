@@ -1,5 +1,5 @@
-/* Every view, on matrices of odd shapes, on screens of odd sizes, after every key: it stays inside its canvas, and each
-   nonzero of a matrix is under some dot of its picture. */
+/* Every view is drawn for matrices of odd shapes, on screens of odd sizes, and after every key. The view stays inside
+   its canvas, and each nonzero of a matrix is under some dot of the picture. */
 #include "session/command.h"
 #include "matrix/csr.h"
 #include "session/front.h"
@@ -230,7 +230,7 @@ static void uniform_looks_uniform(void **state)
     fclose(f);
 }
 
-/* If an allocation inside a view fails, the view is still shown, or the error is about memory. */
+/* If an allocation inside a view fails, either the view is still shown, or the error code is E_MEMORY. */
 static void without_memory(void **state)
 {
     (void)state;

@@ -73,7 +73,7 @@ static bool has_work(const struct session *s, const struct view *v)
     return v->is_running && v->is_running(s);
 }
 
-/* The key x never leaves a view. Pressed just after the work has ended, it therefore does no harm. */
+/* The key x never leaves a view, so it does no harm if the user presses it just after the work has ended. */
 static void say_nothing_runs(struct view_state *st)
 {
     snprintf(st->message, sizeof st->message, "nothing runs in this view that x could stop; q leaves");

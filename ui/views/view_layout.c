@@ -43,7 +43,7 @@ static void follow(struct view_state *st, int64_t line, int64_t total, int room)
     if (st->scroll < 0) st->scroll = 0;
 }
 
-/* Printed text cannot be scrolled: cut the blocks after whole chunks, so that the beginning of each block fits. */
+/* Printed text cannot be scrolled, so cut the blocks, after whole chunks, until the beginning of each block fits. */
 static void cut(struct page *g, int room)
 {
     int64_t left = room;
@@ -147,7 +147,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
     const struct stored *S = own->product ? &own->product->S : NULL;
     bool outside = S && (own->array >= S->narrays || st->item >= S->a[own->array].n);
-    if (outside) own->array = 0, st->item = 0; /* the cursor stayed from another format */
+    if (outside) own->array = 0, st->item = 0; /* the cursor was set in another format, which had more slots */
     return own->product;
 }
 
@@ -258,9 +258,9 @@ static int64_t rank_by_columns(const struct csr *A, int64_t entry)
     return n;
 }
 
-/* Move the cursor to the first slot with an entry of the row, in column col unless that is -1. In formats that keep the
-   order of the entries, the slot has the number of the entry. In formats that store columns, the number of the slot is
-   the entry's rank in the order by columns. */
+/* Move the cursor to the first slot with an entry of the row; if col is not -1, the entry must be in column col. In
+   formats that keep the order of the entries, `entry` is also the number of the slot. In formats that store the entries
+   column by column, the number of the slot is rank_by_columns. */
 static bool find_slot(struct view_state *st, const struct stored *S, int k, const struct csr *A, int64_t entry,
                       int64_t row, int64_t col)
 {

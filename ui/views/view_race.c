@@ -94,7 +94,7 @@ static bool column_range(const struct solve *v, double from, double to, double *
     return true;
 }
 
-/* Put a letter at the end of a curve and, without colours, along it. */
+/* Put a letter at the end of a curve. Without colours, also put letters along the curve. */
 static void put_letters(struct canvas *c, const struct reach *p, const struct race *r, int i)
 {
     const struct racer *x = &r->racer[i];
@@ -131,9 +131,9 @@ static void draw_curve(struct canvas *c, const struct reach *p, const struct rac
 /* Number of points of a curve per cell: about one point per pixel. */
 enum { FINE = 8 };
 
-/* Put the letter of a curve to the right of its end, which is free because curves fall. Two curves may end at the same
-   point, so every second letter is further away; letters of curves that end at the tolerance are above the line of the
-   tolerance, because the name of the line is below it. */
+/* Put the letter of a curve to the right of the curve's end; this place is free because curves fall. Two curves may end
+   at the same point, so every second letter is further away. The name of the tolerance is just below its line, so a
+   letter that would be there is moved up to the line. */
 static void figure_letter(struct figure *to, const struct reach *p, int i, double x, double y, double tol)
 {
     const struct plot *f = &p->frame;
@@ -252,7 +252,8 @@ static void draw_solvers(struct canvas *c, const struct race *r, const struct vi
 
 /* ---- kernels ---- */
 
-/* The number of SpMVs that the kernel did within the total time of the racer that has used the least time. */
+/* Kernels are compared over the same time, which is the time of the racer that has used the least time so far. Returns
+   the estimated number of SpMVs that the kernel did in this time. */
 static double in_equal_time(const struct race *r, const struct racer *x)
 {
     double least = INFINITY;
@@ -261,7 +262,7 @@ static double in_equal_time(const struct race *r, const struct racer *x)
     return x->us > 0 ? (double)x->nmarks * least / x->us : 0;
 }
 
-/* The width of the bars; too narrow for bars if at most 3. */
+/* The width of the bars; if the width is at most 3, no bars are drawn. */
 static int bar_of(const struct canvas *c)
 {
     return c->w - NAME - FIGURES - 4;

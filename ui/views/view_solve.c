@@ -47,7 +47,7 @@ static void draw_phases(struct canvas *c, const struct solve *v, int y)
     }
 }
 
-/* Draw a warning if the residuals have separated; returns the line below the warning. */
+/* Draw a warning if the true residual has separated from the recursive residual; returns the line below the warning. */
 static int draw_alarm(struct canvas *c, const struct solve *v, int y)
 {
     if (!residuals_separated(v)) return y;

@@ -14,7 +14,7 @@ struct view_state;
 
 /* ---- view_solve_rate.c ---- */
 
-/* The mean factor by which the last iterations each changed the residual; 0 if there are too few iterations. */
+/* The mean factor by which each of the last iterations changed the residual; 0 if there are too few iterations. */
 double solve_rate(const struct solve *v);
 /* Whether the true residual has separated from the recursive residual since the solve was last restarted. */
 bool residuals_separated(const struct solve *v);
@@ -24,7 +24,7 @@ double solve_left(const struct solve *v);
 /* The Ritz values of smallest and of largest modulus, from the latest copy of the Hessenberg matrix of gmres. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* residual at that iteration, which differs between solves */
+    double residual; /* the residual after `iterations` iterations, which differs between solves */
     double at_us;
     double re[2], im[2], condition;
 };

@@ -80,7 +80,7 @@ struct spots {
     struct spot *spot; /* of.w * of.h; owned */
     struct picture of;
     enum spy_by by;
-    bool letters; /* characters show what colours would show */
+    bool letters; /* characters instead of colours show the signs or magnitudes */
     struct shades range;
     unsigned sets; /* which sets of signs occur in the picture: bit 1 << (the set without SIGN_NONE) */
 };
@@ -98,7 +98,7 @@ struct spy_state {
 /* The names that users type: count, sign, magnitude; terminated by NULL. */
 extern const char *const spy_by_names[SPY_BYS + 1];
 bool spy_by_find(const char *name, enum spy_by *out);
-/* Can the matrix be shown in this way? Pattern matrices and complex matrices have no signs; the error gives this
+/* Can the picture show `by` for this matrix? Pattern matrices and complex matrices have no signs; the error gives this
    reason. */
 bool spy_by_fits(const struct matrix *m, enum spy_by by, struct err *e);
 /* The user's choice, or the count if the choice does not fit the matrix. */

@@ -37,8 +37,8 @@ struct view_state {
 /* Create the state of a view that was never shown. Call view_state_free even if this fails. */
 bool view_state_new(struct view_state *st, const struct view *v, struct err *e);
 void view_state_free(struct view_state *st);
-/* Prepare the state for showing matrix m, or no matrix if m is NULL. If the state was made for a different matrix, or
-   if the size of the matrix has changed, it is reset. */
+/* Prepare the state for showing matrix m, or no matrix if m is NULL. Reset the state if it was made for a
+   different matrix, or if the size of the matrix has changed. */
 void view_reset(struct view_state *st, const struct matrix *m);
 /* Copy the visible part and the cursor of `from`, unless `from` was made for a different matrix. */
 void view_state_copy(struct view_state *to, const struct view_state *from);

@@ -173,7 +173,7 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
     return true;
 }
 
-/* ---- one cursor with the other views ---- */
+/* ---- the cursor shared with the other views ---- */
 
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
@@ -186,7 +186,8 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
-/* Report that the warp does not reach (row, col), and which warp has the row if all warps take rows like this warp. */
+/* Report that the warp does not reach (row, col). Also report which warp has the row if all warps have equally many
+   rows. */
 static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
 {
     int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;
@@ -198,11 +199,11 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if every warp takes rows like this warp",
+        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if all warps have equally many rows",
                  (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
                  (long long)llabs(there - here), there > here ? 'w' : 'W');
     else
-        snprintf(st->message, size, "row %lld is not in this warp; t/T block, w/W warp", (long long)row);
+        snprintf(st->message, size, "row %lld is not in this warp; ]/[ block, w/W warp", (long long)row);
 }
 
 static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)

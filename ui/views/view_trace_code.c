@@ -26,7 +26,7 @@ static int name_in(const char *text, int length, const char *name, int place)
 
 /* The part of the line that is the access: returns its column, and sets *n to its length. The part is the name of the
    array, if the line contains it. Otherwise, it is the end of that name, because kernels of several formats share one
-   source (col for ell_col). Otherwise, it is the name that ends at the column. */
+   source (col for ell_col). Otherwise, it is the name that ends at `column`. */
 static int access_in(const char *text, int length, const char *array, int column, int *n)
 {
     int place = column - 1 < length ? column - 1 : length - 1, at = name_in(text, length, array, place);

@@ -22,7 +22,7 @@ static bool take_count(struct view_state *st, int k)
     if (k < '0' || k > '9' || st->count > COUNT_LIMIT / 10) return false;
     st->count = 10 * st->count + k - '0';
     snprintf(st->message, sizeof st->message,
-             "%lld: s goes that many steps forward, b back; d, u, p or w repeats that many times",
+             "%lld: s goes that many steps forward, b back; d, u, z or w repeats that many times",
              (long long)st->count);
     return true;
 }
@@ -33,7 +33,7 @@ static bool say(struct view_state *st, const char *text)
     return true;
 }
 
-/* Go to the n-th step of this kind. */
+/* Go to the n-th step that has the mark, forwards (by = 1) or backwards (by = -1). */
 static void find_step(struct tracing *v, struct view_state *st, enum trace_mark mark, int by, int64_t n)
 {
     static const char *const what[] = {"with divergent lanes", "that fetches more sectors than it needs",
@@ -46,7 +46,7 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
         snprintf(st->message, sizeof st->message, "there is no %s step %s", by > 0 ? "later" : "earlier", what[mark]);
 }
 
-/* A request for the same matrix, kernel, format, precision and warp. */
+/* A request for the matrix, kernel, format, precision and warp of this trace. */
 static struct trace_request same_of(const struct tracing *v)
 {
     return (struct trace_request){v->matrix,   v->kernel,  v->real,  v->product->requested,
@@ -140,7 +140,7 @@ static void choose_lane(struct tracing *v, int64_t n)
     v->lane = (int)(((v->lane + n) % LANES + LANES) % LANES);
 }
 
-/* Handle the keys that move by a number of steps, warps or the like; the functions below handle the other keys. */
+/* The keys that move by a number of steps, lanes, warps, blocks or launches. trace_view_key handles the other keys. */
 enum move { MOVE_STEP, MOVE_LANE, MOVE_DIVERGED, MOVE_UNCOALESCED, MOVE_PADDING, MOVE_WARP, MOVE_BLOCK, MOVE_LAUNCH };
 static const struct {
     int key;

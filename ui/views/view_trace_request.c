@@ -4,8 +4,8 @@
 #include "base/text.h"
 #include "microscope/tracing.h"
 
-/* Text such as ", 3-way conflict: 3 lanes add to y[2]". The text names the element that most lanes update, or the
-   first of several such elements. */
+/* Text such as ", 3-way conflict: 3 lanes add to y[2]". The text names the element that the most lanes
+   update, or the first of several such elements. */
 static int say_conflict(struct canvas *c, int x, int y, const struct tracing *v)
 {
     const struct request *r = &v->t.step[v->at];
