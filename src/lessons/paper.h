@@ -18,11 +18,11 @@ struct taken; /* one measurement for a row; defined in paper.c */
    The first row ends with the GPU of the paper. Each other row has a matrix, a format or kernel, a quantity, and the
    number in the paper (or - if the paper has no number). The last row of this example gives the highest ratio of the
    times of two kernels in fp32, over all matrices of the lesson. Each row is printed with our number, measured on the
-   session's device. Formats are packed even if they need much padding. */
+   session's device. Formats are packed even if they need a lot of padding. */
 struct papers {
     int reps;   /* repetitions per measurement; 0: chosen automatically */
-    bool open;  /* the heading was read */
-    bool timed; /* at least one row needed a time */
+    bool open;  /* the heading has been read */
+    bool timed; /* at least one row needs a measured time */
     char gpu[64];
     struct device *dev;
     enum type real; /* precision of the row being read */
@@ -32,7 +32,7 @@ struct papers {
 };
 /* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);
-/* End the table, if one is open: print it with remarks and drop its measurements. */
+/* End the table, if one is open: print the table and its remarks, then free its measurements. */
 bool paper_end(struct session *s, struct papers *p, struct err *e);
 void papers_free(struct papers *p);
 

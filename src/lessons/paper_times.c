@@ -1,4 +1,4 @@
-/* The time of a solver's iteration on a device and on one thread of the host, and the time of dense LU, for paper.c. */
+/* For paper.c: time one iteration of a solver, on a device and on one thread of the host, and time dense LU. */
 #include "paper_times.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -55,7 +55,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     return solve_drain(v, e);
 }
 
-/* Run one cycle to warm up, and time a second cycle. */
+/* Run one cycle to warm up, then time a second cycle. */
 static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
 {
     if (reps != 1 && !iterate(v, cycle, e)) return false;
@@ -67,7 +67,7 @@ static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, stru
     return true;
 }
 
-/* Measure the time between two events by the device's clock, so that it excludes the time that the host waits. */
+/* The time between two events, measured by the device's clock; this time does not include waits on the host. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
@@ -135,7 +135,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct err why = {0};
     double spread;
     *out = (struct paper_times){NAN, NAN, NAN, NAN};
-    if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method, such as lu-serial or lu-paper", of);
+    if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write for example lu-serial or lu-paper", of);
     if (d->kind == DEV_EMU) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;

@@ -13,10 +13,10 @@ struct session;
 
 /* Times in microseconds. NaN: not measured, or measured on the emulator, which has no clock. */
 struct paper_times {
-    double device_us; /* an iteration on the device */
-    double thread_us; /* an iteration on one thread of the host */
-    double factor_us; /* a factorisation */
-    double solve_us;  /* a factorisation and the substitution */
+    double device_us; /* time of one iteration on the device */
+    double thread_us; /* time of one iteration on one thread of the host */
+    double factor_us; /* time of one factorisation */
+    double solve_us;  /* time of one factorisation plus the substitution */
 };
 /* Time the solver that `of` describes, for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the
    same number of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations

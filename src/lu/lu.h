@@ -128,7 +128,7 @@ bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
 
-/* For lu_NAME.c: begin a part, which ends the previous part. The value LU_PARTS only ends the previous part. */
+/* For lu_NAME.c: end the previous part and begin this part. The value LU_PARTS only ends the previous part. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);
 
 #ifdef __cplusplus

@@ -29,7 +29,7 @@ struct bicg_ops {
     void (*qmr_begin)(struct device *d, int64_t n, double *s, const void *r, void *residual, void *dir, void *adir);
     /* r -= omega t; then compute the scalars of both quasi-minimisations */
     void (*qmr_residual)(struct device *d, int64_t n, double *s, const void *t, const void *shadow, void *r);
-    /* Update x and its residual along both directions, then update p like `direction`; record the inner product
+    /* Update x and its residual along both directions, then update p as `direction` does; record the inner product
        residual.residual */
     void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
                        void *dir, void *adir, void *x, void *residual);

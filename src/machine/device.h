@@ -33,7 +33,7 @@ struct device_ops {
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     /* Wait for all launches. Fails if a launch failed (a CUDA error, or an error that the emulator found). */
     bool (*sync)(struct device *d, struct err *e);
-    /* us[0..reps-1] = time of each go(ctx), measured by device events if the device has them. */
+    /* us[0..reps-1] = the time of each call go(ctx), measured with device events if the device has events. */
     bool (*time)(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                  struct err *e);
     /* memory in bytes: free now, and in total */

@@ -51,7 +51,7 @@ struct kernel {
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that the kernel must read; NULL: all arrays */
     bool skips_padding;                       /* stops where a row's padding begins, so it does not read the padding */
-    /* the format's parameters for measurements of this kernel; NULL: the defaults */
+    /* the format's parameters with which this kernel is measured; NULL: the defaults */
     const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     /* is this the best kernel of its format for A? (see kernel_default) NULL: never */

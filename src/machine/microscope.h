@@ -54,7 +54,7 @@ struct scope_array {
     enum role role; /* the role declared by the format or by the kernel's launch */
     int stored;     /* index among the arrays of the stored matrix; -1 for x, y, work arrays and shared memory */
     bool shared;
-    bool integral; /* elements are integers, so a compiler combines a warp's atomic additions to one address */
+    bool integral; /* elements are integers, so a compiler merges a warp's atomic additions to the same address */
     int64_t n;     /* elements of `size` bytes each */
     int size;
     uint64_t base; /* address of element 0; for shared memory, its offset */
@@ -75,7 +75,7 @@ struct access_site {
     int unroll;       /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
 };
 
-/* One access by the active lanes of a warp together. */
+/* One access that the active lanes of a warp make together. */
 struct request {
     int site;
     uint32_t mask;     /* the active lanes, one bit per lane; the other lanes wait or have returned */

@@ -86,8 +86,8 @@ static bool enough(int64_t need, int64_t have, const char *where, const char *wh
                 show_bytes((double)need, a, sizeof a), show_bytes((double)have, b, sizeof b));
 }
 
-/* bytes: needed on the device; result: bytes needed on the host. On cpu and emu, both amounts come from the
-   same memory. */
+/* The device needs `bytes` bytes, and the host needs `result` bytes. On cpu and emu, both amounts come from the same
+   memory. */
 static bool fits(struct device *d, int64_t bytes, int64_t result, const char *what, struct err *e)
 {
     int64_t available, total;

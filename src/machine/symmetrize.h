@@ -154,7 +154,7 @@ bool sym_host_transpose(struct csr *out, const struct csr *A, struct err *e);
 bool sym_host_sym(struct sym *v, struct err *e);
 bool sym_host_paper(struct sym *v, struct err *e);
 
-/* For methods: begin a step, which ends the previous step. The value SYM_STEPS only ends the previous step. */
+/* For methods: end the previous step and begin this step. The value SYM_STEPS only ends the previous step. */
 bool sym_begin_step(struct sym *v, enum sym_step step, struct err *e);
 
 /* ---- arithmetic that host and device share, so that results are bit-identical ---- */
@@ -180,7 +180,8 @@ SYM_BOTH double sym_one_nan(double v)
     return v;
 }
 
-/* (a + b) / 2. If the sum overflows, the operands are halved first, which is exact for such large numbers. */
+/* (a + b) / 2. If the sum overflows, half of a and half of b are added instead; the halves of such large numbers are
+   exact. */
 SYM_BOTH double sym_half(double a, double b)
 {
     double sum = a + b;

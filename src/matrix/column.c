@@ -1,4 +1,4 @@
-/* The columns of a matrix in CSR form: each row is searched for the column, part by part on all threads. */
+/* The columns of a matrix in CSR form: every row is searched for the column, on all threads. */
 #include "column.h"
 #include "base/loop.h"
 #include "base/mem.h"

@@ -157,8 +157,8 @@ static void row_starts(struct build *b, int k, int64_t row0, int64_t row1)
 }
 
 /* Turn the sorted keys of one row of bucket k into entries, which begin at index `to`; entries with equal columns are
-   summed. Returns the index after the last entry. The keys are stored in A->val itself. No unread key lies before the
-   entry that is being written. */
+   summed. Returns the index after the last entry. The keys are stored in A->val itself, but no value overwrites a key
+   that has not been read. */
 static int64_t emit_row(struct build *b, int k, const uint64_t *key, int64_t n, int64_t to)
 {
     struct csr *A = b->A;

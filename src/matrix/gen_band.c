@@ -174,7 +174,7 @@ static bool make_brokendiag(const int64_t *p, uint64_t seed, struct watch *w, st
 const struct generator generator_band = {
     .name = "band",
     .aliases = "banded",
-    .about = "a band of HALF diagonals on either side, of which FILL% of the positions are filled, diagonally dominant",
+    .about = "a band with HALF diagonals on each side of the main one, FILL% filled, diagonally dominant",
     .usage = "band N HALF [FILL%]",
     .params = {{"n", 1000, 1, INT32_MAX, "rows and columns"},
                {"half", 8, 0, INT32_MAX, "half the bandwidth"},
@@ -184,7 +184,7 @@ const struct generator generator_band = {
 
 const struct generator generator_brokendiag = {
     .name = "brokendiag",
-    .about = "a full main diagonal and other diagonals broken into pieces, diagonally dominant (DRM)",
+    .about = "a full main diagonal and other diagonals broken into pieces, diagonally dominant; suits the format drm",
     .usage = "brokendiag N DIAGS",
     .params = {{"n", 4096, 1, INT32_MAX, "rows and columns"},
                {"diags", 9, 1, INT32_MAX, "diagonals, including the main one"}},

@@ -45,7 +45,7 @@ static const struct limits *limits_of(enum type real)
 }
 
 /* The error that underflow may add to the product a b. The error is nonzero only if a, b or a b is subnormal in the
-   type. */
+   type whose limits are l. */
 static double underflow(double a, double b, const struct limits *l)
 {
     if (a == 0 || b == 0 || (a >= l->smallest_normal && b >= l->smallest_normal && a * b >= l->smallest_normal))

@@ -69,7 +69,7 @@ static void walker_mark(const struct csr *A, struct walker *w, struct loop *l)
         w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
 }
 
-/* Move all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */
+/* Advance all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */
 static bool walk_all(const struct csr *A, struct walker *w, int n, struct watch *watch, struct err *e)
 {
     int64_t left = A->rows;

@@ -250,7 +250,7 @@ static void say_padding(const struct sums *s, struct finding *f)
     double stored = share((double)p->slots, (double)s->A->nnz), less = slots_per_nonzero(s->A, spills, &width);
     TEXT(f,
          "%.0f%% of the %lld slots of %s are padding, which takes %.0f%% of the bytes read: row %lld has %lld entries, "
-         "the mean is %.1f",
+         "and the mean is %.1f",
          100 * share((double)p->padding, (double)p->slots), (long long)p->slots, p->shape.format->name,
          100 * padding_share(s), (long long)row, (long long)most, mean_row(s));
     if (!p->shape.format->spills && less < stored)
@@ -265,8 +265,8 @@ static void say_long_row(const struct sums *s, struct finding *f)
     const struct work *w = s->main;
     int64_t row = w->longest_row;
     TEXT(f,
-         "row %lld has %lld entries, the mean is %.1f: block %lld, which stores this row, waits %.0f times as long as "
-         "the average block and finishes last",
+         "row %lld has %lld entries, and the mean is %.1f: block %lld, which stores this row, waits %.0f times as "
+         "long as the average block and finishes last",
          (long long)row, (long long)csr_row_length(s->A, row), mean_row(s), (long long)w->longest_block,
          share(w->longest[WAIT_STEP], share(w->wait[WAIT_STEP], (double)w->blocks)));
     REMEDY(f, "split long rows across threads, or partition by nonzeros");
@@ -276,8 +276,8 @@ static void say_imbalance(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
     TEXT(f,
-         "block %lld of %lld takes %.0f steps, the average block takes %.0f: the other multiprocessors are idle at the "
-         "end",
+         "block %lld of %lld takes %.0f steps, and the average block takes %.0f: the other multiprocessors are idle "
+         "at the end",
          (long long)w->longest_block, (long long)w->blocks, w->longest[WAIT_STEP],
          share(w->wait[WAIT_STEP], (double)w->blocks));
     REMEDY(f, "sort rows by length, or partition by nonzeros");
@@ -287,7 +287,7 @@ static void say_idle(const struct sums *s, struct finding *f)
 {
     TEXT(f, "on average %.1f of 32 lanes are active in a load; rows have %.1f entries",
          share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
-    REMEDY(f, "fewer threads per row, or partition by nonzeros");
+    REMEDY(f, "use fewer threads per row, or partition by nonzeros");
 }
 
 static void say_scatter(const struct sums *s, struct finding *f)
@@ -397,8 +397,8 @@ static void say_bytes(const struct sums *s, struct finding *f)
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),
          k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
-    REMEDY(f, "fewer bytes: %s, a format with fewer indices (bsr, dia, dia-symmetric)",
-           k->real == T_F64 ? "fp32" : "fewer entries");
+    REMEDY(f, "to move fewer bytes, %s or use a format with fewer indices (bsr, dia, dia-symmetric)",
+           k->real == T_F64 ? "use fp32" : "store fewer entries");
 }
 
 /* Is there more padding than entries? Padding costs memory even if the kernel does not read it. */

@@ -77,8 +77,8 @@ static double most(double a, double b)
     return a > b ? a : b;
 }
 
-/* The time in us of a block with these waits. `missed` is the fraction of first accesses to sectors that L2 did not
-   keep. */
+/* The time in us of a block with these waits. `missed` is the fraction of first accesses to a sector for which L2 no
+   longer held the sector. */
 static double life(const double *wait, double missed)
 {
     double ns = wait[WAIT_FIRST] * missed * H.memory_ns;
