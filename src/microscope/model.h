@@ -99,8 +99,8 @@ extern const char *const bound_names[BOUNDS + 1];
 
 struct prediction {
     double us;
-    double launch_us;        /* part of us: launch overhead */
-    double bound_us[BOUNDS]; /* over all launches: the time if this were the only limit */
+    double launch_us;        /* launch overhead, which is included in `us` */
+    double bound_us[BOUNDS]; /* the time of all launches if this were the only limit */
     enum bound bound;
     double dram_bytes, l2_bytes; /* bytes moved by the launches */
 };

@@ -14,7 +14,7 @@ enum {
     WAYS = 4,
     L1_BYTES = 192 << 10, /* bytes; an H100 or H200 has 256 kB, part of which is shared memory */
     BLOCKS_MOST = 32,
-    THREADS_MOST = 2048, /* threads that fit on a multiprocessor of compute capability 8.0 or 9.0 */
+    THREADS_MOST = 2048, /* the maximum number of threads per multiprocessor at compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
@@ -62,8 +62,8 @@ struct queue {
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
     int64_t next;
-    int pending; /* enum wait of the slowest unfinished load, not counting loads of matrix values; -1: there is none */
-    int values;  /* enum wait of the slowest unfinished load of matrix values; -1: there is none */
+    int pending; /* the wait (enum wait) for the slowest unfinished load, except loads of matrix values; -1: none */
+    int values;  /* the wait (enum wait) for the slowest unfinished load of matrix values; -1: none */
     int unroll;
     uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites that have unfinished loads, one bit each */
     bool indices;                             /* a load of indices is unfinished */

@@ -98,8 +98,8 @@ void packed_free(struct packed *p)
 }
 
 /* Pack A up to PACKINGS times and keep the shortest time, because the caches are cold in the first packing. After
-   PACKING_US, no further packing starts, but A is always packed once, even if the machine is so busy that the first
-   packing starts late. */
+   PACKING_US, no further packing starts. A is always packed at least once, even if a busy machine delays the first
+   packing. */
 static bool pack_warm(struct packed *p, const struct csr *A, const struct format *f, const int64_t *param,
                       enum type real, struct err *e)
 {

@@ -67,7 +67,7 @@ struct finding {
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
 
 bool finding_names(const struct finding *f, const char *kernel);
-/* Append names to the remedy: the kernels that apply the remedy and are predicted to be faster than k. `other`: n
+/* Append to the remedy the names of the kernels that apply the remedy and are predicted to be faster than k. `other`: n
    kernels predicted for the same matrix, the fastest first. If no kernel that applies the remedy is faster, remove the
    remedy. */
 void finding_finish(struct finding *f, const struct modeled *k, const struct modeled *other, int n);

@@ -27,9 +27,9 @@ struct trace_sums {
 struct trace_step {
     struct trace_sums sums;
     uint64_t refetched;  /* bit k: the k-th sector of the request's facts was fetched before */
-    int32_t slot[LANES]; /* this step or the last step before it in which the lane accessed a matrix slot; -1: none */
+    int32_t slot[LANES]; /* the latest step, up to this step, in which the lane accesses a matrix slot; -1: none */
     int32_t
-        next[LANES]; /* this step or the first step after it in which the lane accesses a matrix slot or y; -1: none */
+        next[LANES]; /* the first step, from this step on, in which the lane accesses a matrix slot or y; -1: none */
 };
 
 struct matrix;
@@ -87,7 +87,7 @@ enum trace_mark { MARK_DIVERGED, MARK_UNCOALESCED, MARK_PADDING };
 bool tracing_is(const struct tracing *v, int64_t step, enum trace_mark mark);
 /* The nearest step of the kind after (by = 1) or before (by = -1) step `from`; -1: there is none. */
 int64_t tracing_find(const struct tracing *v, int64_t from, int by, enum trace_mark mark);
-/* The nearest step of that source line. `by` and the result -1 have the same meaning as in tracing_find. */
+/* The nearest step that runs the given source line. `by` and the result -1 have the same meaning as in tracing_find. */
 int64_t tracing_line(const struct tracing *v, int64_t from, int by, int line);
 /* Choose step k, or the nearest step if there is no such step. */
 void tracing_go(struct tracing *v, int64_t k);

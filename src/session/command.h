@@ -26,7 +26,7 @@ struct command {
     const char *help; /* a few lines, with an example */
     bool (*run)(struct session *s, const struct args *a, struct err *e);
     bool formula;           /* in the command's line, ' is the transpose operator, not a quote */
-    bool runs_script;       /* the log lists the commands of its script instead of this command */
+    bool runs_script;       /* the command runs a script, whose commands the log lists instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
     bool compares;          /* `>` before a number in the arguments is a comparison and does not redirect the output */
     bool rows_only_in_json; /* text mode prints a drawing or prose, no rows; running the command again to get its rows
@@ -56,7 +56,8 @@ enum got { GOT_LINE, GOT_END, GOT_BAD };
 enum got line_next(FILE *f, char *line, struct err *e);
 /* Run the lines of f, called `name` in messages. If `stop` is set, stop at the first line that fails. */
 bool run_stream(struct session *s, FILE *f, const char *name, bool stop);
-/* Run a command given as separate words, such as load and a file name; quotes and # in them have no special meaning. */
+/* Run a command given as separate words, such as load and a file name; quotes and # in the words have no special
+   meaning. */
 bool run_words(struct session *s, int n, const char *const *word);
 
 #endif

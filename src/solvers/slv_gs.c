@@ -69,7 +69,7 @@ static bool step(struct solve *v, struct err *e)
     return record(v, e);
 }
 
-/* A, b and x are read twice, for the sweep and for the residual; x is written once. */
+/* A, b and x are read once for the sweep and once for the residual; x is written once. */
 static double bytes(const struct csr *A, size_t real, int64_t m)
 {
     (void)m;

@@ -290,9 +290,9 @@ double solve_bytes(const struct solve *v);
 double solve_each_us(const struct solve *v);
 /* Bytes allocated on the device: vectors, matrix, preconditioner, work memory. */
 int64_t solve_memory(const struct solve *v);
-/* gmres: write the Hessenberg matrix of the current cycle to to[(m + 1) * m]; at a restart, write the matrix of the
-   last cycle. The matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg
-   matrix. Waits for the device. */
+/* gmres: fill to[(m + 1) * m] with the Hessenberg matrix of the current cycle or, at a restart, of the last cycle. The
+   matrix has *columns columns of m + 1 rows each. Returns false if this solver has no Hessenberg matrix. Waits for the
+   device. */
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
