@@ -19,8 +19,8 @@ give_fn suggest_offer; /* `user` points to a struct suggest */
 /* Counts the words that begin with `typed`. If there is exactly one such word, `typed` is its abbreviation. */
 struct abbreviation {
     const char *typed;
-    const char *word; /* the last such word that was offered */
-    int n;            /* number of such words */
+    const char *word; /* the last of these words that was offered */
+    int n;            /* number of these words */
 };
 /* `user` points to a struct abbreviation. The offered words must last as long as that struct. */
 give_fn abbreviation_offer;

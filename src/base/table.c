@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-/* Prose is wrapped in its column, which is at least LEAST columns wide, or LEAST_ANSWER if its rank is COLUMN_ANSWER.
-   Details are hidden if an answer in prose would otherwise get fewer than ROOMY columns. */
+/* Prose is wrapped in its column. A column of prose is at least LEAST characters wide, or LEAST_ANSWER characters if
+   its rank is COLUMN_ANSWER. Columns of details are hidden if an answer in prose would otherwise be narrower than ROOMY
+   characters. */
 enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, ROOMY = 30, COLUMN_MOST = 4096 };
 
 struct column {
@@ -170,7 +171,7 @@ static const char *put_aligned(FILE *f, const struct column *c, const char *text
 }
 
 /* Width of the table in terminal columns. If `answer` is 0, no prose is wrapped. Otherwise, prose in columns of rank
-   COLUMN_ANSWER is wrapped to the width `answer`, and other prose is wrapped to LEAST. */
+   COLUMN_ANSWER is wrapped to the width `answer`, and other prose is wrapped to the width LEAST. */
 static int width_of(const struct columns *k, int answer)
 {
     int sum = -GAP;

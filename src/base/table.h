@@ -32,9 +32,10 @@ void table_row(struct table *t);
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e);
 /* table_text prints aligned columns under headings. table_records prints "heading value" lines, with a blank line
-   between rows. `width` is the width of the terminal; 0: no limit. To fit in it, table_text drops columns that
-   have one value in all rows, hides the columns of the lowest rank, and wraps long texts. The first column always
-   stays; notes below the table name the missing columns. table_records continues long values on the next line. */
+   between rows. `width` is the width of the terminal; 0: no limit. If the table is too wide, table_text
+   drops columns that have one value in all rows, hides the columns of the lowest rank, and wraps long texts. The first
+   column always stays; notes below the table name the missing columns. table_records continues long values on the next
+   line. */
 void table_text(const struct table *t, FILE *f, int width);
 void table_records(const struct table *t, FILE *f, int width);
 /* Print text, beginning at column `at`. A word that does not fit in the width is printed at column `indent` of the next

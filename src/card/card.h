@@ -187,8 +187,9 @@ void card_add_advice(struct card_row *r, const char *text);
 bool card_has_time(const struct card *c, double us);
 /* Like card_has_time, but if there is not enough time, the line ends with E_LIMIT and gets the state CARD_LATE. */
 bool card_affords(struct card *c, double us, struct err *e);
-/* The decimal digits, of the CARD_DIGITS of fp64, that a solve with this condition number loses. If it loses all of
-   them, A is singular in fp64; from CARD_DIGITS_F32 on, a solve in fp32 has no correct digit. */
+/* The number of decimal digits that a solve with this condition number loses; at most CARD_DIGITS, the number of digits
+   of fp64. If a solve loses CARD_DIGITS digits, A is singular in fp64. If it loses CARD_DIGITS_F32 or more digits, a
+   solve in fp32 has no correct digit. */
 enum { CARD_DIGITS = 16, CARD_DIGITS_F32 = 7 };
 int card_digits_lost(double condition);
 /* "12,345". The text is returned by value, so that one call to card_say may contain several such texts. */

@@ -20,8 +20,9 @@ static bool is_zero(const struct csr *A, int64_t k)
     return A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
 }
 
-/* Adds the positions of the first `few` zeros (or of the first `few` values that are NaN or inf) at or after `row` to
-   the search. Adds at most FIND_PLACES / 2 positions, so that both kinds fit. */
+/* Adds positions to the list f->place: if `zero` is set, those of the first `few` zeros at or after `row`, otherwise
+   those of the first `few` values that are NaN or inf. Adds at most FIND_PLACES / 2 positions, so that both kinds
+   fit. */
 static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t row, int64_t few, struct err *e)
 {
     const struct csr *A = c->A;
@@ -41,7 +42,7 @@ static bool add_places(struct card *c, struct mtx_find *f, bool zero, int64_t ro
 struct found {
     int n;
     int64_t line[FIND_PLACES];
-    bool more; /* the matrix has more such entries than were searched for */
+    bool more; /* the matrix has more entries of this kind than were searched for */
 };
 
 static struct found lines_of(const struct mtx_find *f, bool zero, int64_t all)

@@ -15,7 +15,8 @@ struct band {
     int64_t lower; /* largest distance in columns from the diagonal to an entry on its left */
     int64_t upper; /* largest distance in columns from the diagonal to an entry on its right */
     int64_t left;  /* sum over all rows of the number of columns between the row's first entry and the diagonal */
-    char *seen; /* [rows + cols]; item rows + column - row is 1 if that diagonal has an entry; shared by all threads */
+    char *seen;    /* [rows + cols]; seen[rows + d] is 1 if the diagonal column - row = d has an entry; shared by all
+                      threads */
 };
 
 static void visit_band(const struct csr *A, int64_t row, void *part)

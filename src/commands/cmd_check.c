@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { CARD_SAYS = sizeof(struct card_text) + 20 }; /* "line: text" in JSON */
-enum { LATE_WIDTH = 36 };                           /* columns for the names of lines that did not run */
+enum { LATE_WIDTH = 36 };                           /* terminal columns for the names of the lines that did not run */
 
 static void out_key(struct out *o, const struct card_row *r, int k)
 {

@@ -10,7 +10,7 @@
 #include <limits.h>
 #include <math.h>
 
-enum { SLICE = 1 << 14 }; /* rows between two checks for cancellation */
+enum { SLICE = 1 << 14 }; /* number of rows between two checks for cancellation */
 
 /* ---- walking over the entries of both matrices ---- */
 
@@ -84,7 +84,7 @@ static bool equal(struct value x, struct value y)
 
 struct found {
     int64_t only_a, only_b, equal, different;
-    long double largest, difference2, norm2; /* long double: squares of doubles could overflow */
+    long double largest, difference2, norm2; /* long double, because squares of doubles could overflow */
     int64_t row, col;                        /* position of the (first) largest difference; -1: none */
     struct value in_a, in_b;
 };
