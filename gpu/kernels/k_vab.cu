@@ -1,5 +1,5 @@
-/* SpMV kernels (matrix-vector products) for VAB. In the first launch, each thread computes four products, whatever the
-   row lengths. In the second launch, each thread adds the sums of the pieces of one row. */
+/* SpMV kernels (matrix-vector products) for VAB. In the first launch, each thread computes four
+   products. In the second launch, each thread adds the sums of the pieces of one row. */
 #include "texture.h"
 #include "formats/fmt_vab.h"
 
@@ -8,9 +8,9 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128, BLOCK_MOST = 1024 };
 
-/* One piece per thread. Element e of the pieces of a thread block is stored in neighbouring slots, so a warp reads 32
-   neighbouring slots of val and of col in each of the four steps; x is gathered. Coalesced stores write the
-   partial sums. */
+/* One piece per thread. Elements with the same index in neighbouring pieces are stored in
+   neighbouring slots, so a warp reads 32 neighbouring slots of val and of col in each of the four
+   steps; x is gathered. Coalesced stores write the partial sums. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK_MOST)
     vab_pieces(GPTR(const T) val, GPTR(const int) col, GPTR(const T) x, GPTR(T) partial)
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(BLOCK_MOST)
     partial[(int64_t)blockIdx.x * blockDim.x + threadIdx.x] = sum;
 }
 
-/* One thread per row: the thread reads the partial sums of the row's pieces from memory or through the texture
+/* One thread per row: the thread reads the row's partial sums from memory or through texture
    units. If each row has n pieces, neighbouring threads read partial sums that are n slots apart. */
 template <typename T, typename SUMS>
 __global__ void vab_rows(unsigned rows, GPTR(const int) row_piece, SUMS partial, T alpha, T beta, GPTR(T) y)

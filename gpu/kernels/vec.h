@@ -126,11 +126,12 @@ static __device__ int64_t vec_stride()
 
 /* ---- passes ---- A pass goes once over its vectors. For each element, the pass does its work and returns the terms of
    SUMS sums; after the last element, one thread computes scalars from the sums. A pass is a struct PASS<AT>, where AT
-   is on_gpu<T> or, on the device cpu, on_host<T>. Its vectors have the types AT::in and AT::out. Its other members:
+   is on_gpu<T> or, on the device cpu, on_host<T>. The vectors of a pass have the types AT::in and AT::out. The other
+   members of a pass:
 
    - enum { SUMS = n }: the number of sums, 0 to 3.
    - enum { MOST = 1 }: the third sum is a maximum instead.
-   - enum { GATHERS = 1 }: its reads are scattered, so more blocks per multiprocessor hide the latency.
+   - enum { GATHERS = 1 }: the reads of the pass are scattered, so more blocks per multiprocessor hide the latency.
    - enum { WIDE = 1 }: an element takes many reads, so a thread processes one element at a time.
    - begin(s): reads the scalars that the pass needs.
    - at(i): processes element i.

@@ -50,7 +50,7 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(csc) = {
     .format = &format_csc,
-    .about = "a stable radix sort by column; a column begins where the column of the sorted entries changes",
+    .about = "a stable radix sort by column; a column begins where the column index of the sorted entries changes",
     .plan = KERNEL_SPACE::plan_by_shape,
     .f32 = KERNEL_SPACE::pack<float>,
     .f64 = KERNEL_SPACE::pack<double>,

@@ -1,5 +1,5 @@
-/* For the packers, p_FORMAT.cu: macros that pass a conversion's arrays to kernels, and steps that several packers
-   share. */
+/* Used by the packers (p_FORMAT.cu): macros that pass the arrays of a conversion to kernels, and steps that several
+   packers share. */
 #ifndef PACK_H
 #define PACK_H
 
@@ -18,7 +18,7 @@
     extern "C" const struct packer PACKER_SYMBOL(id); \
     const struct packer PACKER_SYMBOL(id)
 
-/* Launch arguments: the arrays of the CSR matrix, array k of the result, the first n items of work area r. */
+/* Launch arguments: the arrays of the CSR matrix, array k of the result, and the first n items of work area r. */
 #define PACK_PTR(p) VECTOR("ptr", ROLE_POINTERS, (p)->A->ptr[CSR_PTR], (p)->rows + 1, const int)
 #define PACK_COL(p) VECTOR("col", ROLE_COLUMNS, (p)->A->ptr[CSR_COL], (p)->nnz, const int)
 #define PACK_VAL(p, ...) VECTOR("val", ROLE_VALUES, (p)->A->ptr[CSR_VAL], (p)->nnz, const __VA_ARGS__)

@@ -6,7 +6,7 @@
 
 /* Starts run(arg) on a thread that is never joined. The main thread handles the signals that set flags or end the
    program, so the new thread blocks them; a fault (SIGSEGV, SIGFPE, ...) ends the program in any thread. Returns false,
-   without a call of run, if the system refuses another thread. */
+   without calling `run`, if the system refuses another thread. */
 bool detached_start(void *(*run)(void *arg), void *arg);
 
 #endif

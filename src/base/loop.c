@@ -14,7 +14,7 @@ static const double EVERY_US = 1000; /* between two ticks */
 static _Thread_local struct watch *own;
 static _Thread_local double next_us; /* time at which loop_check ticks again */
 static _Thread_local bool
-    stopped; /* a loop was stopped since loop_enter: all further loops of this thread do nothing */
+    stopped; /* a loop has been stopped since loop_enter: all further loops of this thread do nothing */
 
 static bool all; /* for tests: see loop_check_all */
 

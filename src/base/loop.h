@@ -38,17 +38,17 @@ struct loop {
 /* Set this thread's watch, which may be NULL. Returns the thread's previous watch. */
 struct watch *loop_enter(struct watch *w);
 struct watch *loop_watch(void);
-/* Call watch_tick with this thread's watch. Also returns false if a loop was stopped. */
+/* Call watch_tick with this thread's watch. Also returns false if a loop of this thread has been stopped. */
 bool loop_tick(const char *what, int64_t done, int64_t total, struct err *e);
 
 struct loop loop_of(const char *what, int64_t total);
-/* loop_check is for iterations that take a long time. It returns false once the loop has been stopped. It ticks if 1 ms
-   has passed since the last tick. */
+/* loop_check is for iterations that take a long time. loop_check returns false once the loop has been stopped, and
+   ticks if 1 ms has passed since the last tick. */
 bool loop_check(struct loop *l, int64_t i);
 /* Does a pass over n elements take so long that it should be checked? If the thread has no watch, no pass is checked.
  */
 bool loop_worth(int64_t n);
-/* Returns false with E_CANCELLED if a loop of this thread was stopped since loop_enter. Does not tick. */
+/* Returns false with E_CANCELLED if a loop of this thread has been stopped since loop_enter. Does not tick. */
 bool loop_unbroken(const char *what, struct err *e);
 /* For tests: every check ticks, also in short passes. */
 void loop_check_all(bool on);
