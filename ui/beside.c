@@ -105,8 +105,8 @@ void beside_wait(void)
 
 /* ---- the thread ---- */
 
-/* Wait for input or for a change of `serves`, but at most LOOK_MS, because signals only set flags. If the view has more
-   background work, do not wait. */
+/* Wait for input or for a change of `serves`, but for at most LOOK_MS: signals only set flags, which the screen thread
+   must then check. If the view has more background work, do not wait. */
 static void wait_for_input(enum beside what, bool more)
 {
     struct pollfd fds[] = {{.fd = beside.wake, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};

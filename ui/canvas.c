@@ -313,7 +313,7 @@ void colours_choose(int colours)
     chosen = colours;
 }
 
-/* Inside screen, COLORTERM may describe the outer terminal; screen itself has at most 256 colours. */
+/* Inside GNU screen, COLORTERM may describe the outer terminal; GNU screen itself has at most 256 colours. */
 static bool is_screen(const char *term)
 {
     return !strncmp(term, "screen", 6) && !getenv("TMUX");

@@ -135,7 +135,7 @@ const struct command command_last = {
     .about = "draw the last view again, at another size",
     .help =
         "Draws the last view of spy, rows, layout or the full screen again, at the same position and with the newest\n"
-        "results, in the given columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
+        "results; the size is in columns and rows of text. With --json or --csv, it prints the view's numbers.\n"
         "    spy; last size 120x40",
     .run = run_last,
 };

@@ -35,7 +35,7 @@ void figure_rect(struct figure *f, enum style st, double strength, double x, dou
 /* Begin a line; figure_point continues it. */
 void figure_line(struct figure *f, enum style st, double strength, double width);
 void figure_point(struct figure *f, double x, double y);
-/* A straight line, and a circle of radius r, measured in widths of a cell. */
+/* Draw a straight line, or a circle whose radius r is in widths of a cell. */
 void figure_stroke(struct figure *f, enum style st, double strength, double x0, double y0, double x1, double y1);
 void figure_circle(struct figure *f, enum style st, double x, double y, double r);
 /* One line of text whose left side, middle or right side is at x; y is its upper edge. */

@@ -163,7 +163,7 @@ static const struct {
     {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`; # begins a comment."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
     {NULL, "~/.local/state/warpspy/lessons", "Your answers in the lessons: a file for each lesson."},
-    {NULL, "share/warpspy/samples", "Next to the program's bin: sample matrices and lessons."},
+    {NULL, "share/warpspy/samples", "A folder next to the program's bin, with sample matrices and lessons."},
     {"EXIT STATUS", "0", "All commands succeeded."},
     {NULL, "1", "A command failed, or its output could not be written."},
     {NULL, "2", "The options are wrong."},

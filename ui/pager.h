@@ -19,7 +19,7 @@ struct pager {
     int w, h;         /* the width of the text, and the height of the canvas */
     int first;        /* the first row that is shown */
     int found;        /* the row that the search found last; -1: none */
-    size_t shown;     /* the end of the text that was on the screen so far */
+    size_t shown;     /* where the text ends that has already been on the screen */
     bool typing;      /* the user types `search` */
     char search[80];
     char message[120]; /* shown instead of the keys */

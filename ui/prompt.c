@@ -460,7 +460,7 @@ bool prompt_beside(struct session *s)
         if (!waiting.shown) beside_show();
         rl_callback_read_char();
     }
-    /* until QUIET_US, the prompt is shown only if the user types */
+    /* in the first QUIET_US of the command, the prompt is shown only if the user types */
     bool due = now_us() - s->began_us > QUIET_US && (waiting.changed || !waiting.shown) && *waiting.progress;
     if (due || typed) beside_show();
     return false;

@@ -548,8 +548,9 @@ static void refusals(void **state)
     talk_refuses(&t, "trace csr-scalar step 1000", "`step 1000` is outside 0 .. ");
     talk_refuses(&t, "trace csr-scalar step 5 to 4", "`to 4` is outside");
     talk_refuses(&t, "trace csr-scalar view", "no screen");
-    assert_int_equal(t.s.trace->t.nsteps,
-                     2 + 5 * 3 + 1); /* two for ptr; col, val and x for each of five entries; one for y */
+    assert_int_equal(
+        t.s.trace->t.nsteps,
+        2 + 5 * 3 + 1); /* two steps load ptr, three load col, val and x for each of five entries, and one stores y */
     FILE *f = fopen("/tmp/test_trace_none.mtx", "w");
     assert_non_null(f);
     fputs("%%MatrixMarket matrix coordinate real general\n0 0 0\n", f);

@@ -104,7 +104,7 @@ static void measure(const struct page *g, struct block *b, int w)
     if (b->n == 0) b->lines = 2;
 }
 
-/* The width of the longest name or of the last row number. */
+/* The width of the longest name or of the last row number, whichever is wider, up to LABEL_MOST. */
 int layout_label_width(const struct stored *S)
 {
     char text[32];

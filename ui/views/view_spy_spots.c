@@ -43,7 +43,7 @@ static void add_values(struct spot *s, const struct cell_values *v, int64_t cell
     s->largest = fmax(s->largest, cell_largest(v, cell));
 }
 
-/* The character (x, y) with its dots as braille, still without a colour. */
+/* The character (x, y) with its dots as braille. Its colour is set later. */
 static struct spot spot_at(const struct picture *p, const struct grid *g, int x, int y)
 {
     static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};

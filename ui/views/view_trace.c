@@ -22,7 +22,8 @@ static void columns_of(struct frame *f)
     f->tables = clamp((rest - f->label - 1) / LANE_WIDTH, 0, 4);
 }
 
-/* A small screen has one line of each part; the least informative parts are left out first. */
+/* On a small screen, a part other than the grid has at most one line; the least informative parts are left out first.
+ */
 static void lines_of_small(struct frame *f, int room)
 {
     f->request = 1;
