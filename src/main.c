@@ -198,7 +198,8 @@ static bool run_todo(struct session *s, const struct options *o)
     return ok;
 }
 
-/* Did the user request a view on a terminal that cannot show it? The error is on the screen; the prompt follows. */
+/* Did the user request a view on a terminal that cannot show it? In that case, the error has been printed, and the
+   prompt follows. */
 static bool wants_prompt(const struct session *s, const struct options *o)
 {
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);

@@ -79,10 +79,10 @@ const struct packer *packer_find(const struct format *f, const struct device *d)
    does not fit in the device's memory, and with E_UNSUPPORTED if there is no packer. On failure, *p is NULL. */
 bool packing_begin(struct packing **p, const struct format *f, const struct mat *A, const int64_t *param, bool force,
                    struct err *e);
-/* For timing: plan and pack again into the same memory, and wait. */
+/* For timing: plan and pack again into the same memory, and wait for the device. */
 bool packing_repeat(struct packing *p, struct err *e);
 /* *us receives the median time of `reps` calls of packing_repeat in microseconds. The time is measured on the host, so
-   it includes the copies to the host in `plan`. */
+   it includes the copies to the host that `plan` makes. */
 bool packing_time(struct packing *p, int reps, double *us, struct err *e);
 /* Move the result out of p: S lists the arrays without host data, and M owns the device memory of the arrays and refers
    to S. */

@@ -124,14 +124,14 @@ struct sym_ops {
     /* Split n sorted keys: low receives the lower halves of the keys; ptr[i] receives the index of the first key whose
        upper half is i. */
     void (*unpack)(struct sym *v, const uint64_t *key, int64_t n, int64_t rows, int *ptr, int *low);
-    /* after cut(v, true): write to v->at the number of entries of the result per tile */
+    /* after cut(v, true): count the entries of the result that each tile yields, and write the counts to v->at */
     void (*count)(struct sym *v);
     void (*fill)(struct sym *v); /* write the result, given the prefix sums of v->at */
     /* for a symmetric pattern: compute v->out_val from v->val and v->transposed_val */
     void (*pair)(struct sym *v);
     /* v->at[i] = 1 if key[k][i] differs from key[k][i-1], else 0; then append a 0 */
     void (*flag)(struct sym *v, int k);
-    void (*compact)(struct sym *v, int k); /* write v->packed and v->out_val, each key once */
+    void (*compact)(struct sym *v, int k); /* write each distinct key to v->packed, and its value to v->out_val */
 };
 const struct sym_ops *sym_ops_of(const struct device *d); /* gpu/sym.c */
 

@@ -14,7 +14,8 @@ extern "C" {
 struct device;
 struct err;
 
-/* Steps per thread block along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or the end of a row. */
+/* Number of steps that one thread block takes along the rows of a matrix (gpu/kernels/tiles.h); a step is an entry or
+   the end of a row. */
 enum { TILE = 2048 };
 
 /* n keys, each with a payload. There are two arrays of keys and two arrays of payloads. One array of each kind holds

@@ -1,5 +1,5 @@
-/* Kernels that break a rule on purpose, each with a correct version. The kernels are examples for students and tests of
-   the emulator. Implemented by gpu/kernels/k_wrong.cu. */
+/* Kernels that break a rule on purpose, each with a correct version. The kernels serve students as examples, and they
+   test the emulator. Implemented by gpu/kernels/k_wrong.cu. */
 #ifndef WRONG_H
 #define WRONG_H
 

@@ -43,7 +43,7 @@ void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 /* For a counting sort: replace the counts of n rows in ptr[1 .. n] by the offsets of their first entries. If each entry
-   of row i is then written at ptr[i + 1]++, row i ends up in ptr[i] .. ptr[i + 1] - 1. */
+   of row i is then written at ptr[i + 1]++, the entries of row i end up at ptr[i] .. ptr[i + 1] - 1. */
 void counts_to_offsets(int64_t n, int *ptr);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */

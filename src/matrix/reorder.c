@@ -183,8 +183,8 @@ static int fewest_neighbours(const struct graph *g, const int *row, int n)
     return best;
 }
 
-/* Order one component, starting from a pseudo-peripheral node. To find such a node, search again from a node of the
-   last level as long as the search finds more levels. The order of the last search is the result. */
+/* Order one component, starting from a pseudo-peripheral node. To find such a node, repeat the search from a node of
+   the last level until the number of levels stops growing. The order of the last search is the result. */
 static int component(struct cuthill *c, int root, int *queue, int64_t before, struct err *e)
 {
     for (int i = 0, depth, last, best = 0;; i++) {
