@@ -9,7 +9,7 @@
 #include <math.h>
 #include <time.h>
 
-/* The true residual has separated from the recursive residual if it is more than `separation` times larger. */
+/* The two residuals have separated if the true residual is more than `separation` times the recursive residual. */
 static const double separation = 10;
 
 /* number of iterations between two computations of the true residual, so that these computations take at most half a

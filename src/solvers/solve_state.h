@@ -8,7 +8,7 @@
 
 #include "solve.h"
 
-/* ---- solve_device.c: for all files, slv_*.c and pre_*.c included ---- */
+/* ---- solve_device.c: functions for all files, including slv_*.c and pre_*.c ---- */
 
 /* Set v->ops to the operations of v->dev. */
 void solve_choose_ops(struct solve *v);

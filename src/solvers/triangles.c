@@ -78,9 +78,9 @@ static void free_triangles(struct triangles *t)
     mem_free(t);
 }
 
-/* The right-hand side for U is the result for L. The solve with U reads this result from where the solve with L stored
-   it. v->pre.host is set only after both triangles are complete, because the screen may show the solve in the
-   meantime. */
+/* The right-hand side of the solve with U is the result of the solve with L. The solve with U reads this result from
+   where the solve with L stored it. v->pre.host is set only after both triangles are complete, because the screen may
+   show the solve in the meantime. */
 static bool put_both(struct solve *v, const struct factors *f, const struct order *lower, const struct order *upper,
                      struct err *e)
 {

@@ -14,8 +14,8 @@ struct solve;
 /* Indices in v->pre.note[]: numbers that describe a factorisation. */
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
 
-/* Factors in the pattern of A: L is left of the diagonal, and U is right of it. lower and upper hold the inverses of
-   the diagonals of L and U; NULL: all ones. */
+/* The factors L and U have the sparsity pattern of A: L is left of the diagonal, and U is right of the diagonal. lower
+   and upper hold the inverses of the diagonals of L and U; NULL: all ones. */
 struct factors {
     const struct csr *A;
     const int *diag;     /* [rows] index of each diagonal entry in A->val */

@@ -58,7 +58,7 @@ static bool bench_method(const struct csr *A, const struct sym_method *m, bool w
     double us, spread;
     struct sym_options o = {.method = m, .dev = d, .mode = SYM_SUM, .whole = whole};
     if (!sym_begin(&v, A, &o, e)) return false;
-    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* no work is left to time */
+    if (!whole && (v->copied || !v->pattern_symmetric)) return sym_free(v), true; /* the method has no work to time */
     bool ok =
         median(d, go_sym, v, d->kind == DEV_CUDA ? REPS : 3, &us, &spread, e) && sym_sample(v, e) && sym_get(v, &S, e);
     if (ok) {

@@ -1,5 +1,5 @@
-/* The time to draw one step of a traced warp, and the time of the trace itself, at 10^7 nonzeros. The time to draw is
-   processor time per redraw, the mean and the maximum over the steps, on three screen sizes. Usage: bench_trace
+/* The time to draw one step of a traced warp, and the time of the trace itself, at 10^7 nonzeros. For three screen
+   sizes, the mean and the maximum processor time of a redraw over all steps are printed. Usage: bench_trace
    [KERNEL]... */
 #include "base/clock.h"
 #include "session/command.h"

@@ -1,4 +1,4 @@
-/* Run every command while what it needs does not exist: a matrix, a solve, a race, a factorisation or a trace. The
+/* Run every command without the data that the command needs: a matrix, a solve, a race, a factorisation or a trace. The
    command works, or explains why it does not work. Each command runs after each view has been drawn, and in all forms
    of output. */
 #include "kits/lines_kit.h"

@@ -122,7 +122,8 @@ static void put(const char *path, const void *data, size_t n)
     fclose(f);
 }
 
-/* The commands that the message about a breakdown names are accepted as they are written. */
+/* The message about a breakdown suggests commands, and the program accepts each command exactly as the message writes
+   it. */
 static void advice_after_a_breakdown_can_be_typed(void **state)
 {
     static const char skew[] = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 2 1\n2 1 -1\n";

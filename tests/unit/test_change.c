@@ -1,4 +1,4 @@
-/* Going back in a solve and changing its settings: through the functions, for every solver, and through the
+/* Going back in a solve and changing its settings. The tests call the functions for every solver, and run the
    commands. */
 #include "kits/solve_kit.h"
 #include "kits/talk.h"

@@ -1,4 +1,4 @@
-/* The reference SpMV compared with long doubles, its error bounds, and the verdicts on results. */
+/* The reference SpMV, which is compared with an SpMV in long double; its error bounds; and the verdicts on results. */
 #include "kits/shapes.h"
 #include "base/base.h"
 #include "matrix/csr.h"

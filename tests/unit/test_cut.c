@@ -187,7 +187,8 @@ static void a_solve_that_was_cut_keeps_x(void **state)
     loop_check_all(false);
 }
 
-/* Going back after an interruption between the two parts of an iteration starts that iteration from its beginning. */
+/* If an iteration is interrupted between its two parts and the solve then goes back, the iteration runs again from its
+   beginning. */
 static void a_solve_that_was_cut_can_go_back(void **state)
 {
     (void)state;

@@ -752,7 +752,7 @@ static void inf_and_nan_are_reported_for_every_kind(void **state)
     csr_free(&A);
 }
 
-/* A binary file is read in any order, which a pipe does not allow. */
+/* A binary file is not read from beginning to end, so it cannot be read from a pipe. */
 static void a_binary_file_needs_more_than_a_pipe(void **state)
 {
     static const char *const names[] = {"csr.npz", "level5.mat"};

@@ -250,7 +250,8 @@ static void fortran_exponents_are_rounded_correctly(void **state)
         if (!strpbrk(text, "eE")) strcat(text, "e+0");
         fortran_agrees(text);
     }
-    /* The digits of a number halfway between doubles, then zeros, and sometimes a digit; with leading zeros. */
+    /* Leading zeros, the digits of a number halfway between two doubles, more zeros, and a last digit that is 0 or
+       1. */
     for (int i = 0; i < 2000; i++) {
         char digit = (char)('0' + i % 2), *to = text;
         uint64_t odd = 1ULL << 53 | (next() >> 11) | 1;

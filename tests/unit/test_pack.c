@@ -1,5 +1,6 @@
 /* Conversions on the emulator: every packer with every shape, every precision, several parameters and several thread
-   orders, compared bit for bit with the host's arrays. Also refusals, failing allocations and failing calls. */
+   orders, compared bit for bit with the host's arrays. Other tests check refusals, failing allocations and failing
+   calls. */
 #include "kits/dev_fake.h"
 #include "kits/pack_kit.h"
 #include "kits/shapes.h"

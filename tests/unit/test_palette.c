@@ -41,7 +41,8 @@ static const struct palette {
     {"8, xterm", COLOURS_8, xterm16, -0.01},   {"8, console", COLOURS_8, linux16, -0.01},
 };
 
-/* CIE colour differences: 2.3 is just noticeable side by side, but the characters to compare are not adjacent. */
+/* The minimum CIE colour difference. A difference of 2.3 is just noticeable between adjacent colours, but the
+   characters to compare are not adjacent. */
 static const double APART = 15;
 
 /* ---- colours as sent ---- */

@@ -538,7 +538,7 @@ static void test_choices(void **state)
     }
 }
 
-/* ---- large enough for threads; failures ---- */
+/* ---- matrices large enough for several threads, and failures ---- */
 
 static void test_threads(void **state)
 {

@@ -419,7 +419,7 @@ static void printed_spy_ignores_the_screen(void **state)
     end(&x);
 }
 
-/* After a key between any two slices, the view can be drawn. */
+/* If a key is pressed between any two slices, the view can still be drawn. */
 static void keys_are_handled_between_slices(void **state)
 {
     (void)state;

@@ -338,7 +338,7 @@ static void memory_is_held_at_once(void **state)
     (void)state;
     open_with(&t, OUT_TEXT, "gen poisson2d 20; device fake");
     fake.budget = fake.used;
-    do fake.budget += 20000; /* the loop ends when a single racer fits */
+    do fake.budget += 20000; /* the loop ends when the memory suffices for a race of one solver */
     while (!talk_line(&t, "race cg maxit 20"));
     assert_false(talk_line(&t, "race cg gmres 30 bicgstab maxit 20"));
     assert_says(t.err, "keeps all its 3 racers in memory at the same time");

@@ -80,7 +80,7 @@ static void escape_of(enum style st, enum colours colours, char out[40])
     style_escape(st, colours, out, 40);
 }
 
-/* The terminal's current attributes; colour: the parameters that set it. */
+/* The terminal's current attributes; `colour` holds the parameters of the sequence that set the colour. */
 struct on {
     bool bold, reverse;
     char colour[20];
@@ -213,8 +213,8 @@ static int lines_of(const char *text)
     return n;
 }
 
-/* Print the lines of text that differ from the corresponding lines of `like`, which has as many lines; if f is NULL,
-   only count these lines. */
+/* Print the lines of text that differ from the corresponding lines of `like`, which has the same number of lines; if f
+   is NULL, only count these lines. */
 static int put_unlike(FILE *f, const char *text, const char *like)
 {
     int n = 0;
