@@ -163,7 +163,7 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 const struct command command_why = {
     .name = "why",
     .grammar = "not FORMAT [[of] MATRIX] [f32|f64]",
-    .about = "why a format is not recommended: it does not fit, has too much padding, or is slower, with the cause",
+    .about = "explain why a format is not recommended: it does not fit, has too much padding, or is slower",
     .help = "All kernels are ranked in the same way as in `advise`. The format's best kernel is compared with the\n"
             "best of all kernels: predicted times, memory, and the main extra cost, as found by `explain`.\n"
             "    why not ell; why not dia of A",

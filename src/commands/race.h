@@ -71,9 +71,9 @@ void race_free(struct race *r);
    -1 if the solver ended earlier. */
 double race_iteration_at(const struct racer *x, double us);
 
-/* Does the race still use M? The argument r may be NULL, in this function and in race_moved. */
+/* Does the race still use M? r may be NULL in this function and in race_moved. */
 bool race_uses(const struct race *r, const struct mat *M);
-/* Make the race refer to `to` instead of `from`. */
+/* The matrix `from` has moved to `to`: update the reference to it. */
 void race_moved(struct race *r, const struct mat *from, struct mat *to);
 
 #endif

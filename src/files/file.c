@@ -78,8 +78,10 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
 {
     const struct file_kind *kind = kind_of(s);
     if (!kind->packed && stream_size(s->stream) < 0)
-        return file_bad(s, e, "a %s file cannot be read %s first", kind->name,
-                        stream_is_pipe(s->stream) ? "from a pipe; write it to a file" : "compressed; unpack it");
+        return file_bad(s, e,
+                        stream_is_pipe(s->stream) ? "a %s file cannot be read from a pipe; write it to a file first"
+                                                  : "a compressed %s file cannot be read; unpack it first",
+                        kind->name);
     if (s->part && !kind->has_parts)
         return fail_at(e, E_USAGE, s->where, "`variable` needs a file with named variables, but this file is %s",
                        kind->about);

@@ -135,7 +135,7 @@ static bool is_sorted(const struct csr *C)
     return sorted;
 }
 
-/* ---- transposing and mirroring, by counting ---- */
+/* ---- transposing and mirroring, with counting sorts ---- */
 
 static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
 {
@@ -212,7 +212,7 @@ static bool mirror_entries(const struct csr *C, struct csr *T, enum mirrored how
     return true;
 }
 
-/* Replace C, which holds one triangle by columns, with both triangles. */
+/* C holds one triangle, stored by columns: replace C with the matrix that has both triangles. */
 static bool mirror(const struct source *s, struct csr *C, enum mirrored how, struct watch *w, struct load_info *info,
                    struct err *e)
 {

@@ -32,7 +32,7 @@ struct message {
     int64_t rows, cols, nnz;
     int64_t found;         /* number of sparse variables */
     char name[NAME_ROOM];  /* name of the variable that is read */
-    char text[NAMES_ROOM]; /* names of all sparse variables, or the error */
+    char text[NAMES_ROOM]; /* names of all sparse variables, or the error message */
 };
 
 /* ---- the child process ---- */

@@ -96,7 +96,7 @@ static bool finish_bsr(struct npz *z, struct csr *A, struct load_info *info, str
     return false;
 }
 
-/* data[d][j] is the entry in column j of diagonal offset[d]. Zeros are not entries, as in SciPy. Returns the
+/* data[d][j] is the entry in column j of diagonal offset[d]. As in SciPy, zeros are not entries. Returns the
    number of entries; also writes the entries unless row is NULL. */
 static int64_t diagonal_entries(struct npz *z, int *row, int *col, double *val, double *imag)
 {

@@ -221,8 +221,8 @@ bool body_judge(struct body *b, struct notes *t, struct err *e);
 
 /* ---- mtx_build.c: from entries to rows ---- */
 
-/* Mirror and compress the entries, then free them. Takes at most twice the memory of A. *duplicates is the number of
-   duplicates in the file. */
+/* Mirror the entries, build the compressed rows of A from them, and free the entries. Takes at most twice the memory of
+ *A. duplicates is the number of duplicates in the file. */
 bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *e);
 
 #endif

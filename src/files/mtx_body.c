@@ -1,7 +1,7 @@
 /* Parse the entries of a Matrix Market file on all cores. Only one thread at a time cuts a block of whole lines from
-   the text; this suffices, because copying text is many times as fast as parsing it. Each thread parses its blocks into
-   its own arrays, which it reuses, so that they stay in its cache. The thread then copies the entries, in the order of
-   the file, to the arrays of the whole file. */
+   the text; this suffices, because copying text is many times faster than parsing it. Each thread parses one
+   block after another into the same arrays, so that these arrays stay in the thread's cache. The thread then copies the
+   entries, in the order of the file, to the arrays of the whole file. */
 #include "base/mem.h"
 #include "mtx.h"
 #include "base/stream.h"

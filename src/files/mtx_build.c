@@ -171,8 +171,8 @@ static void place_rows(struct placing *p, int share, int64_t low, int64_t high, 
         }
 }
 
-/* The first row of share t for counting. If there are bands, a share is a band; otherwise each thread has an equal
-   number of rows. */
+/* The first row of share t for counting. If there are bands, a share is a band; otherwise all shares have about
+   the same number of rows. */
 static int64_t share_rows(const struct placing *p, int t)
 {
     int64_t rows = p->A->rows;
@@ -180,8 +180,8 @@ static int64_t share_rows(const struct placing *p, int t)
     return (int64_t)t << p->shift < rows ? (int64_t)t << p->shift : rows;
 }
 
-/* The first row of share t for placing. If there are bands, a share is a band; otherwise each thread has an equal
-   number of entries. rowptr[r + 1] is the start of row r. */
+/* The first row of share t for placing. If there are bands, a share is a band; otherwise all shares have about
+   the same number of entries. rowptr[r + 1] is the start of row r. */
 static int64_t share_entries(const struct placing *p, int t)
 {
     const struct csr *A = p->A;

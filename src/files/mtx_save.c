@@ -183,7 +183,8 @@ static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t
     put_text(p, "\n", 1);
 }
 
-/* The row of entry k, which is `row` or a later row. There may be many empty rows between the two rows. */
+/* The row of entry k, which is `row` or a later row. There may be many empty rows between `row` and the row of
+   entry k. */
 static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 {
     for (int i = 0; i < NEAR; i++, row++)

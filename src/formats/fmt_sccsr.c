@@ -50,7 +50,7 @@ static int *sort_rows(const struct csr *A, struct err *e)
     return row;
 }
 
-/* Count the rows in each segment when rows are assigned to segments by their length alone. */
+/* Count the rows that each segment gets if rows are assigned to segments by length alone. */
 static void cut(const struct csr *A, const int *row, int64_t rows[SCCSR_SEGMENTS])
 {
     int g = 0;

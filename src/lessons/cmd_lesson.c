@@ -66,7 +66,7 @@ struct lesson {
     struct lesson_head head;
     /* the following are used only if questions are asked */
     struct pages pages;
-    struct sheet *sheet;           /* owned; NULL: nothing is kept */
+    struct sheet *sheet;           /* owned; NULL: no answers are kept */
     bool held;                     /* the output of commands is shown when the question above them is answered */
     bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
     char footer[80], heading[200]; /* last line of a page; first line of a page while a question is open */
@@ -400,7 +400,7 @@ static const struct mark *mark_of(const char *line)
     return m;
 }
 
-/* Finish the part that the lines above form. */
+/* Finish the part that the preceding lines form. */
 static bool close_part(struct lesson *L, struct err *e)
 {
     bool ok = L->ended != REFUSED && settle(L, e); /* a failure that was not expected has already been reported */
@@ -535,8 +535,7 @@ static bool find_lesson(const char *typed, char *path, size_t size, struct err *
     if (begun.n == 1 && access(typed, F_OK)) return library_find(begun.name, path, size);
     if (snprintf(path, size, "%s", typed) >= (int)size)
         return fail(e, E_LIMIT, "the path is too long: at most %zu bytes", size - 1);
-    if (!access(path, F_OK) || strpbrk(typed, "/."))
-        return true; /* if the file cannot be opened, the error of the open gives the reason */
+    if (!access(path, F_OK) || strpbrk(typed, "/.")) return true; /* opening the file reports any error */
     library_list(suggest_offer, &near);
     struct message t = {0};
     message_add(&t, "there is no lesson ");

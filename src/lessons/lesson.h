@@ -30,8 +30,8 @@ bool capture_line(struct session *s, const char *line, bool rows, struct capture
 bool capture_quietly(struct session *s, const char *line, struct capture *h, struct err *e);
 /* The rows so far, an array of objects; release with cJSON_Delete. */
 cJSON *capture_rows(struct capture *h, struct err *e);
-/* Check that a line of the text, after the lines that earlier calls found, matches `pattern`: * matches any text, and
-   repeated blanks count as one. */
+/* Search the text for a line that matches `pattern`, and fail if there is none. The search begins after the line that
+   the previous call found. * matches any text, and repeated blanks count as one. */
 bool capture_expect(struct capture *h, const char *pattern, struct err *e);
 void capture_free(struct capture *h);
 
@@ -91,7 +91,7 @@ bool question_answer(struct question *q, const char *text, int64_t line, struct 
 bool question_needs_it(const struct question *q);
 /* Compute the answer. `it` is the output of the commands below the question, or NULL. */
 bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e);
-/* Can questions be asked? If not, the questions are printed with their answers. */
+/* Can questions be asked? If questions cannot be asked, they are printed with their answers. */
 bool question_can_ask(const struct session *s);
 /* Ask the question; after a wrong answer, give a hint and ask again. Returns the number of lines printed. */
 int question_ask(struct session *s, struct question *q, struct score *n);

@@ -114,7 +114,7 @@ static bool read_slack(struct answer *a, char *text, struct err *e)
     a->relative = *end == '%';
     end += a->relative;
     if (end == at + 2 || end[strspn(end, " \t")] || !(v >= 0))
-        return fail(e, E_INPUT, "`%.60s` after +- is not a number or percentage: write for example 5.2 +- 10%%",
+        return fail(e, E_INPUT, "`%.60s` after +- is not a number or percentage: write, for example, 5.2 +- 10%%",
                     at + 2);
     a->slack = a->relative ? v / 100 : v;
     *at = 0;

@@ -40,7 +40,7 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     o->solver = solver_find(name);
     o->sums_host = !strcmp(rest, "sums host");
     if (!o->solver || (*rest && !o->sums_host))
-        return fail(e, E_INPUT, "`%s` is not a solver: write for example jacobi, gmres 30 or gmres 30 sums host", of);
+        return fail(e, E_INPUT, "`%s` is not a solver: write, for example, jacobi, gmres 30 or gmres 30 sums host", of);
     o->m = m ? m : o->solver->restarts ? DEFAULT_M : 0;
     return true;
 }

@@ -265,7 +265,8 @@ static void the_kind_is_detected_from_content(void **state)
     mem_free(data);
     data = read_whole(SAMPLES "csr.npz", &n);
     const struct member npz = {"x.npz", data, n};
-    assert_refused(pack_file("npz.gz", ARCHIVE_FILTER_GZIP, false, &npz, 1), E_INPUT, "cannot be read compressed");
+    assert_refused(pack_file("npz.gz", ARCHIVE_FILTER_GZIP, false, &npz, 1), E_INPUT,
+                   "a compressed SciPy .npz file cannot be read; unpack it first");
     mem_free(data);
     assert_refused(write_file("text.rb", "hello\nworld\n", 12), E_INPUT, "no banner");
     assert_refused(scratch_path("missing.wsb"), E_IO, "No such file");
