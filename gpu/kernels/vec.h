@@ -137,7 +137,7 @@ static __device__ int64_t vec_stride()
    - at(i): processes element i.
    - end(s, t): one thread computes scalars from the sums t, after all elements.
 
-   The last three are functions; GATHERS, MOST and WIDE may be absent. */
+   begin, at and end are functions. GATHERS, MOST and WIDE may be absent. */
 
 struct vec_sums {
     double a, b, c;

@@ -70,7 +70,7 @@ __global__ void brcsd1_records(int64_t blocks, int64_t diagonals, GPTR(const int
     out[record[b] + 1 + d - dnum[b]] = offsets[d];
 }
 
-/* Thread b: the start row that heads record b. */
+/* Thread b writes the first row of block b at the beginning of record b. */
 __global__ void brcsd1_heads(int64_t blocks, GPTR(const int) block, GPTR(const int) record, GPTR(int) out)
 {
     int64_t b = (int64_t)blockIdx.x * PACK_BLOCK + threadIdx.x;

@@ -1,4 +1,4 @@
-/* Threads beside the main thread that nobody waits for. */
+/* Detached threads: no other thread waits for them to end. */
 #include "detached.h"
 #include "base.h"
 

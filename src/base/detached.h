@@ -1,4 +1,4 @@
-/* Threads beside the main thread that nobody waits for. */
+/* Detached threads: no other thread waits for them to end. */
 #ifndef DETACHED_H
 #define DETACHED_H
 

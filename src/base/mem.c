@@ -1,4 +1,4 @@
-/* Memory allocation, aligned like device memory. Tests can make the nth call fail. */
+/* Memory allocation, aligned like device memory. Tests can make the nth allocation fail. */
 #include "mem.h"
 #include "available.h"
 #include "detached.h"

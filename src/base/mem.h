@@ -1,4 +1,4 @@
-/* Allocation. Tests can make any call fail. */
+/* Memory allocation. Tests can make any allocation fail. */
 #ifndef MEM_H
 #define MEM_H
 
