@@ -99,8 +99,8 @@ static bool fetch_x(struct solve *v, struct err *e)
     return true;
 }
 
-/* If a solve is stopped and its matrix has more nonzeros than this, the true residual is computed without compensated
-   sums, so that the prompt returns soon. */
+/* If a solve is stopped and its matrix has more than SOON_NNZ nonzeros, the true residual is computed without
+   compensated sums, so that the prompt returns soon. */
 enum { SOON_NNZ = 1 << 21 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */

@@ -53,8 +53,8 @@ static double load_ours(const struct files *f, const char *path, int threads)
     return us;
 }
 
-/* Measure fast_matrix_market in the same way. The library only fills triplets, and neither sorts nor checks the
-   triplets. */
+/* Measure fast_matrix_market: the second of two loads, as for our reader. The library only fills triplets, and neither
+   sorts nor checks the triplets. */
 static double load_peer(const struct files *f, const char *path, int threads)
 {
     char command[2 * PATH + sizeof script];

@@ -1,5 +1,5 @@
-/* Gauss-Seidel and SOR on cuda:0 compared with the emulator, which processes the rows in the same order: large and
-   small colours, one row per thread and one row per warp. */
+/* Gauss-Seidel and SOR on cuda:0 compared with the emulator, which processes the rows in the same order. The tests
+   cover colours with many rows and with few rows, and sweeps with one row per thread and with one row per warp. */
 #include "kits/precond_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"

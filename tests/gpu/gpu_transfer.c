@@ -6,8 +6,8 @@
 
 #include <math.h>
 
-/* Before transfer_measure times a way of copying, it compares the data with what was sent, and the result with the
-   reference. */
+/* Before transfer_measure times a method of copying, transfer_measure compares the copy with the original data, and the
+   result with the reference. */
 static void measured(const char *generator, int64_t a, int64_t b, int pieces, int streams, enum type real)
 {
     struct csr A = {0};

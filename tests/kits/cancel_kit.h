@@ -8,9 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A line of the command, and the line `before` that prepares it. The matrix A exists already, and so do the files that
-   cancel_files makes: a.mtx, a.wsb, a.npz, a.mtx.gz and others. Words in capitals are replaced: GRID and SQUARE by
-   generators of the chosen size, and EACH by every entry of the registry `each`. */
+/* A command line to interrupt, and the line `before`, which runs first to prepare the command. The matrix A exists
+   already, and so do the files that cancel_files makes: a.mtx, a.wsb, a.npz, a.mtx.gz and others. Words in capitals are
+   replaced: GRID and SQUARE by generators of the chosen size, and EACH by every entry of the registry `each`. */
 struct cancel_case {
     const char *command, *before, *line;
     const struct registry *each;
@@ -24,7 +24,7 @@ struct cancel_line {
 };
 /* All lines for matrices of about `nonzeros` nonzeros; the caller frees them with free(). NULL: not enough memory. */
 struct cancel_line *cancel_lines(double nonzeros, int *n);
-/* The first command of the registry without a case; NULL: every command has a case. */
+/* The first command in the registry for which there is no case; NULL: every command has a case. */
 const char *cancel_missing(void);
 /* Write the line that makes the matrix A. */
 void cancel_matrix(double nonzeros, char out[CANCEL_LINE]);

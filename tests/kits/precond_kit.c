@@ -303,7 +303,8 @@ static void make_comb(int n, int reach, struct csr *A)
     mem_free(val);
 }
 
-/* Check runs of levels whose results do not all fit in shared memory, and rows so long that each row takes a warp. */
+/* Check long runs of narrow levels whose results do not all fit in shared memory, and rows so long that each row takes
+   a warp. */
 void check_preconds_long_runs(const char *device)
 {
     static const int combs[][2] = {{9000, 1}, {5000, 5}, {300, 30}};

@@ -1,4 +1,4 @@
-/* Helpers of the tests of stored matrices: small matrices, and comparison of slots with expected slots. */
+/* Helpers for the tests of stored matrices: small matrices, and comparison of slots with expected slots. */
 #ifndef STORED_KIT_H
 #define STORED_KIT_H
 

@@ -460,7 +460,7 @@ static void test_memory(void **state)
 /* ---- the verdict ---- */
 
 static const struct {
-    const char *make, *kind, *solve, *store, *problem; /* problem: NULL if none is expected */
+    const char *make, *kind, *solve, *store, *problem; /* problem: NULL if no problem is expected */
 } verdicts[] = {
     {"gen poisson2d 20", "symmetric positive definite", "cg, with precond", "dia: 5 diagonals", NULL},
     {"load tests/files/negative.mtx", "symmetric negative definite", "`let N = -negative`", "dia: 3 diagonals", NULL},

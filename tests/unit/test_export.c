@@ -377,8 +377,8 @@ static int times_in(const char *text, const char *part)
     return n;
 }
 
-/* Each plot of a view has its lines as paths, and axes with numbers and names. It contains none of the letters and dots
-   that a terminal shows. */
+/* Each plot of a view has its lines as paths, and axes with numbers and names. The plot contains none of the letters
+   and dots that a terminal shows. */
 static void test_svg_axes(void **state)
 {
     static const struct {
@@ -794,7 +794,7 @@ static void test_no_memory(void **state)
             const char *end = strchr(t.err, '\n');
             if (!ok && (!end || end[1])) fail_msg("%s, %lld: one line expected: %s", line, (long long)n, t.err);
             if (!ok) assert_non_null(strstr(t.err, "memory"));
-            assert_true(files_there() <= 1); /* a complete file may remain if only its message failed */
+            assert_true(files_there() <= 1); /* a complete file may remain if only the message about the file failed */
             if (!ok) clean();
         }
         assert_true(ok);

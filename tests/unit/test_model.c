@@ -255,7 +255,7 @@ static void test_whatif_shows_before_and_after(void **state)
 }
 
 /* The remarks on the model are printed in full once; later commands print only a mark such as [model: NVIDIA H200]. In
-   a file, the remarks are in full again, because a file is read without the earlier output. */
+   a file, the remarks are printed in full again, because a file is read without the earlier output. */
 static void test_model_is_explained_once(void **state)
 {
     static const char *const predictions[] = {"predict csr-vector", "explain csr-vector", "why not ell",

@@ -55,8 +55,8 @@ static uint32_t *counts(const struct csr *A, struct window win, int h, int w)
 
 /* ---- counts ---- */
 
-/* Compare with counts that divide for each entry. Some widths are powers of two. Some rows of cells have more entries
-   than a thread takes at a time. The number of columns goes up to the maximum. */
+/* Compare with counts that compute the cell of each entry by a division. Some widths are powers of two. Some rows of
+   cells have more entries than a thread takes at a time. The number of columns goes up to the maximum. */
 static void counts_agree_with_divisions(void **state)
 {
     (void)state;

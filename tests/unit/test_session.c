@@ -479,7 +479,8 @@ static void the_load_of_other_programs_is_counted(void **state)
     write_stat(root, "cpu  200 0 50 999 9 0 0 100 0 0\ncpu0 1 2 3\n");
     to = busy_now(root);
     double tick_us = 1e6 / (double)sysconf(_SC_CLK_TCK);
-    assert_true(to.all_us - from.all_us == 200 * tick_us); /* neither idle nor waiting for a disk */
+    /* all_us excludes idle time and time spent waiting for a disk */
+    assert_true(to.all_us - from.all_us == 200 * tick_us);
     to.wall_us = from.wall_us + 100 * tick_us;
     to.own_us = from.own_us + 50 * tick_us;
     assert_true(fabs(busy_others(&from, &to) - 1.5) < 1e-9);
