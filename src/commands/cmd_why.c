@@ -23,8 +23,8 @@ struct answer {
     struct finding cause; /* the main extra cost of the format's fastest kernel */
 };
 
-/* A kernel counts as slower if it takes more than AS_FAST times as long. A cause is ignored if its share of the
-   difference is less than CAUSE_LEAST. */
+/* A kernel counts as slower if it takes more than AS_FAST times as long as the best kernel. A cause is ignored if its
+   share of the difference is less than CAUSE_LEAST. */
 #define AS_FAST 1.03
 #define CAUSE_LEAST 0.2
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 static const double TURN_US = RACE_TURN_US; /* length of a turn */
-static const double KERNEL_US = 200000;     /* total time of each kernel */
+static const double KERNEL_US = 200000;     /* total time that each kernel runs */
 enum { TOGETHER = 64 };                     /* maximum number of SpMVs that are timed together */
 
 bool race_timed(const struct race *r)

@@ -1,7 +1,7 @@
-/* MATLAB's .mat files of versions 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened at their
-   first use, since opening them would slow down the start of the program. The libraries run in a child process, because
-   they crash on some damaged files, print to the terminal, cannot be cancelled, and allocate as much memory as a file
-   requests. The child process sends the matrix to the program through a pipe. */
+/* MATLAB's .mat files of versions 5 and 7.3, read by libmatio. libmatio uses HDF5. Both libraries are opened
+   only when they are first needed, since opening them earlier would slow down the start of the program. The libraries
+   run in a child process, because they crash on some damaged files, print to the terminal, cannot be cancelled, and
+   allocate as much memory as a file requests. The child process sends the matrix to the program through a pipe. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/shared.h"

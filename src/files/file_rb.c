@@ -73,7 +73,7 @@ static bool next_text_line(struct rb *r, const char *needed, struct err *e)
 }
 
 /* Some programs, including SciPy, ignore the column widths that they state in the header. If a line has as many words
-   as fields, the words are the fields. Otherwise, the fields are taken from their columns, and no blanks are needed
+   as fields, each word is one field. Otherwise, the fields are taken from their columns, and no blanks are needed
    between them. */
 static bool next_fields(struct rb *r, const struct fields *f, const char *needed, struct err *e)
 {

@@ -206,7 +206,7 @@ static bool check_head(const struct source *s, const struct wsb *h, struct err *
                         "the .wsb file is in the byte order of another machine; save the matrix again on this machine");
     if (h->version != VERSION)
         return file_bad(s, e,
-                        "this file has version %u of .wsb, but only version %d can be read; save the matrix again",
+                        "this is a .wsb file of version %u, but only version %d can be read; save the matrix again",
                         h->version, VERSION);
     if (h->head != hash_of(h, offsetof(struct wsb, head)))
         return file_bad(s, e, "the checksum of the header is wrong; the file is corrupt");

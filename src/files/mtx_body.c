@@ -235,8 +235,8 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
 }
 
 /* Called for the blocks in the order of the file. Returns how many of the block's entries to store: at most as many as
-   the size line still allows. *at receives the index in b->all at which to store them. If the block has more entries,
-   reading stops. */
+   the size line still allows. *at receives the index in b->all at which to store them. If the block has more entries
+   than that, reading stops. */
 static int64_t take_turn(struct body *b, struct block *k, int64_t *at)
 {
     struct err why = {0};

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { PIECE = 1 << 16 }; /* entries or rows between two checks for Ctrl-C */
+enum { PIECE = 1 << 16 }; /* number of entries or rows between two checks for Ctrl-C */
 
 /* ---- array files: rows and columns of the values ---- */
 

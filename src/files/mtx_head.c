@@ -312,7 +312,7 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
 {
     char where[PLACE];
     const char *p = skip_blanks(s), *end = text->s + text->n;
-    if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* a blank line 1 gets a note */
+    if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* if line 1 is blank, first_line adds a note */
     if (stage == SIZE && (is_eol(*p) || *p == '%')) return SIZE;
     place_of(path, h->lines, where);
     if (stage == BANNER) return first_line(h, s, end, where, t, e);

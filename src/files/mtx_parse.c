@@ -182,8 +182,8 @@ static inline const char *plain_end(const char *p)
     return *p == '\n' ? p + 1 : NULL;
 }
 
-/* Does the entry need no further check? An entry that needs no further check is in the lower triangle, or on a diagonal
-   that may have any value. */
+/* Does the entry need no further check? This is the case in the lower triangle, and on the diagonal of a symmetric
+   matrix, where any value is allowed. */
 static inline bool plain_side(enum symmetry symmetry, int row, int col)
 {
     return row > col || (row == col && symmetry == SYMMETRIC);
@@ -249,7 +249,7 @@ static bool take_gap(struct parser *s)
         last->lines += lines;
         return true;
     }
-    if ((k->ngaps & (k->ngaps - 1)) == 0) { /* the array is full when its length is a power of two */
+    if ((k->ngaps & (k->ngaps - 1)) == 0) { /* the array is full when ngaps is 0 or a power of two */
         struct gap *more =
             mem_resize(k->gap, k->ngaps ? 2 * k->ngaps : 1, sizeof *more, "lines without entries", &s->why);
         if (!more) return false;

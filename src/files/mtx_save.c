@@ -158,8 +158,8 @@ static bool put_line(struct piece *p, int (*write)(FILE *f, const struct csr *A)
     return ok;
 }
 
-/* Add each line of the comment, made safe to print. Lines are cut after 240 bytes. Lines that would exceed half of the
-   text's room are left out. */
+/* Add each line of the comment, made safe to print. Lines are cut after 240 bytes. When half of the room for text is
+   full, the remaining lines are left out. */
 static void put_comment(struct piece *p, const char *comment)
 {
     char safe[1024];
@@ -227,7 +227,7 @@ static bool write_tail(struct writer *w, struct err *e)
     return !w->packs || newfile_write(&w->file, tail, sizeof tail, e);
 }
 
-/* Compose the text of a share of the entries, and compress it if the file is compressed. */
+/* Compose the text of a share of the entries, and compress it if the file is to be compressed. */
 static bool compose(struct writer *w, struct piece *p, int64_t share)
 {
     const struct csr *A = w->A;

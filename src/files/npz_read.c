@@ -58,7 +58,7 @@ static bool read_dict(struct reader *r, int64_t *head_bytes, struct err *e)
     char dict[DICT_MOST + 1];
     if (!take(r, h, 8, e)) return false;
     if (memcmp(h, "\x93NUMPY", 6) || h[6] < 1 || h[6] > 3)
-        return file_bad(r->s, e, "array %s is not in .npy format of version 1 to 3", r->member);
+        return file_bad(r->s, e, "array %s is not in version 1, 2 or 3 of the .npy format", r->member);
     int wide = h[6] == 1 ? 2 : 4;
     if (!take(r, h + 8, wide, e)) return false;
     int64_t n = h[8] | h[9] << 8 | (int64_t)h[10] << 16 | (int64_t)h[11] << 24;

@@ -77,8 +77,9 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
 
-/* fmt_NAME.h declares NAME_sizes, the last step of planning. Host and device share this function. NAME_sizes resolves
-   the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot hold the matrix. */
+/* fmt_NAME.h declares NAME_sizes, the last step of planning. Packing on the host and packing on a device both call this
+   function. NAME_sizes resolves the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot
+   hold the matrix. */
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);

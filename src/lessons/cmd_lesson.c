@@ -68,7 +68,7 @@ struct lesson {
     struct pages pages;
     struct sheet *sheet;           /* owned; NULL: no answers are kept */
     bool held;                     /* the output of commands is shown when the question above them is answered */
-    bool unsaved;                  /* the sheet could not be saved, and the reader knows that */
+    bool unsaved;                  /* the sheet could not be saved, and the reader has been told so */
     char footer[80], heading[200]; /* last line of a page; first line of a page while a question is open */
     struct quiet {
         int questions; /* number of questions answered earlier; the lesson prints nothing until the last of these

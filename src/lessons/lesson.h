@@ -97,7 +97,7 @@ bool question_can_ask(const struct session *s);
 int question_ask(struct session *s, struct question *q, struct score *n);
 /* Judge what was typed, and print the result. */
 void question_say(struct session *s, struct question *q, struct score *n);
-/* What the sheet keeps of the question. */
+/* Fill in *r, the record of the question in the sheet. */
 void question_reply(const struct question *q, struct reply *r);
 void question_free(struct question *q);
 void score_add(struct score *n, enum outcome v, int tries);

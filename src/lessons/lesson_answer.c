@@ -171,7 +171,7 @@ bool answer_read(struct answer *a, const char *text, struct err *e)
 struct calculation {
     const cJSON *rows;
     const char *at;
-    const cJSON *item; /* value of the last key */
+    const cJSON *item; /* value of the key that was read last */
     int terms;         /* numbers, keys and parentheses read so far */
     bool unknown;      /* at least one value is null */
     struct err *e;

@@ -251,8 +251,8 @@ int question_ask(struct session *s, struct question *q, struct score *n)
 
 /* ---- the result ---- */
 
-/* Compare a typed number with the answer. Writes, for example, " You said 60, which is 2.1 times the answer." to out;
-   the result is "Close", "Far off", ... */
+/* Compare a typed number with the answer. Writes, for example, " You said 60, which is 2.1 times the answer." to out,
+   and returns "Close", "Far off", ... */
 static const char *distance(double given, double value, char *out, size_t size)
 {
     double ratio = given / value;

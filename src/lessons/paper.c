@@ -347,7 +347,8 @@ static bool split(char *line, char *cell[CELLS], struct err *e)
         n++;
     }
     if (n == CELLS && !at[strspn(at, " \t\r")]) return true;
-    return fail(e, E_INPUT, "the row has %d cells: give %d between bars, as in | matrix | of | what | GPU |", n, CELLS);
+    return fail(e, E_INPUT, "the row has %d cells: write %d cells between bars, as in | matrix | of | what | GPU |", n,
+                CELLS);
 }
 
 static bool head(struct papers *p, char *cell[CELLS], struct session *s, struct err *e)

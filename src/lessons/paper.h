@@ -28,7 +28,7 @@ struct papers {
     enum type real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    char reason[512]; /* why a row has no number of ours; only the first such reason is kept */
+    char reason[512]; /* why our number is missing in a row; only the first reason is kept */
 };
 /* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

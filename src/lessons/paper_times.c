@@ -135,7 +135,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct err why = {0};
     double spread;
     *out = (struct paper_times){NAN, NAN, NAN, NAN};
-    if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write for example lu-serial or lu-paper", of);
+    if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
     if (d->kind == DEV_EMU) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;

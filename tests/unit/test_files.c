@@ -399,7 +399,7 @@ static void false_headers_are_refused(void **state)
         const char *says;
     } table[] = {
         {AT_ORDER, 4, 0x04030201, E_INPUT, "byte order"},
-        {AT_VERSION, 4, 2, E_INPUT, "version 2 of .wsb, but only version 1 can be read"},
+        {AT_VERSION, 4, 2, E_INPUT, ".wsb file of version 2, but only version 1 can be read"},
         {AT_ROWS, 8, 1000000000, E_INPUT, "it is truncated"},
         {AT_ROWS, 8, -1, E_INPUT, "none of them may be negative"},
         {AT_ROWS, 8, INT64_MAX, E_LIMIT, "32-bit indices"},
