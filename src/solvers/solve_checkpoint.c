@@ -44,8 +44,8 @@ static bool copy_piecewise(struct solve *v, char *host, char *device, int64_t by
     return ok && loop_end(&l, e);
 }
 
-/* Copy the vectors and scalars that iterations change. If `save` is set, copy them from the device to one block of host
-   memory; otherwise copy them back to the device. */
+/* Copy the vectors and scalars that iterations change. If `save` is set, copy the vectors and scalars from the device
+   to one block of host memory; otherwise copy them back to the device. */
 static bool copy_state(struct solve *v, const struct checkpoint *c, bool save, struct err *e)
 {
     char *data = c->data;

@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Can Ctrl-C end an iteration? On a GPU it cannot, because the queued launches run to their end. */
+/* Can Ctrl-C end an iteration? On a GPU, Ctrl-C cannot end an iteration, because the queued launches run to their
+   end. */
 static bool checked(const struct solve *v)
 {
     return !v->dev->ops->idle && loop_watch();

@@ -198,7 +198,7 @@ static void explain_limit(const struct solve *v, char *out, size_t size)
         snprintf(out + n, size - (size_t)n, "; give a larger maxit or a larger tol");
 }
 
-/* Write to out why the solver broke down. If A has an empty row, which makes A singular, name that row. */
+/* Write the cause of the breakdown to `out`. If A has an empty row, which makes A singular, name that row. */
 static void explain_broken(const struct solve *v, char *out, size_t size)
 {
     const struct csr *A = v->matrix.csr;
@@ -209,7 +209,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
 }
 
-/* Is tol out of reach, and is the residual about as small as rounding allows? */
+/* Is tol smaller than rounding allows, and has the residual become about as small as rounding allows? */
 static bool wants_too_much(const struct solve *v)
 {
     double least = solve_rounding(v->real);

@@ -80,7 +80,7 @@ static void put_load(const char *when)
 }
 
 /* With SCHED_RR, take a processor as soon as a frame arrives, so that delays of this program do not count as delays of
-   the screen. The programs that it starts get the default policy. Only the superuser may choose SCHED_RR. */
+   the screen. The programs that this program starts get the default policy. Only the superuser may choose SCHED_RR. */
 static void take_precedence(int policy)
 {
     struct sched_param first = {.sched_priority = sched_get_priority_min(policy)};

@@ -13,7 +13,7 @@ enum fake_call { FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC, FAKE_TIME, FAKE_CALL
 enum { FAKE_BLOCKS = 512 };
 
 struct fake {
-    struct device dev; /* registered under its name until devices_close */
+    struct device dev; /* the device is registered under dev.name until devices_close */
     struct device *base;
     int64_t budget, used;        /* in bytes */
     int64_t most;                /* the peak of `used` */

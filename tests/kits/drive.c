@@ -98,7 +98,7 @@ double drive_cpu_us(const struct driven *d)
     if (!f) return -1;
     size_t n = fread(text, 1, sizeof text - 1, f);
     fclose(f);
-    const char *name_end = n ? strrchr(text, ')') : NULL; /* the program's name may contain anything */
+    const char *name_end = n ? strrchr(text, ')') : NULL; /* the program's name may contain any character */
     if (!name_end ||
         sscanf(name_end + 1, " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lld %lld", &user, &system) != 2)
         return -1;

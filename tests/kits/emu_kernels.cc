@@ -208,7 +208,7 @@ static __global__ void outside(int rows, GPTR(const double) x, GPTR(double) y)
     if (row < rows) y[row] = x[row == rows - 1 ? rows : 0];
 }
 
-/* A kernel that has other names for x and y, and calls another vector x. */
+/* A kernel in which x and y have other names, and another vector has the name x. */
 static __global__ void renamed(int rows, GPTR(const double) xs, GPTR(double) own, GPTR(double) ys)
 {
     int row = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

@@ -90,8 +90,8 @@ struct subject {
     char name[160];
 };
 
-/* A loop over the kernels of device d. It skips stored matrices of more than `slots` slots, and calls `go` for every
-   kernel that accepts a stored matrix. */
+/* A loop over the kernels of device d. The loop skips stored matrices of more than `slots` slots, and calls `go` for
+   every kernel that accepts a stored matrix. */
 struct loop {
     struct device *d;
     int64_t slots;
@@ -169,7 +169,8 @@ static void each_shape(const struct shape *list, const struct loop *l)
     }
 }
 
-/* Square matrices of diagonals: the rows `first` to `last` - 1 have an entry at each offset from `from` to `to`. */
+/* Square matrices that consist of diagonals: the rows `first` to `last` - 1 have an entry at each offset from `from` to
+   `to`. */
 static const struct banded {
     const char *name;
     int64_t rows;

@@ -278,7 +278,7 @@ void check_preconds_launches(const char *device, enum type real)
     }
 }
 
-/* Every row depends on the previous row and on some rows far back; `reach` > 16 makes rows long. The matrix is
+/* Every row depends on the previous row and on some much earlier rows; `reach` > 16 makes rows long. The matrix is
    symmetric and diagonally dominant. */
 static void make_comb(int n, int reach, struct csr *A)
 {

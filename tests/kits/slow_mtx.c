@@ -117,8 +117,8 @@ static bool special(struct word w, double *v)
     return *v = NAN, true;
 }
 
-/* Convert an exponent in any of the three notations to C's; returns 0 if the rest of the word from p is not an
-   exponent. point: the digits before the exponent hold a decimal point. */
+/* Convert an exponent in any of the three notations to the notation of C; returns 0 if the text from p to the end of
+   the word is not an exponent. point: the digits before the exponent hold a decimal point. */
 static size_t exponent(const char *p, const char *end, bool point, char *to)
 {
     bool letter = p < end && (*p == 'e' || *p == 'E' || *p == 'd' || *p == 'D');

@@ -47,7 +47,7 @@ static struct solve *begun(struct bed *bed, const char *solver, const char *devi
     return begun_with(bed, solver, NULL, device, real);
 }
 
-/* Run one iteration at a time, like the command. */
+/* Run one iteration at a time, as the command `step` does. */
 static void steps(struct solve *v, int64_t n)
 {
     struct err e = {0};
@@ -611,8 +611,8 @@ static void test_completion(void **state)
     talk_close(&t);
 }
 
-/* If a solve of a large matrix is stopped, its true residual is computed without compensated sums. It agrees with the
-   residual that is computed with compensated sums. */
+/* If a solve of a large matrix is stopped, its true residual is computed without compensated sums. This residual agrees
+   with the residual that is computed with compensated sums. */
 static void test_stopped_at_once(void **state)
 {
     struct talk t;

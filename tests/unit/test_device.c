@@ -159,7 +159,8 @@ static void test_ceiling_kernels(void **state)
 
 static const struct shape grid = {.name = "grid", .rows = 90, .cols = 80, .entries = 500, .long_row = 3};
 
-/* The first kernel of a format, which is its simplest kernel: kernels that are added later come after it. */
+/* The first kernel of a format is its simplest kernel, because kernels that are added later come after the first
+   kernel. */
 static const struct kernel *simplest(const struct format *f, const struct device *d)
 {
     for (int i = 0; kernels[i]; i++)

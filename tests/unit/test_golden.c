@@ -1,6 +1,6 @@
-/* Golden screens of many cases. Each case runs commands of the real command table or sends keys to the real views. Its
-   screen, of at most 80x24 characters, is compared with tests/golden/NAME.txt. test_screens.c tests every view in every
-   size, charset and palette. */
+/* Golden screens of many cases. Each case runs commands of the real command table or sends keys to the real views. The
+   screen of a case, of at most 80x24 characters, is compared with tests/golden/NAME.txt. test_screens.c tests every
+   view in every size, charset and palette. */
 #include "kits/golden_kit.h"
 #include "session/command.h"
 #include "machine/device.h"

@@ -1,5 +1,5 @@
 /* Ctrl-C ends every command of the registry: each line of kits/cancel_kit.c runs in a batch and is interrupted once.
-   The batch must end within 5 s and not with status 0. bench_cancel measures how soon the batch ends. */
+   The batch must end within 5 s, and its exit status must not be 0. bench_cancel measures how soon the batch ends. */
 #include "base/clock.h"
 #include "kits/cancel_kit.h"
 #include "matrix/random.h"

@@ -360,7 +360,8 @@ static void paths_are_relative_to_the_lesson(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, "> load tiny.mtx\n> source script\n"));
     assert_non_null(session_matrix(&t.s, "tiny", NULL));
-    assert_false(talk_line(&t, "load tiny.mtx")); /* the path is relative to the lesson, not to this session */
+    /* in a lesson, paths are relative to the lesson's folder; here, the path is relative to the working folder */
+    assert_false(talk_line(&t, "load tiny.mtx"));
     shut(&t);
 }
 

@@ -255,7 +255,7 @@ static void blanks_and_names(void **state)
     assert_true(talk_line(&t, "gen poisson2d 3 as A; scale A; gen poisson2d 3 as 1138_bus; gen poisson2d 3 as scaled"));
     talk_says(&t, "let B=-A", "made of   -A\n");
     talk_says(&t, "let C = A-scaled", "nonzeros  33");
-    assert_true(t.s.current->csr.val[0] == 1); /* the matrix A-scaled, not a difference */
+    assert_true(t.s.current->csr.val[0] == 1); /* A-scaled is the name of a matrix, not a difference */
     talk_says(&t, "let D = A - scaled", "made of   A - scaled");
     assert_true(t.s.current->csr.val[0] == 0);
     talk_says(&t, "let E = 2*1138_bus'", "made of   2*1138_bus'");

@@ -480,8 +480,8 @@ static struct csr full(void)
     return tridiagonal130();
 }
 
-/* Offsets of half the size of the matrix: a third of a DIA is padding, and one cut in the middle removes all
-   padding. */
+/* Diagonals whose offsets are half the size of the matrix: in DIA, a third of the slots are padding, and one cut in the
+   middle removes all padding. */
 static struct csr long_offsets(void)
 {
     return striped(400, 400, 3, (struct stripe[]){{-200, 1}, {0, 1}, {200, 1}});

@@ -155,7 +155,8 @@ static struct csr reordered(const struct csr *A, const char *ordering)
     return B;
 }
 
-/* A matrix with entries at most `half` from the diagonal, in two separate parts of different lengths. */
+/* A matrix whose entries are at most `half` columns from the diagonal. The matrix consists of two independent blocks of
+   different sizes. */
 static struct csr two_bands(int n, int half)
 {
     struct csr A;

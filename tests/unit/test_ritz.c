@@ -125,7 +125,8 @@ static void test_budget(void **state)
     free(beta);
 }
 
-/* A solve that went back has new coefficients, and a different solve also has new coefficients. */
+/* If a solve goes back, or a different solve begins, the coefficients change, and the Ritz values must be computed
+   again. */
 static void test_coefficients_restart(void **state)
 {
     (void)state;
@@ -211,7 +212,7 @@ static void test_companion(void **state)
     }
 }
 
-/* (x - 1)(x - 2)...(x - 8): small changes of the coefficients move its roots far. */
+/* (x - 1)(x - 2)...(x - 8): small changes of the coefficients of this polynomial move the roots far. */
 static void test_roots(void **state)
 {
     (void)state;

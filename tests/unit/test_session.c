@@ -522,7 +522,7 @@ static void complex_matrices_report_moduli(void **state)
     talk_close(&t);
 }
 
-/* Cancels at the start of a kernel, after `left` kernels. */
+/* Lets `left` kernels run, then cancels at the start of the next kernel. */
 struct few {
     int left;
     char last[64];

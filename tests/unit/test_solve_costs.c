@@ -36,7 +36,7 @@ static const struct tally {
     {"gs", "none", 2 * 600 + 5 * 96},
 };
 
-/* The bytes per iteration that JSON reports after the end, when the preconditioner has been freed. */
+/* The bytes per iteration that JSON reports after the end of the solve, when the preconditioner has been freed. */
 static double bytes_reported(struct talk *t, const char *solver, const char *precond, const char *more)
 {
     char line[200];

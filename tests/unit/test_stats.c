@@ -139,7 +139,8 @@ static void values_are_compared_bit_by_bit(void **state)
     }
 }
 
-/* A matrix large enough for several threads; a missing entry on either side must be noticed wherever it is. */
+/* A matrix large enough for several threads; a missing entry must be noticed on either side of the diagonal, wherever
+   the entry is. */
 static void one_missing_entry_breaks_symmetry(void **state)
 {
     (void)state;
