@@ -28,6 +28,7 @@ const struct cancel_case cancel_cases[] = {
     {"gen", "", "gen random ROWS 10 as B", NULL},
     {"gen", "", "gen band ROWS 4 100 as B", NULL},
     {"gen", "", "gen brokendiag 2147483647 5 as B", NULL},
+    {"gen", "", "gen walk SIDE as B", NULL},
     {"list", "", "list", NULL},
     {"use", "", "use A", NULL},
     {"drop", "gen GRID as B", "drop A", NULL},
@@ -148,6 +149,7 @@ static bool stands_for(const char *word, double nonzeros, const char *each, char
         const char *word, *fmt;
         double value;
     } table[] = {{"GRID", "poisson2d %.0f", sqrt(nonzeros / 5)},
+                 {"SIDE", "%.0f", sqrt(nonzeros / 2)},
                  {"SQUARE", "dense %.0f %.0f", sqrt(nonzeros)},
                  {"ROWS", "%.0f", nonzeros / 10},
                  {"HALF", "%.0f", nonzeros / 10}};

@@ -1,6 +1,8 @@
 /* Every generator: its sizes, symmetry and dominance, equal bits for equal seeds on every machine, and its refusals. */
 #include "kits/shapes.h"
 #include "base/err.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
 #include "matrix/gen.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -56,6 +58,10 @@ static const struct {
     {"dense", {0, 0}, 0, 0, 0, true, true, true},
     {"dense", {70, 0}, 70, 70, 4900, true, false, false},
     {"dense", {3, 5}, 3, 5, 15, false, false, false},
+    {"walk", {1}, 1, 1, 0, true, true, false},
+    {"walk", {2}, 3, 3, 3, false, false, false},
+    {"walk", {31}, 496, 496, 1859, false, false, false},
+    {"walk", {101}, 5151, 5151, 20199, false, false, false},
 };
 
 static struct csr make(int i, uint64_t seed)
@@ -112,7 +118,8 @@ static void seeds_determine_the_bits(void **state)
     (void)state;
     int threads = omp_get_max_threads();
     for (int i = 0; i < COUNT(cases); i++) {
-        bool fixed = !strncmp(cases[i].name, "poisson", 7) || cases[i].nnz == cases[i].rows || cases[i].nnz == 0;
+        bool fixed = !strncmp(cases[i].name, "poisson", 7) || !strcmp(cases[i].name, "walk") ||
+                     cases[i].nnz == cases[i].rows || cases[i].nnz == 0;
         struct csr A = make(i, 5);
         omp_set_num_threads(i % 4 + 1);
         struct csr B = make(i, 5), C = make(i, 6);
@@ -212,6 +219,38 @@ static void fem_is_positive_definite(void **state)
     csr_free(&A);
 }
 
+/* The sample is rw496 of the SuiteSparse collection, whose values have nine digits. */
+static void walk_is_rw496(void **state)
+{
+    (void)state;
+    static const int64_t p[PARAMS_MAX] = {31};
+    struct csr A, B;
+    struct load_info info;
+    assert_true(generator_find("walk")->make(p, 1, NULL, &A, NULL));
+    assert_true(mtx_load("samples/rw496.mtx.gz", NULL, &B, &info, NULL));
+    assert_int_equal(A.nnz, B.nnz);
+    assert_memory_equal(A.rowptr, B.rowptr, (size_t)(A.rows + 1) * sizeof *A.rowptr);
+    assert_memory_equal(A.col, B.col, (size_t)A.nnz * sizeof *A.col);
+    for (int64_t k = 0; k < A.nnz; k++) assert_true(fabs(A.val[k] - B.val[k]) < 1e-9);
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* From each point, the probabilities of the steps sum to 1, except where two steps share an entry. */
+static void walk_is_a_markov_chain(void **state)
+{
+    (void)state;
+    static const int64_t p[PARAMS_MAX] = {101};
+    struct csr A;
+    assert_true(generator_find("walk")->make(p, 1, NULL, &A, NULL));
+    for (int64_t i = 0; i < A.rows; i++) {
+        double sum = 0, missing = i == A.rows - 3 ? 0.5 / 100 : 0;
+        for (int64_t k = A.rowptr[i]; k < A.rowptr[i + 1]; k++) sum += A.val[k];
+        assert_true(fabs(sum + missing - 1) < 1e-14);
+    }
+    csr_free(&A);
+}
+
 static void shapes_match_their_names(void **state)
 {
     (void)state;
@@ -254,6 +293,10 @@ static void invalid_parameters_are_refused(void **state)
         {"poisson3d", {800, 0, 0}, E_LIMIT},
         {"fem", {1 << 30, 0}, E_LIMIT},
         {"fem", {12000, 0}, E_LIMIT},
+        {"walk", {0}, E_USAGE},
+        {"walk", {INT64_MAX}, E_USAGE},
+        {"walk", {1 << 30}, E_LIMIT},
+        {"walk", {32769}, E_LIMIT},
         {"band", {most, most - 1, 100}, E_LIMIT},
         {"band", {most, 1, 100}, E_LIMIT},
         {"band", {10, 1, 101}, E_USAGE},
@@ -329,6 +372,8 @@ int main(void)
         cmocka_unit_test(random_numbers_are_splitmix64),
         cmocka_unit_test(poisson_has_its_stencil),
         cmocka_unit_test(fem_is_positive_definite),
+        cmocka_unit_test(walk_is_rw496),
+        cmocka_unit_test(walk_is_a_markov_chain),
         cmocka_unit_test(shapes_match_their_names),
         cmocka_unit_test(invalid_parameters_are_refused),
         cmocka_unit_test(every_generator_can_be_cancelled),
