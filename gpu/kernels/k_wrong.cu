@@ -1,5 +1,5 @@
 /* Pairs of kernels for the command `wrong`: a kernel with a deliberate bug that breaks a rule, and a correct kernel.
-   These kernels run only on the emulator, as one block of N threads. The rules are listed at the end of the file. */
+   These kernels run only on the emulator, as one block of threads. The rules are listed at the end of the file. */
 #ifndef __CUDACC__
 #include "base/registry.h"
 #include "gpu/dialect.h"
@@ -155,6 +155,55 @@ void tree_right(GPTR(const int) in, GPTR(int) out)
 }
 LAST_LINE(tree_right);
 
+/* ---- the same in a published kernel: the inner product of two vectors, by blocks of 128 threads (THESIS 3.3.2) ----
+ */
+
+enum { INNER = 128 };
+
+/* The algorithm as printed: the array of shared memory is not volatile, and the last warp has no barriers. */
+FIRST_LINE(innerPro_128);
+void innerPro_128(GPTR(const float) v, GPTR(const float) w, GPTR(float) mres)
+{
+    SHARED(float, r_s, INNER);
+    int tid = static_cast<int>(threadIdx.x);
+    INDEX tid_in_grid = blockIdx.x * blockDim.x + threadIdx.x;
+    r_s[tid] = v[tid_in_grid] * w[tid_in_grid];
+    __syncthreads();
+    if (tid < 64) r_s[tid] += r_s[tid + 64];
+    __syncthreads();
+    if (tid < 32) {
+        r_s[tid] += r_s[tid + 32];
+        if (tid < 16) r_s[tid] += r_s[tid + 16];
+        if (tid < 8) r_s[tid] += r_s[tid + 8];
+        if (tid < 4) r_s[tid] += r_s[tid + 4];
+        if (tid < 2) r_s[tid] += r_s[tid + 2];
+        if (tid < 1) mres[blockIdx.x] = r_s[0] + r_s[1];
+    }
+}
+LAST_LINE(innerPro_128);
+
+FIRST_LINE(innerPro_128_right);
+void innerPro_128_right(GPTR(const float) v, GPTR(const float) w, GPTR(float) mres)
+{
+    SHARED(float, r_s, INNER);
+    int tid = static_cast<int>(threadIdx.x);
+    INDEX tid_in_grid = blockIdx.x * blockDim.x + threadIdx.x;
+    r_s[tid] = v[tid_in_grid] * w[tid_in_grid];
+    __syncthreads();
+    if (tid < 64) r_s[tid] += r_s[tid + 64];
+    __syncthreads();
+    if (tid < 32) {
+        r_s[tid] += r_s[tid + 32];
+        for (int d = 16; d > 1; d /= 2) {
+            __syncwarp();
+            if (tid < d) r_s[tid] += r_s[tid + d];
+        }
+        __syncwarp();
+        if (tid < 1) mres[blockIdx.x] = r_s[0] + r_s[1];
+    }
+}
+LAST_LINE(innerPro_128_right);
+
 /* ---- several threads may add to one variable only with atomics ---- */
 
 FIRST_LINE(total_wrong);
@@ -242,28 +291,71 @@ bool doubled(const int *out)
     return true;
 }
 
-struct kernel_of_ints {
-    void (*run)(GPTR(const int), GPTR(int));
+/* out[0] is the inner product of v and w with v[i] = w[i] = i + 1: 1 + 4 + 9 + ... */
+bool inner_product(const int *out)
+{
+    return out[0] == INNER * (INNER + 1) * (2 * INNER + 1) / 6;
+}
+
+using kernel_of_ints = void (*)(GPTR(const int), GPTR(int));
+using kernel_of_floats = void (*)(GPTR(const float), GPTR(const float), GPTR(float));
+
+struct kernel_lines {
     int first, last; /* the kernel's first and last line in this file, counted from 1 */
 };
 
-#define LISTED(name)                    \
-    {                                   \
-        name, name##_first, name##_last \
+#define LINES(kernel)                 \
+    {                                 \
+        kernel##_first, kernel##_last \
     }
-#define PAIR(task, is_right)                                 \
-    {                                                        \
-        LISTED(task##_wrong), LISTED(task##_right), is_right \
+#define PAIR(task, is_right)                                                              \
+    {                                                                                     \
+        LINES(task##_wrong), LINES(task##_right), is_right, {task##_wrong, task##_right}, \
+        {                                                                                 \
+            NULL, NULL                                                                    \
+        }                                                                                 \
     }
 
-/* The kernels of each rule, in the order of wrong_rules. */
+/* The kernels of each rule, in the order of wrong_rules. A rule has kernels of ints or kernels of floats. */
 const struct {
-    kernel_of_ints wrong, right;
+    kernel_lines wrong, right;
     bool (*is_right)(const int *out);
+    kernel_of_ints ints[2]; /* the wrong and the right kernel */
+    kernel_of_floats floats[2];
 } pairs[] = {
-    PAIR(reverse, reversed), PAIR(shift, shifted),    PAIR(scale, scaled),     PAIR(sum, sum_of_20),
-    PAIR(differences, ones), PAIR(tree, sum_of_warp), PAIR(total, sum_of_all), PAIR(prefix, doubled),
+    PAIR(reverse, reversed),
+    PAIR(shift, shifted),
+    PAIR(scale, scaled),
+    PAIR(sum, sum_of_20),
+    PAIR(differences, ones),
+    PAIR(tree, sum_of_warp),
+    {LINES(innerPro_128), LINES(innerPro_128_right), inner_product, {NULL, NULL}, {innerPro_128, innerPro_128_right}},
+    PAIR(total, sum_of_all),
+    PAIR(prefix, doubled),
 };
+
+struct device none; /* LAUNCH takes a device; the emulator ignores it */
+
+/* out[0..2N-1] = the result of a kernel for in[i] = i + 1 */
+void run_ints(kernel_of_ints kernel, int *out)
+{
+    static int in[N];
+    for (int i = 0; i < N; i++) in[i] = i + 1;
+    LAUNCH(&none, 1, N, kernel)
+    (VECTOR("in", ROLE_WORK, in, N, const int), VECTOR("out", ROLE_WORK, out, 2 * N, int));
+}
+
+/* out[0] = the result of a kernel for v[i] = w[i] = i + 1, an integer that a float represents exactly */
+void run_floats(kernel_of_floats kernel, int *out)
+{
+    static float v[INNER], w[INNER], mres[1];
+    for (int i = 0; i < INNER; i++) v[i] = w[i] = static_cast<float>(i + 1);
+    mres[0] = 0;
+    LAUNCH(&none, 1, INNER, kernel)
+    (VECTOR("v", ROLE_WORK, v, INNER, const float), VECTOR("w", ROLE_WORK, w, INNER, const float),
+     VECTOR("mres", ROLE_WORK, mres, 1, float));
+    out[0] = static_cast<int>(mres[0]);
+}
 
 } // namespace
 
@@ -282,7 +374,7 @@ const struct wrong_rule wrong_rules[] = {
      "A barrier waits for all threads of the block. If some have returned, the behaviour is undefined:\n"
      "some GPUs hang, others continue. Threads without work must stay until the last barrier.\n",
      "scale_wrong", "scale_right"},
-    {"mask", "the mask of a shuffle or vote names exactly the lanes that reach it", "the sum of 20 numbers by one warp",
+    {"mask", "a shuffle's or vote's mask names exactly the lanes that reach it", "the sum of 20 numbers by one warp",
      "After the early return, 12 of the lanes that the full mask names never arrive. Values read from\n"
      "them are undefined, or the warp hangs.\n",
      "sum_wrong", "sum_right"},
@@ -295,6 +387,13 @@ const struct wrong_rule wrong_rules[] = {
      "This kernel worked while the lanes of a warp ran in lockstep. Since Volta, each lane may advance on\n"
      "its own: lane 0 may read before lane 16 has written, and the compiler may keep values in registers.\n",
      "tree_wrong", "tree_right"},
+    {"innerPro_128", "the last warp of a reduction needs __syncwarp() as well",
+     "the inner product of 128 numbers by one block",
+     "Printed in 2012 (Liang, sec. 3.3.2). Its last 32 threads add without a barrier: they are one warp, and\n"
+     "the lanes of a warp ran in lockstep. Since Volta (2017), each lane has a program counter of its own:\n"
+     "lane 0 may read r_s[16] before lane 16 has written it. r_s is not volatile either, so a compiler may\n"
+     "keep sums in registers. A __syncwarp() in each round repairs both: it orders the accesses of its lanes.\n",
+     "innerPro_128", "innerPro_128_right"},
     {"update", "threads that change the same variable use atomics", "the sum of 64 numbers",
      "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"
      "of their additions is lost; in the worst case, only one of 64 additions remains.\n",
@@ -314,14 +413,13 @@ const struct wrong_rule *wrong_find(const char *name)
 
 bool wrong_run(const struct wrong_rule *rule, bool wrong, bool *result, struct emu_finding *finding, struct err *e)
 {
-    static int in[N], out[2 * N];
-    static struct device none; /* LAUNCH takes a device; the emulator ignores it */
+    static int out[2 * N];
     const auto &p = pairs[rule - wrong_rules];
-    for (int i = 0; i < N; i++) in[i] = i + 1, out[i] = out[N + i] = 0;
+    memset(out, 0, sizeof out);
     emu_name(wrong ? rule->wrong : rule->right);
     emu_races(true);
-    LAUNCH(&none, 1, N, (wrong ? p.wrong : p.right).run)
-    (VECTOR("in", ROLE_WORK, in, N, const int), VECTOR("out", ROLE_WORK, out, 2 * N, int));
+    if (p.ints[!wrong]) run_ints(p.ints[!wrong], out);
+    if (p.floats[!wrong]) run_floats(p.floats[!wrong], out);
     emu_races(false);
     emu_name(nullptr);
     *result = p.is_right(out);
@@ -334,7 +432,7 @@ bool wrong_lines(const char *kernel, int *first, int *last)
     for (int i = 0; wrong_rules[i].name; i++) {
         bool wrong = !strcmp(kernel, wrong_rules[i].wrong);
         if (!wrong && strcmp(kernel, wrong_rules[i].right) != 0) continue;
-        const kernel_of_ints &k = wrong ? pairs[i].wrong : pairs[i].right;
+        const kernel_lines &k = wrong ? pairs[i].wrong : pairs[i].right;
         *first = k.first;
         *last = k.last;
         return true;

@@ -58,6 +58,7 @@ static const struct {
     {"mask", "v += __shfl_down_sync(FULL_MASK, v, d);", "names lane 20, which has returned"},
     {"range", "out[threadIdx.x] = in[threadIdx.x + 1] - in[threadIdx.x];", "index 64 of in is outside the array"},
     {"lockstep", "s[lane] = in[lane];", "the kernel relies on lockstep; __syncwarp() is missing"},
+    {"innerPro_128", "r_s[tid] += r_s[tid + 32];", "the kernel relies on lockstep; __syncwarp() is missing"},
     {"update", "out[0] += in[threadIdx.x];", "use atomicAdd or another atomic"},
     {"global", "out[N + threadIdx.x] = out[threadIdx.x - 1];", "thread 32: reads out[31], which thread 31 wrote"},
 };
@@ -95,6 +96,7 @@ static void test_what_is_missing(void **state)
     static const char *const missing[][2] = {{"barrier", "__syncthreads() is missing"},
                                              {"reuse", "__syncthreads() is missing"},
                                              {"lockstep", "__syncwarp() is missing"},
+                                             {"innerPro_128", "__syncwarp() is missing"},
                                              {"update", "atomicAdd"},
                                              {"global", "__syncthreads() is missing"}};
     bool right;
@@ -130,11 +132,12 @@ static void test_command(void **state)
     (void)state;
     struct talk t;
     for (const struct wrong_rule *r = wrong_rules; r->name; r++)
-        assert_in_range(strlen("all-arrive  ") + strlen(r->rule), 1, 80); /* no row of the list is truncated */
+        assert_in_range(strlen("innerPro_128  ") + strlen(r->rule), 1, 80); /* no row of the list is truncated */
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "wrong", "all-arrive");
     talk_says(&t, "wrong lockstep", "Found at k_wrong.cu:");
     talk_says(&t, "wrong lockstep", "void tree_right(");
+    talk_says(&t, "wrong innerPro_128", "void innerPro_128(");
     talk_refuses(&t, "wrong nothing", "`nothing` after `wrong` is not a rule; one of barrier, reuse, all-arrive");
     talk_close(&t);
     talk_open(&t, OUT_JSON);
