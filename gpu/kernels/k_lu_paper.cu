@@ -40,16 +40,22 @@ template <typename T> __global__ void lu_paper_row_column(int64_t n, int64_t k, 
     }
 }
 
-/* The trailing update: one thread per element, in tiles of b x b; each tile keeps its part of the pivot row in shared
-   memory. */
+/* The trailing update: one thread per element, in tiles of b x b. The first b threads of a block copy the tile's part
+   of the pivot row and of the pivot column to shared memory: neighbouring threads read neighbouring elements of the
+   column, and elements of the row that are n apart. */
 template <typename T> __global__ void lu_paper_update(int64_t n, int64_t k, GPTR(T) a)
 {
     SHARED(T, row, WARP);
+    SHARED(T, col, WARP);
     int64_t i = k + 1 + (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
     int64_t j = k + 1 + (int64_t)blockIdx.y * blockDim.y + threadIdx.y;
-    if (threadIdx.x == 0 && j < n) row[threadIdx.y] = a[j * n + k];
-    __syncthreads(); /* all threads of the block: this part of the row is in shared memory */
-    if (i < n && j < n) a[j * n + i] -= a[k * n + i] * row[threadIdx.y];
+    if (threadIdx.y == 0) {
+        int64_t of_row = j + threadIdx.x;
+        if (i < n) col[threadIdx.x] = a[k * n + i];
+        if (of_row < n) row[threadIdx.x] = a[of_row * n + k];
+    }
+    __syncthreads(); /* all threads of the block: these parts of the row and of the column are in shared memory */
+    if (i < n && j < n) a[j * n + i] -= col[threadIdx.x] * row[threadIdx.y];
 }
 
 /* ---- the launches ---- */

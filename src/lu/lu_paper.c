@@ -23,11 +23,12 @@ const struct lu_method lu_paper = {
     .name = "lu-paper",
     .about = "one column at a time; one thread per element of the trailing update, in tiles of b x b",
     .source = "LU",
-    .lesson = "Three launches per column. In the first launch, one block finds the pivot. In the second launch, row k\n"
-              "of U and column k of L are computed by one thread per element, with the pivot in shared memory. In the\n"
-              "third launch, the trailing update runs in tiles of b x b, by one thread per element, with the tile's\n"
-              "part of the pivot row in shared memory. Every element is read and written once per column for two\n"
-              "operations, so the method is memory-bound, and for small matrices launch-bound.\n",
+    .lesson =
+        "Three launches per column. In the first launch, one block finds the pivot. In the second launch, row k\n"
+        "of U and column k of L are computed by one thread per element, with the pivot in shared memory. In the\n"
+        "third launch, the trailing update runs in tiles of b x b, by one thread per element, with the tile's\n"
+        "parts of the pivot row and of the pivot column in shared memory. Every element is read and written\n"
+        "once per column for two operations, so the method is memory-bound, and for small matrices launch-bound.\n",
     .width = width,
     .width_most = 32,
     .factor = factor,
