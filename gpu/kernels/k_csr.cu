@@ -37,8 +37,8 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     if (lane == 0) store(y, row, alpha, sum, beta);
 }
 
-/* One row per vector of V neighbouring threads, V a power of two near the mean row length: a warp reads several
-   short rows at a time. With V = 32, the reads of a long row are aligned to 32 elements. */
+/* One row per vector of V neighbouring threads, V a power of two near the mean row length (vector_choice): a warp reads
+   several short rows at a time. With V = 32, the reads of a long row are aligned to 32 elements. */
 template <typename T, int V>
 __global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                          GPTR(const T) x, T beta, GPTR(T) y)
@@ -108,8 +108,8 @@ KERNEL_ENTRY(csr_scalar) = {
               "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
               "shorter rows wait.\n"
               "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
-              "1000 999: 28 us, csr-stream 24, csr-cusp 55). It is the slowest kernel if one row is long (circuit\n"
-              "100000 4: 2366 us, csr-merge 12.5).\n"
+              "1000 999: 28 us, csr-stream 24, csr-cusp 55 with V = 8). It is the slowest kernel if one row is\n"
+              "long (circuit 100000 4: 2366 us, csr-merge 12.5).\n"
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-merge.\n",
     .deterministic = true,
     .f32 = scalar<float>,
@@ -144,15 +144,15 @@ KERNEL_ENTRY(csr_cusp) = {
     .source = "NOTES",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
     .lesson = "A vector of V threads takes a row; V is the first of 2, 4, 8, 16 and 32 that is at least the mean\n"
-              "row length. The 4x4 example has 9 / 4 entries per row, so V = 4:\n"
+              "row length, rounded down. The 4x4 example has 9 / 4 = 2 entries per row, so V = 2:\n"
               "    val   1  7 | 2  8 | 5  3  9 | 6  4\n"
-              "    lane  0  1   4  5   8  9 10  12 13     lanes 2, 3, 6, 7, 11, 14 and 15 are idle\n"
+              "    lane  0  1   2  3   4  5  4   6  7     row 2 takes a second step, in which lane 5 is idle\n"
               "The rows of a warp are contiguous in val, so its requests still cover a few neighbouring sectors.\n"
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32, the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
               "The kernel suits rows of similar length above 16 entries. A row 1000 times as long as the mean\n"
-              "keeps its V threads busy after all other threads are done: circuit 100000 4 takes 499 us on an\n"
-              "H200, but 13 us with csr-merge.\n"
+              "keeps its V threads busy after all other threads are done: with V = 8, circuit 100000 4 took 499\n"
+              "us on an H200, but 13 us with csr-merge.\n"
               "NOTES: the kernel is about as fast as merge-path on rows of similar length, and sometimes faster. It\n"
               "needs no preparation, so its total time was the lowest.\n",
     .deterministic = true,

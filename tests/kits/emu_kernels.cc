@@ -261,6 +261,11 @@ const struct kernel emu_test_outside = {
 const struct kernel emu_test_renamed = {
     .name = "renamed", .format = &format_csr, .deterministic = true, .scratch = value_per_row, .f64 = launch_renamed};
 
+int emu_test_vector(int64_t rows, int64_t nnz)
+{
+    return 2 << emu_::vector_choice(rows, nnz);
+}
+
 int emu_test_line(const char *text)
 {
     FILE *f = fopen(__FILE__, "r");

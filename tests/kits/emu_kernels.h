@@ -12,6 +12,8 @@ extern "C" {
 void emu_test_run(const char *name, int *y);
 /* Read `times` elements of y on the host, through simt::array, as the solvers of the device cpu do. */
 void emu_test_read(int *y, int64_t times);
+/* The threads per row that csr-cusp, LightSpMV and the CSR part of hdc choose. */
+int emu_test_vector(int64_t rows, int64_t nnz);
 /* The number of the first source line of the kernels that contains `text`, or 0. */
 int emu_test_line(const char *text);
 /* Kernels for the microscope, on the rows of a CSR matrix. In the first kernel, each thread walks its row in two loops,

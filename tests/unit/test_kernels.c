@@ -1,9 +1,12 @@
 /* Every kernel on the cpu and on the emulator, and the invariants of the registry of kernels. */
+#include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
 #include "gpu/emu/emu.h"
 #include "base/err.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/microscope.h"
 #include "formats/format.h"
 
 #include <setjmp.h>
@@ -129,12 +132,77 @@ static void test_default_for_rows(void **state)
     }
 }
 
+/* The notes' code divides nnz by the rows as integers, then compares: <= 2 takes 2, <= 4 takes 4, and so on. */
+static void test_threads_per_row(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t rows, nnz;
+        int threads;
+    } cases[] = {
+        {0, 0, 2},       {7, 0, 2},      {10, 29, 2},  {10, 30, 4},           {10, 49, 4},
+        {10, 50, 8},     {10, 89, 8},    {10, 90, 16}, {10, 169, 16},         {10, 170, 32},
+        {10, 10000, 32}, {900, 4380, 4}, {4, 9, 2},    {1000000, 4996000, 4}, {50000000, INT32_MAX, 32},
+    };
+    for (int k = 0; k < COUNT(cases); k++)
+        if (emu_test_vector(cases[k].rows, cases[k].nnz) != cases[k].threads)
+            fail_msg("%lld rows, %lld nonzeros: not %d threads", (long long)cases[k].rows, (long long)cases[k].nnz,
+                     cases[k].threads);
+}
+
+/* The kernels whose vectors have this many threads launch rows * threads threads, in whole blocks. */
+static void hold_launch(const char *kernel, const struct mat *M, int block, int threads)
+{
+    static struct counts counts;
+    struct err e = {0};
+    if (!count_kernel(kernel_find(kernel), M, 0, NULL, NULL, &counts, &e)) fail_msg("%s: %s", kernel, e.text);
+    const struct scope_launch *last = &counts.scope.launch[counts.scope.nlaunches - 1];
+    int64_t blocks = (M->of->rows * threads + block - 1) / block;
+    if (last->threads != block || last->blocks != blocks)
+        fail_msg("%s, %d threads per row: %lld blocks of %lld threads, not %lld", kernel, threads,
+                 (long long)last->blocks, (long long)last->threads, (long long)blocks);
+}
+
+static void test_launches_by_row_length(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t per_row;
+        int threads;
+    } cases[] = {{1, 2}, {2, 2}, {3, 4}, {4, 4}, {5, 8}, {8, 8}, {9, 16}, {16, 16}, {17, 32}, {40, 32}};
+    for (int k = 0; k < COUNT(cases); k++) {
+        struct err e = {0};
+        struct csr A;
+        struct stored S;
+        struct mat M;
+        int64_t param[PARAMS_MAX] = {150, cases[k].per_row, 150};
+        if (!generator_find("random")->make(param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+        assert_int_equal(A.nnz, 150 * cases[k].per_row);
+        assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
+        assert_true(mat_put(&M, &S, open_or_fail("emu"), &e));
+        hold_launch("csr-cusp", &M, 128, cases[k].threads);
+        hold_launch("csr-light-vector", &M, 256, cases[k].threads);
+        hold_launch("csr-light-warp", &M, 256, cases[k].threads);
+        mat_free(&M);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_registry),         cmocka_unit_test(test_lessons),       cmocka_unit_test(test_default),
-        cmocka_unit_test(test_default_for_rows), cmocka_unit_test(test_shapes_on_cpu), cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_shapes_on_emu),    cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),
+        cmocka_unit_test(test_registry),
+        cmocka_unit_test(test_lessons),
+        cmocka_unit_test(test_default),
+        cmocka_unit_test(test_threads_per_row),
+        cmocka_unit_test(test_launches_by_row_length),
+        cmocka_unit_test(test_default_for_rows),
+        cmocka_unit_test(test_shapes_on_cpu),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_shapes_on_emu),
+        cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
