@@ -2,7 +2,7 @@
 #ifndef CSR_ROWS_H
 #define CSR_ROWS_H
 
-#include "gpu/dialect.h"
+#include "texture.h"
 
 #include "matrix/csr.h"
 #include "formats/fmt_csr.h"
@@ -16,28 +16,30 @@ template <int V> __device__ unsigned vector_mask()
     return V == WARP ? FULL_MASK : ((1u << (V % WARP)) - 1) << (threadIdx.x % WARP / V * V);
 }
 
-/* The sum of val * x over the entries [begin, end), computed by the V lanes of a vector; lane 0 returns it.
-   Participants: all lanes of the vector. */
-template <typename T, int V>
-__device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
+/* The sum of val * x over the entries [begin, end), computed by the V lanes of a vector; lane 0 returns it. x is an
+   array or a texture. Participants: all lanes of the vector. */
+template <typename T, int V, typename X>
+__device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, X x)
 {
     T sum = 0;
     int first = begin + lane;
     if (V == WARP && end - begin > WARP) first -= begin % WARP; /* align; lanes before `begin` skip one step */
     UNROLL(1)
     for (int k = first; k < end; k += V) {
-        if (k >= begin) sum += val[k] * x[col[k]];
+        if (k >= begin) sum += val[k] * texel<T>(x, col[k]);
         reconverge();
     }
     for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);
     return sum;
 }
 
-/* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads: the smallest size that is at least the mean row length. */
+/* 0 .. 4 for vectors of 2, 4, 8, 16, 32 threads. As in CUSP, the mean row length is rounded down, and the vector is the
+   smallest that is at least as long, at most 32: five entries in nearly every row (mean 4.99) take 4 threads. */
 static inline int vector_choice(int64_t rows, int64_t nnz)
 {
+    int64_t mean = rows ? nnz / rows : 0;
     int k = 0;
-    while (k < 4 && (int64_t)(2 << k) * rows < nnz) k++;
+    while (k < 4 && 2 << k < mean) k++;
     return k;
 }
 

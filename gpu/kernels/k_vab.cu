@@ -80,17 +80,22 @@ static bool fits_texture(const struct stored *S, struct err *e)
                 (long long)pieces_of(S), +TEXTURE_MOST);
 }
 
-/* An empty matrix needs no texture. */
-static bool make_texture(const struct launch *L, struct err *e)
+static const struct bound *bind_sums(const struct launch *L, struct err *e)
 {
-    const struct stored *S = L->A->of;
-    return !pieces_of(S) || texture_new(L->A->dev, L->scratch, pieces_of(S), S->real, L->note, e);
+    return texture_bind(L, L->scratch, pieces_of(L->A->of), e);
 }
 
-template <typename T> static bool textured(const struct launch *L, struct err *)
+static bool make_texture(const struct launch *L, struct err *e)
 {
+    return bind_sums(L, e) != nullptr;
+}
+
+template <typename T> static bool textured(const struct launch *L, struct err *e)
+{
+    [[maybe_unused]] const struct bound *b = bind_sums(L, e);
+    if (!b) return false;
     launch_pieces<T>(L);
-    launch_rows<T>(L, TEXTURE_OF("partial", *L->note, L->scratch, pieces_of(L->A->of), T));
+    launch_rows<T>(L, TEXTURE_OF("partial", ROLE_WORK, b, L->scratch, pieces_of(L->A->of), T));
     return true;
 }
 
@@ -116,7 +121,7 @@ KERNEL_ENTRY(vab_texture) = {
     .fits = fits_texture,
     .scratch = partial_bytes,
     .prepare = make_texture,
-    .release = texture_free,
+    .release = textures_free,
     .f32 = textured<float>,
     .f64 = textured<double>,
 };

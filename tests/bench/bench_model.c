@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVED_MOST = 4000, KERNELS_MOST = 80, PAIRS_MOST = 4000 };
+enum { SAVED_MOST = 4000, KERNELS_MOST = 120, PAIRS_MOST = 4000 };
 
 static const char *const lines[] = {"gen poisson2d 1000 999", "gen poisson3d 100",       "gen fem 300",
                                     "gen rmat 18 16",         "gen random 300000 10",    "gen circuit 300000 4",

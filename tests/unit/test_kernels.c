@@ -183,6 +183,8 @@ static void test_launches_by_row_length(void **state)
         hold_launch("csr-cusp", &M, 128, cases[k].threads);
         hold_launch("csr-light-vector", &M, 256, cases[k].threads);
         hold_launch("csr-light-warp", &M, 256, cases[k].threads);
+        hold_launch("csr-light-vector-texture", &M, 256, cases[k].threads);
+        hold_launch("csr-light-warp-texture", &M, 256, cases[k].threads);
         mat_free(&M);
         stored_free(&S);
         csr_free(&A);
