@@ -89,7 +89,7 @@ const struct known_end known_ends[] = {
      .solver = "jacobi",
      .reason = DIVERGED,
      .iterations = 8,
-     .why = "1e5 times the first",
+     .why = "1e5 times the initial",
      DENSE(2, 1, 5, 5, 1)},
     {.name = "force goes on",
      .solver = "jacobi",
