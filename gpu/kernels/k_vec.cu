@@ -72,6 +72,21 @@ template <typename AT> struct pass_jacobi {
     __device__ void end(typename AT::scalars s, vec_sums t) const { vec_note_step(s, t.a, t.c); }
 };
 
+template <typename AT> struct pass_affine {
+    enum { SUMS = 3, MOST = 1 };
+    typename AT::in q, f, diagonal, x;
+    typename AT::out next;
+
+    __device__ void begin(typename AT::scalars) {}
+    __device__ vec_sums at(int64_t i) const
+    {
+        typename AT::real to = q[i] + f[i], change = to - x[i], r = diagonal[i] * change;
+        next[i] = to;
+        return {(double)r * (double)r, 0, fabs((double)change)};
+    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { vec_note_step(s, t.a, t.c); }
+};
+
 template <typename AT> struct pass_probe {
     enum { SUMS = 1 };
     typename AT::in b, q;
@@ -140,6 +155,13 @@ static void jacobi(struct device *d, int64_t n, double *s, const void *b, const 
     AT::run(d, n, s, pass_jacobi<AT>{PASS_IN(b), PASS_IN(q), PASS_IN(dinv), PASS_IN(x), PASS_OUT(next)});
 }
 
+template <typename AT>
+static void affine(struct device *d, int64_t n, double *s, const void *q, const void *f, const void *diagonal,
+                   const void *x, void *next)
+{
+    AT::run(d, n, s, pass_affine<AT>{PASS_IN(q), PASS_IN(f), PASS_IN(diagonal), PASS_IN(x), PASS_OUT(next)});
+}
+
 template <typename AT> static void probe(struct device *d, int64_t n, double *s, const void *b, const void *q)
 {
     AT::run(d, n, s, pass_probe<AT>{PASS_IN(b), PASS_IN(q)});
@@ -200,12 +222,12 @@ static void record(struct device *, double *s)
 } // namespace KERNEL_SPACE
 
 /* Makes one table from the functions of a namespace. */
-#define VEC_TABLE(space, AT, T)                                                                                 \
-    {                                                                                                           \
-        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,           \
-        .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                                    \
-        .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<T>>, .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, \
-        .record = space::record                                                                                 \
+#define VEC_TABLE(space, AT, T)                                                                                   \
+    {                                                                                                             \
+        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,             \
+        .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                                      \
+        .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<T>>, .affine = KERNEL_SPACE::affine<KERNEL_SPACE::AT<T>>, \
+        .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .record = space::record                                \
     }
 #define VEC_ENTRY(id, space, AT, T)     \
     extern "C" const struct vec_ops id; \

@@ -74,7 +74,7 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* Refuse options of solvers in a race of kernels, and vice versa. */
 static bool check_options(const struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"using", "precond", "block", "tol", "maxit", "b", "seed", "force"},
+    static const char *const of_solvers[] = {"using", "precond", "block", "form", "tol", "maxit", "b", "seed", "force"},
                              *const of_kernels[] = {"reps"};
     const char *const *not_for = r->kernels ? of_solvers : of_kernels;
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
@@ -109,6 +109,7 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
         .pre_block = arg_int(a, "block", 0),
         .b = b,
+        .form_matrix = arg(a, "form") && !strcmp(arg(a, "form"), "matrix"),
         .force = arg_flag(a, "force"),
     };
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
@@ -325,7 +326,8 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_race = {
     .name = "race",
-    .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] [tol R] [maxit N] [b "
+    .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] [form update|matrix] "
+               "[tol R] [maxit N] [b "
                "RIGHT_SIDE] "
                "[seed N] [reps N] [force] "
                "[f32|f64]",
@@ -335,8 +337,9 @@ const struct command command_race = {
             "racers stay level. The time of a solver is the time of its iterations, without set-up. After 0.3 s, a\n"
             "terminal shows a plot of all residuals. The key t switches between time and iterations, x or Ctrl-C\n"
             "stops all racers, and q returns to the prompt, where the race waits for `continue` or `stop`; `view\n"
-            "race` shows the plot again. All racers are in memory at the same time. precond, block, b, tol, maxit,\n"
-            "seed and force are as in solve, for the solvers that accept them; x0 is zero. The table first lists the\n"
+            "race` shows the plot again. All racers are in memory at the same time. precond, block, form, b, tol,\n"
+            "maxit, seed and force are as in solve, for the solvers that accept them; x0 is zero. The table first "
+            "lists the\n"
             "solvers that converged, by time, then all other solvers, by the residual that they reached.\n"
             "Kernels are checked first, then each runs for 0.2 s, or `reps` SpMVs; best, median and half the\n"
             "interquartile range (+-) refer to the times of single SpMVs. On the emulator, which models no time,\n"

@@ -111,6 +111,18 @@ static void out_precond(struct out *o, const struct solve *v)
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
 }
 
+/* In the matrix form, the residual is computed from the change of x. */
+static void out_form(struct out *o, const struct solve *v)
+{
+    bool has = v->solver->form_bytes, matrix = v->set.form_matrix;
+    out_str(o, "form", NULL, !has ? NULL : matrix ? "matrix" : "update");
+    if (matrix && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "form",
+                v->solver->omega > 0
+                    ? "x' = B x + f; the residual is D (x' - x) / omega, which is b - A x up to rounding"
+                    : "x' = B x + f; the residual is D (x' - x), which is b - A x up to rounding");
+}
+
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
    computed the residual from x. */
 static void out_separation(struct out *o, const struct solve *v)
@@ -135,6 +147,7 @@ void out_solve(struct out *o, const struct solve *v)
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
+    out_form(o, v);
     out_precond(o, v);
     out_num(o, "tol", NULL, v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
@@ -244,6 +257,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->force = arg_flag(a, "force");
     o->modified = chose(a, "orth", "modified");
     o->sums_host = chose(a, "sums", "host");
+    o->form_matrix = chose(a, "form", "matrix");
 }
 
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
@@ -405,7 +419,8 @@ const struct command command_solve = {
     .name = "solve",
     .grammar =
         "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] [eps R] "
-        "[omega R] [m N] [orth classical|modified] [sums device|host] [maxit N] [b RIGHT_SIDE] [x0 START] [seed N] "
+        "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
+        "[x0 START] [seed N] "
         "[save FILE] [step] "
         "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration",
@@ -416,9 +431,12 @@ const struct command command_solve = {
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
         "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
         "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
-        "with sums host, on the host (as in Liang 2012). precond selects a preconditioner, and block sets its\n"
-        "block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual b - A x\n"
-        "is computed in double: `converged` means that the true residual is at most twice tol. A solve also ends\n"
+        "with sums host, on the host (as in Liang 2012). jacobi and wjacobi iterate x' = x + omega D^-1 (b - A x).\n"
+        "With form matrix, they form B = I - omega D^-1 A and f = omega D^-1 b once and iterate x' = B x + f; B is\n"
+        "stored in VAB (as in Liang 2012) or as using and kernel say, and the residual shown during the solve is\n"
+        "D (x' - x) / omega, which equals b - A x up to rounding. precond selects a preconditioner, and block sets\n"
+        "its block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual\n"
+        "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
         "(jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per\n"
         "row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets save\n"
@@ -432,6 +450,7 @@ const struct command command_solve = {
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
         "    solve gmres m 30 orth modified\n"
+        "    solve jacobi form matrix\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };

@@ -70,6 +70,7 @@ bool race_solvers(struct session *s, struct race *r, const struct solve_options 
         options.solver = x->solver;
         options.m = x->m;
         options.omega = x->omega;
+        options.form_matrix = o->form_matrix && x->solver->form_bytes;
         if (x->solver->no_precond) {
             options.pre_block = options.pre ? 0 : options.pre_block;
             options.pre = NULL;

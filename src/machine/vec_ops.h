@@ -91,6 +91,10 @@ struct vec_ops {
        because the recorded residual is that of x: if this record ends the solve, x is the solution. */
     void (*jacobi)(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next);
+    /* The same step in the form x' = B x + f, where q = B x: next = q + f; r = d (next - x), which is b - A x up to
+       rounding if d = a_ii / omega; s[S_RR] = r.r; s[S_NEXT_DIFF] = max |next - x|; record. */
+    void (*affine)(struct device *d, int64_t n, double *s, const void *q, const void *f, const void *diagonal,
+                   const void *x, void *next);
     /* s[S_TRUE] = r.r of the true residual r = b - q, where q = A x. */
     void (*probe)(struct device *d, int64_t n, double *s, const void *b, const void *q);
     /* Write s[S_RR] to the live record as number s[S_ITER] (from 0), then s[S_ITER] += 1. Sets s[S_DONE] to the

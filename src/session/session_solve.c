@@ -3,6 +3,7 @@
 #include "base/screen_lock.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
+#include "formats/fmt_vab.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "matrix.h"
@@ -27,11 +28,20 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
     return NULL;
 }
 
+/* THESIS 3.2 stores the iteration matrix in VAB. */
+static const struct format *format_of(const struct solve_options *o)
+{
+    if (o->format) return o->format;
+    return o->kernel ? o->kernel->format : o->form_matrix ? &format_vab : &format_csr;
+}
+
+/* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */
 static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                        struct err *e)
 {
-    const struct format *f = o->format ? o->format : o->kernel ? o->kernel->format : &format_csr;
+    const struct format *f = format_of(o);
     A->kernel = choose_kernel(A->csr, o, f, e);
+    if (o->form_matrix) return A->kernel != NULL;
     struct product *p = A->kernel ? session_product(s, m, f, NULL, o->real, o->force, e) : NULL;
     A->mat = p ? session_mat(s, p, o->dev, e) : NULL;
     return A->mat != NULL;

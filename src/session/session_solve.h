@@ -12,7 +12,8 @@ struct solve;
 struct solve_matrix;
 struct solve_options;
 
-/* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, because the solution is then 0. */
+/* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, because the solution is then 0. A->mat
+   stays NULL if the solver forms an iteration matrix. */
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e);
 /* session_solve_matrix, then solve_begin. */

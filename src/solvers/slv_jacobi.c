@@ -1,22 +1,38 @@
 /* Jacobi's method, x' = x + D^-1 (b - A x), and weighted Jacobi, x' = x + omega D^-1 (b - A x). Two vectors alternate
-   as source and target (THESIS 3.2). */
+   as source and target (THESIS 3.2). In the matrix form, B = I - omega D^-1 A and f = omega D^-1 b are computed once,
+   and an iteration is x' = B x + f. */
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
 #include "machine/vec_ops.h"
 
-/* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. */
-enum { JACOBI_X2 = VEC_OWN, JACOBI_Q, JACOBI_DINV };
+/* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. In the matrix form, Q = B x, and D and F replace DINV:
+   D = a_ii / omega, F = f. */
+enum { JACOBI_X2 = VEC_OWN, JACOBI_Q, JACOBI_DINV, JACOBI_D = JACOBI_DINV, JACOBI_F };
+
+/* B in the format of the kernel, on the host and on the device. */
+struct iteration_matrix {
+    struct stored S;
+    struct mat M;
+};
+
+static double omega_of(const struct solve *v)
+{
+    return v->set.omega > 0 ? v->set.omega : 1;
+}
 
 /* omega / a_ii */
 static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
 {
-    double omega = v->set.omega > 0 ? v->set.omega : 1;
     if (!diagonal_of(v->matrix.csr, v->solver->name, dinv, e)) return false;
-    for (int64_t i = 0; i < v->n; i++) dinv[i] = omega / dinv[i];
+    for (int64_t i = 0; i < v->n; i++) dinv[i] = omega_of(v) / dinv[i];
     return true;
 }
 
@@ -28,22 +44,112 @@ static bool put_diagonal(struct solve *v, struct err *e)
     return ok;
 }
 
-/* Record the residual of the x of iteration k, and write the x of iteration k + 1 to the other vector. */
+/* ---- the matrix form ---- */
+
+/* Row i of B = I - omega D^-1 A; the slots from k on receive its entries. Returns the slot after the row. With omega 1,
+   B has no diagonal. */
+static int row_of_b(const struct csr *A, int64_t i, double omega, const double *d, struct csr *B, int k)
+{
+    for (int j = A->rowptr[i]; j < A->rowptr[i + 1]; j++) {
+        bool diagonal = A->col[j] == i;
+        if (diagonal && omega == 1) continue;
+        B->col[k] = A->col[j];
+        B->val[k++] = diagonal ? 1 - omega : -A->val[j] / d[i];
+    }
+    return k;
+}
+
+/* d[i] = a_ii / omega */
+static bool make_b(const struct solve *v, const double *d, struct csr *B, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    double omega = omega_of(v);
+    struct loop l = loop_of("the iteration matrix", v->n);
+    int k = 0;
+    if (!csr_new(B, v->n, v->n, A->nnz - (omega == 1 ? v->n : 0), false, e)) return false;
+    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) {
+        k = row_of_b(A, i, omega, d, B, k);
+        B->rowptr[i + 1] = k;
+    }
+    return loop_end(&l, e);
+}
+
+/* Pack B in the format of the kernel, and copy it to the device. */
+static bool put_b(struct solve *v, const double *d, struct err *e)
+{
+    const struct kernel *k = v->matrix.kernel;
+    struct csr B = {0};
+    struct iteration_matrix *own = v->solver_data = mem_zero(1, sizeof *own, "the iteration matrix", e);
+    bool ok = own && make_b(v, d, &B, e) && format_pack(&B, k->format, NULL, v->real, v->set.force, &own->S, e) &&
+              (!k->fits || k->fits(&own->S, e)) && mat_put(&own->M, &own->S, v->dev, e);
+    csr_free(&B);
+    return ok;
+}
+
+/* f = omega D^-1 b */
+static bool put_f(struct solve *v, const double *d, struct err *e)
+{
+    double *f = mem_new(v->n, sizeof *f, "the vector f", e);
+    for (int64_t i = 0; f && i < v->n; i++) f[i] = v->b[i] / d[i];
+    bool ok = f && solve_alloc(v, JACOBI_F, v->n * (int64_t)type_size(v->real), "the vector f", e) &&
+              solve_put(v, v->vec[JACOBI_F], f, e);
+    mem_free(f);
+    return ok;
+}
+
+static bool form(struct solve *v, struct err *e)
+{
+    double *d = mem_new(v->n, sizeof *d, "the diagonal", e);
+    bool ok = d && diagonal_of(v->matrix.csr, v->solver->name, d, e);
+    for (int64_t i = 0; ok && i < v->n; i++) d[i] /= omega_of(v);
+    ok = ok && put_b(v, d, e) && put_f(v, d, e) && solve_put(v, v->vec[JACOBI_D], d, e);
+    mem_free(d);
+    return ok;
+}
+
+static void drop(struct solve *v)
+{
+    struct iteration_matrix *own = v->solver_data;
+    if (own->M.dev) mat_free(&own->M);
+    stored_free(&own->S);
+}
+
+static int64_t held(const struct solve *v)
+{
+    const struct iteration_matrix *own = v->solver_data;
+    return own ? stored_bytes(&own->S) : 0;
+}
+
+static bool multiply_b(struct solve *v, const void *x, void *q, struct err *e)
+{
+    const struct iteration_matrix *own = v->solver_data;
+    struct launch L = {.A = &own->M, .alpha = 1, .beta = 0, .x = x, .y = q};
+    return kernel_launch(v->matrix.kernel, &L, e);
+}
+
+/* ---- an iteration ---- */
+
+/* Record the residual of the x of iteration k, and write the x of iteration k + 1 to the other vector, which until then
+   holds the x of the last record. */
 static bool sweep(struct solve *v, int64_t k, struct err *e)
 {
+    const int changed = k % 2 ? VEC_X : JACOBI_X2;
     const void *from = v->vec[k % 2 ? JACOBI_X2 : VEC_X];
-    void *to = v->vec[k % 2 ? VEC_X : JACOBI_X2];
+    void *to = v->vec[changed], *q = v->vec[JACOBI_Q];
     phase_begin(v, PHASE_SPMV);
-    if (!solve_spmv(v, from, v->vec[JACOBI_Q], e)) return false;
+    if (!(v->set.form_matrix ? multiply_b : solve_spmv)(v, from, q, e)) return false;
     phase_begin(v, PHASE_UPDATE);
-    if (!cut_hold(v, 0, NULL, false, e)) return false;
-    v->ops.vec->jacobi(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[JACOBI_Q], v->vec[JACOBI_DINV], from, to);
+    if (!cut_hold(v, 1, &changed, false, e)) return false;
+    if (v->set.form_matrix)
+        v->ops.vec->affine(v->dev, v->n, v->scalars, q, v->vec[JACOBI_F], v->vec[JACOBI_D], from, to);
+    else
+        v->ops.vec->jacobi(v->dev, v->n, v->scalars, v->vec[VEC_B], q, v->vec[JACOBI_DINV], from, to);
     return true;
 }
 
 static bool init(struct solve *v, struct err *e)
 {
-    return put_diagonal(v, e) && sweep(v, 0, e);
+    return (v->set.form_matrix ? form : put_diagonal)(v, e) && sweep(v, 0, e);
 }
 
 static bool step(struct solve *v, struct err *e)
@@ -67,6 +173,14 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
     return csr_bytes(A, real) + 3.0 * (double)real * (double)A->rows;
 }
 
+/* B has one entry less per row than A, unless omega differs from 1. x, f and D are read, and x' is written. */
+static double form_bytes(const struct solve *v)
+{
+    size_t real = type_size(v->real);
+    double rows = (double)v->n, entry = (double)(real + 4);
+    return csr_bytes(v->matrix.csr, real) - (omega_of(v) == 1 ? entry * rows : 0) + 4.0 * (double)real * rows;
+}
+
 const struct solver solver_jacobi = {
     .name = "jacobi",
     .about = "solves every row for its own unknown; converges if A is diagonally dominant",
@@ -85,6 +199,9 @@ const struct solver solver_jacobi = {
     .no_precond = true,
     .products = 1,
     .bytes = bytes,
+    .form_bytes = form_bytes,
+    .held = held,
+    .drop = drop,
     .init = init,
     .step = step,
     .finish = finish,
@@ -108,6 +225,9 @@ const struct solver solver_wjacobi = {
     .omega = 2. / 3,
     .products = 1,
     .bytes = bytes,
+    .form_bytes = form_bytes,
+    .held = held,
+    .drop = drop,
     .init = init,
     .step = step,
     .finish = finish,

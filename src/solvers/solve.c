@@ -26,7 +26,8 @@ double csr_bytes(const struct csr *A, size_t real)
 
 double solve_bytes(const struct solve *v)
 {
-    double bytes = v->solver->bytes(v->matrix.csr, type_size(v->real), v->set.m);
+    double bytes =
+        v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, type_size(v->real), v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
 }
@@ -112,7 +113,8 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);
-    if (!v->matrix.mat || !v->matrix.kernel) return fail(e, E_INTERNAL, "the solve has no matrix on its device");
+    if ((!v->matrix.mat && !v->set.form_matrix) || !v->matrix.kernel)
+        return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
 }
@@ -183,6 +185,7 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
         .window = window_of(o->solver, n),
         .modified = o->modified,
         .sums_host = o->sums_host,
+        .form_matrix = o->form_matrix,
         .force = o->force,
     };
 }

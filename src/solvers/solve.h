@@ -38,9 +38,10 @@ enum known_symmetry { SYMMETRY_UNKNOWN, SYMMETRY_YES, SYMMETRY_NO };
 struct solve_matrix {
     const char *name;
     const struct csr *csr;
-    /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0 */
+    /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0, or if the solver forms an
+       iteration matrix, which the solve then stores in the format of the kernel */
     struct mat *mat;
-    const struct kernel *kernel; /* multiplies by mat */
+    const struct kernel *kernel; /* multiplies by mat, or by the iteration matrix */
     enum known_symmetry symmetry;
     struct watch *watch; /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
 };
@@ -80,10 +81,11 @@ struct solve_settings {
     double omega; /* relaxation factor, for solvers that use a relaxation factor */
     int64_t m;    /* iterations per cycle, for solvers that restart */
     int64_t maxit;
-    int64_t window; /* the solve has stagnated after this many iterations without a gain of 1% */
-    bool modified;  /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
-    bool sums_host; /* gmres: the host adds the block sums, as in the thesis */
-    bool force;     /* accept NaN and inf, and continue in spite of divergence and stagnation */
+    int64_t window;   /* the solve has stagnated after this many iterations without a gain of 1% */
+    bool modified;    /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
+    bool sums_host;   /* gmres: the host adds the block sums, as in the thesis */
+    bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
+    bool force;       /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
@@ -245,6 +247,7 @@ struct solve_options {
     const struct precond *pre; /* NULL: none */
     int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
     bool modified, sums_host;  /* gmres: see struct solve_settings */
+    bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* on the host, n values each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */

@@ -129,9 +129,15 @@ static bool check_gmres(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s: `%s` is for gmres", o->solver->name, o->modified ? "orth modified" : "sums host");
 }
 
+static bool check_form(const struct solve_options *o, struct err *e)
+{
+    if (!o->form_matrix || o->solver->form_bytes) return true;
+    return fail(e, E_USAGE, "%s forms no iteration matrix: `form matrix` is for jacobi and wjacobi", o->solver->name);
+}
+
 bool solve_check_numbers(const struct solve_options *o, struct err *e)
 {
-    return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e);
+    return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) && check_form(o, e);
 }
 
 static bool check_rules(const struct solve_options *o, struct err *e)

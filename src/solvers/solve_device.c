@@ -12,6 +12,7 @@
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
 
 /* ---- phases ---- */
 
@@ -157,6 +158,7 @@ void solve_forget(struct solve *v)
     v->schedule.graph = NULL;
     v->schedule.no_graph = false;
     for (int i = 0; i < SOLVE_VECTORS; i++) solve_dealloc(v, i);
+    if (v->solver_data && v->solver->drop) v->solver->drop(v);
     mem_free(v->solver_data);
     v->solver_data = NULL;
 }

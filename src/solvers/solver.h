@@ -37,6 +37,9 @@ struct solver {
        solver that restarts has one more SpMV per cycle. */
     int products;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
+    /* For a solver that can form an iteration matrix B and iterate x' = B x + f: the minimum number of bytes moved per
+       iteration in that form. NULL: the solver has no such form. */
+    double (*form_bytes)(const struct solve *v);
     /* bytes on the device in addition to v->vec[]; NULL: none */
     int64_t (*held)(const struct solve *v);
     /* number of bytes at the beginning of vector i that are in use after `queued` iterations since the solver last
@@ -49,6 +52,7 @@ struct solver {
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);
     bool (*finish)(struct solve *v, struct err *e); /* write x to VEC_X; NULL: x is already there */
+    void (*drop)(struct solve *v); /* free what v->solver_data refers to, if it is not NULL; may be NULL */
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
     void (*explain)(const struct solve *v, char *out, size_t size);
 };

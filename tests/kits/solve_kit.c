@@ -723,6 +723,70 @@ void check_frozen(const char *device, enum type real)
         bed_make(&bed, &grid);
         o.solver = solvers[i];
         check_same_bits(&bed, &o, device);
+        o.form_matrix = solvers[i]->form_bytes != NULL;
+        if (o.form_matrix) check_same_bits(&bed, &o, device);
+        o.form_matrix = false;
+        bed_free(&bed);
+    }
+}
+
+/* ---- the matrix form of Jacobi ---- */
+
+/* The number of formats in which the matrix form was compared with the update form. */
+static int compare_forms(struct bed *bed, struct solve_options o, const char *device)
+{
+    double rounding = o.real == T_F32 ? 2e-5 : 4e-14;
+    int done = 0;
+    bed_solve(bed, o, device, 1e9);
+    const struct solve *v = bed->s.solve;
+    int64_t n = v->n, iterations = v->iterations;
+    double *x = copy_of(v->result.x, n), *hist = copy_of(v->history.residual, iterations + 1);
+    o.form_matrix = true;
+    for (int i = -1; i < 0 || formats[i]; i++) {
+        o.format = i < 0 ? NULL : formats[i];
+        if (o.format && !kernel_default(o.format, NULL, device_open(device, NULL))) continue;
+        bed_solve(bed, o, device, 1e9);
+        v = bed->s.solve;
+        assert_string_equal(v->matrix.kernel->format->name, o.format ? o.format->name : "vab");
+        assert_int_equal(v->iterations, iterations);
+        for (int64_t k = 0; k < n; k++) assert_true(fabs(v->result.x[k] - x[k]) <= rounding * (1 + fabs(x[k])));
+        for (int64_t k = 0; k <= iterations; k++)
+            assert_true(fabs(v->history.residual[k] - hist[k]) <= rounding * (1 + hist[k]));
+        assert_true(fabs(v->result.residual_true - v->residual) <= rounding * (1 + v->residual));
+        assert_true(solve_bytes(v) > 0 && solve_memory(v) > 0);
+        done++;
+    }
+    mem_free(x);
+    mem_free(hist);
+    return done;
+}
+
+void check_forms(const char *device, enum type real)
+{
+    static const double dense[] = {4, -1, 0, 2, 5, 1, 0, 0.5, -3};
+    static const struct problem problems[] = {
+        {.generator = "poisson2d", .p = {19, 14}}, {.generator = "poisson3d", .p = {6, 5, 7}},
+        {.generator = "circuit", .p = {200, 4}},   {.upwind = {9, 8}},
+        {.rows = 3, .cols = 3, .a = dense},
+    };
+    struct err e = {0};
+    for (int i = 0; solvers[i]; i++) {
+        struct solve_options o = {.solver = solvers[i], .real = real, .maxit = 10};
+        for (int k = 0; k < COUNT(problems) && solvers[i]->form_bytes; k++) {
+            struct bed bed;
+            bed_make(&bed, &problems[k]);
+            assert_true(compare_forms(&bed, o, device) > 2);
+            bed_free(&bed);
+        }
+        static const double zero[] = {2, 1, 0, 1, 0, 1, 0, 1, 2};
+        struct bed bed;
+        bed_make(&bed, &(struct problem){.rows = 3, .cols = 3, .a = zero});
+        o.form_matrix = true;
+        assert_false(try_begin(&bed, o, device, &e));
+        const char *says =
+            solvers[i]->form_bytes ? "row 1 (counted from 0) has no entry there" : "`form matrix` is for";
+        if (!strstr(e.text, says)) fail_msg("%s: %s", solvers[i]->name, e.text);
+        err_clear(&e);
         bed_free(&bed);
     }
 }

@@ -25,6 +25,14 @@ static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t t
     return (*left)-- > 0;
 }
 
+/* Ways to solve: a solver as it is, or the matrix form of jacobi. */
+enum way { PLAIN, FORM_MATRIX, WAYS };
+
+static bool has_way(const struct solver *solver, enum way way)
+{
+    return way != FORM_MATRIX || solver->form_bytes;
+}
+
 struct run {
     struct bed bed;
     struct solve *v;
@@ -32,7 +40,7 @@ struct run {
 };
 
 static void begin(struct run *r, const struct problem *p, const char *device, const struct solver *solver,
-                  const struct precond *pre)
+                  const struct precond *pre, enum way way)
 {
     struct err e = {0};
     bed_make(&r->bed, p);
@@ -47,6 +55,7 @@ static void begin(struct run *r, const struct problem *p, const char *device, co
                               .m = solver->restarts ? CYCLE : 0,
                               .maxit = 1000,
                               .b = r->b,
+                              .form_matrix = way == FORM_MATRIX,
                               .keeps = true,
                               .force = true};
     if (!session_solve(&r->v, &r->bed.s, r->bed.s.current, &o, &e)) fail_msg("%s: %s", solver->name, e.text);
@@ -118,13 +127,14 @@ static void check_same(const struct run *cut, const struct run *whole)
     assert_memory_equal(a->result.x, b->result.x, (size_t)bytes_of_x(b));
 }
 
-static void check(const struct problem *p, const char *device, const struct solver *solver, const struct precond *pre)
+static void check(const struct problem *p, const char *device, const struct solver *solver, const struct precond *pre,
+                  enum way way)
 {
     struct run whole = {0}, cut = {0};
     struct err e = {0};
     int cuts = 0;
-    begin(&whole, p, device, solver, pre);
-    begin(&cut, p, device, solver, pre);
+    begin(&whole, p, device, solver, pre, way);
+    begin(&cut, p, device, solver, pre, way);
     for (int i = 0; i < ITERATIONS; i++) {
         one_step(whole.v);
         cuts += step_with_cuts(cut.v);
@@ -140,8 +150,9 @@ static void check_all(const struct problem *p, const char *device)
 {
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++) {
-        check(p, device, solvers[i], NULL);
-        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check(p, device, solvers[i], preconds[k]);
+        for (enum way way = 0; way < WAYS; way++)
+            if (has_way(solvers[i], way)) check(p, device, solvers[i], NULL, way);
+        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check(p, device, solvers[i], preconds[k], PLAIN);
     }
     loop_check_all(false);
 }
@@ -158,32 +169,58 @@ static void iterations_on_the_emulator_can_be_cut(void **state)
     check_all(&on_emu, "emu");
 }
 
+static void check_kept(const struct solver *solver, enum way way, int ticks)
+{
+    struct run whole = {0}, cut = {0};
+    struct err e = {0};
+    struct watch w = {few_ticks, &ticks};
+    begin(&whole, &on_cpu, "cpu", solver, NULL, way);
+    begin(&cut, &on_cpu, "cpu", solver, NULL, way);
+    for (int k = 0; k < CYCLE + 1; k++) one_step(cut.v);
+    loop_enter(&w);
+    for (int k = 0; k < 20 && !cut.v->cut.now; k++) one_step(cut.v);
+    assert_true(cut.v->cut.now);
+    assert_true(solve_end(cut.v, &e));
+    loop_enter(NULL);
+    while (whole.v->iterations < cut.v->iterations) one_step(whole.v);
+    assert_true(solve_end(whole.v, &e));
+    assert_int_equal(cut.v->reason, STOPPED);
+    check_same(&cut, &whole);
+    end(&whole);
+    end(&cut);
+}
+
+static void check_back(const struct solver *solver, enum way way)
+{
+    struct run whole = {0}, cut = {0};
+    struct err e = {0};
+    begin(&whole, &on_cpu, "cpu", solver, NULL, way);
+    begin(&cut, &on_cpu, "cpu", solver, NULL, way);
+    for (int k = 0; k < ITERATIONS; k++) one_step(whole.v);
+    for (int k = 0; k < ITERATIONS; k++) one_step(cut.v);
+    for (int ticks = 0; !cut.v->cut.stage && cut.v->iterations < ITERATIONS + 2 && ticks < 200; ticks++) {
+        int left = ticks;
+        struct watch w = {few_ticks, &left};
+        loop_enter(&w);
+        one_step(cut.v);
+        loop_enter(NULL);
+    }
+    assert_true(solve_back(cut.v, 5, &e));
+    while (cut.v->iterations < ITERATIONS) one_step(cut.v);
+    assert_true(solve_end(whole.v, &e) && solve_end(cut.v, &e));
+    check_same(&cut, &whole);
+    end(&whole);
+    end(&cut);
+}
+
 /* If a solve is ended after an iteration was interrupted, x is the x of the last record. */
 static void a_solve_that_was_cut_keeps_x(void **state)
 {
     (void)state;
     loop_check_all(true);
     for (int i = 0; solvers[i]; i++)
-        for (int ticks = 0; ticks < 40; ticks += 3) {
-            struct run whole = {0}, cut = {0};
-            struct err e = {0};
-            int left = ticks;
-            struct watch w = {few_ticks, &left};
-            begin(&whole, &on_cpu, "cpu", solvers[i], NULL);
-            begin(&cut, &on_cpu, "cpu", solvers[i], NULL);
-            for (int k = 0; k < CYCLE + 1; k++) one_step(cut.v);
-            loop_enter(&w);
-            for (int k = 0; k < 20 && !cut.v->cut.now; k++) one_step(cut.v);
-            assert_true(cut.v->cut.now);
-            assert_true(solve_end(cut.v, &e));
-            loop_enter(NULL);
-            while (whole.v->iterations < cut.v->iterations) one_step(whole.v);
-            assert_true(solve_end(whole.v, &e));
-            assert_int_equal(cut.v->reason, STOPPED);
-            check_same(&cut, &whole);
-            end(&whole);
-            end(&cut);
-        }
+        for (enum way way = 0; way < WAYS; way++)
+            for (int ticks = 0; ticks < 40 && has_way(solvers[i], way); ticks += 3) check_kept(solvers[i], way, ticks);
     loop_check_all(false);
 }
 
@@ -193,27 +230,9 @@ static void a_solve_that_was_cut_can_go_back(void **state)
 {
     (void)state;
     loop_check_all(true);
-    for (int i = 0; solvers[i]; i++) {
-        struct run whole = {0}, cut = {0};
-        struct err e = {0};
-        begin(&whole, &on_cpu, "cpu", solvers[i], NULL);
-        begin(&cut, &on_cpu, "cpu", solvers[i], NULL);
-        for (int k = 0; k < ITERATIONS; k++) one_step(whole.v);
-        for (int k = 0; k < ITERATIONS; k++) one_step(cut.v);
-        for (int ticks = 0; !cut.v->cut.stage && cut.v->iterations < ITERATIONS + 2 && ticks < 200; ticks++) {
-            int left = ticks;
-            struct watch w = {few_ticks, &left};
-            loop_enter(&w);
-            one_step(cut.v);
-            loop_enter(NULL);
-        }
-        assert_true(solve_back(cut.v, 5, &e));
-        while (cut.v->iterations < ITERATIONS) one_step(cut.v);
-        assert_true(solve_end(whole.v, &e) && solve_end(cut.v, &e));
-        check_same(&cut, &whole);
-        end(&whole);
-        end(&cut);
-    }
+    for (int i = 0; solvers[i]; i++)
+        for (enum way way = 0; way < WAYS; way++)
+            if (has_way(solvers[i], way)) check_back(solvers[i], way);
     loop_check_all(false);
 }
 

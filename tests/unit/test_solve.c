@@ -48,6 +48,12 @@ static void test_formats(void **state)
     everywhere(check_formats);
 }
 
+static void test_forms(void **state)
+{
+    (void)state;
+    everywhere(check_forms);
+}
+
 static void test_agreement(void **state)
 {
     (void)state;
@@ -104,12 +110,12 @@ static void test_steps(void **state)
 }
 
 /* A solve with its nth allocation failing; returns true if there were fewer allocations. */
-static bool solve_failing(const struct solver *solver, int64_t nth)
+static bool solve_failing(const struct solver *solver, bool form, int64_t nth)
 {
     struct bed bed;
     struct err e = {0};
     double b[20] = {1};
-    struct solve_options o = {.solver = solver, .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b};
+    struct solve_options o = {.solver = solver, .real = T_F32, .tol = 1e-3, .maxit = 500, .b = b, .form_matrix = form};
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {5, 4}});
     o.dev = device_open("cpu", &e);
     mem_fail_at(nth);
@@ -126,11 +132,12 @@ static bool solve_failing(const struct solver *solver, int64_t nth)
 static void test_failing_allocations(void **state)
 {
     (void)state;
-    for (int i = 0; solvers[i]; i++) {
-        int64_t nth = 1;
-        while (!solve_failing(solvers[i], nth)) nth++;
-        assert_true(nth > 10);
-    }
+    for (int i = 0; solvers[i]; i++)
+        for (int form = 0; form <= (solvers[i]->form_bytes != NULL); form++) {
+            int64_t nth = 1;
+            while (!solve_failing(solvers[i], form, nth)) nth++;
+            assert_true(nth > 10);
+        }
 }
 
 /* The nth call of a kind fails on the device: the failure is reported, device memory is released, and the session can
@@ -264,6 +271,14 @@ static void test_commands(void **state)
         {"solve jacobi on cpu eps -2", false, "eps is -2; it must not be negative"},
         {"solve cg on cpu kernel ell using csr", false, "works on format"},
         {"solve wjacobi on cpu omega 0.9", true, "converged"},
+        {"solve jacobi on cpu form matrix", true, "kernel         vab-"},
+        {"solve jacobi on cpu form matrix", true, "form           x' = B x + f; the residual is D (x' - x), "},
+        {"solve jacobi on cpu form matrix eps 1e-4", true, "max |x' - x|"},
+        {"solve wjacobi on cpu form matrix using ell", true, "converged      yes"},
+        {"solve jacobi on cpu form matrix step; step 3; back 2; continue", true, "converged"},
+        {"solve wjacobi on cpu form matrix step; step 3; change omega 0.9; continue", true, "converged"},
+        {"solve cg on cpu form matrix", false, "cg forms no iteration matrix: `form matrix` is for jacobi and wjacobi"},
+        {"race jacobi cg form matrix", true, "cg"},
         {"solve wjacobi on cpu omega 2.5", false, "omega is 2.5"},
         {"solve cg on emu", true, "time           -\nan iteration   -\n"},
         {"solve cg on cpu tol 0 force maxit 100000", true, "converged      no"},
@@ -372,6 +387,7 @@ int main(void)
         cmocka_unit_test(test_estimates_of_gmres_are_checked),
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_forms),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_steps),
