@@ -1,34 +1,35 @@
-/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes at most 64 rows, one per thread. */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes a piece of at most 64 rows, one per thread.
+ */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {
 
-/* One row per thread; a thread block takes a piece of one block of rows. All its threads read the same pointers and
-   offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only at
-   the end of a piece. The height of a block of rows is the distance to the start row of the next record. */
+/* One row per thread; a thread block takes one piece. All its threads read the same pointers and offsets; a warp reads
+   neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only at the end of a piece. The
+   height of a piece is the distance to the start row of the next record. */
 template <typename T>
-__global__ void brcsd1(unsigned rows, int64_t cols, int blocks, GPTR(const int) offsets, GPTR(const T) data,
-                       GPTR(const int) ptr, GPTR(const int64_t) start, GPTR(const int) piece_block,
-                       GPTR(const int) piece_row, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void brcsd1(unsigned rows, int64_t cols, int pieces, GPTR(const int) offsets, GPTR(const T) data,
+                       GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    unsigned row = piece_row[blockIdx.x] + threadIdx.x;
-    if (row >= (unsigned)piece_row[blockIdx.x + 1]) return;
-    int b = piece_block[blockIdx.x], record = ptr[b], next = ptr[b + 1];
-    unsigned first = offsets[record], last = b + 1 < blocks ? (unsigned)offsets[next] : rows;
-    int64_t slot = start[b] + (row - first);
-    T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + slot, last - first, x);
+    int k = (int)blockIdx.x, record = ptr[k], next = ptr[k + 1];
+    unsigned first = offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;
+    unsigned row = first + threadIdx.x;
+    if (row >= last) return;
+    T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + (start[k] + threadIdx.x),
+                             last - first, x);
     store(y, row, alpha, sum, beta);
 }
 
 template <typename T> void launch_brcsd1(const struct launch *L)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, (unsigned)S->a[BRCSD1_BLOCK].n, BRCSD1_ROWS, brcsd1<T>)
-    ((unsigned)S->rows, S->cols, (int)S->a[BRCSD1_PTR].n - 1, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
-     ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), ARRAY(L, BRCSD1_BLOCK, int), ARRAY(L, BRCSD1_ROW, int),
-     (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    int64_t pieces = S->a[BRCSD1_PTR].n - 1;
+    LAUNCH(L->A->dev, (unsigned)pieces, BRCSD1_ROWS, brcsd1<T>)
+    ((unsigned)S->rows, S->cols, (int)pieces, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
+     ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 template void launch_brcsd1<float>(const struct launch *);
@@ -46,7 +47,7 @@ using namespace KERNEL_SPACE;
 
 KERNEL_ENTRY(brcsd1) = {
     .name = "brcsd1",
-    .about = "coalesced like DIA, and no slots outside the matrix are stored; the blocks' work is uneven",
+    .about = "coalesced like DIA, and hardly any slots outside the matrix are stored; the pieces' work is uneven",
     .format = &format_brcsd1,
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
@@ -55,13 +56,14 @@ KERNEL_ENTRY(brcsd1) = {
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
               "    row  3     offset -2  6      offset 0   4\n"
-              "A thread block takes a piece of at most 64 rows, one row per thread. Each of its two warps reads one\n"
-              "offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8 sectors each in fp64.\n"
-              "No slot outside the matrix is stored.\n"
-              "A diagonal with a gap inside the matrix is padded in every block that it touches: use brcsd2, hdia\n"
-              "or drm instead. Pieces shorter than a warp would leave lanes idle, so cuts closer together than 64\n"
-              "rows are omitted, which costs some padding. Blocks in the middle of the matrix have more diagonals\n"
-              "than blocks at its corners: the work is uneven.\n",
+              "Blocks are cut again into pieces of at most 64 rows, and each piece stores only the diagonals that\n"
+              "have an entry in it. A thread block takes a piece, one row per thread. Each of its two warps reads\n"
+              "one offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8 sectors each in\n"
+              "fp64. No slot outside the matrix is stored, if no cut is omitted.\n"
+              "A single entry on a diagonal costs 63 slots of padding, twice as many as in the blocks of 32 rows of\n"
+              "brcsd2, hdia and drm. Pieces shorter than a warp would leave lanes idle, so cuts closer together\n"
+              "than 64 rows are omitted, which costs some padding too. Pieces have different numbers of diagonals\n"
+              "and rows: the work is uneven, and drm balances it.\n",
     .deterministic = true,
     .f32 = pieces_by_blocks<float>,
     .f64 = pieces_by_blocks<double>,
@@ -74,23 +76,21 @@ namespace KERNEL_SPACE
 template <typename T> static struct diagonal_rows<T> piece_at(const struct launch *L, int64_t k) {
     const struct stored *S = L->A->of;
     const int *offsets = (const int *)L->A->ptr[BRCSD1_OFFSETS], *ptr = (const int *)L->A->ptr[BRCSD1_PTR];
-    const int *row = (const int *)L->A->ptr[BRCSD1_ROW];
-    int b = ((const int *)L->A->ptr[BRCSD1_BLOCK])[k], first = offsets[ptr[b]];
-    int64_t last = b + 2 < S->a[BRCSD1_PTR].n ? offsets[ptr[b + 1]] : S->rows;
+    int64_t first = offsets[ptr[k]], last = k + 2 < S->a[BRCSD1_PTR].n ? offsets[ptr[k + 1]] : S->rows;
     return {
-        .first = row[k],
-        .last = row[k + 1],
-        .n = ptr[b + 1] - ptr[b] - 1,
+        .first = first,
+        .last = last,
+        .n = ptr[k + 1] - ptr[k] - 1,
         .height = last - first,
-        .offsets = offsets + ptr[b] + 1,
-        .data = (const T *)L->A->ptr[BRCSD1_DATA] + ((const int64_t *)L->A->ptr[BRCSD1_START])[b] + row[k] - first,
+        .offsets = offsets + ptr[k] + 1,
+        .data = (const T *)L->A->ptr[BRCSD1_DATA] + ((const int64_t *)L->A->ptr[BRCSD1_START])[k],
     };
 }
 
 template <typename T>
 void host_brcsd1(const struct launch *L, int threads)
 {
-    host_pieces<T>(L, threads, L->A->of->a[BRCSD1_BLOCK].n, piece_at<T>);
+    host_pieces<T>(L, threads, L->A->of->a[BRCSD1_PTR].n - 1, piece_at<T>);
 }
 
 template void host_brcsd1<float>(const struct launch *, int);

@@ -1,7 +1,8 @@
 /* BRCSD-I: the rows are cut into blocks where a diagonal enters or leaves the matrix, so that inside a block every
-   diagonal runs from the first row to the last. A block stores the diagonals that have an entry in it. brcsd1_offsets
-   has one record per block: the block's first row, followed by the offsets of its diagonals. Record b is brcsd1_ptr[b]
-   .. brcsd1_ptr[b+1]-1. The values of block b, diagonal by diagonal, begin at slot brcsd1_start[b].
+   diagonal runs from the first row to the last. Each block is cut again into pieces of at most BRCSD1_ROWS rows, and a
+   piece stores the diagonals that have an entry in it. brcsd1_offsets has one record per piece: the piece's first row,
+   followed by the offsets of its diagonals. Record k is brcsd1_ptr[k] .. brcsd1_ptr[k+1]-1. The values of piece k,
+   diagonal by diagonal, begin at slot brcsd1_start[k].
 
      row 0   * * . *         cut at row 3, where offset 3 ends and -3 begins:
          1     * * . *       brcsd1_offsets = 0 | 0 1 3, 3 | -3 0 1
@@ -10,9 +11,8 @@
          4   . *     *
          5   . . *     *
 
-   A thread block processes a piece of at most BRCSD1_ROWS rows. Piece k consists of rows brcsd1_row[k] ..
-   brcsd1_row[k+1]-1 in block brcsd1_block[k]. Cuts that would leave a block of fewer than `min` rows are dropped; the
-   default of 64 is the block size that the paper uses. */
+   A thread block processes one piece. Cuts that would leave a block of fewer than `min` rows are dropped; the default
+   of 64 is the height at which the paper cuts blocks again. */
 #include "fmt_brcsd1.h"
 #include "matrix/csr.h"
 #include "diagonals.h"
@@ -21,9 +21,9 @@
 #include "base/search.h"
 
 struct layout {
-    struct blocks blocks;
-    int *start; /* first row of each block */
-    int *dnum;  /* for each block, the number of diagonals in all blocks before it */
+    struct blocks pieces;
+    int *start; /* first row of each piece */
+    int *dnum;  /* for each piece, the number of diagonals in all pieces before it */
     struct brcsd1_numbers of;
 };
 
@@ -54,17 +54,29 @@ static bool mark_cuts(const struct csr *A, int *marks, struct err *e)
     return true;
 }
 
+/* Append the starts of the pieces of rows first .. last-1 to the n starts in `start`. Returns the new n. */
+static int64_t cut_again(int64_t first, int64_t last, int *start, int64_t n)
+{
+    for (int64_t row = first; row < last; row += BRCSD1_ROWS) start[n++] = (int)row;
+    return n;
+}
+
+int64_t brcsd1_most_starts(int64_t n, int64_t rows)
+{
+    return n + 2 + rows / BRCSD1_ROWS;
+}
+
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start)
 {
-    int64_t blocks = 0, last = 0;
-    if (rows > 0) start[blocks++] = 0;
+    int64_t pieces = 0, first = 0;
     for (int64_t i = 0; i < n; i++)
-        if (cut[i] - last >= min && rows - cut[i] >= min) {
-            last = cut[i];
-            start[blocks++] = cut[i];
+        if (cut[i] - first >= min && rows - cut[i] >= min) {
+            pieces = cut_again(first, cut[i], start, pieces);
+            first = cut[i];
         }
-    start[blocks] = (int)rows;
-    return blocks;
+    pieces = cut_again(first, rows, start, pieces);
+    start[pieces] = (int)rows;
+    return pieces;
 }
 
 /* Replace the marks, in place, by the list of marked rows. Returns the length of the list. */
@@ -76,14 +88,14 @@ static int64_t list_marks(int *marks, int64_t rows)
     return n;
 }
 
-/* Returns the first row of each block, in memory that the caller frees. *blocks receives the number of blocks. */
-static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct err *e)
+/* Returns the first row of each piece, in memory that the caller frees. *pieces receives the number of pieces. */
+static int *starts_of(const struct csr *A, int64_t min, int64_t *pieces, struct err *e)
 {
     int *marks = mem_zero(A->rows + 1, sizeof *marks, "the cuts of rows", e), *start = NULL;
     if (marks && mark_cuts(A, marks, e)) {
         int64_t n = list_marks(marks, A->rows);
-        start = mem_new(n + 2, sizeof *start, "the starts of blocks", e);
-        if (start) *blocks = brcsd1_starts(n, marks, A->rows, min, start);
+        start = mem_new(brcsd1_most_starts(n, A->rows), sizeof *start, "the starts of pieces", e);
+        if (start) *pieces = brcsd1_starts(n, marks, A->rows, min, start);
     }
     mem_free(marks);
     return start;
@@ -91,12 +103,8 @@ static int *starts_of(const struct csr *A, int64_t min, int64_t *blocks, struct 
 
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)
 {
-    struct brcsd1_numbers N = {.blocks = n, .records = n + dnum[n]};
-    for (int64_t b = 0; b < n; b++) {
-        int64_t height = start[b + 1] - start[b];
-        N.slots += height * (dnum[b + 1] - dnum[b]);
-        N.pieces += (height + BRCSD1_ROWS - 1) / BRCSD1_ROWS;
-    }
+    struct brcsd1_numbers N = {.pieces = n, .records = n + dnum[n]};
+    for (int64_t k = 0; k < n; k++) N.slots += (int64_t)(start[k + 1] - start[k]) * (dnum[k + 1] - dnum[k]);
     return N;
 }
 
@@ -105,8 +113,8 @@ static bool lay(const struct csr *A, const struct stored *S, struct layout *L, s
     int64_t n = 0;
     *L = (struct layout){.start = starts_of(A, S->param[0], &n, e)};
     if (!L->start) return false;
-    L->blocks = (struct blocks){.n = n, .start = L->start};
-    L->dnum = count_diagonals(A, &L->blocks, e);
+    L->pieces = (struct blocks){.n = n, .start = L->start};
+    L->dnum = count_diagonals(A, &L->pieces, e);
     if (!L->dnum) return false;
     L->of = brcsd1_count(n, L->start, L->dnum);
     return true;
@@ -117,10 +125,8 @@ bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *
     if (!records_fit(S, N->records, e)) return false;
     plan_array(S, "brcsd1_offsets", ROLE_DIAGONALS, T_I32, N->records);
     plan_array(S, "brcsd1_data", ROLE_VALUES, S->real, N->slots);
-    plan_array(S, "brcsd1_ptr", ROLE_LAYOUT, T_I32, N->blocks + 1);
-    plan_array(S, "brcsd1_start", ROLE_LAYOUT, T_I64, N->blocks + 1);
-    plan_array(S, "brcsd1_block", ROLE_LAYOUT, T_I32, N->pieces);
-    plan_array(S, "brcsd1_row", ROLE_LAYOUT, T_I32, N->pieces + 1);
+    plan_array(S, "brcsd1_ptr", ROLE_LAYOUT, T_I32, N->pieces + 1);
+    plan_array(S, "brcsd1_start", ROLE_LAYOUT, T_I64, N->pieces + 1);
     return true;
 }
 
@@ -132,33 +138,25 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     return ok;
 }
 
-void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to)
+void brcsd1_point(int64_t n, const int *start, const int *dnum, int *ptr, int64_t *first)
 {
-    int64_t k = 0;
-    to->ptr[0] = 0;
-    to->start[0] = 0;
-    for (int64_t b = 0; b < n; b++) {
-        int diagonals = dnum[b + 1] - dnum[b];
-        to->ptr[b + 1] = to->ptr[b] + 1 + diagonals;
-        to->start[b + 1] = to->start[b] + (int64_t)(start[b + 1] - start[b]) * diagonals;
-        for (int64_t r = start[b]; r < start[b + 1]; r += BRCSD1_ROWS, k++) {
-            to->block[k] = (int)b;
-            to->row[k] = (int)r;
-        }
+    ptr[0] = 0;
+    first[0] = 0;
+    for (int64_t k = 0; k < n; k++) {
+        int diagonals = dnum[k + 1] - dnum[k];
+        ptr[k + 1] = ptr[k] + 1 + diagonals;
+        first[k + 1] = first[k] + (int64_t)(start[k + 1] - start[k]) * diagonals;
     }
-    to->row[k] = start[n];
 }
 
 static void put_pointers(const struct layout *L, struct stored *S)
 {
-    struct brcsd1_pointers to = {S->a[BRCSD1_PTR].data, S->a[BRCSD1_START].data, S->a[BRCSD1_BLOCK].data,
-                                 S->a[BRCSD1_ROW].data};
-    int *offsets = S->a[BRCSD1_OFFSETS].data;
-    brcsd1_point(L->blocks.n, L->start, L->dnum, &to);
-    for (int64_t b = 0; b < L->blocks.n; b++) offsets[to.ptr[b]] = L->start[b];
+    int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data;
+    brcsd1_point(L->pieces.n, L->start, L->dnum, ptr, S->a[BRCSD1_START].data);
+    for (int64_t k = 0; k < L->pieces.n; k++) offsets[ptr[k]] = L->start[k];
 }
 
-static void put_block(void *to, const struct csr *A, struct block *B)
+static void put_piece(void *to, const struct csr *A, struct block *B)
 {
     struct stored *S = to;
     const int *ptr = S->a[BRCSD1_PTR].data;
@@ -173,45 +171,47 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     bool ok = lay(A, S, &L, e);
     if (ok) {
         put_pointers(&L, S);
-        ok = visit_blocks(A, &L.blocks, put_block, S, e);
+        ok = visit_blocks(A, &L.pieces, put_piece, S, e);
     }
     layout_free(&L);
     return ok;
 }
 
-/* The first element of a record and the pointers of a block refer to the block's first row; the elements of
-   brcsd1_block and brcsd1_row refer to the first row of a piece. */
-static struct place where(const struct stored *S, int k, int64_t i)
+/* The number of rows of piece k. */
+static int64_t height_of(const struct stored *S, int64_t k)
 {
-    const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data, *row = S->a[BRCSD1_ROW].data;
-    const int64_t *start = S->a[BRCSD1_START].data;
-    int64_t n = S->a[BRCSD1_PTR].n - 1, pieces = S->a[BRCSD1_BLOCK].n;
-    if (k == BRCSD1_BLOCK || k == BRCSD1_ROW) return (struct place){SLOT_POINTER, i < pieces ? row[i] : -1, -1};
-    if ((k == BRCSD1_PTR || k == BRCSD1_START) && i == n) return (struct place){SLOT_POINTER, -1, -1};
-    int64_t b = k == BRCSD1_OFFSETS ? span_of(ptr, n, i) : k == BRCSD1_DATA ? span_of_wide(start, n, i) : i;
-    int64_t first = offsets[ptr[b]], height = (b + 1 < n ? offsets[ptr[b + 1]] : S->rows) - first;
-    if (k == BRCSD1_OFFSETS && i > ptr[b]) return place_of_offset(first, offsets[i]);
-    if (k != BRCSD1_DATA) return (struct place){SLOT_POINTER, first, -1};
-    int64_t slot = i - start[b], at = first + slot % height;
-    return place_of_value(S, k, i, at, at + offsets[ptr[b] + 1 + slot / height]);
+    const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data;
+    return (k + 2 < S->a[BRCSD1_PTR].n ? offsets[ptr[k + 1]] : S->rows) - offsets[ptr[k]];
 }
 
-/* The paper divides blocks into parts of 64 rows and processes each part with one thread block. In this program, such a
-   part is a piece. */
+/* The first element of a record and the pointers of a piece refer to the piece's first row. */
+static struct place where(const struct stored *S, int k, int64_t i)
+{
+    const int *offsets = S->a[BRCSD1_OFFSETS].data, *ptr = S->a[BRCSD1_PTR].data;
+    const int64_t *start = S->a[BRCSD1_START].data;
+    int64_t n = S->a[BRCSD1_PTR].n - 1;
+    if ((k == BRCSD1_PTR || k == BRCSD1_START) && i == n) return (struct place){SLOT_POINTER, -1, -1};
+    int64_t p = k == BRCSD1_OFFSETS ? span_of(ptr, n, i) : k == BRCSD1_DATA ? span_of_wide(start, n, i) : i;
+    int64_t first = offsets[ptr[p]], height = height_of(S, p);
+    if (k == BRCSD1_OFFSETS && i > ptr[p]) return place_of_offset(first, offsets[i]);
+    if (k != BRCSD1_DATA) return (struct place){SLOT_POINTER, first, -1};
+    int64_t slot = i - start[p], at = first + slot % height;
+    return place_of_value(S, k, i, at, at + offsets[ptr[p] + 1 + slot / height]);
+}
+
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
-    const int *ptr = S->a[BRCSD1_PTR].data, *block = S->a[BRCSD1_BLOCK].data, *row = S->a[BRCSD1_ROW].data;
-    if (k >= S->a[BRCSD1_BLOCK].n) return false;
-    int64_t diagonals = ptr[block[k] + 1] - ptr[block[k]] - 1;
-    *operands = diagonals * (row[k + 1] - row[k]);
+    const int64_t *start = S->a[BRCSD1_START].data;
+    if (k + 1 >= S->a[BRCSD1_START].n) return false;
+    *operands = start[k + 1] - start[k];
     return true;
 }
 
 const struct format format_brcsd1 = {
     .name = "brcsd1",
-    .about = "BRCSD-I: diagonals in blocks of rows, cut where a diagonal enters or leaves the matrix",
+    .about = "BRCSD-I: diagonals in pieces of at most 64 rows, cut where a diagonal enters or leaves the matrix",
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
-    .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows in a block"}},
+    .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows between two cuts"}},
     .zeros_fade = true,
     .value = BRCSD1_DATA,
     .plan = plan,

@@ -1,4 +1,4 @@
-/* BRCSD-I: the table entry, the arrays, and the blocks. */
+/* BRCSD-I: the table entry, the arrays, and the pieces. */
 #ifndef FMT_BRCSD1_H
 #define FMT_BRCSD1_H
 
@@ -15,25 +15,22 @@ struct stored;
 
 extern const struct format format_brcsd1;
 
-enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START, BRCSD1_BLOCK, BRCSD1_ROW }; /* param 0: min */
-enum { BRCSD1_ROWS = 64 }; /* maximum number of rows per thread block, as in the paper */
+enum { BRCSD1_OFFSETS, BRCSD1_DATA, BRCSD1_PTR, BRCSD1_START }; /* param 0: min */
+enum { BRCSD1_ROWS = 64 }; /* maximum number of rows in a piece: the paper's second threshold for cutting blocks */
 
-/* For n blocks: block b begins at row start[b], and the blocks before it have dnum[b] diagonals. */
 struct brcsd1_numbers {
-    int64_t blocks, records, slots, pieces;
+    int64_t pieces, records, slots;
 };
-struct brcsd1_pointers {
-    int *ptr;
-    int64_t *start;
-    int *block, *row;
-};
-/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least min rows.
-   Writes the first row of each block, and then the number of rows of the matrix, to start[n + 2]. Returns the number of
-   blocks. */
+/* cut: the n rows where a cut is possible, in ascending order and each at least 1. Chooses blocks of at least min rows
+   and divides them into pieces. Writes the first row of each piece, and then the number of rows of the matrix, to
+   `start`, which has room for brcsd1_most_starts elements. Returns the number of pieces. */
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start);
+int64_t brcsd1_most_starts(int64_t n, int64_t rows);
+/* For n pieces: piece k begins at row start[k], and the pieces before it have dnum[k] diagonals. */
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum);
 bool brcsd1_sizes(struct stored *S, const struct brcsd1_numbers *N, struct err *e);
-void brcsd1_point(int64_t n, const int *start, const int *dnum, const struct brcsd1_pointers *to);
+/* Write the n + 1 elements of the arrays BRCSD1_PTR and BRCSD1_START. */
+void brcsd1_point(int64_t n, const int *start, const int *dnum, int *ptr, int64_t *first);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ struct stored;
 /* The measures of Wang et al. 2024. Operands are the stored values, including padding, because the SpMV multiplies all
    of them (definition 3). The load balance is the variance of the operands over the pieces that thread blocks process
    (eq. 13, divided by the number of pieces). The paper's pieces are DRM's sub-blocks, the blocks of HDIA and of
-   BRCSD-II, and the 64-row parts of BRCSD-I's blocks; HDIA and BRCSD-II have the same variance for the same block size.
+   BRCSD-II, and BRCSD-I's pieces of at most 64 rows; HDIA and BRCSD-II have the same variance for the same block size.
    The paper does not measure DIA and HDC; here their pieces are DIA_ROWS rows. Our kernels process one piece per thread
    block, except for HDIA and BRCSD-II: their pieces are small, so a thread block processes 128 rows, for example four
    hacks or blocks of 32 rows. */
