@@ -25,14 +25,14 @@ KERNEL_ENTRY(dia_adaptive) = {
     .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
     .work = "one row per thread",
     .lesson = "The format chooses one of three ways to store the diagonals, by the padding of each way:\n"
-              "    DIA       below 10 % of the nonzeros: full diagonals only           see dia\n"
-              "    BRCSD-I   below 25 %: cut where diagonals enter and leave           see brcsd1\n"
-              "    BRCSD-II  otherwise: cut every 32 rows                              see brcsd2\n"
-              "The kernel of that format runs: one row per thread; a warp reads 32 neighbouring values and 32\n"
-              "neighbouring elements of x, 8 sectors each in fp64, and no columns. For more, see the `help` of\n"
-              "that kernel.\n"
-              "The thresholds consider only the padding, not how even the work is. Scattered matrices suit none of\n"
-              "the three: use csr.\n"
+              "    DIA       if its padding is below 10 % of the nonzeros: full diagonals only         see dia\n"
+              "    BRCSD-I   cut where diagonals enter and leave, pieces of at most 64 rows            see brcsd1\n"
+              "    BRCSD-II  if BRCSD-I has more than 190 % of its padding: cut every 32 rows          see brcsd2\n"
+              "`convert dia-adaptive` shows what each of the three would have padded. The kernel of the chosen\n"
+              "format runs: one row per thread; a warp reads 32 neighbouring values and 32 neighbouring elements of\n"
+              "x, 8 sectors each in fp64, and no columns. For more, see the `help` of that kernel.\n"
+              "The thresholds are ours. They consider only the padding, not how even the work is. Scattered\n"
+              "matrices suit none of the three: use csr.\n"
               "DRM paper, fp64: compared with DRM, the variance of work was 66.7 times as large on average. SpMV\n"
               "took 2.26 times as long on average, and 4.07 times as long at worst.\n",
     .deterministic = true,

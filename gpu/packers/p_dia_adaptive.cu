@@ -1,5 +1,5 @@
-/* CSR to DIA-Adaptive on a device: plans the candidate formats in turn until one of them has little padding, then packs
-   that format. */
+/* CSR to DIA-Adaptive on a device: plans DIA, and if DIA has too much padding, BRCSD-II and BRCSD-I; packs the format
+   that is chosen. */
 #include "pack.h"
 #include "formats/fmt_dia_adaptive.h"
 
@@ -28,15 +28,16 @@ static bool plan_as(struct packing *p, int64_t as, struct err *e)
     return ok;
 }
 
-/* The format planned last is the format that is packed, so the work areas hold its data. */
+/* The work areas hold the data of the format planned last, which is the format that is packed. */
 static bool plan(struct packing *p, struct err *e)
 {
-    const int64_t *param = p->S.param;
-    if (param[ADAPTIVE_AS]) return plan_as(p, param[ADAPTIVE_AS], e);
+    if (p->S.param[ADAPTIVE_AS]) return plan_as(p, p->S.param[ADAPTIVE_AS], e);
     if (!plan_as(p, ADAPTIVE_DIA, e)) return false;
-    if (adaptive_pads_less(&p->S, param[ADAPTIVE_DIA_PERCENT])) return true;
+    if (adaptive_takes_dia(&p->S)) return true;
+    if (!plan_as(p, ADAPTIVE_BRCSD2, e)) return false;
+    struct stored brcsd2 = p->S;
     if (!plan_as(p, ADAPTIVE_BRCSD1, e)) return false;
-    return adaptive_pads_less(&p->S, param[ADAPTIVE_BRCSD1_PERCENT]) || plan_as(p, ADAPTIVE_BRCSD2, e);
+    return adaptive_takes_brcsd1(&p->S, &brcsd2) || plan_as(p, ADAPTIVE_BRCSD2, e);
 }
 
 static bool pack(struct packing *p, struct err *e)
@@ -53,7 +54,7 @@ static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(dia_adaptive) = {
     .format = &format_dia_adaptive,
-    .about = "plans dia, brcsd1 and brcsd2 in turn and packs the first with little padding",
+    .about = "plans dia, brcsd2 and brcsd1 in turn and packs the one that is chosen",
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack,
     .f64 = KERNEL_SPACE::pack,

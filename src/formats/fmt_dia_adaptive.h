@@ -24,8 +24,10 @@ const struct format *adaptive_choice(const struct stored *S); /* dia, brcsd1 or 
 
 /* S as a matrix in format `as` (ADAPTIVE_DIA, ...), with that format's parameter. */
 struct stored adaptive_as(const struct stored *S, int64_t as);
-/* Is the padding of S less than `percent` % of its entries? */
-bool adaptive_pads_less(const struct stored *S, int64_t percent);
+/* S planned as DIA: is its padding low enough? */
+bool adaptive_takes_dia(const struct stored *S);
+/* S planned as BRCSD-I, and the same matrix planned as BRCSD-II: is S chosen? */
+bool adaptive_takes_brcsd1(const struct stored *S, const struct stored *brcsd2);
 
 #ifdef __cplusplus
 }

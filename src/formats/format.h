@@ -17,6 +17,14 @@ extern "C" {
 struct csr;
 struct err;
 
+/* A format that another format could have chosen for a matrix. */
+struct candidate {
+    const struct format *format;
+    int64_t padding; /* slots - nnz, with this format */
+    bool chosen;
+};
+enum { CANDIDATES_MOST = 4 };
+
 /* A format consists of one file, fmt_NAME.c, which ends with this entry, and one line in formats.def. */
 struct format {
     const char *name, *about, *source;
@@ -40,6 +48,10 @@ struct format {
     /* Formats that store diagonals: set *operands to the number of operands in piece k. The load balance is measured
        from these numbers (see struct measures). Returns false if there is no piece k. NULL for other formats. */
     bool (*piece)(const struct stored *S, int64_t k, int64_t *operands);
+    /* Formats that store a matrix as one of several others: set out[0 .. *n-1] to these, for the matrix A that was
+       stored as S. Takes the time of planning each of them. NULL for other formats. */
+    bool (*candidates)(const struct csr *A, const struct stored *S, struct candidate out[CANDIDATES_MOST], int *n,
+                       struct err *e);
     /* Change the default parameters to suit a GPU with this number of multiprocessors; NULL: no change. */
     void (*suit)(int multiprocessors, int64_t *param);
 };

@@ -54,10 +54,10 @@ static const struct {
     {"drm", {1}},
     {"drm", {2}},
     {"drm", {100}},
-    {"dia-adaptive", {2, 1, 10, 25, 0}},
-    {"dia-adaptive", {32, 64, 10, 25, 1}},
-    {"dia-adaptive", {32, 64, 10, 25, 2}},
-    {"dia-adaptive", {32, 64, 10, 25, 3}},
+    {"dia-adaptive", {2, 1, 10, 190, 0}},
+    {"dia-adaptive", {32, 64, 10, 190, 1}},
+    {"dia-adaptive", {32, 64, 10, 190, 2}},
+    {"dia-adaptive", {32, 64, 10, 190, 3}},
 };
 
 void on_device_put(struct on_device *c, const struct csr *A, enum type real, struct device *d)

@@ -148,9 +148,9 @@ tries[] = {
     {"drm", {1}},
     {"drm", {7}},
     {"drm", {1024}},
-    {"dia-adaptive", {7, 5, 10, 25, 1}},
-    {"dia-adaptive", {7, 5, 10, 25, 2}},
-    {"dia-adaptive", {7, 5, 10, 25, 3}},
+    {"dia-adaptive", {7, 5, 10, 190, 1}},
+    {"dia-adaptive", {7, 5, 10, 190, 2}},
+    {"dia-adaptive", {7, 5, 10, 190, 3}},
 };
 
 static struct csr build(const struct shape *s)
@@ -447,7 +447,7 @@ static const struct {
     {"vab", {0}, E_USAGE, "vab: block is 0; it must be 64 to 1024"},
     {"drm", {1025}, E_USAGE, "drm: nrows is 1025; it must be 1 to 1024"},
     {"hdc", {0}, E_USAGE, "hdc: fill is 0; it must be 1 to 100"},
-    {"dia-adaptive", {32, 64, 10, 25, 4}, E_USAGE, "dia-adaptive: as is 4; it must be 0 to 3"},
+    {"dia-adaptive", {32, 64, 10, 190, 4}, E_USAGE, "dia-adaptive: as is 4; it must be 0 to 3"},
 };
 
 static void test_bad_parameters(void **state)

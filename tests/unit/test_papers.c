@@ -298,7 +298,8 @@ static const struct {
     {drm8, "hdia", {2}, 2, 20, 4, 5},
     {drm8, "brcsd2", {2}, 2, 20, 4, 5},
     {drm8, "brcsd1", {2}, 4, 22, 3, 104.0 / 9},
-    {drm8, "dia-adaptive", {2, 2, 10, 25, 0}, 4, 22, 3, 104.0 / 9},
+    {drm8, "dia-adaptive", {2, 2, 10, 200, 0}, 4, 22, 3, 104.0 / 9},
+    {drm8, "dia-adaptive", {2, 2, 10, 199, 0}, 2, 20, 4, 5},
     {drm8, "hdc", {100}, 0, 18, 1, 0},
     {diag6, "drm", {2}, 1, 16, 2, 4},
     {tridiagonal130, "dia", {0}, 2, 390, 2, 189.0 * 189},
@@ -444,7 +445,7 @@ static void test_adaptive_beside_drm(void **state)
     } beside[] = {{add32, 1.84, 179.3}, {rw5151, 1.85, 34.4}};
     for (int k = 0; k < COUNT(beside); k++) {
         struct csr A = beside[k].matrix();
-        struct measures drm = measures_as(&A, "drm"), own = measures_as(&A, "brcsd1");
+        struct measures drm = measures_as(&A, "drm"), own = measures_as(&A, "dia-adaptive");
         double padding = (double)own.padding / (double)drm.padding, variance = own.variance / drm.variance;
         if (fabs(padding - beside[k].padding) > 0.005 || fabs(variance - beside[k].variance) > 0.05)
             fail_msg("padding %.4f, variance %.2f", padding, variance);
@@ -573,17 +574,22 @@ static const struct {
     int64_t param[PARAMS_MAX];
     const char *choice;
 } choices[] = {
-    {full, {32, 64, 10, 25, 0}, "dia"},
-    {long_offsets, {32, 64, 10, 25, 0}, "brcsd1"},
-    {scattered, {32, 64, 10, 25, 0}, "brcsd2"},
-    {full, {32, 64, 0, 25, 0}, "brcsd1"},
+    {full, {32, 64, 10, 190, 0}, "dia"},
+    {long_offsets, {32, 64, 10, 190, 0}, "brcsd1"},
+    {scattered, {32, 64, 10, 190, 0}, "brcsd2"},
+    {full, {32, 64, 0, 190, 0}, "brcsd1"},
     {full, {32, 64, 0, 0, 0}, "brcsd2"},
-    {long_offsets, {32, 64, 51, 25, 0}, "dia"},
-    {long_offsets, {32, 64, 50, 25, 0}, "brcsd1"},
-    {long_offsets, {32, 201, 10, 25, 0}, "brcsd2"},
-    {scattered, {7, 5, 10, 25, 1}, "dia"},
-    {scattered, {7, 5, 10, 25, 2}, "brcsd1"},
-    {scattered, {7, 5, 10, 25, 3}, "brcsd2"},
+    {long_offsets, {32, 64, 51, 190, 0}, "dia"},
+    {long_offsets, {32, 64, 50, 190, 0}, "brcsd1"},
+    {long_offsets, {32, 201, 10, 100, 0}, "brcsd1"},
+    {long_offsets, {32, 201, 10, 99, 0}, "brcsd2"},
+    {add32, {32, 64, 10, 190, 0}, "brcsd1"},
+    {add32, {32, 64, 10, 184, 0}, "brcsd2"},
+    {rw5151, {32, 64, 10, 190, 0}, "brcsd1"},
+    {rw5151, {32, 64, 10, 184, 0}, "brcsd2"},
+    {scattered, {7, 5, 10, 190, 1}, "dia"},
+    {scattered, {7, 5, 10, 190, 2}, "brcsd1"},
+    {scattered, {7, 5, 10, 190, 3}, "brcsd2"},
 };
 
 /* The arrays equal those of the chosen format, packed with its parameter. */
@@ -608,6 +614,37 @@ static void test_choices(void **state)
         struct csr A = choices[k].matrix();
         struct stored S = packed(&A, "dia-adaptive", choices[k].param);
         expect_choice(&S, &A, choices[k].choice);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
+/* What each format would pad, and which was chosen; the numbers of add32 and rw5151 were counted with another program.
+ */
+static void test_candidates(void **state)
+{
+    (void)state;
+    static const struct {
+        struct csr (*matrix)(void);
+        int64_t as, padding[3];
+        int chosen;
+    } cases[] = {{add32, 0, {18664472, 304377, 165368}, 1},
+                 {add32, 3, {18664472, 304377, 165368}, 2},
+                 {rw5151, 0, {1015152, 16640, 9017}, 1},
+                 {full, 0, {2, 2, 92}, 0}};
+    static const char *const names[] = {"dia", "brcsd1", "brcsd2"};
+    for (int k = 0; k < COUNT(cases); k++) {
+        struct csr A = cases[k].matrix();
+        struct stored S = packed(&A, "dia-adaptive", (int64_t[PARAMS_MAX]){32, 64, 10, 190, cases[k].as});
+        struct candidate found[CANDIDATES_MOST];
+        int n = 0;
+        assert_true(S.format->candidates(&A, &S, found, &n, NULL));
+        assert_int_equal(n, COUNT(names));
+        for (int i = 0; i < n; i++) {
+            assert_string_equal(found[i].format->name, names[i]);
+            assert_int_equal(found[i].padding, cases[k].padding[i]);
+            assert_int_equal(found[i].chosen, i == cases[k].chosen);
+        }
         stored_free(&S);
         csr_free(&A);
     }
@@ -642,8 +679,11 @@ static void test_explosion(void **state)
     static const struct {
         const char *format;
         int64_t param[PARAMS_MAX];
-    } refused[] = {
-        {"hdia", {1024}}, {"brcsd1", {64}}, {"brcsd2", {1024}}, {"dia-adaptive", {64, 64, 10, 25, 0}}, {"drm", {1024}}};
+    } refused[] = {{"hdia", {1024}},
+                   {"brcsd1", {64}},
+                   {"brcsd2", {1024}},
+                   {"dia-adaptive", {64, 64, 10, 190, 0}},
+                   {"drm", {1024}}};
     struct csr A;
     struct stored S;
     assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){20000, 10, 20000}, 3, NULL, &A, NULL));
@@ -698,9 +738,9 @@ static void test_nth_allocation_fails(void **state)
         {&A, "brcsd2", {32}},
         {&A, "hdc", {50}},
         {&A, "drm", {32}},
-        {&A, "dia-adaptive", {32, 64, 10, 25, 0}},
-        {&A, "dia-adaptive", {32, 64, 10, 25, 1}},
-        {&A, "dia-adaptive", {32, 64, 10, 25, 2}},
+        {&A, "dia-adaptive", {32, 64, 10, 190, 0}},
+        {&A, "dia-adaptive", {32, 64, 10, 190, 1}},
+        {&A, "dia-adaptive", {32, 64, 10, 190, 2}},
     };
     for (int k = 0; k < COUNT(jobs); k++) assert_in_range(fail_each(pack_once, &jobs[k]), 3, 99);
     csr_free(&A);
@@ -720,6 +760,7 @@ int main(void)
         cmocka_unit_test(test_merging),
         cmocka_unit_test(test_subblocks),
         cmocka_unit_test(test_choices),
+        cmocka_unit_test(test_candidates),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_records_fit),
