@@ -7,37 +7,54 @@
 namespace KERNEL_SPACE
 {
 
-enum { STREAM = 2048 }; /* number of products that a block holds in shared memory at a time */
+enum {
+    STREAM = 2048, /* number of products that a block holds in shared memory at a time */
+    ROUND = 128    /* bytes once around the 32 banks of shared memory */
+};
+
+/* Where shared memory holds product i of a block. Without padding, rows of ROUND bytes all begin in the same bank, and
+   so do the reads of 32 lanes that each sum a row. */
+struct stream_plain {
+    template <typename T> static __device__ constexpr int slot(int i) { return i; }
+};
+
+/* One unused slot after every ROUND bytes, so that such rows begin in neighbouring banks:
+       slot      0  1 .. 15 16  17 18 .. 32 33  34 ..     fp64
+       product   0  1 .. 15  *  16 17 .. 31  *  32 ..     */
+struct stream_padded {
+    template <typename T> static __device__ constexpr int slot(int i) { return i + i / (ROUND / (int)sizeof(T)); }
+};
 
 /* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
    of all these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread
    sums the products of its own row. Participants: all threads of the block. */
-template <typename T>
+template <typename T, typename LAYOUT>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                         GPTR(const T) x)
 {
-    SHARED(T, product, STREAM);
+    SHARED(T, product, LAYOUT::template slot<T>(STREAM));
     int64_t row = first + threadIdx.x, last = min(first + VEC_BLOCK, rows);
     int from = ptr[first], to = ptr[last], begin = row < rows ? ptr[row] : to, end = row < rows ? ptr[row + 1] : to;
     T sum = 0;
     for (int c = from; c < to; c += STREAM) {
         int stop = min(to, c + STREAM);
         UNROLL(4)
-        for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK) product[k - c] = once(val, k) * x[once(col, k)];
+        for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK)
+            product[LAYOUT::template slot<T>(k - c)] = once(val, k) * x[once(col, k)];
         __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
-        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[k - c];
+        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::template slot<T>(k - c)];
         __syncthreads(); /* all threads of the block: `product` may be overwritten */
     }
     return sum;
 }
 
-template <typename T>
+template <typename T, typename LAYOUT>
 __global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
 {
     int64_t first = (int64_t)blockIdx.x * VEC_BLOCK, row = first + threadIdx.x;
-    T sum = stream_row<T>(first, rows, ptr, col, val, x);
+    T sum = stream_row<T, LAYOUT>(first, rows, ptr, col, val, x);
     if (row < rows) store(y, row, alpha, sum, beta);
 }
 
@@ -56,7 +73,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
     bool careful = s[S_CAREFUL] != 0;
     vec_sums t = {0, 0, 0};
     for (int64_t first = (int64_t)blockIdx.x * VEC_BLOCK; first < rows; first += vec_stride()) {
-        T q = stream_row<T>(first, rows, ptr, col, val, x);
+        T q = stream_row<T, stream_plain>(first, rows, ptr, col, val, x);
         int64_t row = first + threadIdx.x;
         if (row >= rows) continue;
         double product = (double)q;
@@ -77,10 +94,10 @@ static bool short_rows(const struct csr *A)
 
 #define OF_CSR(L) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T)
 
-template <typename T> static bool stream(const struct launch *L, struct err *)
+template <typename T, typename LAYOUT> static bool stream(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T>)
+    LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T, LAYOUT>)
     (S->rows, OF_CSR(L), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
@@ -119,8 +136,29 @@ KERNEL_ENTRY(csr_stream) = {
               "cusparse-csr1-prep 20). A single thread sums a long row: use csr-merge for matrices with long rows.\n",
     .deterministic = true,
     .best = short_rows,
-    .f32 = stream<float>,
-    .f64 = stream<double>,
+    .f32 = stream<float, stream_plain>,
+    .f64 = stream<double, stream_plain>,
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
+};
+
+KERNEL_ENTRY(csr_stream_padded) = {
+    .name = "csr-stream-padded",
+    .about = "csr-stream with an unused slot after every 128 bytes of shared memory, against bank conflicts",
+    .format = &format_csr,
+    .source = "csr-stream; padding against bank conflicts: NVIDIA's guide",
+    .work = "one row per thread for the sum; every 256th entry of the block's 256 rows for the products",
+    .lesson = "Like csr-stream, but an unused slot follows every 128 bytes of products in shared memory. With 16\n"
+              "entries per row, the products of a row go once around the 32 banks (fp64):\n"
+              "    row             0   1   2   3 ..\n"
+              "    csr-stream      0   0   0   0 ..    bank of the row's first product: all lanes use one bank\n"
+              "    padded          0   2   4   6 ..\n"
+              "csr-stream then needs 32 wavefronts to read one product per lane. The padded kernel needs two, the\n"
+              "least for 8-byte values. Rows whose length is odd have no conflicts without padding, and some with\n"
+              "padding: compare `count` of both kernels.\n"
+              "The padding takes 1/16 more shared memory in fp64, and one more shift and addition per access.\n"
+              "THESIS: the threads that read together should use different banks (sec. 3.4.2).\n",
+    .deterministic = true,
+    .f32 = stream<float, stream_padded>,
+    .f64 = stream<double, stream_padded>,
 };

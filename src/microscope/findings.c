@@ -425,7 +425,7 @@ static const struct rule {
     {"uncoalesced loads", no_scatter, say_scatter, NULL, {"csr-vector", "csr-stream", "ell", "sell"}},
     {"x gather", no_gather, say_gather, NULL, {NULL}},
     {"atomics", no_atomics, say_atomics, NULL, {"coo-segmented", "csr-vector", "csr-stream", "csr-merge"}},
-    {"bank conflicts", no_conflicts, say_conflicts, NULL, {NULL}},
+    {"bank conflicts", no_conflicts, say_conflicts, NULL, {"csr-stream-padded"}},
     {"launches", NULL, say_launches, NULL, {NULL}},
     {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-merge"}},
     {"bytes", no_bytes, say_bytes, NULL, {NULL}},

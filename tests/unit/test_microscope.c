@@ -7,6 +7,7 @@
 #include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
+#include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "base/mem.h"
@@ -594,6 +595,56 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
+/* ---- bank conflicts ---- */
+
+static int64_t gcd(int64_t a, int64_t b)
+{
+    return b ? gcd(b, a % b) : a;
+}
+
+/* The wavefronts of csr-stream for 512 rows of `length` entries, a power of two: each thread stores every 256th product
+   and then reads the products of its row, which lie `stride` slots after those of the previous row. As many lanes as
+   there are slots in 128 bytes read at the same time; gcd(stride, lanes) of them use the same bank. */
+static int64_t stream_wavefronts(int64_t length, enum type real, int64_t stride)
+{
+    int64_t warps = 512 / 32, lanes = 128 / (int64_t)type_size(real), groups = 32 / lanes;
+    return warps * length * groups * (1 + gcd(stride, lanes));
+}
+
+/* The shared-memory wavefronts of a kernel; *least: without bank conflicts */
+static int64_t wavefronts_of(const char *kernel, const struct mat *M, int64_t *least)
+{
+    count_or_fail(kernel_find(kernel), M, 0, NULL, &counted);
+    int64_t sum = *least = 0;
+    for (int i = 0; i < counted.scope.nsites; i++) {
+        sum += counted.by_site[i].wavefronts;
+        *least += counted.by_site[i].wavefronts_least;
+    }
+    return sum;
+}
+
+static void check_padding(int64_t length, enum type real)
+{
+    struct csr A = {0};
+    struct subject s;
+    int64_t param[PARAMS_MAX] = {512, length}, round = 128 / (int64_t)type_size(real), least;
+    assert_true(generator_find("random")->make(param, 1, NULL, &A, NULL));
+    assert_true(subject_new(&s, A, "csr", real));
+    assert_int_equal(wavefronts_of("csr-stream", &s.M, &least), stream_wavefronts(length, real, length));
+    assert_int_equal(least, stream_wavefronts(length, real, 1));
+    assert_int_equal(wavefronts_of("csr-stream-padded", &s.M, &least),
+                     stream_wavefronts(length, real, length < round ? 1 : length + length / round));
+    assert_int_equal(least, stream_wavefronts(length, real, 1));
+    subject_free(&s);
+}
+
+/* Padding removes the conflicts of rows of up to 128 bytes. Longer rows keep the conflicts of their padded stride. */
+static void test_padding_removes_bank_conflicts(void **state)
+{
+    (void)state;
+    for (int64_t length = 2; length <= 64; length *= 2) check_padding(length, T_F32), check_padding(length, T_F64);
+}
+
 /* Whichever allocation fails, one line reports the failure, and the next count works. */
 static void test_command_without_memory(void **state)
 {
@@ -640,6 +691,7 @@ int main(void)
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_progress_of_shared_work),
         cmocka_unit_test(test_command),
+        cmocka_unit_test(test_padding_removes_bank_conflicts),
         cmocka_unit_test(test_command_without_memory),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_all_kernels),
