@@ -10,6 +10,7 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
+#include "session/output_candidates.h"
 #include "base/mem.h"
 #include "session/product.h"
 #include "session/session.h"
@@ -20,7 +21,8 @@ enum { SLOTS_MOST = 100000 };
 
 /* In JSON, print one array with its values, and the row of each slot, which is -1 for padding and for slots that
    belong to no row. */
-static void say_array(struct out *o, const struct stored *S, int k, double *value, double *row)
+static void say_array(struct out *o, const struct stored *S, const struct candidates *others, int k, double *value,
+                      double *row)
 {
     const struct array *x = &S->a[k];
     int64_t n = x->n < SLOTS_MOST ? x->n : SLOTS_MOST, padding = 0;
@@ -39,6 +41,7 @@ static void say_array(struct out *o, const struct stored *S, int k, double *valu
     out_int(o, "padding", "padding", padding);
     out_nums(o, "values", n, value);
     out_nums(o, "rows", n, row);
+    out_candidates(o, others);
 }
 
 /* In CSV, print one line per slot. */
@@ -57,7 +60,7 @@ static void say_slots(struct out *o, const struct stored *S, int k)
     }
 }
 
-static bool layout_data(struct session *s, const struct stored *S, struct err *e)
+static bool layout_data(struct session *s, const struct stored *S, const struct candidates *others, struct err *e)
 {
     if (out_mode(s->out) == OUT_CSV) {
         for (int k = 0; k < S->narrays; k++) say_slots(s->out, S, k);
@@ -65,7 +68,7 @@ static bool layout_data(struct session *s, const struct stored *S, struct err *e
     }
     double *value = mem_new(SLOTS_MOST, sizeof *value, "slots", e);
     double *row = mem_new(SLOTS_MOST, sizeof *row, "rows of slots", e);
-    for (int k = 0; value && row && k < S->narrays; k++) say_array(s->out, S, k, value, row);
+    for (int k = 0; value && row && k < S->narrays; k++) say_array(s->out, S, others, k, value, row);
     bool ok = value && row;
     mem_free(value);
     mem_free(row);
@@ -77,10 +80,12 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     const struct format *f = arg(a, "format") ? format_find(arg(a, "format")) : &format_csr;
     int64_t param[PARAMS_MAX];
+    struct candidates others;
     if (!m || !arg_params(a, f->params, param, e)) return false;
     struct product *p = session_product(s, m, f, param, arg_precision(a), false, e);
-    if (!p) return false;
-    if (out_mode(s->out) != OUT_TEXT) return layout_data(s, &p->S, e);
+    if (!p || !candidates_of(&m->csr, &p->S, &others, e)) return false;
+    if (out_mode(s->out) != OUT_TEXT) return layout_data(s, &p->S, &others, e);
+    say_candidates(s->out, &p->S, &others);
     if (s->front) {
         struct view_state *st = screen_view_state(s, &view_layout);
         struct layout_state *own = st->own;

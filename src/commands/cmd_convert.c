@@ -10,6 +10,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "formats/measures.h"
+#include "session/output_candidates.h"
 #include "session/output_run.h"
 #include "machine/packer.h"
 #include "session/product.h"
@@ -177,7 +178,7 @@ static void out_cost(struct out *o, const struct cost *c)
 }
 
 static void out_array(struct out *o, const struct matrix *m, const struct product *p, const struct cost *c,
-                      const struct array *a)
+                      const struct candidates *others, const struct array *a)
 {
     struct measures measures;
     bool diagonals = format_measures(&p->S, &measures, NULL);
@@ -194,6 +195,7 @@ static void out_array(struct out *o, const struct matrix *m, const struct produc
     out_num(o, "prep_us", NULL, p->packed_on && p->packed_on->kind == DEV_EMU ? NAN : p->prep_us, NULL);
     out_cost(o, c);
     out_measures(o, diagonals ? &measures : NULL);
+    out_candidates(o, others);
 }
 
 static bool run_convert(struct session *s, const struct args *a, struct err *e)
@@ -202,6 +204,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     const char *on = arg(a, "on");
     int64_t param[PARAMS_MAX], own[PARAMS_MAX];
     struct cost c = {NULL, false, NAN, NAN, NAN, NAN, NULL, NULL};
+    struct candidates others;
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     if (!m || !arg_params(a, f->params, param, e)) return false;
     bool given = arg_count(a, "params") > 0;
@@ -211,11 +214,12 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
         m, d, arg_precision(a), 0, arg_flag(a, "force"), given ? param : d ? spmv_params(f, d, own) : NULL};
     struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
                            : session_product(s, m, f, w.param, w.real, w.force, e);
-    if (!p || (on && !cost_of(s, &w, p, &c, e))) return false;
+    if (!p || (on && !cost_of(s, &w, p, &c, e)) || !candidates_of(&m->csr, &p->S, &others, e)) return false;
     out_title(s->out, m, p);
     if (on) say_cost(s->out, &c, p);
     say_balance(s->out, &p->S);
-    for (int k = 0; k < p->S.narrays; k++) out_array(s->out, m, p, &c, &p->S.a[k]);
+    say_candidates(s->out, &p->S, &others);
+    for (int k = 0; k < p->S.narrays; k++) out_array(s->out, m, p, &c, &others, &p->S.a[k]);
     return true;
 }
 

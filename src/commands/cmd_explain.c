@@ -4,6 +4,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
+#include "session/output_candidates.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "base/text.h"
@@ -68,7 +69,8 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     struct finding f[FINDINGS_MOST];
     int n = findings_of(k, &m->csr, f);
     char us[32];
-    if (!finish(s, m, k, f, n, e)) return false;
+    struct candidates others;
+    if (!candidates_of(&m->csr, &k->plan.shape, &others, e) || !finish(s, m, k, f, n, e)) return false;
     if (out_mode(s->out) == OUT_TEXT)
         out_text(s->out, "%s on %s, %s: %s predicted, bound by %s", k->kernel->name, m->name, type_name(k->real),
                  show_us(k->time.us, us, sizeof us), bound_names[k->time.bound]);
@@ -76,7 +78,9 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
         out_row(s->out);
         out_str(s->out, "kind", NULL, "prediction");
         out_modeled(s, m, k);
+        out_candidates(s->out, &others);
     }
+    say_candidates(s->out, &k->plan.shape, &others);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
     out_text(s->out, "Each time shows how much the predicted time drops without that cause; causes overlap.");
     modeled_remarks(s, &k->on, k->work.sampled);

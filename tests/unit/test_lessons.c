@@ -1054,6 +1054,20 @@ static void measures_are_shown(void **state)
     shut(&t);
 }
 
+/* Every command that shows a format that chose among others also shows what each of the others would have padded. */
+static void candidates_are_shown(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"convert dia-adaptive", "explain dia-adaptive", "layout dia-adaptive"};
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_TEXT);
+        assert_true(talk_line(&t, "gen walk 101") && talk_line(&t, lines[i]));
+        assert_says(t.out, "dia-adaptive uses brcsd1. Slots of padding: dia 1,015,152, brcsd1 16,640, brcsd2 9,017");
+        shut(&t);
+    }
+}
+
 static void totals_include_the_preparation(void **state)
 {
     struct talk t;
@@ -1148,6 +1162,7 @@ int main(void)
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(every_allocation_of_a_reader_may_fail),
         cmocka_unit_test(measures_are_shown),
+        cmocka_unit_test(candidates_are_shown),
         cmocka_unit_test(totals_include_the_preparation),
         cmocka_unit_test(segments_depend_on_the_gpu),
     };
