@@ -184,9 +184,7 @@ void out_busy(struct out *o, const struct busy *from)
     struct busy now = busy_now("");
     double others = busy_others(from, &now);
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    if (others > BUSY_FROM)
-        out_text(o,
-                 "The machine is busy: other programs use %.1f of %ld processors. The measured times are therefore too "
-                 "long, and measured ceilings are too low.",
-                 others, processors);
+    if (others <= BUSY_FROM) return;
+    out_text(o, "The machine is busy: other programs use %.1f of %ld processors.", others, processors);
+    out_text(o, "Measured times are therefore too long, and measured ceilings too low.");
 }

@@ -594,7 +594,7 @@ static void lines_of_fortran_are_read(void **state)
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 3\n 1.50 1.50\n"), NULL,
          "row index 2 is outside 0 .. 1"},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 0\n 1.50 1.50\n"), NULL,
-         "where a row index should be"},
+         "found \" 2 0\" instead of a row index"},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 3 2\n 2 1\n 1.50 1.50\n"), NULL,
          "the column pointers end with 2 instead of 3"},
         {RB("RUA", "2 2 2 0", "(3I2) (2I2) (2F5.2)", " 1 2 3\n 2 1\n 1.50\n"), NULL,
