@@ -142,6 +142,33 @@ int device_count(enum device_kind kind)
     return 0;
 }
 
+/* ---- sums of thread blocks ---- */
+
+bool device_sums_grow(struct device *d, int64_t n, struct err *e)
+{
+    struct block_sums *sums = &d->sums, more = {.room = n, .users = sums->users};
+    if (n <= sums->room) return true;
+    more.host = d->ops->share(d, n * (int64_t)sizeof *more.host, "the sums of thread blocks", &more.on_device, e);
+    if (!more.host) return false;
+    if (sums->host) d->ops->unshare(d, sums->host);
+    *sums = more;
+    return true;
+}
+
+bool device_sums_take(struct device *d, int64_t n, struct err *e)
+{
+    if (!device_sums_grow(d, n, e)) return false;
+    d->sums.users++;
+    return true;
+}
+
+void device_sums_give(struct device *d)
+{
+    if (--d->sums.users > 0) return;
+    d->ops->unshare(d, d->sums.host);
+    d->sums = (struct block_sums){0};
+}
+
 void devices_close(void)
 {
     while (nknown > 0) {

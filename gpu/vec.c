@@ -20,10 +20,10 @@
 #endif
 
 /* Defines the function that returns a table of operations for a device and a precision. */
-#define TABLES(ops, id)                                                                     \
+#define TABLES(ops, of, id)                                                                 \
     extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64; \
     extern const struct ops cuda_##id##_f32, cuda_##id##_f64;                               \
-    const struct ops *ops##_of(const struct device *d, enum type real)                      \
+    const struct ops *ops##_##of(const struct device *d, enum type real)                    \
     {                                                                                       \
         static const struct ops *const tables[][2] = {                                      \
             [DEV_CPU] = {&cpu_##id##_f32, &cpu_##id##_f64},                                 \
@@ -33,12 +33,19 @@
         return tables[d->kind][real == T_F64];                                              \
     }
 
-TABLES(vec_ops, vec)
-TABLES(cg_ops, vec_cg)
-TABLES(bicg_ops, vec_bicg)
-TABLES(gmres_ops, vec_gmres)
-TABLES(sweep_ops, vec_sweep)
-TABLES(pre_ops, vec_pre)
-TABLES(lu_ops, vec_lu)
+TABLES(vec_ops, of, vec)
+TABLES(cg_ops, of, vec_cg)
+TABLES(bicg_ops, of, vec_bicg)
+TABLES(gmres_ops, of, vec_gmres)
+TABLES(sweep_ops, of, vec_sweep)
+TABLES(pre_ops, of, vec_pre)
+TABLES(lu_ops, of, vec_lu)
+
+/* The tables whose sums the host adds. */
+TABLES(vec_ops, host_sums, vec_parts)
+TABLES(cg_ops, host_sums, vec_parts_cg)
+TABLES(bicg_ops, host_sums, vec_parts_bicg)
+TABLES(gmres_ops, host_sums, vec_parts_gmres)
+TABLES(sweep_ops, host_sums, vec_parts_sweep)
 
 struct lu_hook lu_hook;

@@ -321,7 +321,11 @@ static void qmr_update(struct device *d, int64_t n, double *s, const void *r, co
 
 BICG_ENTRY(VEC_SYMBOL(bicg_f32), on_gpu<float>);
 BICG_ENTRY(VEC_SYMBOL(bicg_f64), on_gpu<double>);
+BICG_ENTRY(VEC_SYMBOL(parts_bicg_f32), gpu_then_host<float>);
+BICG_ENTRY(VEC_SYMBOL(parts_bicg_f64), gpu_then_host<double>);
 #ifndef __CUDACC__
 BICG_ENTRY(cpu_vec_bicg_f32, on_host<float>);
 BICG_ENTRY(cpu_vec_bicg_f64, on_host<double>);
+BICG_ENTRY(cpu_vec_parts_bicg_f32, host_then_host<float>);
+BICG_ENTRY(cpu_vec_parts_bicg_f64, host_then_host<double>);
 #endif

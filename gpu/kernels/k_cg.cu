@@ -189,7 +189,11 @@ template <typename AT> static void direction(struct device *d, int64_t n, double
 
 CG_ENTRY(VEC_SYMBOL(cg_f32), on_gpu, float);
 CG_ENTRY(VEC_SYMBOL(cg_f64), on_gpu, double);
+CG_ENTRY(VEC_SYMBOL(parts_cg_f32), gpu_then_host, float);
+CG_ENTRY(VEC_SYMBOL(parts_cg_f64), gpu_then_host, double);
 #ifndef __CUDACC__
 CG_ENTRY(cpu_vec_cg_f32, on_host, float);
 CG_ENTRY(cpu_vec_cg_f64, on_host, double);
+CG_ENTRY(cpu_vec_parts_cg_f32, host_then_host, float);
+CG_ENTRY(cpu_vec_parts_cg_f64, host_then_host, double);
 #endif

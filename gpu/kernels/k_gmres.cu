@@ -19,10 +19,10 @@ __device__ int64_t gm_parts(int m)
 }
 
 /* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
-   V and q are read once. Then the host or the last block sums over the segments; the block uses one warp per column. */
+   V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
 __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(double) w, int m, int first, int last,
-                        int row, bool only_parts, GPTR(const T) V, GPTR(const T) q)
+                        int row, GPTR(const T) V, GPTR(const T) q)
 {
     if (s[S_DONE] != 0) return;
     int64_t from = n * blockIdx.x / gridDim.x, end = n * (blockIdx.x + 1) / gridDim.x, parts = gm_parts(m);
@@ -33,7 +33,7 @@ __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(d
         sum = vec_over_block<false>(sum);
         if (threadIdx.x == 0) w[parts + (int64_t)j * GM_BLOCKS + blockIdx.x] = sum;
     }
-    if (only_parts || !vec_last_block(ticket)) return;
+    if (!vec_last_block(ticket)) return;
     int lane = (int)(threadIdx.x % WARP);
     for (int j = first + (int)(threadIdx.x / WARP); j < last; j += VEC_BLOCK / WARP) {
         double sum = 0;
@@ -43,8 +43,30 @@ __global__ void gm_dots(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, GPTR(d
     }
 }
 
-template <typename AT> struct pass_subtract {
+struct gm_one_sum {
     enum { SUMS = 1 };
+};
+
+/* Like gm_dots, but the sums of the blocks stay in `part`, which is host memory: the host adds them. */
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    gm_parts_of(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, int first, int last, GPTR(const T) V,
+                GPTR(const T) q)
+{
+    if (s[S_DONE] != 0) return;
+    int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
+    for (int j = first; j < last; j++) {
+        vec_sums t = {0, 0, 0};
+        for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t.a += (double)V[j * n + i] * (double)q[i];
+        __syncthreads(); /* all threads of the block: the sums of the previous column have been read */
+        t = vec_block_sums<gm_one_sum, SUM_THREADS_MOST>(t);
+        if (threadIdx.x == 0) part[(int64_t)j * SUM_BLOCKS + blockIdx.x] = t.a;
+    }
+}
+
+/* With NORM, also the squared norm of the remainder. */
+template <typename AT, bool NORM> struct pass_subtract {
+    enum { SUMS = NORM ? 1 : 0 };
     typename AT::in V;
     typename AT::out q;
     typename AT::scalars w;
@@ -213,10 +235,14 @@ template <typename T> static double gm_tiny()
 }
 
 template <typename AT>
-static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
-                     void *q)
+static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool norm,
+                     const void *V, void *q)
 {
-    AT::run(d, n, s, pass_subtract<AT>{PASS_COLUMNS(V, to), PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
+    auto columns = PASS_COLUMNS(V, to);
+    if (norm)
+        AT::run(d, n, s, pass_subtract<AT, true>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
+    else
+        AT::run(d, n, s, pass_subtract<AT, false>{columns, PASS_OUT(q), PASS_WORK(w), n, m, row, from, to, 0});
 }
 
 template <typename AT> static void add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
@@ -241,12 +267,32 @@ static int blocks(const struct device *d, int64_t n)
 }
 
 template <typename T>
-static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
-                 const void *V, const void *q)
+static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
+                 const void *q)
 {
     LAUNCH(d, (unsigned)blocks(d, n), VEC_BLOCK, gm_dots<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, parts, VECTOR("V", ROLE_WORK, V, to * n, const T),
+    (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
      VECTOR("q", ROLE_WORK, q, n, const T));
+}
+
+/* Add the sums of the blocks on the host, and copy the results to the row on the device. */
+static void gm_put_row(struct device *d, double *w, int m, int from, int to, int row, int blocks)
+{
+    double sum[GM_MOST];
+    for (int j = from; j < to; j++)
+        sum[j] = vec_add_parts<gm_one_sum>(d->sums.host + (int64_t)j * SUM_BLOCKS, blocks).a;
+    d->ops->put(d, w + (int64_t)row * (m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum, nullptr);
+}
+
+template <typename T>
+static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
+                       const void *V, const void *q)
+{
+    struct sum_tree tree = sum_tree_of(n);
+    LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_of<T>)
+    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from,
+     to, VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
+    if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
 template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
@@ -271,8 +317,8 @@ static int blocks(const struct device *, int64_t n)
 }
 
 template <typename T>
-static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, bool only_parts,
-                 const void *V, const void *q)
+static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, const void *V,
+                 const void *q)
 {
     if (s[S_DONE] != 0) return;
     const T *from = (const T *)V, *with = (const T *)q;
@@ -289,7 +335,27 @@ static void dots(struct device *, int64_t n, double *s, double *w, int m, int fi
             part[(int64_t)j * GM_BLOCKS + p] = sum;
         }
     if (!check.complete()) return;
-    for (int j = first; j < last && !only_parts; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
+    for (int j = first; j < last; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
+}
+
+template <typename T>
+static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int first, int last, int row,
+                       const void *V, const void *q)
+{
+    if (s[S_DONE] != 0) return;
+    const T *from = (const T *)V, *with = (const T *)q;
+    struct sum_tree tree = sum_tree_of(n);
+    checks check(n * (last - first));
+#pragma omp parallel for if (n > ALONE)
+    for (int p = 0; p < tree.blocks; p++)
+        for (int j = first; j < last && check.goes(p); j++) {
+            double sum = 0;
+            int64_t begin = p * tree.each, end = begin + tree.each < n ? begin + tree.each : n;
+#pragma omp simd reduction(+ : sum)
+            for (int64_t i = begin; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
+            d->sums.host[(int64_t)j * SUM_BLOCKS + p] = sum;
+        }
+    if (check.complete()) gm_put_row(d, w, m, first, last, row, tree.blocks);
 }
 
 template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)
@@ -319,10 +385,9 @@ template <typename T> static void solve(struct device *, double *s, double *w, i
 
 } // namespace KERNEL_SPACE
 
-#define GMRES_ENTRY(id, space, AT, T)                                                     \
+#define GMRES_ENTRY(id, space, dots_, AT, T)                                              \
     extern "C" const struct gmres_ops id;                                                 \
-    const struct gmres_ops id = {.dots = space::dots<T>,                                  \
-                                 .blocks = space::blocks,                                 \
+    const struct gmres_ops id = {.dots = space::dots_<T>,                                 \
                                  .subtract = KERNEL_SPACE::subtract<KERNEL_SPACE::AT<T>>, \
                                  .column = space::column<T>,                              \
                                  .solve = space::solve<T>,                                \
@@ -330,9 +395,13 @@ template <typename T> static void solve(struct device *, double *s, double *w, i
                                  .residual = KERNEL_SPACE::residual<KERNEL_SPACE::AT<T>>, \
                                  .scale = KERNEL_SPACE::scale<KERNEL_SPACE::AT<T>>}
 
-GMRES_ENTRY(VEC_SYMBOL(gmres_f32), KERNEL_SPACE, on_gpu, float);
-GMRES_ENTRY(VEC_SYMBOL(gmres_f64), KERNEL_SPACE, on_gpu, double);
+GMRES_ENTRY(VEC_SYMBOL(gmres_f32), KERNEL_SPACE, dots, on_gpu, float);
+GMRES_ENTRY(VEC_SYMBOL(gmres_f64), KERNEL_SPACE, dots, on_gpu, double);
+GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f32), KERNEL_SPACE, dots_parts, gpu_then_host, float);
+GMRES_ENTRY(VEC_SYMBOL(parts_gmres_f64), KERNEL_SPACE, dots_parts, gpu_then_host, double);
 #ifndef __CUDACC__
-GMRES_ENTRY(cpu_vec_gmres_f32, KERNEL_SPACE::host, on_host, float);
-GMRES_ENTRY(cpu_vec_gmres_f64, KERNEL_SPACE::host, on_host, double);
+GMRES_ENTRY(cpu_vec_gmres_f32, KERNEL_SPACE::host, dots, on_host, float);
+GMRES_ENTRY(cpu_vec_gmres_f64, KERNEL_SPACE::host, dots, on_host, double);
+GMRES_ENTRY(cpu_vec_parts_gmres_f32, KERNEL_SPACE::host, dots_parts, host_then_host, float);
+GMRES_ENTRY(cpu_vec_parts_gmres_f64, KERNEL_SPACE::host, dots_parts, host_then_host, double);
 #endif

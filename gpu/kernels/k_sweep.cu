@@ -115,7 +115,11 @@ static void sweep_host(struct device *, const struct level_schedule *A, double *
 
 SWEEP_ENTRY(VEC_SYMBOL(sweep_f32), sweep<float>, on_gpu<float>);
 SWEEP_ENTRY(VEC_SYMBOL(sweep_f64), sweep<double>, on_gpu<double>);
+SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_f32), sweep<float>, gpu_then_host<float>);
+SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_f64), sweep<double>, gpu_then_host<double>);
 #ifndef __CUDACC__
 SWEEP_ENTRY(cpu_vec_sweep_f32, sweep_host<float>, on_host<float>);
 SWEEP_ENTRY(cpu_vec_sweep_f64, sweep_host<double>, on_host<double>);
+SWEEP_ENTRY(cpu_vec_parts_sweep_f32, sweep_host<float>, host_then_host<float>);
+SWEEP_ENTRY(cpu_vec_parts_sweep_f64, sweep_host<double>, host_then_host<double>);
 #endif

@@ -235,7 +235,11 @@ static void record(struct device *, double *s)
 
 VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, on_gpu, float);
 VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, on_gpu, double);
+VEC_ENTRY(VEC_SYMBOL(parts_f32), KERNEL_SPACE, gpu_then_host, float);
+VEC_ENTRY(VEC_SYMBOL(parts_f64), KERNEL_SPACE, gpu_then_host, double);
 #ifndef __CUDACC__
 VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, on_host, float);
 VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, on_host, double);
+VEC_ENTRY(cpu_vec_parts_f32, KERNEL_SPACE::host, host_then_host, float);
+VEC_ENTRY(cpu_vec_parts_f64, KERNEL_SPACE::host, host_then_host, double);
 #endif

@@ -6,6 +6,7 @@
 #include "gpu/dialect.h"
 
 #include "machine/reason.h"
+#include "machine/sum_tree.h"
 #include "machine/vec_ops.h"
 
 #include <cfloat>
@@ -171,13 +172,14 @@ template <typename PASS> __device__ vec_sums vec_from_lane(vec_sums t, int d)
     return vec_joined<PASS>(t, more);
 }
 
-/* The sums of the block, valid in thread 0. All threads of the block take part. No thread may still be reading
-   `part` when this function is called. */
-template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
+/* The sums of the block, valid in thread 0. All threads of the block take part: VEC_BLOCK threads, or any number up to
+   THREADS. No thread may still be reading `part` when this function is called. */
+template <typename PASS, int THREADS = VEC_BLOCK> __device__ vec_sums vec_block_sums(vec_sums t)
 {
-    enum { WARPS = VEC_BLOCK / WARP };
+    enum { WARPS = THREADS / WARP };
     SHARED(double, part, 3 * WARPS);
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP);
+    int warps = THREADS == VEC_BLOCK ? +WARPS : (int)(blockDim.x / WARP);
     for (int d = WARP / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
     if (lane == 0) {
         part[warp] = t.a;
@@ -187,7 +189,7 @@ template <typename PASS> __device__ vec_sums vec_block_sums(vec_sums t)
     __syncthreads(); /* all threads of the block: `part` is complete */
     if (warp > 0) return t;
     t = {0, 0, 0};
-    if (lane < WARPS) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};
+    if (lane < warps) t = {part[lane], part[WARPS + lane], part[2 * WARPS + lane]};
     for (int d = WARPS / 2; d > 0; d /= 2) t = vec_from_lane<PASS>(t, d);
     return t;
 }
@@ -225,6 +227,53 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
     if (PASS::SUMS > 0) vec_finish(s, ticket, pass, t);
 }
 
+/* ---- sums that the host adds (THESIS 3.3.2) ---- */
+
+/* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`, which is host memory. */
+template <typename PASS>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
+{
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    vec_sums t = {0, 0, 0};
+    int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
+    for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t = vec_joined<PASS>(t, pass.at(i));
+    t = vec_block_sums<PASS, SUM_THREADS_MOST>(t);
+    if (threadIdx.x != 0) return;
+    part[blockIdx.x] = t.a;
+    if (PASS::SUMS > 1) part[SUM_BLOCKS + blockIdx.x] = t.b;
+    if (PASS::SUMS > 2) part[2 * SUM_BLOCKS + blockIdx.x] = t.c;
+}
+
+/* One thread: the end of a pass whose sums t the host has added. */
+template <typename PASS> __global__ void vec_end(GPTR(double) s, vec_sums t, PASS pass)
+{
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    pass.end(s, t);
+}
+
+template <typename PASS> static vec_sums vec_add_parts(const double *part, int blocks)
+{
+    vec_sums t = {0, 0, 0};
+    for (int k = 0; k < blocks; k++) {
+        vec_sums more = {part[k], 0, 0};
+        if (PASS::SUMS > 1) more.b = part[SUM_BLOCKS + k];
+        if (PASS::SUMS > 2) more.c = part[2 * SUM_BLOCKS + k];
+        t.a += more.a;
+        t.b += more.b;
+        t.c = vec_most<PASS> && more.c < t.c ? t.c : vec_most<PASS> ? more.c : t.c + more.c;
+    }
+    return t;
+}
+
+/* Wait until the host can read what launches wrote to d->sums. An error stays on the device until its next sync. */
+static inline bool vec_sums_arrived(struct device *d)
+{
+    return !d->ops->idle || d->ops->sync(d, nullptr);
+}
+
 /* ---- the launches ---- */
 
 /* The number of blocks: as many as the elements need, but at most as many as can run at the same time, and at least
@@ -259,6 +308,22 @@ template <typename T> struct on_gpu {
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
         LAUNCH(d, vec_grid(d, n, vec_a_unit<PASS>), VEC_BLOCK, vec_pass<PASS>)(n, SCALARS_OF(s), TICKET_OF(s), pass);
+    }
+};
+
+/* Like on_gpu, but the host adds the sums of the blocks. */
+template <typename T> struct gpu_then_host : on_gpu<T> {
+    template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        if constexpr (PASS::SUMS == 0) {
+            on_gpu<T>::run(d, n, s, pass);
+        } else {
+            struct sum_tree tree = sum_tree_of(n);
+            LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
+            (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, 3 * SUM_BLOCKS, double), pass);
+            if (!vec_sums_arrived(d)) return;
+            LAUNCH(d, 1, 1, vec_end<PASS>)(SCALARS_OF(s), vec_add_parts<PASS>(d->sums.host, tree.blocks), pass);
+        }
     }
 };
 
@@ -372,6 +437,27 @@ template <typename T> struct on_host {
         if (!check.complete()) return;
         for (int j = 0; j < k; j++) t = vec_joined<PASS>(t, {part[j], part[VEC_BLOCKS + j], part[2 * VEC_BLOCKS + j]});
         if (PASS::SUMS > 0) pass.end(s, t);
+    }
+};
+
+/* Like on_host, but with the segments and the order of gpu_then_host. */
+template <typename T> struct host_then_host : on_host<T> {
+    template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        if (PASS::SUMS == 0) return on_host<T>::run(d, n, s, pass);
+        if (s[S_DONE] != 0) return;
+        struct sum_tree tree = sum_tree_of(n);
+        double *part = d->sums.host;
+        pass.begin(s);
+        host::checks check(n);
+#pragma omp parallel for if (n > host::ALONE)
+        for (int k = 0; k < tree.blocks; k++) {
+            if (!check.goes(k)) continue;
+            int64_t from = k * tree.each, end = from + tree.each < n ? from + tree.each : n;
+            vec_sums t = host::stretch_sums(pass, from, end);
+            part[k] = t.a, part[SUM_BLOCKS + k] = t.b, part[2 * SUM_BLOCKS + k] = t.c;
+        }
+        if (check.complete()) pass.end(s, vec_add_parts<PASS>(part, tree.blocks));
     }
 };
 #endif

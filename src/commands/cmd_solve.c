@@ -18,6 +18,8 @@
 #include "solvers/ritz.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "machine/sum_tree.h"
+#include "base/text.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -123,6 +125,21 @@ static void out_form(struct out *o, const struct solve *v)
                     : "x' = B x + f; the residual is D (x' - x), which is b - A x up to rounding");
 }
 
+/* Where inner products and norms are added up, and by how many thread blocks if the host adds the sums of blocks. */
+static void out_sums(struct out *o, const struct solve *v)
+{
+    bool host = v->set.sums_host;
+    struct sum_tree tree = sum_tree_of(v->n);
+    char text[120];
+    out_str(o, "sums", NULL, host ? "host" : "device");
+    out_num(o, "sum_blocks", NULL, host ? tree.blocks : NAN, "%.0f");
+    out_num(o, "sum_threads", NULL, host ? tree.threads : NAN, "%.0f");
+    out_num(o, "sum_elements", NULL, host ? (double)tree.each : NAN, "%.0f");
+    snprintf(text, sizeof text, "added on the host: %s of %d threads, %s per block",
+             how_many(tree.blocks, "block").text, tree.threads, how_many(tree.each, "element").text);
+    if (host && out_mode(o) == OUT_TEXT) out_str(o, NULL, "sums", text);
+}
+
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
    computed the residual from x. */
 static void out_separation(struct out *o, const struct solve *v)
@@ -148,6 +165,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
     out_form(o, v);
+    out_sums(o, v);
     out_precond(o, v);
     out_num(o, "tol", NULL, v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
@@ -430,8 +448,9 @@ const struct command command_solve = {
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
         "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"
-        "Gram-Schmidt: orth is classical (two passes) or modified. Inner products are summed on the device or,\n"
-        "with sums host, on the host (as in Liang 2012). jacobi and wjacobi iterate x' = x + omega D^-1 (b - A x).\n"
+        "Gram-Schmidt: orth is classical (two passes) or modified. Inner products and norms are added up on the\n"
+        "device; with sums host, at most 512 blocks write their sums to host memory, and the host adds them up\n"
+        "(as in Liang 2012). jacobi and wjacobi iterate x' = x + omega D^-1 (b - A x).\n"
         "With form matrix, they form B = I - omega D^-1 A and f = omega D^-1 b once and iterate x' = B x + f; B is\n"
         "stored in VAB (as in Liang 2012) or as using and kernel say, and the residual shown during the solve is\n"
         "D (x' - x) / omega, which equals b - A x up to rounding. precond selects a preconditioner, and block sets\n"

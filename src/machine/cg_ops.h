@@ -28,6 +28,8 @@ struct cg_ops {
 };
 /* real: T_F32 or T_F64 */
 const struct cg_ops *cg_ops_of(const struct device *d, enum type real);
+/* The same operations with sums that the host adds (see vec_ops.h). */
+const struct cg_ops *cg_ops_host_sums(const struct device *d, enum type real);
 
 #ifdef __cplusplus
 }

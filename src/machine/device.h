@@ -54,6 +54,15 @@ struct device_ops {
     void (*close)(struct device *d);
 };
 
+/* Host memory that launches can write to, for sums of thread blocks that the host adds. All solves on a device share
+   it, because the host reads the sums before the next launch. */
+struct block_sums {
+    double *host;
+    void *on_device; /* the same memory, as launches address it */
+    int64_t room;    /* number of doubles */
+    int users;
+};
+
 struct device {
     char name[16];   /* cpu, emu, cuda:0 */
     char about[160]; /* model, multiprocessors or threads, memory, driver */
@@ -62,6 +71,7 @@ struct device {
     int units; /* multiprocessors, or threads */
     bool lost; /* a sticky error has occurred: reset the device or use another device */
     struct ceilings ceilings;
+    struct block_sums sums;
     void *impl;
     void *stream; /* cudaStream_t, or NULL */
 };
@@ -76,6 +86,11 @@ struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; 
 int device_count(enum device_kind kind); /* starts only the part of CUDA that counts devices */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
+/* Make room for n doubles in d->sums, which stay allocated until device_sums_give was called as often as
+   device_sums_take succeeded. device_sums_grow makes more room for a user of d->sums. */
+bool device_sums_take(struct device *d, int64_t n, struct err *e);
+bool device_sums_grow(struct device *d, int64_t n, struct err *e);
+void device_sums_give(struct device *d);
 /* For tests: register a device under its name (dev_fake.c). */
 bool device_register(struct device *d);
 

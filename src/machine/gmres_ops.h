@@ -31,15 +31,12 @@ enum {
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
 struct gmres_ops {
-    /* row = V'q for the columns [from, to). If `parts` is set, write only the partial sum of each thread block,
-       beginning at GMRES_PARTS(m). Each column has space for GM_BLOCKS partial sums and uses blocks(d, n) of them. The
-       host sums them and writes the row. */
-    void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool parts,
-                 const void *V, const void *q);
-    int (*blocks)(const struct device *d, int64_t n);
-    /* q -= V row for the columns [from, to); s[S_PQ] = q.q */
-    void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
-                     void *q);
+    /* row = V'q for the columns [from, to) */
+    void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
+                 const void *q);
+    /* q -= V row for the columns [from, to); with `norm`, also s[S_PQ] = q.q */
+    void (*subtract)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool norm,
+                     const void *V, void *q);
     /* Rotate column k of H into R and record the new residual. The column consists of row GM_H (plus GM_H2 if q was
        orthogonalised twice), followed by the square root of s[S_PQ]. If the column makes R singular, the solve ends
        with BROKE_DOWN and the column is not used. */
@@ -53,6 +50,8 @@ struct gmres_ops {
 };
 /* real: T_F32 or T_F64 */
 const struct gmres_ops *gmres_ops_of(const struct device *d, enum type real);
+/* The same operations with sums that the host adds (see vec_ops.h); `dots` needs m * SUM_BLOCKS doubles of d->sums. */
+const struct gmres_ops *gmres_ops_host_sums(const struct device *d, enum type real);
 
 #ifdef __cplusplus
 }

@@ -70,6 +70,7 @@ struct pre_ops {
     void (*blocks)(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z);
 };
 const struct sweep_ops *sweep_ops_of(const struct device *d, enum type real);
+const struct sweep_ops *sweep_ops_host_sums(const struct device *d, enum type real); /* see vec_ops.h */
 const struct pre_ops *pre_ops_of(const struct device *d, enum type real);
 
 #ifdef __cplusplus

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "sum_tree.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -59,7 +60,8 @@ enum {
     SCALARS = 64,
     S_SUMS = SCALARS,
     VEC_BLOCKS = 1024,
-    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS /* up to three partial sums per block */
+    VEC_WORK = S_SUMS + 3 * VEC_BLOCKS, /* up to three partial sums per block */
+    VEC_SUMS = 3 * SUM_BLOCKS
 };
 
 /* The live record: an array of doubles that the host can read while launches run. Element LIVE_KNOWN counts the
@@ -104,6 +106,9 @@ struct vec_ops {
 };
 /* real: T_F32 or T_F64 */
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
+/* The same operations, but the host adds the sums of the thread blocks in d->sums, and every operation that has a sum
+   waits for the device. The caller holds at least VEC_SUMS doubles of d->sums (device_sums_take). */
+const struct vec_ops *vec_ops_host_sums(const struct device *d, enum type real);
 
 #ifdef __cplusplus
 }

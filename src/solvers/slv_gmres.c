@@ -29,6 +29,7 @@ static void *column(const struct solve *v, int64_t j)
 static bool make_room(struct solve *v, int64_t m, struct err *e)
 {
     v->set.m = m;
+    if (v->set.sums_host && !device_sums_grow(v->dev, m * SUM_BLOCKS, e)) return false;
     return solve_alloc(v, GMRES_BASIS, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
            solve_alloc(v, GMRES_SYSTEM, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
@@ -74,45 +75,28 @@ static bool restart(struct solve *v, struct err *e)
     return true;
 }
 
-/* On the host, wait for the block sums of the columns [from, to) and add them, as in the thesis. */
-static bool sums_of_host(struct solve *v, int from, int to, int row, struct err *e)
-{
-    double *w = v->vec[GMRES_SYSTEM], part[GM_BLOCKS], sum[GM_MOST];
-    const struct device_ops *ops = v->dev->ops;
-    int blocks = v->ops.gmres->blocks(v->dev, v->n);
-    for (int j = from; j < to; j++) {
-        const double *there = w + GMRES_PARTS(v->set.m) + (int64_t)j * GM_BLOCKS;
-        if (!ops->get(v->dev, part, there, blocks * (int64_t)sizeof *part, e)) return false;
-        sum[j] = 0;
-        for (int b = 0; b < blocks; b++) sum[j] += part[b];
-    }
-    return ops->put(v->dev, w + (int64_t)row * (v->set.m + 1) + from, sum + from, (to - from) * (int64_t)sizeof *sum,
-                    e);
-}
-
-/* Orthogonalise q against the columns [from, to); row `row` of the work memory receives the coefficients. */
-static bool orthogonalise(struct solve *v, int from, int to, int row, struct err *e)
+/* Orthogonalise q against the columns [from, to); row `row` of the work memory receives the coefficients. With `norm`,
+   also compute the norm of what is left of q. */
+static void orthogonalise(struct solve *v, int from, int to, int row, bool norm)
 {
     int m = (int)v->set.m;
     phase_begin(v, PHASE_DOTS);
-    v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->set.sums_host,
-                       v->vec[GMRES_BASIS], v->vec[GMRES_Q]);
-    if (v->set.sums_host && !sums_of_host(v, from, to, row, e)) return false;
+    v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
+                       v->vec[GMRES_Q]);
     phase_begin(v, PHASE_SUBTRACT);
-    v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
+    v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, norm, v->vec[GMRES_BASIS],
                            v->vec[GMRES_Q]);
-    return true;
 }
 
 /* Classical Gram-Schmidt orthogonalises q against all columns in one step. Classical Gram-Schmidt makes two passes,
    since a single pass leaves large rounding errors. Modified Gram-Schmidt orthogonalises q against the columns one by
    one. */
-static bool gram_schmidt(struct solve *v, int k, struct err *e)
+static void gram_schmidt(struct solve *v, int k)
 {
-    if (!v->set.modified) return orthogonalise(v, 0, k + 1, GM_H, e) && orthogonalise(v, 0, k + 1, GM_H2, e);
-    for (int j = 0; j <= k; j++)
-        if (!orthogonalise(v, j, j + 1, GM_H, e)) return false;
-    return true;
+    for (int j = 0; j <= k && v->set.modified; j++) orthogonalise(v, j, j + 1, GM_H, j == k);
+    if (v->set.modified) return;
+    orthogonalise(v, 0, k + 1, GM_H, false);
+    orthogonalise(v, 0, k + 1, GM_H2, true);
 }
 
 /* Column k + 1 of the Krylov space: A times column k, orthogonalised against all columns before it. */
@@ -120,7 +104,8 @@ static bool extend(struct solve *v, int k, struct err *e)
 {
     int m = (int)v->set.m;
     phase_begin(v, PHASE_SPMV);
-    if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e) || !gram_schmidt(v, k, e)) return false;
+    if (!solve_spmv(v, column(v, k), v->vec[GMRES_Q], e)) return false;
+    gram_schmidt(v, k);
     phase_begin(v, PHASE_ROTATE);
     if (!cut_hold(v, k + 1 < m ? 1 : COUNT(changed), changed, false, e)) return false;
     v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);

@@ -45,12 +45,17 @@ static bool make_rows(struct solve *v, struct err *e)
     return ok;
 }
 
+static const struct sweep_ops *sweep_ops(const struct solve *v)
+{
+    return (v->set.sums_host ? sweep_ops_host_sums : sweep_ops_of)(v->dev, v->real);
+}
+
 static bool record(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_SPMV);
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[GS_Q], e)) return false;
     phase_begin(v, PHASE_RESIDUAL);
-    sweep_ops_of(v->dev, v->real)->record(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[GS_Q]);
+    sweep_ops(v)->record(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[GS_Q]);
     return true;
 }
 
@@ -65,7 +70,7 @@ static bool step(struct solve *v, struct err *e)
     const int changed = VEC_X;
     phase_begin(v, PHASE_SWEEP);
     if (!cut_hold(v, 1, &changed, true, e)) return false;
-    sweep_ops_of(v->dev, v->real)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
+    sweep_ops(v)->sweep(v->dev, v->solver_data, v->scalars, omega, v->vec[VEC_B], v->vec[VEC_X]);
     return record(v, e);
 }
 

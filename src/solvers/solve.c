@@ -396,6 +396,8 @@ void solve_release(struct solve *v)
     v->scalars = NULL;
     if (v->live.record) v->dev->ops->unshare(v->dev, (void *)v->live.record);
     v->live.record = NULL;
+    if (v->holds_sums) device_sums_give(v->dev);
+    v->holds_sums = false;
 }
 
 void solve_free(struct solve *v)

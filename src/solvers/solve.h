@@ -83,7 +83,7 @@ struct solve_settings {
     int64_t maxit;
     int64_t window;   /* the solve has stagnated after this many iterations without a gain of 1% */
     bool modified;    /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
-    bool sums_host;   /* gmres: the host adds the block sums, as in the thesis */
+    bool sums_host;   /* the host adds the sums of the thread blocks, as in the thesis */
     bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
     bool force;       /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
@@ -225,6 +225,7 @@ struct solve {
     } live;            /* the live record: its addresses on the host and on the device */
     void *solver_data; /* the solver's data on the host, which are freed with its vectors */
 
+    bool holds_sums; /* the solve uses the block sums of its device */
     struct solve_precond pre;
     struct solve_history history;
     struct solve_schedule schedule;
@@ -246,7 +247,7 @@ struct solve_options {
     int64_t maxit;
     const struct precond *pre; /* NULL: none */
     int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
-    bool modified, sums_host;  /* gmres: see struct solve_settings */
+    bool modified, sums_host;  /* see struct solve_settings */
     bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* on the host, n values each; x0 NULL: start from 0 */

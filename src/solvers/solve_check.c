@@ -125,8 +125,8 @@ static bool check_precond(const struct solve_options *o, struct err *e)
 
 static bool check_gmres(const struct solve_options *o, struct err *e)
 {
-    if (o->solver->arnoldi || (!o->modified && !o->sums_host)) return true;
-    return fail(e, E_USAGE, "%s: `%s` is for gmres", o->solver->name, o->modified ? "orth modified" : "sums host");
+    if (o->solver->arnoldi || !o->modified) return true;
+    return fail(e, E_USAGE, "%s: `orth modified` is for gmres", o->solver->name);
 }
 
 static bool check_form(const struct solve_options *o, struct err *e)

@@ -72,10 +72,11 @@ void phase_end(struct solve *v)
 
 void solve_choose_ops(struct solve *v)
 {
-    v->ops.vec = vec_ops_of(v->dev, v->real);
-    v->ops.cg = cg_ops_of(v->dev, v->real);
-    v->ops.bicg = bicg_ops_of(v->dev, v->real);
-    v->ops.gmres = gmres_ops_of(v->dev, v->real);
+    bool host = v->set.sums_host;
+    v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, v->real);
+    v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
+    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, v->real);
+    v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, v->real);
 }
 
 /* ---- SpMV ---- */

@@ -24,7 +24,8 @@ bool live_new(struct solve *v, struct err *e)
     v->scalars = v->live.record
                      ? ops->alloc(v->dev, VEC_WORK * (int64_t)sizeof *v->scalars, "the scalars of the solver", e)
                      : NULL;
-    return v->scalars != NULL;
+    v->holds_sums = v->scalars && v->set.sums_host && device_sums_take(v->dev, VEC_SUMS, e);
+    return v->scalars && v->holds_sums == v->set.sums_host;
 }
 
 static bool resize(double **list, int64_t room, struct err *e)

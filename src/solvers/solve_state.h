@@ -56,7 +56,8 @@ void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* ---- solve_live.c: the live record ---- */
 
-/* Allocate the live record and the scalars. The scalars hold the address of the live record. */
+/* Allocate the live record, the scalars and, if the host adds sums, room for the sums of thread blocks. The scalars
+   hold the address of the live record. */
 bool live_new(struct solve *v, struct err *e);
 /* Append the records up to number `known` to the history; these records must be complete. */
 bool live_take(struct solve *v, int64_t known, struct err *e);

@@ -852,12 +852,51 @@ void check_agreement(const char *one, const char *other, enum type real)
     }
 }
 
+/* ---- sums that the host adds ---- */
+
+/* Sums that are added in another order change the iterates only by rounding. */
+static void compare_host_sums(struct bed *bed, struct solve_options o, const char *device)
+{
+    double close = o.real == T_F32 ? 1e-4 : 1e-11;
+    o.maxit = agreeing(o.solver) / 2;
+    bed_solve(bed, o, device, 1e9);
+    double *x = copy_of(bed->s.solve->result.x, bed->s.solve->n);
+    o.sums_host = true;
+    bed_solve(bed, o, device, 1e9);
+    const struct solve *v = bed->s.solve;
+    assert_int_equal(v->iterations, o.maxit);
+    for (int64_t k = 0; k < v->n; k++)
+        if (!(fabs(v->result.x[k] - x[k]) < close)) fail_msg("%s: x[%lld]", v->solver->name, (long long)k);
+    assert_true(fabs(v->result.residual_true - v->residual) <= close * (1 + v->residual));
+    assert_int_equal(v->dev->sums.users, 0);
+    assert_null(v->dev->sums.host);
+    mem_free(x);
+}
+
+void check_host_sums(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {23, 17}};
+    for (int i = 0; solvers[i]; i++)
+        for (int way = 0; way < 3; way++) {
+            struct bed bed;
+            struct solve_options o = {.solver = solvers[i], .real = real, .m = solvers[i]->restarts ? 7 : 0};
+            o.modified = way == 1 && solvers[i]->arnoldi;
+            o.form_matrix = way == 1 && solvers[i]->form_bytes;
+            o.pre = way == 2 && !solvers[i]->no_precond ? precond_find("jacobi") : NULL;
+            if (way && !o.modified && !o.form_matrix && !o.pre) continue;
+            bed_make(&bed, &grid);
+            compare_host_sums(&bed, o, device);
+            bed_free(&bed);
+        }
+}
+
 /* ---- vector operations ---- */
 
 struct vectors {
     struct device *d;
     const struct vec_ops *ops;
     enum type real;
+    bool host_sums;
     int64_t n;
     double *host[3]; /* a, b, and the result */
     void *dev[3];
@@ -881,13 +920,16 @@ static void get(struct vectors *t, int k)
     for (int64_t i = t->n - 1; i >= 0 && t->real == T_F32; i--) to[i] = (double)((const float *)to)[i];
 }
 
-static void vectors_make(struct vectors *t, const char *device, enum type real, int64_t n)
+/* With host_sums, the host adds the sums of thread blocks. */
+static void vectors_make(struct vectors *t, const char *device, enum type real, int64_t n, bool host_sums)
 {
     struct err e = {0};
     uint64_t state = 5;
     t->d = device_open(device, &e);
     if (!t->d) fail_msg("%s", e.text);
-    t->ops = vec_ops_of(t->d, real);
+    t->ops = (host_sums ? vec_ops_host_sums : vec_ops_of)(t->d, real);
+    t->host_sums = host_sums;
+    assert_true(device_sums_take(t->d, VEC_SUMS, &e));
     t->real = real;
     t->n = n;
     for (int k = 0; k < 3; k++) {
@@ -908,6 +950,7 @@ static void vectors_free(struct vectors *t)
         t->d->ops->free(t->d, t->dev[k]);
     }
     t->d->ops->free(t->d, t->s);
+    device_sums_give(t->d);
 }
 
 static double scalar(struct vectors *t, int k)
@@ -962,7 +1005,7 @@ static void check_dot(struct vectors *t)
 
 static void check_bicg_guard(struct vectors *t)
 {
-    const struct bicg_ops *ops = bicg_ops_of(t->d, t->real);
+    const struct bicg_ops *ops = (t->host_sums ? bicg_ops_host_sums : bicg_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     ops->begin(t->d, t->n, t->s, a, a, b, b, b);
     ops->alpha(t->d, t->n, t->s, a, a);
@@ -977,7 +1020,7 @@ static void check_bicg_guard(struct vectors *t)
 
 static void check_cg_guard(struct vectors *t)
 {
-    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    const struct cg_ops *ops = (t->host_sums ? cg_ops_host_sums : cg_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     ops->dots(t->d, t->n, t->s, a, a, a);
     ops->step(t->d, t->n, t->s, a, b, b, b);
@@ -989,7 +1032,7 @@ static void check_cg_guard(struct vectors *t)
 /* One step of cg from r and p, with q = p in place of A p; returns the resulting scalars. */
 static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful, double out[SCALARS])
 {
-    const struct cg_ops *ops = cg_ops_of(t->d, t->real);
+    const struct cg_ops *ops = (t->host_sums ? cg_ops_host_sums : cg_ops_of)(t->d, t->real);
     double s[VEC_WORK] = {[S_CAREFUL] = careful, [S_ONE] = 1};
     put(t, 0);
     put(t, 1);
@@ -1018,11 +1061,11 @@ static void check_cg_careful(struct vectors *t)
 
 static void check_gmres_guard(struct vectors *t)
 {
-    const struct gmres_ops *ops = gmres_ops_of(t->d, t->real);
+    const struct gmres_ops *ops = (t->host_sums ? gmres_ops_host_sums : gmres_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
     double *w = t->d->ops->alloc(t->d, GMRES_WORK(2) * (int64_t)sizeof *w, "a work space", NULL);
-    ops->dots(t->d, t->n, t->s, w, 2, 0, 1, GM_H, false, a, a);
-    ops->subtract(t->d, t->n, t->s, w, 2, 0, 1, GM_H, a, b);
+    ops->dots(t->d, t->n, t->s, w, 2, 0, 1, GM_H, a, a);
+    ops->subtract(t->d, t->n, t->s, w, 2, 0, 1, GM_H, true, a, b);
     ops->column(t->d, t->s, w, 2, 1, true);
     ops->solve(t->d, t->s, w, 2);
     ops->add(t->d, t->n, t->s, w, 2, a, b);
@@ -1085,7 +1128,7 @@ void check_cg_sums(const char *device, enum type real)
     struct vectors t;
     int64_t p[PARAMS_MAX] = {37, 23};
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, NULL));
-    vectors_make(&t, device, real, A.rows);
+    vectors_make(&t, device, real, A.rows, false);
     for (int i = 0; kernels[i]; i++)
         if (kernels[i]->sums_f64 && kernel_runs_on(kernels[i], t.d))
             for (int careful = 0; careful < 2; careful++) check_sums_of(kernels[i], &A, &t, careful);
@@ -1097,13 +1140,13 @@ void check_vectors(const char *device, enum type real)
 {
     static const int64_t sizes[] = {0, 1, 31, 32, 33, 255, 256, 257, 5000, 270001};
     int last = !strcmp(device, "emu") ? 1 : 0; /* the longest vector is too slow for the emulator */
-    for (int i = 0; i < COUNT(sizes) - last; i++) {
+    for (int i = 0; i < 2 * (COUNT(sizes) - last); i++) {
         struct vectors t;
-        vectors_make(&t, device, real, sizes[i]);
+        vectors_make(&t, device, real, sizes[i / 2], i % 2);
         for (enum operation op = 0; op < OPERATIONS; op++) check_operation(&t, op);
         check_dot(&t);
         check_guard(&t);
-        if (sizes[i] > 0) check_cg_careful(&t);
+        if (t.n > 0) check_cg_careful(&t);
         vectors_free(&t);
     }
 }

@@ -71,6 +71,8 @@ void check_agreement(const char *one, const char *other, enum type real);
 /* For solvers that can form an iteration matrix: check that both forms have the same iterates up to rounding, on
    several matrices, in every format that has a kernel on the device, and that a zero on the diagonal is refused. */
 void check_forms(const char *device, enum type real);
+/* Check that every solver has the same iterates up to rounding if the host adds the sums of thread blocks. */
+void check_host_sums(const char *device, enum type real);
 /* Compare the vector operations with plain loops, for lengths near multiples of the block size. */
 void check_vectors(const char *device, enum type real);
 /* Check the sums of cg that some kernels compute together with their product. */

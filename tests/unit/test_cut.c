@@ -25,8 +25,8 @@ static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t t
     return (*left)-- > 0;
 }
 
-/* Ways to solve: a solver as it is, or the matrix form of jacobi. */
-enum way { PLAIN, FORM_MATRIX, WAYS };
+/* Ways to solve: a solver as it is, the matrix form of jacobi, and sums that the host adds. */
+enum way { PLAIN, FORM_MATRIX, SUMS_HOST, WAYS };
 
 static bool has_way(const struct solver *solver, enum way way)
 {
@@ -56,6 +56,7 @@ static void begin(struct run *r, const struct problem *p, const char *device, co
                               .maxit = 1000,
                               .b = r->b,
                               .form_matrix = way == FORM_MATRIX,
+                              .sums_host = way == SUMS_HOST,
                               .keeps = true,
                               .force = true};
     if (!session_solve(&r->v, &r->bed.s, r->bed.s.current, &o, &e)) fail_msg("%s: %s", solver->name, e.text);

@@ -7,6 +7,7 @@
 #include "session/matrix.h"
 #include "files/matrix_market.h"
 #include "base/mem.h"
+#include "machine/sum_tree.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -52,6 +53,36 @@ static void test_forms(void **state)
 {
     (void)state;
     everywhere(check_forms);
+}
+
+static void test_host_sums(void **state)
+{
+    (void)state;
+    everywhere(check_host_sums);
+}
+
+/* THESIS 3.3.2: at most 512 blocks; from 512 * 512 elements on, 512 blocks of 512 threads. */
+static void test_sum_tree(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        struct sum_tree tree;
+    } known[] = {
+        {0, {128, 1, 128}},        {1, {128, 1, 128}},        {128, {128, 1, 128}},        {129, {128, 2, 128}},
+        {65536, {128, 512, 128}},  {65537, {256, 257, 256}},  {131072, {256, 512, 256}},   {131073, {512, 257, 512}},
+        {262144, {512, 512, 512}}, {262145, {512, 512, 513}}, {1000000, {512, 512, 1954}},
+    };
+    for (int i = 0; i < COUNT(known); i++) {
+        struct sum_tree t = sum_tree_of(known[i].n), k = known[i].tree;
+        if (t.threads != k.threads || t.blocks != k.blocks || t.each != k.each)
+            fail_msg("%lld: %d threads, %d blocks, %lld each", (long long)known[i].n, t.threads, t.blocks,
+                     (long long)t.each);
+    }
+    for (int64_t n = 1; n < 3000000; n += 1 + n / 7) {
+        struct sum_tree t = sum_tree_of(n);
+        assert_true(t.blocks <= 512 && t.blocks * t.each >= n && (t.blocks - 1) * t.each < n);
+    }
 }
 
 static void test_agreement(void **state)
@@ -277,6 +308,9 @@ static void test_commands(void **state)
         {"solve wjacobi on cpu form matrix using ell", true, "converged      yes"},
         {"solve jacobi on cpu form matrix step; step 3; back 2; continue", true, "converged"},
         {"solve wjacobi on cpu form matrix step; step 3; change omega 0.9; continue", true, "converged"},
+        {"solve cg on cpu sums host", true, "sums           added on the host: 1 block of 128 threads, 128 elements"},
+        {"solve gmres on emu sums host m 5", true, "sums            added on the host: 1 block of 128 threads"},
+        {"solve cg on cpu orth modified", false, "cg: `orth modified` is for gmres"},
         {"solve cg on cpu form matrix", false, "cg forms no iteration matrix: `form matrix` is for jacobi and wjacobi"},
         {"race jacobi cg form matrix", true, "cg"},
         {"solve wjacobi on cpu omega 2.5", false, "omega is 2.5"},
@@ -388,6 +422,8 @@ int main(void)
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_host_sums),
+        cmocka_unit_test(test_sum_tree),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_steps),
