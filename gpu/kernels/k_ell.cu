@@ -1,4 +1,4 @@
-/* SpMV kernels (matrix-vector products) for ELL: one row per thread. */
+/* SpMV kernels (matrix-vector products) for ELL: one row per thread, to its first padding slot or through all slots. */
 #include "parts.h"
 #include "formats/fmt_ell.h"
 
@@ -25,6 +25,16 @@ __global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(cons
     store(y, row, alpha, sum, beta);
 }
 
+/* Like ell, but every thread multiplies all slots of its row, padding included. */
+template <typename T>
+__global__ void ell_padded(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const T) val, T alpha,
+                           GPTR(const T) x, T beta, GPTR(T) y)
+{
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    store(y, row, alpha, padded_row(row, rows, slots, col, val, x), beta);
+}
+
 template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
 {
     const struct stored *S = L->A->of;
@@ -44,9 +54,40 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
     return true;
 }
 
+template <typename T> static bool all_slots(const struct launch *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, ell_padded<T>)
+    ((unsigned)S->rows, padded_slots(S, ELL_VAL), ARRAY(L, ELL_COL, int), ARRAY(L, ELL_VAL, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    return true;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
+
+KERNEL_ENTRY(ell_padded) = {
+    .name = "ell-padded",
+    .about = "ell as in the notes: the padding is read and multiplied, too, which shows what padding costs",
+    .format = &format_ell,
+    .source = "NOTES",
+    .work = "one row per thread, padding included",
+    .lesson = "Thread t walks along all slots of row t, as many as the longest row has entries. On the 4x4 example,\n"
+              "where 0 is padding, which is multiplied by x[0]:\n"
+              "    step 1          step 2          step 3\n"
+              "    1  2  5  6      7  8  3  4      0  0  9  0\n"
+              "    0  1  2  3      0  1  2  3      0  1  2  3    thread\n"
+              "No lane idles and no thread tests for the end of its row, but step 3 has one useful product out of\n"
+              "four. A padding slot costs what an entry costs: a column and a value are read, and x[0], which all\n"
+              "padding lanes of a request share. If x[0] is infinite, 0 * x[0] is NaN.\n"
+              "Compare `count ell-padded` with `count ell`, which stops at the first padding slot of a row: the\n"
+              "column pad % shows the waste.\n"
+              "NOTES: less divergence than with csr-scalar, but padding causes many useless products.\n",
+    .deterministic = true,
+    .f32 = all_slots<float>,
+    .f64 = all_slots<double>,
+};
 
 KERNEL_ENTRY(ell) = {
     .name = "ell",

@@ -20,6 +20,27 @@ template <typename T> __device__ T scan_by_row(int lane, int row, T sum)
     return sum;
 }
 
+/* The sum of val * x over all slots of a row of an ELL part, padding included. Padding has value 0 and column -1; the
+   column is taken as 0, so that the product reads x[0], which exists: an infinite or NaN x[0] makes the sum NaN. */
+template <typename T>
+__device__ T padded_row(unsigned row, unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const T) val,
+                        GPTR(const T) x)
+{
+    T sum = 0;
+    UNROLL(1)
+    for (int64_t k = row; k < slots; k += rows) {
+        int c = col[k];
+        sum += val[k] * x[c < 0 ? 0 : c];
+    }
+    return sum;
+}
+
+/* The slots of an ELL part to multiply with padding: none if x is empty, because all slots are then padding. */
+static inline int64_t padded_slots(const struct stored *S, int val)
+{
+    return S->cols ? S->a[val].n : 0;
+}
+
 /* The arrays of a part, as indices into the matrix's list of arrays. */
 struct ell_part {
     int col, val;

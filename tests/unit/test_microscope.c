@@ -97,6 +97,24 @@ static const struct by_hand of_thesis4[] = {
     {"ell", "x", ACCESS_LOAD, T_F64, 3, 9, 3, 0},
     {"ell", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
     {"ell", "val", ACCESS_LOAD, T_F32, 3, 9, 3, 0},
+    /* All 12 slots are read and multiplied; the column of the 3 padding slots is taken as 0. */
+    {"ell-padded", "col", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
+    {"ell-padded", "val", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
+    {"ell-padded", "x", ACCESS_LOAD, T_F64, 3, 12, 3, 0},
+    {"ell-padded", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    /* Width 2: one entry overflows. One atomic per row, and one for the overflow; the stores of y scale it. */
+    {"hyb-atomic", "ell_val", ACCESS_LOAD, T_F64, 2, 8, 2, 0},
+    {"hyb-atomic", "val", ACCESS_LOAD, T_F64, 1, 1, 1, 0},
+    {"hyb-atomic", "y", ACCESS_ATOMIC, T_F64, 2, 5, 2, 0},
+    {"hyb-atomic", "y", ACCESS_STORE, T_F64, 1, 4, 1, 0},
+    {"hyb", "y", ACCESS_ATOMIC, T_F64, 1, 1, 1, 0},
+    /* 9 / 4 = 2 threads per row: the first step reads all entries but the third of row 2. */
+    {"csr-cusp", "val", ACCESS_LOAD, T_F64, 2, 9, 4, 0},
+    {"csr-light-vector", "x", ACCESS_LOAD, T_F64, 2, 9, 2, 0},
+    {"csr-light-vector-texture", "x", ACCESS_TEXTURE, T_F64, 2, 9, 2, 0},
+    {"csr-light-vector-texture", "x", ACCESS_LOAD, T_F64, 0, 0, 0, 0},
+    {"csr-light-warp-texture", "x", ACCESS_TEXTURE, T_F64, 2, 9, 2, 0},
+    {"csr-light-warp-texture", "val", ACCESS_LOAD, T_F64, 2, 9, 4, 0},
     /* Each of 9 lanes processes one entry. The 9 loads of an array read 36 or 72 bytes, and the 9 atomics go to 4 rows.
      */
     {"coo-atomic", "row", ACCESS_LOAD, T_F64, 1, 9, 2, 0},

@@ -353,7 +353,8 @@ static void keys_move(void **state)
     check_at(&x, "z", 6);
     check_says(&x, "Knone\n", "no kernel `none`");
     check_says(&x, "Kcsr-serial\n", "does not run on the emulator");
-    check_says(&x, "k", "no other kernel");
+    check_says(&x, "Kdense\nk", "no other kernel");
+    press(&x, "Kell\n");
     check_says(&x, "w", "");
     assert_int_equal(x.t.s.trace->t.warp, 1);
     press(&x, "2w");
