@@ -13,7 +13,9 @@
               question. A question without an answer is only for the reader to think about
      ~        a hint, shown after a wrong answer, before the second try
      !        text shown after the answer
-     |        a row of a paper's table (paper.c)
+     |        a row of a paper's table (paper.c); with "of it", a question directly above asks about the rows
+     :        a condition on the rows of the table above, see lesson_answer.c. The text below is shown only if the
+              condition holds and no condition above it in the same paragraph does; `: otherwise` always holds
      blank    shown unchanged; an empty line separates paragraphs
    All other lines are prose, filled to the width of the screen. A question ends at the first line of a different kind:
 
@@ -61,6 +63,13 @@ struct lesson {
     struct question question;
     struct score score;
     struct capture capture; /* output of the last commands; freed when no later line can refer to it */
+    struct capture table;   /* rows of the last table */
+    bool asked;             /* the question above asks about the rows of the last table */
+    struct chain {
+        bool any;    /* the paragraph has a condition */
+        bool held;   /* one of its conditions held */
+        bool hidden; /* the text below is not shown */
+    } chain;
     enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! expects a failure */
     const struct mark *last;                      /* kind of the previous line */
     struct lesson_head head;
@@ -276,6 +285,12 @@ static bool ask(struct lesson *L)
     return !L->score.left;
 }
 
+/* The output that the question above asks about; NULL: there is none below it. */
+static struct capture *output_of(struct lesson *L)
+{
+    return L->asked ? &L->table : L->capture.text.file ? &L->capture : NULL;
+}
+
 /* Find the answer, ask the question, and print the result. */
 static bool settle(struct lesson *L, struct err *e)
 {
@@ -283,7 +298,8 @@ static bool settle(struct lesson *L, struct err *e)
     struct question *q = &L->question;
     if (!q->line || q->settled) return true;
     q->settled = true;
-    if (!question_find(s, q, L->capture.text.file ? &L->capture : NULL, e)) return false;
+    if (question_runs_commands(q)) papers_free(&L->papers);
+    if (!question_find(s, q, output_of(L), e)) return false;
     if (L->pages.s && !L->quiet.out && !ask(L)) return true;
     question_say(s, q, &L->score);
     if (!L->quiet.out) keep_reply(L);
@@ -304,6 +320,7 @@ static bool command(struct lesson *L, char *text, struct err *e)
     if (!L->score.left) show(L);
     if (L->score.left) return true;
     L->held = guess && L->pages.s && !L->quiet.out;
+    papers_free(&L->papers);
     out_text(s->out, "%s", text);
     L->ended = capture_line(s, text + 1, question_needs_it(q), &L->capture, e) ? RAN : REFUSED;
     out_begin(s->out, "lesson");
@@ -325,9 +342,51 @@ static bool expected(struct lesson *L, char *text, struct err *e)
     return !any || capture_expect(&L->capture, text, e);
 }
 
+/* ---- tables and conditions ---- */
+
+/* Begin a table. If the question above asks for a guess of its rows, the table is shown after the guess. */
+static bool begin_table(struct lesson *L, struct err *e)
+{
+    struct question *q = &L->question;
+    bool guess = q->line && !q->settled && question_needs_it(q);
+    if (!guess && !settle(L, e)) return false;
+    if (!L->score.left) show(L);
+    L->asked = guess;
+    L->held = guess && L->pages.s && !L->quiet.out;
+    capture_free(&L->table);
+    if (!memfile_open(&L->table.rows, e)) return false;
+    out_listen(L->session->out, L->table.rows.file, NULL);
+    return true;
+}
+
+static bool end_table(struct lesson *L, struct err *e)
+{
+    if (!L->papers.open) return true;
+    bool ok = paper_end(L->session, &L->papers, e);
+    out_listen(L->session->out, NULL, NULL);
+    return ok;
+}
+
 static bool row(struct lesson *L, char *text, struct err *e)
 {
-    return paper_line(L->session, &L->papers, text, e);
+    if (!L->papers.open && !begin_table(L, e)) return false;
+    return L->score.left || paper_line(L->session, &L->papers, text, e);
+}
+
+static bool condition(struct lesson *L, char *text, struct err *e)
+{
+    struct chain *c = &L->chain;
+    bool holds = true;
+    text += 1 + strspn(text + 1, " \t");
+    if (!L->table.rows.file) return fail(e, E_INPUT, "a condition needs a table above it");
+    end_line(L);
+    cJSON *rows = strcmp(text, "otherwise") ? capture_rows(&L->table, e) : NULL;
+    bool ok = !e->code && (!rows || condition_holds(text, rows, &holds, e));
+    cJSON_Delete(rows);
+    c->any = true;
+    c->hidden = c->held || !holds;
+    c->held |= holds;
+    return ok;
 }
 
 /* ---- questions ---- */
@@ -372,7 +431,7 @@ static bool explanation(struct lesson *L, char *text, struct err *e)
 
 /* The part of a lesson that contains a line. A question with its answers forms one part, and so do commands with their
    expected lines. */
-enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16 };
+enum part { NOTHING = 0, QUESTION = 1, ANSWER = 2, COMMAND = 4, EXPECTED = 8, EXPLANATION = 16, TABLE = 32 };
 static const struct mark {
     const char *first; /* the bytes with which a line of this kind can begin */
     bool (*read)(struct lesson *L, char *line, struct err *e);
@@ -387,8 +446,9 @@ static const struct mark {
     {"~", hint, ANSWER, QUESTION | ANSWER, false},
     {">", command, COMMAND, QUESTION | ANSWER | COMMAND | EXPECTED, false},
     {"@", expected, EXPECTED, COMMAND | EXPECTED, false},
-    {"!", explanation, EXPLANATION, QUESTION | ANSWER | COMMAND | EXPECTED | EXPLANATION, true},
-    {"|", row, NOTHING, 0, false},
+    {"!", explanation, EXPLANATION, QUESTION | ANSWER | COMMAND | EXPECTED | EXPLANATION | TABLE, true},
+    {"|", row, TABLE, QUESTION | ANSWER | TABLE, false},
+    {":", condition, NOTHING, 0, false},
     {" \t", as_it_stands, NOTHING, 0, false},
     {"", prose, NOTHING, 0, true},
 };
@@ -406,17 +466,31 @@ static bool close_part(struct lesson *L, struct err *e)
     bool ok = L->ended != REFUSED && settle(L, e); /* a failure that was not expected has already been reported */
     question_free(&L->question);
     capture_free(&L->capture);
+    L->asked = false;
     L->ended = RAN;
     *L->pages.heading = 0;
     if (ok && L->quiet.out && L->score.questions >= L->quiet.questions) speak(L);
     return ok;
 }
 
+/* Does a condition hide this line? An empty line ends the paragraph; it is not shown if nothing of the paragraph was.
+ */
+static bool hides(struct lesson *L, const char *line, const struct mark *m)
+{
+    struct chain *c = &L->chain;
+    bool text = m->read == prose || m->read == explanation || m->read == as_it_stands;
+    bool hidden = *line && text ? c->hidden : !*line && c->any && !c->held;
+    if (!*line || !text) *c = (struct chain){0};
+    return hidden;
+}
+
 static bool read_line(struct lesson *L, char *line, struct err *e)
 {
     const struct mark *m = mark_of(line), *last = L->last ? L->last : marks;
-    if (*line != '|' && !paper_end(L->session, &L->papers, e)) return false;
+    if (*line != '|' && !end_table(L, e)) return false;
     if (m->read == comment) return true;
+    if (m->read == condition) return condition(L, line, e);
+    if (hides(L, line, m)) return true;
     L->last = m;
     if (L->ended == REFUSED && strncmp(line, "@!", 2)) return false;
     if (!*line || !m->flows || m != last) end_line(L);
@@ -439,7 +513,7 @@ static bool read_all(struct lesson *L, FILE *f, struct err *e)
     if (got == GOT_BAD) return false;
     if (ferror(f)) return fail(e, E_IO, "cannot read: %s", strerror(errno));
     end_line(L);
-    return paper_end(s, &L->papers, e) && (s->quit || L->score.left || close_part(L, e));
+    return end_table(L, e) && (s->quit || L->score.left || close_part(L, e));
 }
 
 /* The width of prose: the width of the terminal, or, if there is no terminal, the width that the front end states. */
@@ -491,11 +565,13 @@ static bool teach(struct session *s, FILE *f, const char *path, const struct arg
     L->pages.footer = L->footer;
     if (ok && L->quiet.questions) ok = be_quiet(L, e);
     ok = ok && read_script(L, f, path, e);
+    if (L->papers.open) out_listen(s->out, NULL, NULL); /* the lesson ended in a table */
     pages_end(&L->pages);
     mem_free(L->sheet);
     papers_free(&L->papers);
     question_free(&L->question);
     capture_free(&L->capture);
+    capture_free(&L->table);
     mem_free(L);
     return ok;
 }
@@ -596,6 +672,7 @@ const struct command command_lesson = {
             "       computed from the JSON of a command, or of the command below: = iterations[solver=cg] of it\n"
             "    ~  a hint, shown after a wrong answer\n"
             "    !  text shown after the answer\n"
+            "    :  a condition on the table above, for the text below: ratio[matrix=A,of=csr-vector] > 2\n"
             "and all other lines are prose. A missing line, or an answer that is no longer true, is an error.\n"
             "    lesson looks\n"
             "    lesson --check looks-ada.txt\n"

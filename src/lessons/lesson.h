@@ -56,6 +56,8 @@ bool answer_takes(const struct answer *a, const char *given);
 /* Does the answer written in the lesson agree with the computed answer? */
 bool answer_agrees(const struct answer *written, const struct answer *computed);
 char *answer_show(const struct answer *a, char *out, size_t size);
+/* Does the condition hold for these rows? See lesson_answer.c. Fails if no row has a value that the condition names. */
+bool condition_holds(const char *text, const cJSON *rows, bool *holds, struct err *e);
 /* "1,216 B" is 1216. */
 bool answer_number(const char *given, double *value);
 
@@ -87,9 +89,11 @@ struct score {
 bool question_add(struct question *q, const char *text, struct err *e);
 bool question_hint(struct question *q, const char *text, struct err *e);
 bool question_answer(struct question *q, const char *text, int64_t line, struct err *e);
-/* Is the question's answer computed from the output of the commands below the question? */
+/* Is the question's answer computed from the output of the commands or the table below the question? */
 bool question_needs_it(const struct question *q);
-/* Compute the answer. `it` is the output of the commands below the question, or NULL. */
+/* Does an answer need a command that the lesson does not show? */
+bool question_runs_commands(const struct question *q);
+/* Compute the answer. `it` is the output of the commands or the table below the question, or NULL. */
 bool question_find(struct session *s, struct question *q, struct capture *it, struct err *e);
 /* Can questions be asked? If questions cannot be asked, they are printed with their answers. */
 bool question_can_ask(const struct session *s);

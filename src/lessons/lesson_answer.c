@@ -4,6 +4,15 @@
      = csr | compressed rows                   words, upper or lower case; in "..." if they look like a number or key
      = bytes[name=ell] / nnz of formats A      computed: keys of the rows of the command's JSON output
      = iterations[solver=gmres,m=10] of it     the same for the command below the question
+     = ours[matrix=A,of=dia / drm] of it       the same for the table below the question
+
+   A condition compares such expressions over the rows of a table:
+
+     : ours[of=csr-vector / vab] > 1 and ratio[matrix=add32,of=dia / drm] < 0.9
+     : how[matrix=add32,of=drm] = predicted
+
+   It has the comparisons < <= > >= of numbers and = of words or numbers. A comparison with an unknown value (null) does
+   not hold.
 
    KEY is the value in the first row that has the key; KEY[k=v] is the value in the first row where k is v; [n] is
    element n of a list. */
@@ -327,4 +336,72 @@ bool answer_compute(struct answer *a, const cJSON *rows, struct err *e)
     a->number = !take_word(a, &c);
     if (!a->number || isfinite(a->value)) return true;
     return fail(e, E_INPUT, "the value of `%.100s` is not a finite number", a->expression);
+}
+
+/* ---- conditions ---- */
+
+/* Do the value of the last key and the word at c->at agree? The word ends before " and ". */
+static bool same_as_word(struct calculation *c, bool *holds)
+{
+    blanks(c);
+    const char *end = strstr(c->at, " and ");
+    size_t n = end ? (size_t)(end - c->at) : strlen(c->at);
+    *holds = is_value(c->item, c->at, n);
+    c->at += n;
+    return true;
+}
+
+static bool at_most(double a, double b)
+{
+    return a <= b;
+}
+
+static bool at_least(double a, double b)
+{
+    return a >= b;
+}
+
+static bool below(double a, double b)
+{
+    return a < b;
+}
+
+static bool above(double a, double b)
+{
+    return a > b;
+}
+
+static const struct comparison {
+    const char *sign;
+    bool (*holds)(double a, double b); /* NULL: equality, also of words */
+} comparisons[] = {{"<=", at_most}, {">=", at_least}, {"<", below}, {">", above}, {"=", NULL}, {0}};
+
+static bool compare(struct calculation *c, bool *holds)
+{
+    double a, b;
+    const struct comparison *by = comparisons;
+    c->unknown = false;
+    if (!add(c, &a)) return false;
+    blanks(c);
+    while (by->sign && strncmp(c->at, by->sign, strlen(by->sign))) by++;
+    if (!by->sign) return fail(c->e, E_INPUT, "the condition needs one of < <= > >= = before `%.60s`", c->at);
+    c->at += strlen(by->sign);
+    if (!by->holds) return same_as_word(c, holds);
+    blanks(c);
+    if (!add(c, &b)) return false;
+    *holds = !c->unknown && by->holds(a, b);
+    return true;
+}
+
+bool condition_holds(const char *text, const cJSON *rows, bool *holds, struct err *e)
+{
+    struct calculation c = {.rows = rows, .at = text, .e = e};
+    bool one;
+    for (*holds = true; compare(&c, &one); c.at += 4) {
+        *holds &= one;
+        blanks(&c);
+        if (!*c.at) return true;
+        if (strncmp(c.at, "and ", 4)) return fail(e, E_INPUT, "`%.60s` follows a complete condition", c.at);
+    }
+    return false;
 }

@@ -79,13 +79,20 @@ bool question_needs_it(const struct question *q)
     return false;
 }
 
+bool question_runs_commands(const struct question *q)
+{
+    for (int i = 0; i < q->nanswers; i++)
+        if (q->answer[i].of && strcmp(q->answer[i].of, "it")) return true;
+    return false;
+}
+
 /* ---- finding the answer ---- */
 
 static bool compute(struct session *s, struct answer *a, struct capture *it, struct err *e)
 {
     struct capture output = {0};
     bool is_it = !strcmp(a->of, "it");
-    if (is_it && !it) return fail(e, E_INPUT, "an answer `of it` needs a command below the question");
+    if (is_it && !it) return fail(e, E_INPUT, "an answer `of it` needs a command below the question, or a table");
     bool ok = is_it || capture_quietly(s, a->of, &output, e);
     cJSON *rows = ok ? capture_rows(is_it ? it : &output, e) : NULL;
     ok = rows && answer_compute(a, rows, e);

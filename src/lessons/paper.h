@@ -5,11 +5,12 @@
 #include <stdbool.h>
 
 #include "base/array.h"
+#include "microscope/model.h"
 
 struct device;
 struct err;
 struct session;
-struct taken; /* one measurement for a row; defined in paper.c */
+struct taken; /* one measurement for a row; defined in paper_value.c */
 
 /* A table of a lesson while it is being read:
      | matrix  | of               | what     | GTX 260+ |
@@ -17,18 +18,22 @@ struct taken; /* one measurement for a row; defined in paper.c */
      | highest | csr-vector / vab | us f32   | 5.57     |
    The first row ends with the GPU of the paper. Each other row has a matrix, a format or kernel, a quantity, and the
    number in the paper (or - if the paper has no number). The last row of this example gives the highest ratio of the
-   times of two kernels in fp32, over all matrices of the lesson. Each row is printed with our number, measured on the
-   session's device. Formats are packed even if they need a lot of padding. */
+   times of two kernels in fp32, over all matrices of the lesson. Each row is printed with our number, with its spread,
+   and with how and where it was found (see paper_value.h). Formats are packed even if they need much padding. */
+enum { REASONS_MOST = 8 };
 struct papers {
-    int reps;   /* repetitions per measurement; 0: chosen automatically */
-    bool open;  /* the heading has been read */
-    bool timed; /* at least one row needs a measured time */
+    int reps;  /* repetitions per measurement; 0: chosen automatically */
+    bool open; /* the heading was read */
     char gpu[64];
     struct device *dev;
     enum type real; /* precision of the row being read */
     struct taken *taken;
     int ntaken;
-    char reason[512]; /* why our number is missing in a row; only the first reason is kept */
+    struct machine machine; /* the GPU of predicted times */
+    bool spreads;           /* a row was measured */
+    bool explained;         /* the lesson has said what a spread is */
+    int nreasons;
+    char reason[REASONS_MOST][512]; /* why rows have no number of ours; each reason once */
 };
 /* Read a line that begins with `|`; the text is modified. */
 bool paper_line(struct session *s, struct papers *p, char *line, struct err *e);

@@ -4,6 +4,8 @@
 #include "machine/kernel.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
+#include "base/clock.h"
+#include "formats/format.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -17,7 +19,22 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30 };
+enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30, TIMES = 3 };
+
+static struct paper_times no_times(void)
+{
+    struct paper_time none = {.us = NAN, .spread = NAN};
+    return (struct paper_times){none, none, none, none, none};
+}
+
+/* The median of n times. */
+static struct paper_time time_of(int n, double *us, const struct device *on)
+{
+    struct paper_time t = {.on = on};
+    t.us = times_median(n, us, &t.spread);
+    if (n < 2) t.spread = NAN;
+    return t;
+}
 
 /* Turn a failure that concerns only this row into E_UNSUPPORTED, which does not end the lesson. */
 static bool refused(const struct err *why, struct err *e)
@@ -55,19 +72,31 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
     return solve_drain(v, e);
 }
 
-/* Run one cycle to warm up, then time a second cycle. */
-static bool time_host(struct solve *v, int64_t cycle, int reps, double *us, struct err *e)
+/* The time of an iteration in the next n iterations. If the solve ended before, the time of an iteration so far. */
+static bool time_iterations(struct solve *v, int64_t n, double *us, struct err *e)
 {
-    if (reps != 1 && !iterate(v, cycle, e)) return false;
     double before = v->time.us;
     int64_t done = v->iterations;
-    if (!iterate(v, reps == 1 ? 1 : cycle, e)) return false;
-    if (v->iterations == done) before = 0, done = 0; /* the solve ended in the first cycle */
+    if (!iterate(v, n, e)) return false;
+    if (v->iterations == done) before = 0, done = 0;
     *us = (v->time.us - before) / (double)(v->iterations - done);
     return true;
 }
 
-/* The time between two events, measured by the device's clock; this time does not include waits on the host. */
+/* Run one cycle to warm up, and time the cycles that follow. */
+static bool time_host(struct solve *v, int64_t cycle, int reps, struct paper_time *out, struct err *e)
+{
+    double us[TIMES];
+    int n = 0;
+    if (reps != 1 && !iterate(v, cycle, e)) return false;
+    do
+        if (!time_iterations(v, reps == 1 ? 1 : cycle, &us[n++], e)) return false;
+    while (reps != 1 && n < TIMES && v->reason == RUNNING);
+    *out = time_of(n, us, out->on);
+    return true;
+}
+
+/* Measure the time between two events by the device's clock, so that it excludes the time that the host waits. */
 static bool time_gpu(struct solve *v, double *us, struct err *e)
 {
     while (v->reason == RUNNING)
@@ -76,22 +105,49 @@ static bool time_gpu(struct solve *v, double *us, struct err *e)
     return true;
 }
 
-static bool time_solver(struct session *s, struct matrix *m, const struct solve_options *o, int reps, double *us,
-                        struct err *e)
+static bool some_iteration(const struct solve *v, struct err *e)
 {
-    struct solve_options options = *o;
+    return v->iterations > 0 || fail(e, E_UNSUPPORTED, "%s completed no iteration that could be timed: the solve %s",
+                                     v->solver->name, reason_name(v->reason));
+}
+
+static bool solve_on_host(struct session *s, struct matrix *m, struct solve_options *o, int64_t cycle, int reps,
+                          struct paper_time *out, struct err *e)
+{
     struct solve *v;
-    struct err why = {0};
-    int64_t cycle = o->solver->restarts ? o->m : CYCLE;
-    bool gpu = o->dev->kind == DEV_CUDA;
-    options.maxit = reps == 1 && !gpu ? 1 : (gpu ? CYCLES_GPU : 2) * cycle;
-    if (!session_solve(&v, s, m, &options, &why)) return refused(&why, e);
-    bool ok = gpu ? time_gpu(v, us, e) : time_host(v, cycle, reps, us, e);
-    if (ok && v->iterations < 1)
-        ok = fail(e, E_UNSUPPORTED, "%s completed no iteration that could be timed: the solve %s", o->solver->name,
-                  reason_name(v->reason));
+    o->maxit = reps == 1 ? 1 : (TIMES + 1) * cycle;
+    if (!session_solve(&v, s, m, o, e)) return false;
+    bool ok = time_host(v, cycle, reps, out, e) && some_iteration(v, e);
     solve_free(v);
     return ok;
+}
+
+static bool solve_on_gpu(struct session *s, struct matrix *m, struct solve_options *o, int64_t cycle, int reps,
+                         struct paper_time *out, struct err *e)
+{
+    struct solve *v;
+    double us[TIMES];
+    int n = reps == 1 ? 1 : TIMES;
+    o->maxit = CYCLES_GPU * cycle;
+    for (int i = 0; i < n; i++) {
+        if (!session_solve(&v, s, m, o, e)) return false;
+        bool ok = time_gpu(v, &us[i], e) && some_iteration(v, e);
+        solve_free(v);
+        if (!ok) return false;
+    }
+    *out = time_of(n, us, out->on);
+    return true;
+}
+
+static bool time_solver(struct session *s, struct matrix *m, const struct solve_options *o, int reps,
+                        struct paper_time *out, struct err *e)
+{
+    struct solve_options options = *o;
+    struct err why = {0};
+    int64_t cycle = o->solver->restarts ? o->m : CYCLE;
+    out->on = o->dev;
+    bool gpu = o->dev->kind == DEV_CUDA;
+    return (gpu ? solve_on_gpu : solve_on_host)(s, m, &options, cycle, reps, out, &why) || refused(&why, e);
 }
 
 static bool time_both(struct session *s, struct matrix *m, struct device *d, struct solve_options *o, int reps,
@@ -99,12 +155,12 @@ static bool time_both(struct session *s, struct matrix *m, struct device *d, str
 {
     int threads = omp_get_max_threads();
     o->dev = d;
-    if (!time_solver(s, m, o, reps, &out->device_us, e)) return false;
+    if (d->kind != DEV_EMU && !time_solver(s, m, o, reps, &out->device, e)) return false;
     o->dev = device_open("cpu", e);
     o->kernel = kernel_find("csr-serial");
     o->sums_host = false;
     omp_set_num_threads(1);
-    bool ok = o->dev && time_solver(s, m, o, reps, &out->thread_us, e);
+    bool ok = o->dev && time_solver(s, m, o, reps, &out->thread, e);
     omp_set_num_threads(threads);
     return ok;
 }
@@ -114,9 +170,8 @@ bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum ty
 {
     struct solve_options o = {.real = real, .force = true};
     uint64_t state = 1;
-    *out = (struct paper_times){NAN, NAN, NAN, NAN};
+    *out = no_times();
     if (!read_solver(of, &o, e)) return false;
-    if (d->kind == DEV_EMU) return true;
     double *b = mem_new(m->csr.rows, sizeof *b, "the right side", e);
     for (int64_t i = 0; b && i < m->csr.rows; i++) b[i] = random_unit(&state);
     o.b = b;
@@ -133,16 +188,41 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct lu_options o = {.method = lu_find(of), .real = real, .watch = &s->watch};
     struct lu *v;
     struct err why = {0};
-    double spread;
-    *out = (struct paper_times){NAN, NAN, NAN, NAN};
+    struct paper_time t;
+    *out = no_times();
     if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
-    if (d->kind == DEV_EMU) return true;
+    if (d->kind == DEV_EMU && !o.method->host) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
     if (!lu_runs_on(o.method, o.dev)) return fail(e, E_UNSUPPORTED, "%s does not run on %s", of, o.dev->name);
     if (!lu_begin(&v, &m->csr, &o, &why)) return refused(&why, e);
-    bool ok = lu_time(v, reps, &out->factor_us, &spread, &why) && lu_measure(v, &why);
-    if (ok) out->solve_us = out->factor_us + v->solve_us;
+    bool ok = lu_time(v, reps, &t.us, &t.spread, &why) && lu_measure(v, &why);
+    t.on = o.dev;
+    if (reps == 1) t.spread = NAN;
+    if (ok) out->factor = out->solve = t;
+    if (ok) out->solve.us += v->solve_us;
     lu_free(v);
     return ok || refused(&why, e);
+}
+
+/* ---- packing ---- */
+
+bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                   struct paper_times *out, struct err *e)
+{
+    const struct kernel *k = kernel_find(of);
+    double us[TIMES];
+    int n = 0;
+    (void)s, (void)d;
+    *out = no_times();
+    do {
+        struct stored S = {0};
+        double start = now_us();
+        bool ok = format_pack(&m->csr, k ? k->format : format_find(of), NULL, real, true, &S, e);
+        us[n++] = now_us() - start;
+        stored_free(&S);
+        if (!ok) return false;
+    } while (reps != 1 && n < TIMES);
+    out->pack = time_of(n, us, device_open("cpu", e));
+    return true;
 }

@@ -1,4 +1,4 @@
-/* Times of solvers and of dense LU, for the tables that compare our numbers with the numbers in papers. */
+/* Times of solvers, of dense LU and of packing, for the tables that compare our numbers with the numbers in papers. */
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
@@ -8,25 +8,36 @@
 
 struct device;
 struct err;
+struct format;
 struct matrix;
 struct session;
 
-/* Times in microseconds. NaN: not measured, or measured on the emulator, which has no clock. */
+/* A time in microseconds, or NaN: not measured. */
+struct paper_time {
+    double us;
+    double spread;           /* half the interquartile range; NaN: the time was measured only once */
+    const struct device *on; /* where the time was measured */
+};
 struct paper_times {
-    double device_us; /* time of one iteration on the device */
-    double thread_us; /* time of one iteration on one thread of the host */
-    double factor_us; /* time of one factorisation */
-    double solve_us;  /* time of one factorisation plus the substitution */
+    struct paper_time device; /* an iteration on the device */
+    struct paper_time thread; /* an iteration on one thread of the host */
+    struct paper_time factor; /* a factorisation */
+    struct paper_time solve;  /* a factorisation and the substitution */
+    struct paper_time pack;   /* packing on the host */
 };
 /* Time the solver that `of` describes, for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the
    same number of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations
-   of any other solver. The host runs two cycles, and the second is timed; a GPU runs 20 cycles, and the time is their
-   average. reps = 1: run a single iteration, to check that it works. Fails with E_UNSUPPORTED if the solver refuses m
-   or cannot do an iteration. */
+   of any other solver. The host runs one cycle to warm up and three timed cycles; a GPU does three solves of 20 cycles.
+   reps = 1: run a single iteration, to check that it works. The emulator has no clock: the time of the device is NaN.
+   Fails with E_UNSUPPORTED if the solver refuses m or cannot do an iteration. */
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
-/* Time the LU method that `of` names, for example "lu-serial". A method for the host runs on cpu, whatever d is. */
+/* Time the LU method that `of` names, for example "lu-serial". A method for the host runs on cpu, whatever d is. On the
+   emulator, the times are NaN. */
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                   struct paper_times *out, struct err *e);
+/* Time the packing of m in the format `of`, or in the format of the kernel `of`, with the default parameters. */
+bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                   struct paper_times *out, struct err *e);
 
 #endif

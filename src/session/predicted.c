@@ -102,7 +102,7 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
         out_text(s->out,
-                 "Blocks were sampled, including the block of the longest row: about %d lane accesses were watched.",
+                 "Blocks were sampled, with the block of the longest row: about %d lane accesses were watched.",
                  +MODELED_ACCESSES);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;

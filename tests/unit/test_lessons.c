@@ -268,19 +268,150 @@ static void times_need_a_device_that_measures(void **state)
     open_on_cpu(&t, OUT_TEXT);
     assert_true(lesson(&t, timed));
     assert_says(t.out, "GTX 260+");
-    assert_says(t.out, "Ours: cpu, ");
-    assert_says(t.out, "not of the named kernels");
+    assert_says(t.out, "Measured on cpu: "); /* packing */
+    assert_says(t.out, "Predicted for an NVIDIA H200");
     assert_true(talk_line(&t, "device emu"));
     assert_true(lesson(&t, timed));
-    assert_says(t.out, "models accesses, not time");
+    assert_says(t.out, "needs a build with CUDA");
     shut(&t);
+    for (int i = 0; i < 2; i++) {
+        open_on_cpu(&t, OUT_JSON);
+        assert_true(talk_line(&t, i ? "device emu" : "device cpu"));
+        talk_forget(&t);
+        assert_true(lesson(&t, timed));
+        for (int row = 0; row < 5; row++) assert_true((number(&t, "lesson", row, "ours") > 0) == (row != 1));
+        assert_says(t.out, "the cost model does not cover the preparation of csr-merge");
+        assert_true(number(&t, "lesson", 2, "ours") >= number(&t, "lesson", 3, "ours"));
+        shut(&t);
+    }
+}
+
+static void assert_text(const struct talk *t, int nth, const char *key, const char *text)
+{
+    cJSON *j = object(t, "lesson", nth);
+    const char *found = cJSON_GetStringValue(cJSON_GetObjectItem(j, key));
+    if (text ? !found || strcmp(found, text) : found != NULL)
+        fail_msg("row %d: %s is %s instead of %s", nth, key, found ? found : "null", text ? text : "null");
+    cJSON_Delete(j);
+}
+
+/* A table with one row for each kernel. */
+static void write_kernels(char *text, size_t size)
+{
+    size_t n = (size_t)snprintf(text, size, "> gen poisson2d 20 as P\n| matrix | of | what | p |\n");
+    for (int i = 0; kernels[i]; i++)
+        n += (size_t)snprintf(text + n, size - n, "| P | %s | us | - |\n", kernels[i]->name);
+    assert_true(n < size);
+}
+
+/* Each row has the time of the kernel that it names, or a reason why there is none. */
+static void rows_never_name_another_kernel(void **state)
+{
+    static const char *const devices[] = {"cpu", "emu", "fake-cuda"};
+    static struct fake fake;
+    static char text[16384];
+    (void)state;
+    assert_true(fake_open(&fake, "fake-cuda", "emu", 1 << 24, NULL));
+    fake.dev.kind = DEV_CUDA;
+    write_kernels(text, sizeof text);
+    for (int d = 0; d < COUNT(devices); d++) {
+        struct talk t;
+        char line[64];
+        open_on_cpu(&t, OUT_JSON);
+        snprintf(line, sizeof line, "device %s", devices[d]);
+        assert_true(talk_line(&t, line));
+        talk_forget(&t);
+        assert_true(lesson(&t, text));
+        for (int i = 0; kernels[i]; i++) {
+            bool any = !isnan(number(&t, "lesson", i, "ours"));
+            assert_text(&t, i, "kernel", any ? kernels[i]->name : NULL);
+            if (any) assert_text(&t, i, "reason", NULL);
+            if (kernels[i]->host) assert_text(&t, i, "device", "cpu");
+            if (any && !kernels[i]->host) assert_text(&t, i, "how", d == 2 ? "measured" : "predicted");
+            if (any && !kernels[i]->host) assert_text(&t, i, "device", d == 2 ? "fake-cuda" : "NVIDIA H200");
+        }
+        shut(&t);
+    }
+}
+
+/* How a number was found, and its spread. */
+static void rows_say_where_they_come_from(void **state)
+{
+    static const char text[] =
+        "> gen poisson2d 30 as P\n| matrix | of | what | p |\n| P | ell | padding | - |\n| P | csr-serial | us | - |\n"
+        "| P | csr-serial / csr-vector | us f32 | - |\n| P | jacobi | speed-up | - |\n| P | ell | packing ms | - |\n"
+        "| P | ell | us | - |\n";
+    struct talk t;
+    char line[160];
+    (void)state;
     open_on_cpu(&t, OUT_JSON);
-    assert_true(lesson(&t, timed));
-    for (int i = 0; i < 5; i++) assert_true(number(&t, "lesson", i, "ours") > 0);
-    assert_true(number(&t, "lesson", 2, "ours") >= number(&t, "lesson", 3, "ours"));
-    assert_true(talk_line(&t, "device emu"));
-    assert_true(lesson(&t, timed));
-    for (int i = 0; i < 4; i++) assert_true(isnan(number(&t, "lesson", i, "ours")));
+    write_file("lesson.txt", text, strlen(text));
+    snprintf(line, sizeof line, "lesson %s reps 5", path_of("lesson.txt"));
+    assert_true(talk_line(&t, line));
+    static const char *const how[][3] = {{"counted", NULL, NULL},
+                                         {"measured", "cpu", "csr-serial"},
+                                         {"measured / predicted", "cpu / NVIDIA H200", "csr-serial / csr-vector"},
+                                         {"measured", "cpu", NULL},
+                                         {"measured", "cpu", NULL},
+                                         {"predicted", "NVIDIA H200", "ell"}};
+    for (int i = 0; i < COUNT(how); i++) {
+        assert_text(&t, i, "how", how[i][0]);
+        assert_text(&t, i, "device", how[i][1]);
+        assert_text(&t, i, "kernel", how[i][2]);
+    }
+    same(number(&t, "lesson", 0, "spread"), 0);
+    assert_true(number(&t, "lesson", 3, "spread") > 0 && number(&t, "lesson", 4, "spread") > 0);
+    assert_true(isnan(number(&t, "lesson", 2, "spread")) && isnan(number(&t, "lesson", 5, "spread")));
+    shut(&t);
+}
+
+/* ---- conditions on a table ---- */
+
+/* the beginning of a lesson */
+#define TABLE "> gen poisson2d 4 as P\n| matrix | of | what | p |\n| P | ell | padding | 8 |\n| P | - | rows | - |\n"
+
+static const struct {
+    const char *condition;
+    bool holds;
+} conditions[] = {
+    {"ours > 15", true},
+    {"ours >16", false},
+    {"ours >= 16 and ours <= 16", true},
+    {"ours[of=ell] < 17 and ours[what=rows] < 16", false},
+    {"ratio[matrix=P,of=ell] = 2", true},
+    {"ratio[what=rows] > 0", false}, /* unknown */
+    {"ratio[what=rows] <= 0", false},
+    {"ours[of=ell] - 1 > ours[what=rows] - 2 and how = counted", true},
+    {"how[of=ell] = predicted", false},
+    {"how[of=ell] = counted and what[of=ell] = padding", true},
+    {"otherwise", true},
+};
+
+static void text_follows_from_a_table(void **state)
+{
+    char text[1024];
+    (void)state;
+    for (int i = 0; i < COUNT(conditions); i++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_TEXT);
+        snprintf(text, sizeof text, TABLE "\nBefore.\n\n: %s\nIt\nholds.\n\nAfter.\n", conditions[i].condition);
+        assert_true(lesson(&t, text));
+        assert_says(t.out, conditions[i].holds ? "Before.\n\nIt holds.\n\nAfter." : "Before.\n\nAfter.");
+        shut(&t);
+    }
+}
+
+static void the_first_condition_that_holds_is_shown(void **state)
+{
+    static const char text[] = TABLE "\nAlways.\n: ours > 20\nMany.\n: ours > 10\nSome.\n: ours > 5\nFew.\n"
+                                     ": otherwise\nNone.\n\nThe end.\n";
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, text));
+    assert_says(t.out, "\nAlways.\nSome.\n\nThe end.\n");
+    assert_null(strstr(t.out, "Many") ? strstr(t.out, "Many") : strstr(t.out, "Few"));
+    assert_null(strstr(t.out, "None"));
     shut(&t);
 }
 
@@ -471,6 +602,12 @@ static const struct {
     {"~ Think.\n", ":1: ", "a hint needs a question above it"},
     {"! So it is.\n", ":1: ", "an explanation needs a question above it"},
     {"? How many?\n=\n", ":2: ", "the answer is missing"},
+    {": ours > 1\n", ":1: ", "a condition needs a table above it"},
+    {TABLE ": our > 1\n", ":5: ", "has no `our`"},
+    {TABLE ": ours[of=dia] > 1\n", ":5: ", "has no `ours[of=dia]`"},
+    {TABLE ": ours\n", ":5: ", "needs one of < <= > >= ="},
+    {TABLE ": ours > 1 or ours < 2\n", ":5: ", "`or ours < 2` follows a complete condition"},
+    {TABLE "? How many?\n= ours of it\n\n| matrix | of | what | p |\n", ":6: ", "below the question, or a table"},
     {"? How many?\n= 3 apples\n", ":2: ", "`3 apples` is not a number: put quotes around words"},
     {"? How many?\n= 3 +- some\n", ":2: ", "is not a number or percentage"},
     {"? How many?\n= 3 +- -1\n", ":2: ", "is not a number or percentage"},
@@ -713,6 +850,27 @@ static void a_lesson_goes_on_where_it_was_left(void **state)
     shut(&t);
     assert_true(answered_on(&t, "? Changed?\n= yes\n", (const char *const[]){"yes", NULL}));
     assert_says(t.out, "Question 1 of 1");
+    shut(&t);
+}
+
+static const char guessing[] = "> gen poisson2d 4 as P\n\n? How many rows?\n= ours[what=rows] of it\n= 16\n"
+                               "| matrix | of | what | p |\n| P | - | rows | 16 |\n: ratio = 1\n! As many.\n"
+                               ": otherwise\n! Not so many.\n\nThe end.\n";
+
+/* A table below a question is shown after the guess. */
+static void a_table_can_be_guessed(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_on_cpu(&t, OUT_TEXT);
+    assert_true(lesson(&t, guessing));
+    assert_says(t.out, "Question 1: How many rows?\nmatrix  of");
+    assert_says(t.out, "exact  counted           1\nAnswer: 16.\nAs many.\n\nThe end.\n");
+    shut(&t);
+    assert_true(answered(&t, guessing, (const char *const[]){"15", "16", "", NULL}));
+    assert_true(begins(prompts, "your guess> second try> "));
+    assert_says(t.out, "Not 15: that is too small.\nmatrix  of");
+    assert_says(t.out, "exact  counted           1\nRight: 16.\nAs many.\n\nThe end.\n");
     shut(&t);
 }
 
@@ -1130,6 +1288,11 @@ int main(void)
         cmocka_unit_test(the_lessons_of_the_program_run),
         cmocka_unit_test(drawings_are_narrow),
         cmocka_unit_test(solver_lessons_run_on_the_emulator),
+        cmocka_unit_test(rows_never_name_another_kernel),
+        cmocka_unit_test(rows_say_where_they_come_from),
+        cmocka_unit_test(text_follows_from_a_table),
+        cmocka_unit_test(the_first_condition_that_holds_is_shown),
+        cmocka_unit_test(a_table_can_be_guessed),
         cmocka_unit_test(solvers_and_lu_are_timed),
         cmocka_unit_test(a_refusing_solver_affects_only_its_row),
         cmocka_unit_test(headings_are_kept),

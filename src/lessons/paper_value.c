@@ -1,0 +1,512 @@
+/* The numbers of ours in the tables of lessons: counts, measured times, and, without a GPU, predicted times. */
+#include "paper_value.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "formats/measures.h"
+#include "base/mem.h"
+#include "microscope/modeled.h"
+#include "session/output.h"
+#include "session/output_run.h"
+#include "paper.h"
+#include "paper_times.h"
+#include "session/predicted.h"
+#include "session/product.h"
+#include "session/session.h"
+#include "session/spmv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A measurement, which several rows of a table may share: a kernel's run, or times from paper_times.c. */
+struct taken {
+    struct matrix *m;
+    const struct kernel *kernel;
+    char of[64];
+    enum type real;
+    struct run run;
+    bool predicted; /* run.us is predicted */
+    bool sampled;   /* the prediction watched a sample of blocks */
+    bool used;      /* by a row of the table that is being read */
+    struct paper_times times;
+};
+
+/* The inputs from which a quantity is computed; inputs that the quantity does not need are empty. */
+struct about {
+    struct matrix *m;
+    const struct stats *stats;
+    const struct stored *S;
+    struct measures diagonals;
+    const struct taken *t;
+};
+
+enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, SOLVER, FACTOR, PACKING };
+
+struct quantity {
+    const char *name, *fmt;
+    enum needs needs;
+    struct paper_value (*of)(const struct about *x);
+};
+
+/* ---- values ---- */
+
+static struct paper_value counted(double value)
+{
+    return (struct paper_value){value, 0, "counted", "", ""};
+}
+
+/* `scale` times a time. */
+static struct paper_value timed(const struct paper_time *t, double scale)
+{
+    struct paper_value v = {scale * t->us, t->spread > 0 ? t->spread / t->us : NAN, "measured", "", ""};
+    snprintf(v.device, sizeof v.device, "%s", t->on ? t->on->name : "");
+    return v;
+}
+
+/* A value that is proportional to the time of a run, or to its inverse. */
+static struct paper_value of_run(const struct taken *t, double value)
+{
+    const struct run *r = &t->run;
+    struct paper_value v = {value, r->reps > 1 && r->spread_us > 0 ? r->spread_us / r->us : NAN, "measured", "", ""};
+    snprintf(v.kernel, sizeof v.kernel, "%s", r->kernel->name);
+    snprintf(v.device, sizeof v.device, "%s", t->predicted ? t->of : r->dev->name);
+    if (t->predicted) snprintf(v.how, sizeof v.how, "predicted");
+    return v;
+}
+
+static void join(char *text, size_t size, const char *more)
+{
+    size_t n = strlen(text);
+    if (*more && !strstr(text, more)) snprintf(text + n, size - n, "%s%s", n ? " / " : "", more);
+}
+
+static void join_sources(struct paper_value *a, const struct paper_value *b)
+{
+    join(a->how, sizeof a->how, b->how);
+    join(a->device, sizeof a->device, b->device);
+    join(a->kernel, sizeof a->kernel, b->kernel);
+}
+
+static struct paper_value divided(struct paper_value a, const struct paper_value *b)
+{
+    a.value /= b->value;
+    a.spread = hypot(a.spread, b->spread);
+    join_sources(&a, b);
+    return a;
+}
+
+/* ---- the quantities ---- */
+
+static struct paper_value count_rows(const struct about *x)
+{
+    return counted((double)x->m->csr.rows);
+}
+
+static struct paper_value count_nonzeros(const struct about *x)
+{
+    return counted((double)x->m->csr.nnz);
+}
+
+static struct paper_value filled_share(const struct about *x)
+{
+    return counted((double)x->m->csr.nnz / (double)x->m->csr.rows / (double)x->m->csr.cols);
+}
+
+static struct paper_value count_diagonals(const struct about *x)
+{
+    return counted((double)x->stats->diagonals);
+}
+
+static struct paper_value count_padding(const struct about *x)
+{
+    return counted((double)(stored_slots(x->S) - x->S->nnz));
+}
+
+static struct paper_value padding_per_nonzero(const struct about *x)
+{
+    return counted((double)(stored_slots(x->S) - x->S->nnz) / (double)x->m->csr.nnz);
+}
+
+static struct paper_value count_operands(const struct about *x)
+{
+    return counted((double)x->diagonals.operands);
+}
+
+static struct paper_value operand_variance(const struct about *x)
+{
+    return counted(x->diagonals.variance);
+}
+
+static struct paper_value product_us(const struct about *x)
+{
+    return of_run(x->t, x->t->run.us);
+}
+
+static struct paper_value whole_us(const struct about *x)
+{
+    return of_run(x->t, total_us(&x->t->run));
+}
+
+static struct paper_value rate(const struct about *x)
+{
+    return of_run(x->t, x->t->run.gflops);
+}
+
+static struct paper_value padded_rate(const struct about *x)
+{
+    return of_run(x->t, padded_gflops(&x->t->run));
+}
+
+static struct paper_value iteration_us(const struct about *x)
+{
+    return timed(&x->t->times.device, 1);
+}
+
+static struct paper_value thread_us(const struct about *x)
+{
+    return timed(&x->t->times.thread, 1);
+}
+
+static struct paper_value speed_up(const struct about *x)
+{
+    struct paper_value device = iteration_us(x);
+    return divided(thread_us(x), &device);
+}
+
+static struct paper_value factor_ms(const struct about *x)
+{
+    return timed(&x->t->times.factor, 1e-3);
+}
+
+static struct paper_value solve_ms(const struct about *x)
+{
+    return timed(&x->t->times.solve, 1e-3);
+}
+
+static struct paper_value packing_ms(const struct about *x)
+{
+    return timed(&x->t->times.pack, 1e-3);
+}
+
+static const struct quantity quantities[] = {
+    {"rows", "%.0f", MATRIX, count_rows},
+    {"nonzeros", "%.0f", MATRIX, count_nonzeros},
+    {"density", "%.6f", MATRIX, filled_share},
+    {"diagonals", "%.0f", MATRIX, count_diagonals},
+    {"padding", "%.0f", FORMAT, count_padding},
+    {"padding/nonzero", "%.2f", FORMAT, padding_per_nonzero},
+    {"packing ms", "%.3f", PACKING, packing_ms},
+    {"operands", "%.0f", DIAGONALS, count_operands},
+    {"variance", "%.1f", DIAGONALS, operand_variance},
+    {"us", "%.2f", KERNEL, product_us},
+    {"total us", "%.2f", KERNEL, whole_us},
+    {"GFLOP/s", "%.2f", KERNEL, rate},
+    {"padded GFLOP/s", "%.2f", KERNEL, padded_rate},
+    {"iteration us", "%.2f", SOLVER, iteration_us},
+    {"one thread us", "%.2f", SOLVER, thread_us},
+    {"speed-up", "%.2f", SOLVER, speed_up},
+    {"factor ms", "%.3f", FACTOR, factor_ms},
+    {"solve ms", "%.3f", FACTOR, solve_ms},
+    {0},
+};
+
+const struct quantity *quantity_find(const char *name, struct err *e)
+{
+    char known[256] = "";
+    for (const struct quantity *q = quantities; q->name; q++) {
+        if (!strcmp(q->name, name)) return q;
+        size_t n = strlen(known);
+        snprintf(known + n, sizeof known - n, "%s%s", n ? ", " : "", q->name);
+    }
+    fail(e, E_INPUT, "`%s` is not a quantity; the quantities are %s; append f32 to a quantity for single precision",
+         name, known);
+    return NULL;
+}
+
+const char *quantity_format(const struct quantity *q)
+{
+    return q->fmt;
+}
+
+/* ---- measuring ---- */
+
+static struct taken *taken_find(const struct papers *p, const struct matrix *m, const struct kernel *k, const char *of)
+{
+    for (int i = 0; i < p->ntaken; i++) {
+        struct taken *t = &p->taken[i];
+        if (t->m != m || t->kernel != k || t->real != p->real || (!k && strcmp(t->of, of))) continue;
+        t->used = true;
+        return t;
+    }
+    return NULL;
+}
+
+/* Make room for one more measurement; the caller increments ntaken after the measurement succeeds. */
+static struct taken *taken_new(struct papers *p, struct matrix *m, const struct kernel *k, const char *of,
+                               struct err *e)
+{
+    struct taken *grown = mem_resize(p->taken, p->ntaken + 1, sizeof *grown, "the runs of a table", e);
+    if (!grown) return NULL;
+    p->taken = grown;
+    struct taken *t = &grown[p->ntaken];
+    *t = (struct taken){.m = m, .kernel = k, .real = p->real, .used = true};
+    snprintf(t->of, sizeof t->of, "%s", of);
+    return t;
+}
+
+/* The device that measures k: the session's GPU, or cpu for a host kernel. NULL: none. */
+static struct device *where(const struct papers *p, const struct kernel *k)
+{
+    if (k->host) return device_open("cpu", NULL);
+    return p->dev->kind == DEV_CUDA && kernel_runs_on(k, p->dev) ? p->dev : NULL;
+}
+
+static void take_prediction(const struct matrix *m, const struct modeled *k, const struct stored *S, struct taken *t)
+{
+    t->predicted = true;
+    snprintf(t->of, sizeof t->of, "%.63s", k->on.name);
+    t->run = (struct run){.kernel = k->kernel, .of = S, .real = k->real, .us = k->time.us, .spread_us = NAN};
+    t->run.gflops = 2e-3 * (double)m->csr.nnz / k->time.us;
+}
+
+/* Predict the time of k on the session's GPU or on the built-in GPU. The matrix is packed even if the format needs much
+   padding; modeled_kernel finds the product that is stored here. */
+static bool predict(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k, struct taken *t,
+                    struct err *e)
+{
+    struct machine g;
+    int64_t own[PARAMS_MAX];
+    if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
+    if (!modeled_can(k, &m->csr, e) || !modeled_machine(s, &g, e)) return false;
+    const struct product *made = session_product(s, m, k->format, modeled_params(k, NULL, &g, own), p->real, true, e);
+    struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;
+    bool ok = v && modeled_kernel(s, m, k, NULL, p->real, &g, v, e);
+    if (ok) take_prediction(m, v, &made->S, t);
+    if (ok) p->machine = g;
+    if (ok) t->sampled = v->work.sampled;
+    mem_free(v);
+    return ok;
+}
+
+static const struct taken *run_of(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
+                                  struct err *e)
+{
+    struct device *d = where(p, k);
+    struct spmv_request w = {m, d, p->real, p->reps, true, NULL};
+    struct taken *t = taken_find(p, m, k, "");
+    if (t) return t;
+    t = taken_new(p, m, k, "", e);
+    if (!t || !(d ? spmv_measure(s, &w, k, &t->run, e) : predict(s, p, m, k, t, e))) return NULL;
+    p->ntaken++;
+    return t;
+}
+
+typedef bool (*measure)(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                        struct paper_times *out, struct err *e);
+
+static const struct taken *times_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
+                                    measure measured, struct err *e)
+{
+    struct taken *t = taken_find(p, m, NULL, of);
+    if (t) return t;
+    t = taken_new(p, m, NULL, of, e);
+    if (!t || !measured(s, m, p->dev, p->real, of, p->reps, &t->times, e)) return NULL;
+    p->ntaken++;
+    return t;
+}
+
+/* Report an unknown name. */
+static bool unknown(const char *name, struct err *e)
+{
+    if (kernel_needs_cuda(name)) return fail(e, E_UNSUPPORTED, "%s needs a build with CUDA", name);
+    return fail(e, E_INPUT, "`%s` is neither a kernel nor a format", name);
+}
+
+static const struct format *format_called(const char *name, struct err *e)
+{
+    const struct kernel *k = kernel_find(name);
+    const struct format *f = k ? k->format : format_find(name);
+    if (!f) unknown(name, e);
+    return f;
+}
+
+/* The kernel called `name`, or the default GPU kernel for the format called `name`. */
+static const struct kernel *kernel_called(const struct papers *p, const char *name, const struct csr *A, struct err *e)
+{
+    const struct kernel *k = kernel_find(name);
+    const struct format *f = k ? k->format : format_called(name, e);
+    const struct device *gpu = p->dev->kind == DEV_CUDA ? p->dev : device_open("emu", e);
+    if (k || !f || !gpu) return k;
+    if (!(k = kernel_default(f, A, gpu))) fail(e, E_UNSUPPORTED, "no kernel for %s runs on a GPU", f->name);
+    return k;
+}
+
+static bool find_format(struct session *s, const struct papers *p, const char *name, bool diagonals, struct about *x,
+                        struct err *e)
+{
+    const struct format *f = format_called(name, e);
+    const struct product *made = f ? session_product(s, x->m, f, NULL, p->real, true, e) : NULL;
+    if (!made) return false;
+    x->S = &made->S;
+    return !diagonals || format_measures(x->S, &x->diagonals, e);
+}
+
+/* Find the inputs of the quantity. */
+static bool find_inputs(struct session *s, struct papers *p, const char *name, const struct quantity *q,
+                        struct about *x, struct err *e)
+{
+    static const measure measures[] = {[SOLVER] = paper_solver, [FACTOR] = paper_factor, [PACKING] = paper_packing};
+    const struct kernel *k;
+    switch (q->needs) {
+    case MATRIX:
+        return (x->stats = session_stats(s, x->m, e)) != NULL;
+    case FORMAT:
+    case DIAGONALS:
+        return find_format(s, p, name, q->needs == DIAGONALS, x, e);
+    case KERNEL:
+        return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = run_of(s, p, x->m, k, e));
+    case PACKING:
+        if (!format_called(name, e)) return false; /* fall through */
+    case SOLVER:
+    case FACTOR:
+        break;
+    }
+    return (x->t = times_of(s, p, x->m, name, measures[q->needs], e)) != NULL;
+}
+
+/* Fails if the number of a measured or predicted row is missing, and says why. */
+static bool has_time(const struct papers *p, const struct quantity *q, const struct taken *t, const char *name,
+                     const struct paper_value *v, struct err *e)
+{
+    if (t->predicted && q->of == whole_us && t->kernel->prepare)
+        return fail(e, E_UNSUPPORTED, "the cost model does not cover the preparation of %s", name);
+    if (t->kernel || isfinite(v->value) || p->dev->kind != DEV_EMU) return true;
+    return fail(e, E_UNSUPPORTED, "the emulator models accesses, not time: `device cpu` times %s on the host", name);
+}
+
+static bool take(struct session *s, struct papers *p, struct matrix *m, const char *name, const struct quantity *q,
+                 struct paper_value *out, struct err *e)
+{
+    struct about x = {.m = m};
+    if (!find_inputs(s, p, name, q, &x, e)) return false;
+    *out = q->of(&x);
+    return !x.t || has_time(p, q, x.t, name, out, e);
+}
+
+static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, const char *of, const struct quantity *q,
+                       struct paper_value *out, struct err *e)
+{
+    const char *by = strstr(of, " / ");
+    char first[64];
+    struct paper_value below;
+    if (!by) return take(s, p, m, of, q, out, e);
+    snprintf(first, sizeof first, "%.*s", (int)(by - of), of);
+    if (!take(s, p, m, first, q, out, e) || !take(s, p, m, by + 3, q, &below, e)) return false;
+    *out = divided(*out, &below);
+    return true;
+}
+
+/* ---- mean, highest and lowest over all matrices of the lesson ---- */
+
+/* The spread of a mean follows from the spreads of its n + 1 values, which are independent of one another. */
+static void mean_of(struct paper_value *mean, const struct paper_value *v, int n)
+{
+    double sum = n * mean->value, spread = hypot(sum * mean->spread, v->value * v->spread);
+    mean->value = (sum + v->value) / (n + 1);
+    mean->spread = spread / fabs(sum + v->value);
+    join_sources(mean, v);
+}
+
+static void highest_of(struct paper_value *most, const struct paper_value *v, int n)
+{
+    (void)n;
+    if (v->value > most->value) *most = *v;
+}
+
+static void lowest_of(struct paper_value *least, const struct paper_value *v, int n)
+{
+    (void)n;
+    if (v->value < least->value) *least = *v;
+}
+
+static const struct whole {
+    const char *name;
+    void (*add)(struct paper_value *so_far, const struct paper_value *v, int n);
+} wholes[] = {{"mean", mean_of}, {"highest", highest_of}, {"lowest", lowest_of}, {0}};
+
+static bool take_whole(struct session *s, struct papers *p, const struct whole *over, const char *of,
+                       const struct quantity *q, struct paper_value *out, struct err *e)
+{
+    int n = 0;
+    for (struct matrix *m = s->matrices; m; m = m->next) {
+        struct paper_value one;
+        if (!m->lesson) continue;
+        if (!take_ratio(s, p, m, of, q, &one, e)) return false;
+        if (!isfinite(one.value)) continue;
+        n ? over->add(out, &one, n) : (void)(*out = one);
+        n++;
+    }
+    return true;
+}
+
+bool paper_find(struct session *s, struct papers *p, const char *matrix, const char *of, const struct quantity *q,
+                struct paper_value *out, struct err *e)
+{
+    *out = (struct paper_value){.value = NAN, .spread = NAN};
+    for (const struct whole *w = wholes; w->name; w++)
+        if (!strcmp(w->name, matrix)) return take_whole(s, p, w, of, q, out, e);
+    struct matrix *m = session_matrix(s, matrix, e);
+    return m && take_ratio(s, p, m, of, q, out, e);
+}
+
+/* ---- sources ---- */
+
+enum { DEVICES = 4 };
+
+static void add_device(const struct device *on[DEVICES], const struct device *d)
+{
+    int i = 0;
+    while (i < DEVICES && on[i] && on[i] != d) i++;
+    if (d && i < DEVICES) on[i] = d;
+}
+
+static void out_devices(struct out *o, const struct papers *p)
+{
+    const struct device *on[DEVICES] = {0};
+    bool solvers = false;
+    for (int i = 0; i < p->ntaken; i++) {
+        const struct taken *t = &p->taken[i];
+        const struct paper_times *x = &t->times;
+        if (!t->used) continue;
+        add_device(on, t->run.dev);
+        add_device(on, x->device.on), add_device(on, x->thread.on);
+        add_device(on, x->factor.on), add_device(on, x->pack.on);
+        solvers |= x->device.on != NULL;
+    }
+    for (int i = 0; i < DEVICES && on[i]; i++) out_text(o, "Measured on %s: %s", on[i]->name, on[i]->about);
+    if (solvers && p->dev->kind == DEV_CPU) out_text(o, "No GPU: the solvers run on all cores of the host instead.");
+}
+
+void paper_sources(struct session *s, struct papers *p)
+{
+    bool predicted = false, sampled = false;
+    out_devices(s->out, p);
+    for (int i = 0; i < p->ntaken; i++) {
+        struct taken *t = &p->taken[i];
+        predicted |= t->used && t->predicted;
+        sampled |= t->used && t->sampled;
+        t->used = false;
+    }
+    if (predicted) modeled_remarks(s, &p->machine, sampled);
+}
+
+void paper_forget(struct papers *p)
+{
+    mem_free(p->taken);
+    p->taken = NULL;
+    p->ntaken = 0;
+}
