@@ -104,7 +104,7 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
     out_spread(o, v);
     out_how(o, v);
     out_rank(o, COLUMN_DETAIL);
-    out_num(o, "ratio", "ours/paper", v->value / paper, "%.3g");
+    out_num(o, "ratio", isnan(paper) ? NULL : "ours/paper", v->value / paper, "%.3g");
     out_str(o, "reason", NULL, reason);
 }
 
