@@ -396,7 +396,7 @@ static bool compare(struct calculation *c, bool *holds)
 bool condition_holds(const char *text, const cJSON *rows, bool *holds, struct err *e)
 {
     struct calculation c = {.rows = rows, .at = text, .e = e};
-    bool one;
+    bool one = false;
     for (*holds = true; compare(&c, &one); c.at += 4) {
         *holds &= one;
         blanks(&c);
