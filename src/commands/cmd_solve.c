@@ -130,7 +130,7 @@ static void out_sums(struct out *o, const struct solve *v)
 {
     bool host = v->set.sums_host;
     struct sum_tree tree = sum_tree_of(v->n);
-    char text[120];
+    char text[240];
     out_str(o, "sums", NULL, host ? "host" : "device");
     out_num(o, "sum_blocks", NULL, host ? tree.blocks : NAN, "%.0f");
     out_num(o, "sum_threads", NULL, host ? tree.threads : NAN, "%.0f");
@@ -138,6 +138,21 @@ static void out_sums(struct out *o, const struct solve *v)
     snprintf(text, sizeof text, "added on the host: %s of %d threads, %s per block",
              how_many(tree.blocks, "block").text, tree.threads, how_many(tree.each, "element").text);
     if (host && out_mode(o) == OUT_TEXT) out_str(o, NULL, "sums", text);
+}
+
+/* What a cycle of m iterations launched; null if the solver does not restart, or if no cycle was complete. */
+static void out_cycle(struct out *o, const struct solve *v)
+{
+    bool some = v->work.cycle[OP_PASS] > 0;
+    char text[240];
+    size_t at = 0;
+    for (enum solve_operation op = 0; op < OPERATIONS_OF_CYCLE; op++) {
+        const char *before = op == OP_PASS ? " in " : op ? ", " : "";
+        out_num(o, operation_key(op), NULL, some ? (double)v->work.cycle[op] : NAN, "%.0f");
+        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", before,
+                               how_many(v->work.cycle[op], operation_name(op)).text);
+    }
+    if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "a cycle", text);
 }
 
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
@@ -177,6 +192,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
+    out_cycle(o, v);
     out_ritz(o, v);
     out_times(o, v);
     out_phases(o, v);

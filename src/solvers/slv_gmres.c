@@ -40,10 +40,25 @@ static void free_room(struct solve *v)
     solve_dealloc(v, GMRES_SYSTEM);
 }
 
+/* Count a pass that computes n vector updates and, if `norm` is set, a norm. */
+static void count_updates(struct solve *v, int64_t n, bool norm)
+{
+    work_count(v, OP_UPDATE, n);
+    work_count(v, OP_NORM, norm);
+    work_count(v, OP_PASS, 1);
+}
+
+static void count_one(struct solve *v, enum solve_operation op)
+{
+    work_count(v, op, 1);
+    work_count(v, OP_PASS, 1);
+}
+
 /* q = b - A x */
 static bool residual(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[GMRES_Q], e)) return false;
+    count_updates(v, 1, true);
     v->ops.gmres->residual(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[VEC_B],
                            v->vec[GMRES_Q]);
     return true;
@@ -55,23 +70,30 @@ static bool start(struct solve *v, struct err *e)
     if (!residual(v, e)) return false;
     v->ops.vec->record(v->dev, v->scalars);
     v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    work_restarted(v, false);
     return true;
 }
 
 /* x += V y, where y solves the rotated system. */
 static void improve(struct solve *v)
 {
+    count_one(v, OP_LEAST_SQUARES);
+    count_updates(v, 1, false);
+    work_count(v, OP_BASIS, 1);
     v->ops.gmres->solve(v->dev, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m);
     v->ops.gmres->add(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], (int)v->set.m, v->vec[GMRES_BASIS],
                       v->vec[VEC_X]);
 }
 
-static bool restart(struct solve *v, struct err *e)
+/* `whole`: the cycle that ends here had m iterations. */
+static bool restart(struct solve *v, bool whole, struct err *e)
 {
     phase_begin(v, PHASE_RESTART);
     improve(v);
     if (!residual(v, e)) return false;
+    count_one(v, OP_SCALE);
     v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, 0));
+    work_restarted(v, whole);
     return true;
 }
 
@@ -81,9 +103,12 @@ static void orthogonalise(struct solve *v, int from, int to, int row, bool norm)
 {
     int m = (int)v->set.m;
     phase_begin(v, PHASE_DOTS);
+    work_count(v, OP_DOT, to - from);
+    work_count(v, OP_PASS, 1);
     v->ops.gmres->dots(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, v->vec[GMRES_BASIS],
                        v->vec[GMRES_Q]);
     phase_begin(v, PHASE_SUBTRACT);
+    count_updates(v, to - from, norm);
     v->ops.gmres->subtract(v->dev, v->n, v->scalars, v->vec[GMRES_SYSTEM], m, from, to, row, norm, v->vec[GMRES_BASIS],
                            v->vec[GMRES_Q]);
 }
@@ -108,16 +133,19 @@ static bool extend(struct solve *v, int k, struct err *e)
     gram_schmidt(v, k);
     phase_begin(v, PHASE_ROTATE);
     if (!cut_hold(v, k + 1 < m ? 1 : COUNT(changed), changed, false, e)) return false;
+    work_count(v, OP_PASS, 1);
     v->ops.gmres->column(v->dev, v->scalars, v->vec[GMRES_SYSTEM], m, k, !v->set.modified);
     phase_begin(v, PHASE_SCALE);
-    if (k + 1 < m) v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
+    if (k + 1 == m) return true;
+    count_one(v, OP_SCALE);
+    v->ops.gmres->scale(v->dev, v->n, v->scalars, v->vec[GMRES_Q], column(v, k + 1));
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
     int64_t k = (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
-    return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, e));
+    return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, true, e));
 }
 
 /* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
@@ -162,7 +190,7 @@ static bool settle(struct solve *v, struct err *e)
 {
     if (v->host_scalars[S_COLUMNS] == 0) return true;
     v->schedule.cycle_from = v->schedule.queued;
-    return solve_set(v, S_DONE, RUNNING, e) && restart(v, e);
+    return solve_set(v, S_DONE, RUNNING, e) && restart(v, false, e);
 }
 
 /* Update x with all columns of the current cycle. */

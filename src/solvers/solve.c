@@ -160,6 +160,7 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
     v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
     v->cut.stage = 0;
+    v->work = (struct solve_work){0};
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
@@ -353,7 +354,7 @@ static bool take_cut(struct solve *v, int64_t queued, const struct err *why, str
 {
     if (why->code != E_CANCELLED) return fail_at(e, why->code, why->where, "%s", why->text);
     if (!cut_undo(v, e)) return false;
-    v->cut.now = v->schedule.ahead = true;
+    v->cut.now = v->schedule.ahead = v->work.repeated = true;
     v->schedule.batch = v->schedule.queued - queued;
     return solve_drain(v, e);
 }

@@ -139,6 +139,25 @@ struct solve_time {
     struct err error; /* the first error while sampling */
 };
 
+/* The operations of a cycle of a solver that restarts, as THESIS table 3.1 lists them. A pass of the device may do
+   several of them: one pass subtracts all columns of the basis from a vector. */
+enum solve_operation {
+    OP_SPMV,
+    OP_DOT,
+    OP_NORM,
+    OP_UPDATE, /* y += a x, or y = b - y */
+    OP_SCALE,
+    OP_BASIS, /* V y, for the basis V */
+    OP_LEAST_SQUARES,
+    OP_PASS, /* calls that launch work on the device, SpMVs included */
+    OPERATIONS_OF_CYCLE
+};
+struct solve_work {
+    int64_t now[OPERATIONS_OF_CYCLE];   /* since the last restart */
+    int64_t cycle[OPERATIONS_OF_CYCLE]; /* in the last cycle of m iterations; all 0: there was none */
+    bool repeated; /* iterations of this cycle were undone or repeated, so the cycle will not be reported */
+};
+
 struct solve_precond {
     const struct precond *method; /* NULL: none */
     int64_t block;                /* rows per block; 0: the default */
@@ -230,6 +249,7 @@ struct solve {
     struct solve_history history;
     struct solve_schedule schedule;
     struct solve_time time;
+    struct solve_work work;
     struct solve_checkpoints checkpoints;
     struct solve_cut cut;
     struct solve_result result;
@@ -300,6 +320,10 @@ int64_t solve_memory(const struct solve *v);
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e);
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
+
+/* The name of an operation in JSON and in words, such as "cycle_inner_products", "inner product". */
+const char *operation_key(enum solve_operation op);
+const char *operation_name(enum solve_operation op);
 
 /* Can the x of a paused solve be read between iterations, without changing the solve? */
 bool solve_shows_x(const struct solve *v);

@@ -14,6 +14,8 @@
 #include "solve_state.h"
 #include "solver.h"
 
+#include <string.h>
+
 /* ---- phases ---- */
 
 static const char *const phase_names[PHASES] = {
@@ -68,6 +70,43 @@ void phase_end(struct solve *v)
     if (v->time.sampling) phase_close(v);
 }
 
+/* ---- counts ---- */
+
+static const struct {
+    const char *key, *name;
+} operations[OPERATIONS_OF_CYCLE] = {
+    [OP_SPMV] = {"cycle_spmvs", "SpMV"},
+    [OP_DOT] = {"cycle_inner_products", "inner product"},
+    [OP_NORM] = {"cycle_norms", "norm"},
+    [OP_UPDATE] = {"cycle_updates", "vector update"},
+    [OP_SCALE] = {"cycle_scalings", "scaling"},
+    [OP_BASIS] = {"cycle_basis_products", "basis product"},
+    [OP_LEAST_SQUARES] = {"cycle_least_squares", "least-squares system"},
+    [OP_PASS] = {"cycle_passes", "pass"},
+};
+
+const char *operation_key(enum solve_operation op)
+{
+    return operations[op].key;
+}
+
+const char *operation_name(enum solve_operation op)
+{
+    return operations[op].name;
+}
+
+void work_count(struct solve *v, enum solve_operation op, int64_t n)
+{
+    v->work.now[op] += n;
+}
+
+void work_restarted(struct solve *v, bool whole)
+{
+    if (whole && !v->work.repeated) memcpy(v->work.cycle, v->work.now, sizeof v->work.cycle);
+    memset(v->work.now, 0, sizeof v->work.now);
+    v->work.repeated = false;
+}
+
 /* ---- operations ---- */
 
 void solve_choose_ops(struct solve *v)
@@ -84,6 +123,8 @@ void solve_choose_ops(struct solve *v)
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e)
 {
     struct launch L = {.A = v->matrix.mat, .alpha = 1, .beta = 0, .x = p, .y = q};
+    work_count(v, OP_SPMV, 1);
+    work_count(v, OP_PASS, 1);
     return kernel_launch(v->matrix.kernel, &L, e);
 }
 

@@ -16,6 +16,9 @@ void solve_choose_ops(struct solve *v);
 bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e);
 /* q = A p, without the preconditioner. */
 bool solve_multiply(struct solve *v, const void *p, void *q, struct err *e);
+/* Count n operations of the current cycle. work_restarted: a cycle ends here; `whole`: it had m iterations. */
+void work_count(struct solve *v, enum solve_operation op, int64_t n);
+void work_restarted(struct solve *v, bool whole);
 /* Begin a phase of the iteration and end the previous phase. Has no effect unless this iteration is sampled. */
 void phase_begin(struct solve *v, enum solve_phase phase);
 /* End the last phase of an iteration. */

@@ -7,6 +7,8 @@
 #include "session/matrix.h"
 #include "files/matrix_market.h"
 #include "base/mem.h"
+#include "machine/gmres_ops.h"
+#include "machine/kernel.h"
 #include "machine/sum_tree.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
@@ -249,6 +251,149 @@ static void test_estimates_of_gmres_are_checked(void **state)
     }
 }
 
+/* ---- operations of a cycle (THESIS table 3.1) ---- */
+
+/* The operations of gmres and the kernel, which count their calls and pass them on. */
+static struct gmres_ops real_ops, counting_ops;
+static struct kernel counting_kernel;
+static const struct kernel *real_kernel;
+static int64_t called[OPERATIONS_OF_CYCLE], cycle_called[OPERATIONS_OF_CYCLE];
+
+static bool counted_spmv(const struct launch *L, struct err *e)
+{
+    called[OP_SPMV]++;
+    called[OP_PASS]++;
+    return real_kernel->f64(L, e);
+}
+
+static void counted_dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
+                         const void *V, const void *q)
+{
+    called[OP_DOT] += to - from;
+    called[OP_PASS]++;
+    real_ops.dots(d, n, s, w, m, from, to, row, V, q);
+}
+
+static void counted_subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
+                             bool norm, const void *V, void *q)
+{
+    called[OP_UPDATE] += to - from;
+    called[OP_NORM] += norm;
+    called[OP_PASS]++;
+    real_ops.subtract(d, n, s, w, m, from, to, row, norm, V, q);
+}
+
+static void counted_column(struct device *d, double *s, double *w, int m, int k, bool twice)
+{
+    called[OP_PASS]++;
+    real_ops.column(d, s, w, m, k, twice);
+}
+
+static void counted_solve(struct device *d, double *s, double *w, int m)
+{
+    called[OP_LEAST_SQUARES]++;
+    called[OP_PASS]++;
+    real_ops.solve(d, s, w, m);
+}
+
+static void counted_add(struct device *d, int64_t n, double *s, double *w, int m, const void *V, void *x)
+{
+    called[OP_BASIS]++;
+    called[OP_UPDATE]++;
+    called[OP_PASS]++;
+    real_ops.add(d, n, s, w, m, V, x);
+}
+
+static void counted_residual(struct device *d, int64_t n, double *s, double *w, int m, const void *b, void *q)
+{
+    called[OP_UPDATE]++;
+    called[OP_NORM]++;
+    called[OP_PASS]++;
+    real_ops.residual(d, n, s, w, m, b, q);
+}
+
+/* The scaling after a residual is the end of a cycle. */
+static void counted_scale(struct device *d, int64_t n, double *s, const void *q, void *v)
+{
+    called[OP_SCALE]++;
+    called[OP_PASS]++;
+    real_ops.scale(d, n, s, q, v);
+    if (!called[OP_LEAST_SQUARES]) return;
+    memcpy(cycle_called, called, sizeof called);
+    memset(called, 0, sizeof called);
+}
+
+static void count_calls(struct solve *v)
+{
+    real_ops = *v->ops.gmres;
+    real_kernel = v->matrix.kernel;
+    counting_ops = (struct gmres_ops){.dots = counted_dots,
+                                      .subtract = counted_subtract,
+                                      .column = counted_column,
+                                      .solve = counted_solve,
+                                      .add = counted_add,
+                                      .residual = counted_residual,
+                                      .scale = counted_scale};
+    counting_kernel = *real_kernel;
+    counting_kernel.f64 = counted_spmv;
+    v->ops.gmres = &counting_ops;
+    v->matrix.kernel = &counting_kernel;
+    memset(called, 0, sizeof called);
+    memset(cycle_called, 0, sizeof cycle_called);
+}
+
+/* Table 3.1 gives m + 1 SpMVs, m (m + 3) / 2 + 1 inner products and norms, one product of a dense matrix and a vector
+   and one least-squares system. Modified Gram-Schmidt has these counts; classical Gram-Schmidt, which we do twice, has
+   m (m + 1) / 2 more inner products. The table gives six additions and scalings; its algorithm (figure 3.3) has
+   m (m + 3) / 2 + 3, and we have one less, because v_(m + 1) is not needed. */
+static void check_table_3_1(const struct solve *v)
+{
+    int64_t m = v->set.m, again = v->set.modified ? 0 : m * (m + 1) / 2;
+    const int64_t *c = v->work.cycle;
+    assert_int_equal(c[OP_SPMV], m + 1);
+    assert_int_equal(c[OP_DOT] + c[OP_NORM], m * (m + 3) / 2 + 1 + again);
+    assert_int_equal(c[OP_NORM], m + 1);
+    assert_int_equal(c[OP_BASIS], 1);
+    assert_int_equal(c[OP_LEAST_SQUARES], 1);
+    assert_int_equal(c[OP_UPDATE] + c[OP_SCALE], m * (m + 3) / 2 + 3 - 1 + again);
+    assert_int_equal(c[OP_PASS], v->set.modified ? m + 1 + m * (m + 1) + 2 * m + 3 : m + 1 + 4 * m + 2 * m + 3);
+}
+
+static void check_cycle(const char *device, int64_t m, bool modified, bool sums_host)
+{
+    struct bed bed;
+    struct err e = {0};
+    double b[99];
+    for (int i = 0; i < COUNT(b); i++) b[i] = 1 + i % 5;
+    struct solve_options o = {
+        .solver = solver_find("gmres"), .m = m, .modified = modified, .sums_host = sums_host, .real = T_F64};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {11, 9}});
+    o.dev = device_open(device, &e);
+    o.maxit = 2 * m + 1;
+    o.tol = 1e-14;
+    o.b = b;
+    assert_true(session_solve(&bed.s.solve, &bed.s, bed.s.current, &o, &e));
+    struct solve *v = bed.s.solve;
+    assert_int_equal(v->work.cycle[OP_PASS], 0);
+    count_calls(v);
+    while (v->reason == RUNNING) assert_true(solve_slice(v, 1e9, &e));
+    assert_memory_equal(v->work.cycle, cycle_called, sizeof cycle_called);
+    check_table_3_1(v);
+    v->ops.gmres = &real_ops;
+    v->matrix.kernel = real_kernel;
+    bed_free(&bed);
+}
+
+static void test_operations_of_a_cycle(void **state)
+{
+    (void)state;
+    static const int64_t m[] = {1, 2, 5, 13};
+    static const char *const both[] = {"cpu", "emu"};
+    for (int d = 0; d < COUNT(both); d++)
+        for (int i = 0; i < COUNT(m); i++)
+            for (int way = 0; way < 4; way++) check_cycle(both[d], m[i], way % 2, way / 2);
+}
+
 /* ---- the commands ---- */
 
 static char printed[1 << 16];
@@ -311,6 +456,9 @@ static void test_commands(void **state)
         {"solve cg on cpu sums host", true, "sums           added on the host: 1 block of 128 threads, 128 elements"},
         {"solve gmres on emu sums host m 5", true, "sums            added on the host: 1 block of 128 threads"},
         {"solve cg on cpu orth modified", false, "cg: `orth modified` is for gmres"},
+        {"solve gmres m 3 orth modified on cpu", true,
+         "a cycle         4 SpMVs, 6 inner products, 4 norms, 8 vector updates, 3 scalings, 1 basis product, 1 "
+         "least-squares system in 25 passes"},
         {"solve cg on cpu form matrix", false, "cg forms no iteration matrix: `form matrix` is for jacobi and wjacobi"},
         {"race jacobi cg form matrix", true, "cg"},
         {"solve wjacobi on cpu omega 2.5", false, "omega is 2.5"},
@@ -424,6 +572,7 @@ int main(void)
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_host_sums),
         cmocka_unit_test(test_sum_tree),
+        cmocka_unit_test(test_operations_of_a_cycle),
         cmocka_unit_test(test_agreement),
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_steps),
