@@ -1,4 +1,4 @@
-/* Runs a kernel on the emulator and watches the run: traces one warp, or counts the accesses of all launches. */
+/* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
 #include "base/clock.h"
 #include "machine/device.h"
@@ -15,50 +15,84 @@ static void run_free(struct scope_run *run)
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
 }
 
-/* Watch y = A x, where every element of x is 1: the memory accesses do not depend on the values. */
-static bool multiply(const struct kernel *k, const struct mat *M, struct scope_run *run, struct err *e)
+/* ---- launches to watch ---- */
+
+/* y = A x, where every element of x is 1: the memory accesses do not depend on the values. */
+static bool multiply(const struct watched *of, struct err *e)
 {
-    struct device *d = M->dev;
-    int64_t size = (int64_t)type_size(M->of->real), n = M->of->cols;
-    void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(M->of->rows, (size_t)size, "the vector y", e);
-    struct launch L = {.A = M, .alpha = 1, .x = x, .y = y};
-    if (x && M->of->real == T_F64)
+    const struct stored *S = of->M->of;
+    int64_t size = (int64_t)type_size(S->real), n = S->cols;
+    void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(S->rows, (size_t)size, "the vector y", e);
+    struct launch L = {.A = of->M, .alpha = 1, .x = x, .y = y};
+    if (x && S->real == T_F64)
         for (int64_t i = 0; i < n; i++) ((double *)x)[i] = 1;
     else if (x)
         for (int64_t i = 0; i < n; i++) ((float *)x)[i] = 1;
+    bool ok = x && y && kernel_launch(of->kernel, &L, e) && of->dev->ops->sync(of->dev, e);
+    mem_free(x);
+    mem_free(y);
+    return ok;
+}
+
+struct watched watched_kernel(const struct kernel *k, const struct mat *M)
+{
+    return (struct watched){.name = k->name,
+                            .kernel = k,
+                            .M = M,
+                            .dev = M->dev,
+                            .rows = M->of->rows,
+                            .together = k->together,
+                            .queue = multiply};
+}
+
+/* kernel_launch itself states which launches belong to its kernel; all launches of another method are watched. */
+static bool queue(const struct watched *of, struct err *e)
+{
+    if (of->kernel) return of->queue(of, e);
+    emu_scope_kernel(true);
+    bool ok = of->queue(of, e) && of->dev->ops->sync(of->dev, e);
+    emu_scope_kernel(false);
+    return ok;
+}
+
+static bool watch_launches(const struct watched *of, struct scope_run *run, struct err *e)
+{
+    struct device *d = of->dev;
+    if (of->prepare && !of->prepare(of, e)) return false;
     int units = d->units;
     d->units = SCOPE_UNITS;
     emu_scope(run);
-    bool ok = x && y && kernel_launch(k, &L, e) && d->ops->sync(d, e);
+    bool ok = queue(of, e);
     emu_scope(NULL);
     d->units = units;
-    mem_free(x);
-    mem_free(y);
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
     if (ok && run->full)
         return fail(e, E_LIMIT,
                     "%s accesses more arrays or source sites than the microscope can hold (%d arrays and %d sites)",
-                    k->name, +SCOPE_ARRAYS, +SCOPE_SITES);
+                    of->name, +SCOPE_ARRAYS, +SCOPE_SITES);
     return ok;
 }
 
-static bool can_watch(const struct kernel *k, const struct mat *M, struct err *e)
+static bool can_watch(const struct watched *of, struct err *e)
 {
-    if (M->dev->kind != DEV_EMU)
-        return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", M->dev->name);
-    if (kernel_runs_on(k, M->dev)) return true;
+    if (of->dev->kind != DEV_EMU)
+        return fail(e, E_INTERNAL, "the microscope can watch only the emulator, not %s", of->dev->name);
+    if (!of->kernel || kernel_runs_on(of->kernel, of->dev)) return true;
     return fail(e, E_UNSUPPORTED,
-                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where kernels run", k->name);
+                "%s does not run on the emulator, so it cannot be watched; `kernels` shows where kernels run",
+                of->name);
 }
 
-static struct scope_run *run_new(const struct kernel *k, const struct mat *M, struct watch *w, struct err *e)
+static struct scope_run *run_new(const struct watched *of, struct watch *w, struct err *e)
 {
-    struct scope_run *run = can_watch(k, M, e) ? mem_zero(1, sizeof *run, "the microscope", e) : NULL;
+    struct scope_run *run = can_watch(of, e) ? mem_zero(1, sizeof *run, "the microscope", e) : NULL;
     if (!run) return NULL;
-    run->M = M;
-    run->scope.kernel = k;
-    run->scope.of = M->of;
-    run->together = k->together;
+    run->M = of->M;
+    run->scope.name = of->name;
+    run->scope.kernel = of->kernel;
+    run->scope.of = of->M ? of->M->of : NULL;
+    run->scope.rows = of->rows;
+    run->together = of->together;
     run->watch = w;
     return run;
 }
@@ -71,14 +105,14 @@ void trace_free(struct trace *t)
     *t = (struct trace){0};
 }
 
-/* Record the launches of k without watching any of their blocks. */
-static bool survey(const struct kernel *k, const struct mat *M, struct trace *t, struct watch *w, struct err *e)
+/* Record the launches without watching any of their blocks. */
+static bool survey(const struct watched *of, struct trace *t, struct watch *w, struct err *e)
 {
-    struct scope_run *run = run_new(k, M, w, e);
+    struct scope_run *run = run_new(of, w, e);
     if (!run) return false;
     t->launch = -1;
     run->trace = t;
-    bool ok = multiply(k, M, run, e);
+    bool ok = watch_launches(of, run, e);
     t->scope = run->scope;
     run_free(run);
     mem_free(run);
@@ -97,7 +131,7 @@ static int largest_launch(const struct scope *s)
 static bool has_warp(const struct trace *t, int launch, int64_t block, int warp, struct err *e)
 {
     const struct scope *s = &t->scope;
-    const char *name = s->kernel->name;
+    const char *name = s->name;
     if (s->nlaunches == 0) return fail(e, E_USAGE, "%s launches nothing on an empty matrix", name);
     if (launch < 0 || launch >= s->nlaunches)
         return fail(e, E_USAGE, "%s has no launch %d: its launches are 0 .. %d", name, launch, s->nlaunches - 1);
@@ -110,18 +144,18 @@ static bool has_warp(const struct trace *t, int launch, int64_t block, int warp,
                 (long long)(l->threads - 1) / LANES);
 }
 
-bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
-                struct trace *out, struct err *e)
+bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, struct watch *w, struct trace *out,
+                struct err *e)
 {
     *out = (struct trace){0};
-    if (!survey(k, M, out, w, e)) return false;
+    if (!survey(of, out, w, e)) return false;
     if (launch < 0) launch = largest_launch(&out->scope);
     if (!has_warp(out, launch, block, warp, e)) return false;
-    struct scope_run *run = run_new(k, M, w, e);
+    struct scope_run *run = run_new(of, w, e);
     if (!run) return false;
     *out = (struct trace){.launch = launch, .block = block, .warp = warp};
     run->trace = out;
-    bool ok = multiply(k, M, run, e);
+    bool ok = watch_launches(of, run, e);
     out->scope = run->scope;
     out->scope.launch[launch].seen = 1;
     out->warps = (int)((out->scope.launch[launch].threads + LANES - 1) / LANES);
@@ -131,7 +165,7 @@ bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t
     return ok;
 }
 
-/* ---- whole kernels ---- */
+/* ---- whole launches ---- */
 
 void tally_add(struct tally *to, const struct tally *t, double scale)
 {
@@ -193,21 +227,28 @@ static void gather(const struct scope_run *run, struct counts *out)
     sort_places(out);
 }
 
-bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
-                  struct watch *w, struct counts *out, struct err *e)
+bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
+                    struct counts *out, struct err *e)
 {
     *out = (struct counts){0};
-    struct scope_run *run = run_new(k, M, w, e);
+    struct scope_run *run = run_new(of, w, e);
     if (!run) return false;
     double start = now_us();
     run->sample = sample;
     run->sink = sink;
-    bool ok = multiply(k, M, run, e);
+    bool ok = watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->us = now_us() - start;
     run_free(run);
     mem_free(run);
     return ok;
+}
+
+bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
+                  struct watch *w, struct counts *out, struct err *e)
+{
+    struct watched of = watched_kernel(k, M);
+    return count_launches(&of, sample, sink, w, out, e);
 }
 
 static double scale_of(const struct scope_launch *l)

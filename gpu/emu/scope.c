@@ -62,14 +62,15 @@ static int64_t rows_done(const struct scope_run *run)
     int64_t rows = 0;
     for (int p = 0; s && p < run->scope.nsites; p++)
         if (run->scope.site[p].kind == ACCESS_STORE) rows += s->by_site[p].lanes;
-    return rows < run->M->of->rows ? rows : run->M->of->rows;
+    return rows < run->scope.rows ? rows : run->scope.rows;
 }
 
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e)
 {
-    if (run->scope.kernel->shares && run->together)
-        return watch_tick(run->watch, run->scope.kernel->name, rows_done(run), run->M->of->rows, e);
-    return watch_tick(run->watch, run->scope.kernel->name, done, blocks, e);
+    const struct scope *s = &run->scope;
+    if (s->kernel && s->kernel->shares && run->together)
+        return watch_tick(run->watch, s->name, rows_done(run), s->rows, e);
+    return watch_tick(run->watch, s->name, done, blocks, e);
 }
 
 struct scope_thread *scope_thread_of(struct scope_run *run, int t)
@@ -93,7 +94,7 @@ const char *scope_file_name(const char *path)
 
 static int stored_number(const struct scope_run *run, uint64_t base)
 {
-    for (int k = 0; k < run->M->of->narrays; k++)
+    for (int k = 0; run->M && k < run->M->of->narrays; k++)
         if ((uint64_t)run->M->ptr[k] == base && run->M->of->a[k].n > 0) return k;
     return -1;
 }
@@ -176,6 +177,7 @@ struct place scope_element(const struct scope *s, int a, int64_t i)
     const struct scope_array *array = a < 0 ? NULL : &s->array[a];
     if (!array || array->shared || i < 0 || i >= array->n) return none;
     if (array->stored >= 0) return s->of->format->where(s->of, array->stored, i);
+    if (array->role == ROLE_SQUARE) return (struct place){SLOT_ENTRY, i % s->rows, i / s->rows};
     if (array->role == ROLE_X) return (struct place){SLOT_POINTER, -1, i};
     if (array->role == ROLE_Y) return (struct place){SLOT_POINTER, i, -1};
     return none;

@@ -33,7 +33,7 @@ struct scope_thread {
 
 struct scope_run {
     struct scope scope;
-    const struct mat *M;
+    const struct mat *M; /* NULL if scope.kernel is NULL */
     struct {
         const char *file, *name;
     } origin[SCOPE_SITES]; /* pointers to strings in the kernel's object file */

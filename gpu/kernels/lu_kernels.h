@@ -120,8 +120,8 @@ template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, d
 } // namespace KERNEL_SPACE
 
 /* The operands of a kernel with the element type T. */
-#define MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, T)
-#define READ_MATRIX(A) VECTOR("A", ROLE_WORK, (A).a, (A).n *(A).n, const T)
+#define MATRIX(A) VECTOR("A", ROLE_SQUARE, (A).a, (A).n *(A).n, T)
+#define READ_MATRIX(A) VECTOR("A", ROLE_SQUARE, (A).a, (A).n *(A).n, const T)
 #define PIVOTS(A) VECTOR("piv", ROLE_WORK, (A).piv, (A).n, int)
 #define READ_PIVOTS(A) VECTOR("piv", ROLE_WORK, (A).piv, (A).n, const int)
 #define INFO(A) VECTOR("info", ROLE_WORK, (A).info, 1, int)

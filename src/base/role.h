@@ -1,4 +1,4 @@
-/* The role of an array in the SpMV y = A x. Formats state the role of each array that they store; kernels state the
+/* The role of an array in the SpMV y = A x, or in dense LU. Formats state the role of each array that they store; kernels state the
    role of each vector that their launches receive. The microscope and the cost model recognise an array by its role,
    never by its name. */
 #ifndef ROLE_H
@@ -8,6 +8,7 @@ enum role {
     ROLE_WORK, /* a kernel's work memory: partial sums, counters, partition bounds, shared memory */
     ROLE_X,
     ROLE_Y,
+    ROLE_SQUARE, /* a dense square matrix that is factored in place, column by column */
     /* roles in a stored matrix: */
     ROLE_VALUES,
     ROLE_COLUMNS,

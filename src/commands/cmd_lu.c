@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STEP_NUMBERS = 12, STEP_MOST = 512, HOST_MOST = 4096, EMU_MOST = 200 };
+enum { STEP_NUMBERS = 12, HOST_MOST = 4096, EMU_MOST = 200 };
 
 /* One method's time and results. */
 struct timed {
@@ -249,9 +249,9 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
     const struct csr *A = &m->csr;
     if (A->imag || A->rows != A->cols || !A->rows)
         return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
-    if (A->rows <= STEP_MOST) return force || csr_finite(A, "eliminate", e);
+    if (A->rows <= LU_STEPS_MOST) return force || csr_finite(A, "eliminate", e);
     return fail(e, E_LIMIT, "%s has %s; `lu step` accepts matrices of up to %d", m->name, how_many(A->rows, "row").text,
-                +STEP_MOST);
+                +LU_STEPS_MOST);
 }
 
 bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err *e)

@@ -5,6 +5,7 @@
 #include "formats/format.h"
 #include "session/front.h"
 #include "session/holding.h"
+#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "session/predicted.h"
 #include "base/text.h"
@@ -73,7 +74,9 @@ static char *show_touch(const struct tracing *v, int64_t k, char *out, size_t si
 static void out_head(struct out *o, const struct tracing *v)
 {
     out_str(o, "matrix", NULL, v->matrix->name);
-    out_str(o, "kernel", NULL, v->kernel->name);
+    out_str(o, "kernel", NULL, v->name);
+    out_num(o, "lu_column", NULL, v->kernel ? NAN : (double)v->lu.column, NULL);
+    out_num(o, "lu_b", NULL, v->kernel ? NAN : v->lu.b, NULL);
     out_str(o, "precision", NULL, type_name(v->real));
     out_int(o, "launch", NULL, v->t.launch);
     out_int(o, "block", NULL, v->t.block);
@@ -255,12 +258,24 @@ static char *show_which(const char *what, int64_t k, int64_t n, char *out, size_
 
 enum { HEAD_MOST = 100 }; /* largest width of a line, in columns */
 
+/* "csr-scalar on A, 9 nonzeros, fp64:" or "lu-paper on A, column 2 of 0..5, tiles of 8 x 8, fp64:" */
+static void say_what(const struct tracing *v, char *out, size_t size)
+{
+    char column[64];
+    if (v->kernel)
+        snprintf(out, size, "%s on %s, %s, %s:", v->name, v->matrix->name, how_many(v->matrix->csr.nnz, "nonzero").text,
+                 type_name(v->real));
+    else
+        snprintf(out, size, "%s on %s, %s, tiles of %d x %d, %s:", v->name, v->matrix->name,
+                 show_which("column", v->lu.column, v->matrix->csr.rows, column, sizeof column), v->lu.b, v->lu.b,
+                 type_name(v->real));
+}
+
 static void say_head(struct out *o, const struct tracing *v)
 {
     const struct scope_launch *l = &v->t.scope.launch[v->t.launch];
     char launch[64], block[64], warp[64], what[256], where[320];
-    snprintf(what, sizeof what, "%s on %s, %s, %s:", v->kernel->name, v->matrix->name,
-             how_many(v->matrix->csr.nnz, "nonzero").text, type_name(v->real));
+    say_what(v, what, sizeof what);
     snprintf(where, sizeof where, "%s, %s, %s, %s", tracing_function(v),
              show_which("launch", v->t.launch, v->t.scope.nlaunches, launch, sizeof launch),
              show_which("block", v->t.block, l->blocks, block, sizeof block),
@@ -318,13 +333,30 @@ static bool range_of(const struct args *a, struct out *o, const struct tracing *
     return fail(e, E_USAGE, "`to %lld` is outside %lld .. %lld", (long long)*to, (long long)*from, (long long)last);
 }
 
+/* `column` and `b` belong to LU methods. */
+static bool lu_arguments(const struct args *a, struct trace_request *w, struct err *e)
+{
+    static const char *const words[] = {"column", "b"};
+    int64_t b = 0;
+    for (int i = 0; w->kernel && i < COUNT(words); i++)
+        if (arg(a, words[i]))
+            return fail(e, E_USAGE, "`%s` is for LU methods; %s is a kernel", words[i], w->kernel->name);
+    if (w->kernel) return true;
+    w->lu = (struct traced_lu){.method = lu_find(arg(a, "kernel")), .column = -1};
+    if (!not_negative(a, "column", INT64_MAX, &w->lu.column, e) || !not_negative(a, "b", INT32_MAX, &b, e))
+        return false;
+    w->lu.b = (int)b;
+    return b || !arg(a, "b") || fail(e, E_USAGE, "b is 0: give a power of two");
+}
+
 static bool begin(struct session *s, const struct args *a, struct err *e)
 {
     struct trace_request w = {.matrix = session_matrix(s, arg(a, "of"), e),
                               .kernel = kernel_find(arg(a, "kernel")),
                               .real = arg_precision(a)};
     int64_t param[PARAMS_MAX], launch = -1, warp = 0;
-    if (!w.matrix || !arg_params(a, w.kernel->format->params, param, e)) return false;
+    if (!w.matrix || !lu_arguments(a, &w, e)) return false;
+    if (w.kernel && !arg_params(a, w.kernel->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
     if (!not_negative(a, "launch", INT32_MAX, &launch, e) || !not_negative(a, "warp", INT32_MAX, &warp, e) ||
         !not_negative(a, "block", INT64_MAX, &w.block, e))
@@ -332,7 +364,7 @@ static bool begin(struct session *s, const struct args *a, struct err *e)
     w.launch = (int)launch;
     w.warp = (int)warp;
     if (tracing_begin(s, &w, e)) return true;
-    refusal_without_force(e, w.kernel->format->name, w.real, true);
+    if (w.kernel) refusal_without_force(e, w.kernel->format->name, w.real, true);
     return false;
 }
 
@@ -349,18 +381,27 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_trace = {
     .name = "trace",
-    .grammar = "GPU_KERNEL [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [step N] [to N] [f32|f64] [view]",
+    .grammar = "KERNEL_OR_METHOD [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [column N] [b N] [step N] [to N] "
+               "[f32|f64] "
+               "[view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
-    .help = "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"
-            "the lanes of a warp do together: one load, store, atomic, shuffle or barrier. For each step, the table\n"
-            "shows the source line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors\n"
-            "requested, how many of them this warp had fetched before (refetch), and the elements. The default is\n"
-            "warp 0 of block 0 of the launch with the most work. `step N` and `to N` select the steps that are\n"
-            "printed. PARAMS are the parameters of the kernel's format. view (or `view trace` afterwards) opens a\n"
-            "full screen for stepping forwards and backwards; the views spy and layout highlight the lanes' elements.\n"
-            "warpspy --json has every lane's element, row and column.\n"
-            "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
-            "    trace sell 4 step 10 to 30 f32",
+    .help =
+        "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"
+        "the lanes of a warp do together: one load, store, atomic, shuffle or barrier. For each step, the table\n"
+        "shows the source line, the active lanes (mask, lane 0 is the lowest bit), the number of 32-byte sectors\n"
+        "requested, how many of them this warp had fetched before (refetch), and the elements. The default is\n"
+        "warp 0 of block 0 of the launch with the most work. `step N` and `to N` select the steps that are\n"
+        "printed. PARAMS are the parameters of the kernel's format. view (or `view trace` afterwards) opens a\n"
+        "full screen for stepping forwards and backwards; the views spy and layout highlight the lanes' elements.\n"
+        "warpspy --json has every lane's element, row and column.\n"
+        "lu-paper, the LU method of the paper, is traced for one column k of the factorisation. Launch 0 finds the\n"
+        "pivot and swaps it to the diagonal; launch 1 exchanges the other elements of the two rows, which gives\n"
+        "row k of U, and divides column k of L; launch 2 updates the part that is still to be eliminated. The\n"
+        "default is launch 0. `column` is k, by default the column that `lu step` does next; `b` is the width of a\n"
+        "tile. Rows are counted in the order in which the exchanges of the columns before k left them.\n"
+        "    trace csr-scalar; trace ell of A block 2 warp 1 view\n"
+        "    trace sell 4 step 10 to 30 f32\n"
+        "    gen dense 12; trace lu-paper column 3 launch 2 b 4",
     .run = run_trace,
 };
 

@@ -8,6 +8,7 @@
 
 #include "base/array.h"
 #include "machine/lu_ops.h"
+#include "machine/microscope.h"
 
 struct err;
 
@@ -68,6 +69,9 @@ struct lu_method {
     /* size of the work memory on the device, in addition to A, piv and info; NULL: none */
     bool (*work)(struct lu *v, int64_t *bytes, struct err *e);
     bool (*factor)(struct lu *v, struct err *e); /* queue the factorisation of v->A; sets v->piv and v->info */
+    /* Queue the launches of column k alone, which `factor` queues for each column. NULL: the method does not work
+       column by column. */
+    void (*step)(struct lu *v, int64_t k);
 };
 extern const struct lu_method *const lu_methods[]; /* terminated by NULL, in the order of lus.def */
 extern const struct registry lu_registry;
@@ -112,6 +116,8 @@ int64_t lu_bytes(int64_t n, enum type real);
 
 /* ---- the textbook algorithm, one column per step, for display ---- */
 
+enum { LU_STEPS_MOST = 512 }; /* maximum number of rows of a matrix that is stepped through */
+
 struct lu_steps {
     int64_t n, k; /* number of columns that are done */
     /* n * n, column by column: the first k columns and rows hold L and U; the other rows and columns hold the part that
@@ -127,6 +133,19 @@ bool lu_steps_new(struct lu_steps **s, const struct csr *A, struct err *e);
 /* Go to the state after k columns, 0 .. n. A step back recomputes the state from A. */
 void lu_steps_to(struct lu_steps *s, int64_t k);
 void lu_steps_free(struct lu_steps *s);
+
+/* ---- one column on the emulator, for the microscope ---- */
+
+struct lu_column {
+    struct lu *v; /* owned */
+    int64_t k;
+};
+/* Prepare to do column k of A after columns 0 .. k-1 are done; o names the emulator and a method that has `step`. A
+   must outlive c. Fails like lu_begin, with E_USAGE if A has no column k, and with E_LIMIT if A has more than
+   LU_STEPS_MOST rows. lu_column_free accepts an empty struct. */
+bool lu_column_begin(struct lu_column *c, const struct csr *A, int64_t k, const struct lu_options *o, struct err *e);
+struct watched lu_column_watched(struct lu_column *c); /* c must outlive the result */
+void lu_column_free(struct lu_column *c);
 
 /* For lu_NAME.c: end the previous part and begin this part. The value LU_PARTS only ends the previous part. */
 bool lu_part(struct lu *v, enum lu_part part, struct err *e);

@@ -3,13 +3,17 @@
 #include "lu.h"
 #include "base/watch.h"
 
+static void step(struct lu *v, int64_t k)
+{
+    v->ops->paper(v->dev, (struct lu_at){v->A, v->n, v->piv, v->info}, k, v->b);
+}
+
 static bool factor(struct lu *v, struct err *e)
 {
-    struct lu_at A = {v->A, v->n, v->piv, v->info};
-    v->ops->begin(v->dev, A);
+    v->ops->begin(v->dev, (struct lu_at){v->A, v->n, v->piv, v->info});
     for (int64_t k = 0; k < v->n; k++) {
         if (!watch_tick(v->watch, "lu-paper", k, v->n, e)) return false;
-        v->ops->paper(v->dev, A, k, v->b);
+        step(v, k);
     }
     return true;
 }
@@ -32,4 +36,5 @@ const struct lu_method lu_paper = {
     .width = width,
     .width_most = 32,
     .factor = factor,
+    .step = step,
 };

@@ -110,8 +110,10 @@ struct scope_launch {
 
 /* Data that counting and tracing have in common. */
 struct scope {
-    const struct kernel *kernel;
-    const struct stored *of;
+    const char *name;            /* of the kernel or of the method, for messages */
+    const struct kernel *kernel; /* the SpMV kernel; NULL: the launches of another method */
+    const struct stored *of;     /* the matrix that `kernel` multiplies by; NULL if `kernel` is NULL */
+    int64_t rows;                /* of the matrix */
     int narrays, nsites, nlaunches;
     struct scope_array array[SCOPE_ARRAYS];
     struct access_site site[SCOPE_SITES];
@@ -121,8 +123,28 @@ struct scope {
 /* The cost of request r at one of the sites of s. */
 void facts_of(const struct scope *s, const struct request *r, struct request_facts *facts);
 /* The position in the matrix that element i of array a stands for. For a slot of a matrix array, this is a row and a
-   column; for x, column i; for y, row i. For any other array, the result is -1, -1. */
+   column; for an array with ROLE_SQUARE, the entry's row and column; for x, column i; for y, row i. For any other
+   array, the result is -1, -1. */
 struct place scope_element(const struct scope *s, int a, int64_t i);
+
+/* ---- launches to watch ---- */
+
+/* Launches on the emulator: those of an SpMV kernel, or those of another method, such as a step of LU. */
+struct watched {
+    const char *name;            /* of the kernel or of the method */
+    const struct kernel *kernel; /* NULL: another method, which has no M */
+    const struct mat *M;
+    struct device *dev; /* the emulator */
+    int64_t rows;       /* of the matrix */
+    bool together;      /* blocks depend on earlier blocks, so all blocks must run, in order, even if few are watched */
+    /* Put the data into the state that the launches expect; nothing that this function launches is watched. NULL: the
+       launches leave their input as it is. */
+    bool (*prepare)(const struct watched *of, struct err *e);
+    bool (*queue)(const struct watched *of, struct err *e); /* queue the launches; they may run several times */
+    void *user;
+};
+/* The launches of k for y = A x with x all ones. M must be on the emulator. */
+struct watched watched_kernel(const struct kernel *k, const struct mat *M);
 
 /* ---- one warp, step by step ---- */
 
@@ -138,14 +160,13 @@ struct trace {
 };
 enum { TRACE_MOST = 1 << 16 };
 
-/* Trace one warp of k on M, which must be on the emulator, for y = A x with x all ones. launch -1: the launch with the
-   most threads. Fails with E_USAGE if there is no such launch, block or warp. Also fails if the emulator finds an
-   error, if the user cancels, or if memory runs out. */
-bool trace_warp(const struct kernel *k, const struct mat *M, int launch, int64_t block, int warp, struct watch *w,
-                struct trace *out, struct err *e);
+/* Trace one warp of the launches. launch -1: the launch with the most threads. Fails with E_USAGE if there is no such
+   launch, block or warp. Also fails if the emulator finds an error, if the user cancels, or if memory runs out. */
+bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, struct watch *w, struct trace *out,
+                struct err *e);
 void trace_free(struct trace *t);
 
-/* ---- whole kernels ---- */
+/* ---- whole launches ---- */
 
 /* Totals of one array or one access site, over the watched blocks. */
 struct tally {
@@ -176,7 +197,7 @@ struct counts {
 };
 
 /* Receives the requests of watched blocks. The warps come one after another, and the requests of each warp come in
-   order. The calls are made on the thread that called count_kernel. */
+   order. The calls are made on the thread that called count_launches. */
 struct scope_sink {
     void (*request)(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
                     const struct request_facts *facts);
@@ -184,9 +205,12 @@ struct scope_sink {
     void *user;
 };
 
-/* Count the memory traffic of k on M, which must be on the emulator. sample: approximate number of blocks per launch to
+/* Count the memory traffic of the launches. sample: approximate number of blocks per launch to
    watch, evenly spaced with a random start; 0: all blocks. If blocks depend on one another, all blocks run even if only
    some are watched. `sink` may be NULL; in that case, host threads run blocks in parallel if the kernel allows it. */
+bool count_launches(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
+                    struct counts *out, struct err *e);
+/* count_launches for watched_kernel(k, M) */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
 /* to += scale * t, rounded to integers. */

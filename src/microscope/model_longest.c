@@ -83,11 +83,12 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
 {
     const struct scope_launch *l = &v->scope->launch[launch];
     int64_t warps = (l->threads + LANES - 1) / LANES;
+    struct watched of = watched_kernel(v->out->kernel, v->M);
     struct trace t;
     struct request_facts f;
     struct workload *out = mem_zero(1, sizeof *out, "the work of a warp", e);
     struct watching *one = out ? mem_zero(1, sizeof *one, "the microscope", e) : NULL;
-    bool ok = one && trace_warp(v->out->kernel, v->M, launch, warp / warps, (int)(warp % warps), watch, &t, e);
+    bool ok = one && trace_warp(&of, launch, warp / warps, (int)(warp % warps), watch, &t, e);
     if (ok) {
         *out = (struct workload){.kernel = v->out->kernel};
         *one = (struct watching){.M = v->M, .A = v->A, .sms = 1, .out = out, .launch = -1, .row = -1};

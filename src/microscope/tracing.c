@@ -1,9 +1,9 @@
 /* Traces a warp once and keeps totals per step, so that any step can be shown immediately. */
 #include "tracing.h"
 #include "matrix/csr.h"
-#include "machine/mat.h"
 #include "base/mem.h"
 #include "base/watch.h"
+#include "formats/stored.h"
 
 #include <string.h>
 
@@ -57,7 +57,7 @@ static bool on_slots(const struct tracing *v, const struct request *r)
 {
     const struct scope *s = &v->t.scope;
     int array = s->site[r->site].array;
-    if (array < 0 || s->array[array].stored < 0) return false;
+    if (array < 0 || (s->array[array].stored < 0 && s->array[array].role != ROLE_SQUARE)) return false;
     return scope_element(s, array, r->at[__builtin_ctz(r->mask)]).kind != SLOT_POINTER;
 }
 
@@ -158,14 +158,13 @@ static double work_of(const struct trace *t)
 }
 
 /* Trace the first warp of the launch with the most global accesses. */
-static bool busiest_launch(const struct kernel *k, const struct mat *M, struct watch *watch, struct trace *t,
-                           struct err *e)
+static bool busiest_launch(const struct watched *of, struct watch *watch, struct trace *t, struct err *e)
 {
-    if (!trace_warp(k, M, -1, 0, 0, watch, t, e)) return false;
+    if (!trace_warp(of, -1, 0, 0, watch, t, e)) return false;
     for (int l = 0, largest = t->launch, n = t->scope.nlaunches; l < n; l++) {
         struct trace other;
         if (l == largest || !t->scope.launch[l].blocks) continue;
-        if (!trace_warp(k, M, l, 0, 0, watch, &other, e)) return trace_free(t), false;
+        if (!trace_warp(of, l, 0, 0, watch, &other, e)) return trace_free(t), false;
         bool better = work_of(&other) > work_of(t);
         trace_free(better ? t : &other);
         if (better) *t = other;
@@ -174,28 +173,29 @@ static bool busiest_launch(const struct kernel *k, const struct mat *M, struct w
 }
 
 /* Trace the warp; if launch is -1, trace a warp of the launch with the most global accesses. */
-static bool trace_launch(const struct kernel *k, const struct mat *M, const struct warp_at *at, struct watch *watch,
-                         struct trace *t, struct err *e)
+static bool trace_launch(const struct watched *of, const struct warp_at *at, struct watch *watch, struct trace *t,
+                         struct err *e)
 {
     int launch = at->launch;
     if (launch < 0) {
-        if (!busiest_launch(k, M, watch, t, e)) return false;
+        if (!busiest_launch(of, watch, t, e)) return false;
         if (!at->block && !at->warp) return true;
         launch = t->launch;
         trace_free(t);
     }
-    return trace_warp(k, M, launch, at->block, at->warp, watch, t, e);
+    return trace_warp(of, launch, at->block, at->warp, watch, t, e);
 }
 
-struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
+struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum type real, const struct warp_at *at,
                             struct watch *w, struct err *e)
 {
     struct tracing *v = mem_zero(1, sizeof *v, "a trace", e);
     if (!v) return NULL;
     v->A = A;
-    v->kernel = k;
-    v->real = M->of->real;
-    if (trace_launch(k, M, at, w, &v->t, e) && sum_up(v, w, e)) return v;
+    v->name = of->name;
+    v->kernel = of->kernel;
+    v->real = real;
+    if (trace_launch(of, at, w, &v->t, e) && sum_up(v, w, e)) return v;
     tracing_free(v);
     return NULL;
 }
@@ -299,6 +299,7 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     at.has_index = p->array >= 0;
     at.index = at.has_index ? v->t.step[step].at[lane] : -1;
     struct place here = scope_element(&v->t.scope, p->array, at.index);
+    if (here.kind == SLOT_POINTER && !v->kernel) return at; /* in LU, lanes do not stay at one row */
     struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
     bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
     bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;

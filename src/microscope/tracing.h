@@ -35,12 +35,21 @@ struct trace_step {
 struct matrix;
 struct product;
 
+/* The step of an LU method that was traced. */
+struct traced_lu {
+    const struct lu_method *method; /* NULL: the trace is of an SpMV kernel */
+    int64_t column;                 /* columns 0 .. column - 1 were done before the step */
+    int b;                          /* width of a tile */
+};
+
 /* A trace, and the chosen step and lane. */
 struct tracing {
-    const struct csr *A; /* not owned */
-    const struct kernel *kernel;
-    struct matrix *matrix; /* the matrix and its product, set by the session and not used here */
-    const struct product *product;
+    const struct csr *A;           /* not owned */
+    const char *name;              /* of the kernel or of the LU method */
+    const struct kernel *kernel;   /* NULL: an LU method */
+    struct matrix *matrix;         /* these three are set by the session and not used here */
+    const struct product *product; /* NULL: an LU method */
+    struct traced_lu lu;
     enum type real;
     struct trace t;
     struct trace_step *step; /* t.nsteps of them */
@@ -55,9 +64,10 @@ struct warp_at {
     int64_t block;
     int warp;
 };
-/* Trace a warp of k on A, which is stored on the emulator as M. A and M->of must outlive the trace. Returns NULL if
-   there is no such block, warp or launch (E_USAGE), if there is not enough memory, or if the user cancelled. */
-struct tracing *tracing_new(const struct kernel *k, const struct csr *A, const struct mat *M, const struct warp_at *at,
+/* Trace a warp of launches that work on A with values of type `real`. A and, if there is one, of->M->of must outlive
+   the trace. Returns NULL if there is no such block, warp or launch (E_USAGE), if there is not enough memory, or if the
+   user cancelled. */
+struct tracing *tracing_new(const struct watched *of, const struct csr *A, enum type real, const struct warp_at *at,
                             struct watch *w, struct err *e);
 void tracing_free(struct tracing *v); /* NULL is fine */
 

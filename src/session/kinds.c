@@ -125,6 +125,22 @@ static void list_gpu_kernels(const struct session *s, const struct args *a, give
         if (is_emulated(kernels[i])) give(user, kernels[i]->name);
 }
 
+/* What `trace` takes: a kernel, or an LU method that works column by column. */
+static void list_traced(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    list_gpu_kernels(s, a, give, user);
+    for (int i = 0; lu_methods[i]; i++)
+        if (lu_methods[i]->step) give(user, lu_methods[i]->name);
+}
+
+static const char *value_traced(const struct session *s, const char *text)
+{
+    const struct named *k = registry_find(&kernel_registry, text);
+    const struct lu_method *lu = lu_find(text);
+    (void)s;
+    return k ? k->name : lu && lu->step ? lu->name : NULL;
+}
+
 static void list_modeled_kernels(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -317,6 +333,8 @@ const struct kind kinds[] = {
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},
     {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN},
+    {"KERNEL_OR_METHOD", "kernel", "a kernel or an LU method that works column by column", NULL, NULL, value_traced,
+     list_traced, KIND_PLAIN},
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN},
     {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN},

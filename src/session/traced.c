@@ -1,9 +1,10 @@
-/* Makes the trace that the session keeps: gets the stored matrix, traces a warp, and finds the elements and slots that
-   views highlight. */
+/* Makes the trace that the session keeps: gets the stored matrix or the column of an LU method, traces a warp, and
+   finds the elements and slots that views highlight. */
 #include "traced.h"
 #include "base/screen_lock.h"
 #include "base/err.h"
 #include "formats/format.h"
+#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "product.h"
 #include "microscope/tracing.h"
@@ -28,26 +29,62 @@ static bool can_trace(const struct trace_request *w, const struct device *emu, s
                 k->format->name, *others ? others : "none");
 }
 
-static struct tracing *trace_of(struct session *s, const struct trace_request *w, struct err *e)
+/* The launches of an LU method follow one another, so the default is the first one. */
+static struct tracing *trace_launches(struct session *s, const struct trace_request *w, const struct watched *of,
+                                      struct err *e)
 {
-    struct device *emu = session_device(s, "emu", e);
-    if (!emu || !can_trace(w, emu, e)) return NULL;
+    const struct warp_at at = {w->launch < 0 && !w->kernel ? 0 : w->launch, w->block, w->warp};
+    bool gave = screen_lock_give();
+    struct tracing *v = tracing_new(of, &w->matrix->csr, w->real, &at, &s->watch, e);
+    screen_lock_back(gave);
+    if (v) v->matrix = w->matrix;
+    return v;
+}
+
+static struct tracing *trace_kernel(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
+{
+    if (!can_trace(w, emu, e)) return NULL;
     const struct kernel *k = w->kernel;
     const int64_t *param = w->param ? w->param : k->param;
     struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return NULL;
     const struct mat *M = session_mat(s, p, emu, e);
-    const struct warp_at at = {w->launch, w->block, w->warp};
-    bool gave = screen_lock_give();
-    struct tracing *v = M ? tracing_new(k, &w->matrix->csr, M, &at, &s->watch, e) : NULL;
+    if (!M) return NULL;
+    const struct watched of = watched_kernel(k, M);
+    struct tracing *v = trace_launches(s, w, &of, e);
+    if (v) v->product = p;
+    return v;
+}
+
+/* The column that `lu step` does next, or the last column if `lu step` has done all columns. */
+static int64_t next_column(const struct session *s, const struct csr *A)
+{
+    int64_t next = s->lu && s->lu->of == A ? s->lu->k : 0;
+    return next < A->rows ? next : A->rows - 1;
+}
+
+/* NaN and inf are accepted: of all accesses, only the row of the pivot depends on values. */
+static struct tracing *trace_lu(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
+{
+    const struct csr *A = &w->matrix->csr;
+    const struct lu_options o = {.method = w->lu.method, .dev = emu, .real = w->real, .b = w->lu.b, .force = true};
+    int64_t k = w->lu.column < 0 ? next_column(s, A) : w->lu.column;
+    struct lu_column column;
+    bool gave = screen_lock_give(), begun = lu_column_begin(&column, A, k, &o, e);
     screen_lock_back(gave);
-    if (v) v->matrix = w->matrix, v->product = p;
+    if (!begun) return NULL;
+    const struct watched of = lu_column_watched(&column);
+    struct tracing *v = trace_launches(s, w, &of, e);
+    if (v) v->lu = (struct traced_lu){w->lu.method, k, column.v->b};
+    lu_column_free(&column);
     return v;
 }
 
 bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e)
 {
-    struct tracing *v = trace_of(s, w, e);
+    struct device *emu = session_device(s, "emu", e);
+    if (!emu) return false;
+    struct tracing *v = w->kernel ? trace_kernel(s, w, emu, e) : trace_lu(s, w, emu, e);
     if (!v) return false;
     if (s->trace) v->lane = s->trace->lane;
     tracing_open(v, 0);
@@ -62,7 +99,7 @@ int traced_elements(const struct session *s, const struct matrix *m, struct plac
 {
     const struct tracing *v = s->trace;
     int n = 0;
-    if (!v || v->matrix != m || !v->t.nsteps) return 0;
+    if (!v || v->matrix != m || !v->t.nsteps || !v->product) return 0;
     for (int l = 0; l < LANES; l++) {
         struct lane_at at = tracing_lane(v, v->at, l);
         bool skip = at.row < 0 || at.col < 0 || at.padding;
@@ -75,7 +112,7 @@ int traced_elements(const struct session *s, const struct matrix *m, struct plac
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i)
 {
     const struct tracing *v = s->trace;
-    if (!v || !v->t.nsteps || &v->product->S != S) return false;
+    if (!v || !v->t.nsteps || !v->product || &v->product->S != S) return false;
     const struct request *r = &v->t.step[v->at];
     int array = tracing_site(v, v->at)->array;
     if (array < 0 || v->t.scope.array[array].stored != a) return false;

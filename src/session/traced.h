@@ -8,25 +8,27 @@
 #include "base/array.h"
 #include "matrix.h"
 #include "machine/microscope.h"
+#include "microscope/tracing.h"
 #include "session.h"
 #include "formats/stored.h"
 
 struct out;
 struct session;
-struct tracing;
 
+/* What to trace: a kernel, or a column of an LU method. */
 struct trace_request {
     struct matrix *matrix;
-    const struct kernel *kernel;
+    const struct kernel *kernel; /* NULL: the LU method lu.method */
     enum type real;
     const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
-    int launch;           /* -1: the launch with the most work */
+    int launch;           /* -1: the launch with the most work; for an LU method, launch 0 */
     int64_t block;
     int warp;
+    struct traced_lu lu; /* column -1: the column that `lu step` does next; b 0: the default */
 };
 
 /* Trace a warp on the emulator and replace s->trace; on failure, s->trace is unchanged. E_USAGE: there is no such
-   block, warp or launch. E_UNSUPPORTED: the emulator cannot run the kernel, or the matrix is complex. */
+   block, warp, launch or column. E_UNSUPPORTED: the emulator cannot run the kernel, or the matrix is complex. */
 bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e);
 
 /* ---- for the views that draw the matrix or its formats ---- */

@@ -222,6 +222,8 @@ static const struct {
 } fitting[] = {
     {"trace ", "csr-vector", "csr-serial"},
     {"trace csr-vector ", "A", "emu"},
+    {"trace lu", "lu-paper", "lu-serial"},
+    {"trace lu-paper A ", "column", "emu"},
     {"count ", "csr-scalar", "csr-openmp"},
     {"explain ", "csr-vector", "csr-serial"},
     {"solve ", "cg", "csr"},

@@ -291,6 +291,129 @@ static void test_steps(void **state)
     csr_free(&A);
 }
 
+/* ---- one column on the emulator ---- */
+
+static bool methods_column(const struct lu_method *m)
+{
+    return m->step && lu_runs_on(m, device_open("emu", NULL));
+}
+
+/* The launches of column k turn the state after k columns into the state after k + 1 columns. */
+static void check_columns(const struct csr *A, const struct lu_method *m, enum type real)
+{
+    struct err e = {0};
+    struct lu_options o = {.method = m, .dev = device_open("emu", &e), .real = real, .b = 4};
+    struct lu_steps *s = NULL;
+    double got[12 * 12];
+    assert_true(lu_steps_new(&s, A, &e));
+    for (int64_t k = 0; k < 12; k++) {
+        struct lu_column c;
+        int pivot;
+        if (!lu_column_begin(&c, A, k, &o, &e)) fail_msg("%s, column %d: %s", m->name, (int)k, e.text);
+        struct watched of = lu_column_watched(&c);
+        assert_true(of.prepare(&of, &e) && of.queue(&of, &e) && of.dev->ops->sync(of.dev, &e));
+        assert_true(lu_get(c.v, got, &e) && of.dev->ops->get(of.dev, &pivot, c.v->piv + k, sizeof pivot, &e));
+        lu_steps_to(s, k + 1);
+        for (int i = 0; i < 144; i++)
+            if (got[i] != s->a[i]) fail_msg("%s, column %d: element %d is %g", m->name, (int)k, i, got[i]);
+        assert_int_equal(pivot, s->pivot);
+        lu_column_free(&c);
+    }
+    lu_steps_free(s);
+}
+
+static void test_columns(void **state)
+{
+    (void)state;
+    int columns = 0;
+    double lu[144];
+    int row[12];
+    for (int zero = -1; zero < 12; zero += 12) /* U(zero, zero) is 0; -1: no pivot is 0 */
+        for (int m = 0; lu_methods[m]; m++)
+            for (int r = 0; r < COUNT(reals) && methods_column(lu_methods[m]); r++) {
+                struct csr A;
+                lu_exact(&A, 12, zero, 5, lu, row);
+                check_columns(&A, lu_methods[m], reals[r]);
+                csr_free(&A);
+                columns++;
+            }
+    assert_true(columns > 0);
+}
+
+static void test_columns_refused(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *line, *says;
+    } refused[] = {
+        {"trace lu-paper column 9", "there is no column 9: the columns are 0 .. 8"},
+        {"trace lu-paper column -1", "`column -1` is negative"},
+        {"trace lu-paper b 3", "b is 3, but it must be a power of two from 1 to 32"},
+        {"trace lu-paper b 0", "b is 0: give a power of two"},
+        {"trace lu-paper launch 3", "lu-paper has no launch 3: its launches are 0 .. 2"},
+        {"trace lu-paper column 8 launch 2", "its launches are 0 .. 1"},
+        {"trace lu-paper block 1", "lu-paper has no block 1: its blocks are 0 .. 0"},
+        {"trace lu", "is not a kernel or an LU method that works column by column"},
+        {"trace csr-scalar column 2", "`column` is for LU methods; csr-scalar is a kernel"},
+        {"trace ell b 8", "`b` is for LU methods; ell is a kernel"},
+        {"count lu-paper", "`lu-paper` after `count` is unknown"},
+        {"gen dense 3 4; trace lu-paper", "3 rows and 4 columns"},
+        {"gen dense 0; trace lu-paper", "no rows"},
+        {"gen poisson2d 30; trace lu-paper", "the matrix has 900 rows"},
+        {"load tests/golden/complex.mtx; trace lu-paper", "complex"},
+    };
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 9"));
+    for (int i = 0; i < COUNT(refused); i++)
+        if (talk_line(&t, refused[i].line) || !strstr(t.err, refused[i].says))
+            fail_msg("%s: \"%s\" does not say \"%s\"", refused[i].line, t.err, refused[i].says);
+    talk_close(&t);
+}
+
+static bool begin_column(const void *user, struct err *e)
+{
+    const struct failing *f = user;
+    struct lu_column c;
+    bool ok = lu_column_begin(&c, &f->A, 7, &f->o, e);
+    if (ok) lu_column_free(&c);
+    return ok;
+}
+
+static void test_failing_columns(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct failing f = {.o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = T_F32}};
+    lu_random(&f.A, 40, 2);
+    assert_true(fail_each(begin_column, &f) >= 5);
+    csr_free(&f.A);
+}
+
+/* In tiles of 32 x 32, a warp is a column of the tile. One warp of the block loads the tile's part of the pivot row and
+   of the pivot column; each warp loads and stores its part of the trailing matrix once. */
+static void test_pivots_are_staged(void **state)
+{
+    (void)state;
+    static struct counts c;
+    struct err e = {0};
+    struct csr A;
+    lu_random(&A, 65, 2);
+    struct lu_options o = {.method = lu_find("lu-paper"), .dev = device_open("emu", &e), .real = T_F64, .b = 32};
+    struct lu_column column;
+    assert_true(lu_column_begin(&column, &A, 0, &o, &e));
+    struct watched of = lu_column_watched(&column);
+    assert_true(count_launches(&of, 0, NULL, NULL, &c, &e));
+    assert_string_equal(c.scope.launch[2].function, "lu_paper_update");
+    assert_int_equal(c.scope.launch[2].blocks, 4);
+    assert_int_equal(counts_of(&c, ACCESS_LOAD, -1, 2).requests, 4 * (1 + 1 + 32));
+    assert_int_equal(counts_of(&c, ACCESS_STORE, -1, 2).requests, 4 * 32);
+    assert_int_equal(counts_of(&c, ACCESS_SHARED_STORE, -1, 2).requests, 4 * 2);
+    assert_int_equal(counts_of(&c, ACCESS_SHARED_LOAD, -1, 2).requests, 4 * 2 * 32);
+    lu_column_free(&column);
+    csr_free(&A);
+}
+
 /* ---- the command ---- */
 
 static void test_command(void **state)
@@ -429,16 +552,29 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes),           cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_singular),        cmocka_unit_test(test_growth),
-        cmocka_unit_test(test_solutions),       cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_widths),          cmocka_unit_test(test_pivots),
-        cmocka_unit_test(test_refused),         cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_calls),   cmocka_unit_test(test_budget),
-        cmocka_unit_test(test_steps),           cmocka_unit_test(test_command),
-        cmocka_unit_test(test_command_refuses), cmocka_unit_test(test_command_json),
-        cmocka_unit_test(test_command_steps),   cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_growth),
+        cmocka_unit_test(test_solutions),
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_widths),
+        cmocka_unit_test(test_pivots),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_calls),
+        cmocka_unit_test(test_budget),
+        cmocka_unit_test(test_steps),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_command_refuses),
+        cmocka_unit_test(test_command_json),
+        cmocka_unit_test(test_command_steps),
+        cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_columns),
+        cmocka_unit_test(test_columns_refused),
+        cmocka_unit_test(test_failing_columns),
+        cmocka_unit_test(test_pivots_are_staged),
     };
     return cmocka_run_group_tests_name("lu", tests, NULL, NULL);
 }

@@ -2,9 +2,11 @@
    compared with its counts. Other tests check keys forwards and backwards, the elements that other views highlight, and
    refusals. */
 #include "kits/talk.h"
+#include "commands/cmd_lu.h"
 #include "machine/device.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
+#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
 #include "session/product.h"
@@ -91,6 +93,12 @@ static const struct exact {
      {"load val 1ff 3 0 72 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)", "load col 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "load x 1ff 1 0 32 0 | 0(0,0) 1(0,1) 1(1,1) 2(1,2)", "load row 1ff 2 0 36 0 | 0(0,0) 1(0,1) 2(1,1) 3(1,2)",
       "atomic y 1ff 3 0 32 0 | 0(0,-) 0(0,-) 1(1,-) 1(1,-)"}},
+    {"trace lu-paper launch 2 b 2", /* slot 4 j + i is row i, column j; the block updates rows and columns 1 and 2 */
+     {"load A 3 1 0 16 0 | 1(1,0) 2(2,0)", "shared store col 3 0 0 16 0 | 0(-,-) 1(-,-)",
+      "load A 3 2 0 16 0 | 4(0,1) 8(0,2)", "shared store row 3 0 0 16 0 | 0(-,-) 1(-,-)", "barrier  f 0 0 0 0 |",
+      "shared load col f 0 0 32 0 | 0(-,-) 1(-,-) 0(-,-) 1(-,-)",
+      "shared load row f 0 0 32 0 | 0(-,-) 0(-,-) 1(-,-) 1(-,-)", "load A f 2 2 32 0 | 5(1,1) 6(2,1) 9(1,2) 10(2,2)",
+      "store A f 2 2 32 0 | 5(1,1) 6(2,1) 9(1,2) 10(2,2)"}},
 };
 
 /* In csc, the lane of column 3 reads the end pointer of the column. */
@@ -210,12 +218,29 @@ static void ignore(void *user, const struct scope *s, int64_t block, int warp, c
     (void)user, (void)s, (void)block, (void)warp, (void)r, (void)f;
 }
 
+/* The totals of all sites: requests and bytes of global memory, everything else of all accesses. */
+static struct tally sum_of(const struct counts *c)
+{
+    struct tally sum = {0};
+    for (int t = 0; t < ACCESS_KINDS; t++) {
+        struct tally x = counts_of(c, (enum access_kind)t, -1, -1);
+        if (accesses_global((enum access_kind)t)) sum.requests += x.requests, sum.bytes += x.bytes;
+        sum.sectors += x.sectors;
+        sum.padding += x.padding;
+        sum.wavefronts += x.wavefronts;
+        sum.wavefronts_least += x.wavefronts_least;
+        sum.contended += x.contended;
+        sum.lanes += x.lanes;
+    }
+    return sum;
+}
+
 /* All warps of all launches together give the counts of count_kernel. */
 static void check_kernel(struct session *s, const struct kernel *k, enum type real)
 {
     struct err e = {0};
     struct trace_request w = {.matrix = s->current, .kernel = k, .real = real, .launch = -1};
-    struct tally sum = {0}, want = {0};
+    struct tally sum = {0};
     static struct counts c;
     if (!tracing_begin(s, &w, &e)) {
         if (e.code == E_INPUT || e.code == E_LIMIT || e.code == E_UNSUPPORTED)
@@ -226,7 +251,8 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     for (int l = 0; l < first.nlaunches; l++)
         for (int64_t b = 0; b < first.launch[l].blocks; b++)
             for (int i = 0; i * LANES < first.launch[l].threads; i++) {
-                w = (struct trace_request){s->current, k, real, s->trace->product->requested, l, b, i};
+                w.param = s->trace->product->requested;
+                w.launch = l, w.block = b, w.warp = i;
                 if (!tracing_begin(s, &w, &e)) fail_msg("%s: %s", k->name, e.text);
                 check_sums(s->trace);
                 if (s->trace->t.nsteps) add_request(&sum, &s->trace->step[s->trace->t.nsteps - 1].sums);
@@ -234,20 +260,50 @@ static void check_kernel(struct session *s, const struct kernel *k, enum type re
     const struct scope_sink sink = {.request = ignore};
     const struct mat *M = session_mat(s, (struct product *)s->trace->product, device_open("emu", &e), &e);
     assert_true(M && count_kernel(k, M, 0, &sink, NULL, &c, &e));
-    for (int t = 0; t < ACCESS_KINDS; t++) {
-        struct tally x = counts_of(&c, (enum access_kind)t, -1, -1);
-        if (accesses_global((enum access_kind)t)) want.requests += x.requests, want.bytes += x.bytes;
-        want.sectors += x.sectors;
-        want.padding += x.padding;
-        want.wavefronts += x.wavefronts;
-        want.wavefronts_least += x.wavefronts_least;
-        want.contended += x.contended;
-        want.lanes += x.lanes;
-    }
+    struct tally want = sum_of(&c);
     if (memcmp(&sum, &want, sizeof sum))
         fail_msg("%s of %s: requests %d, not %d; sectors %d, not %d; lanes %d, not %d", k->name, s->current->name,
                  (int)sum.requests, (int)want.requests, (int)sum.sectors, (int)want.sectors, (int)sum.lanes,
                  (int)want.lanes);
+}
+
+/* All warps of all launches of a column together give the counts of count_launches. */
+static void check_lu_column(struct session *s, const struct lu_method *m, int64_t column, enum type real)
+{
+    struct err e = {0};
+    struct lu_options o = {.method = m, .dev = session_device(s, "emu", &e), .real = real, .b = 4};
+    struct trace_request w = {.matrix = s->current, .real = real, .lu = {m, column, 4}};
+    struct tally sum = {0};
+    struct lu_column c;
+    static struct counts counted;
+    assert_true(lu_column_begin(&c, &s->current->csr, column, &o, &e));
+    const struct watched of = lu_column_watched(&c);
+    assert_true(count_launches(&of, 0, NULL, NULL, &counted, &e));
+    const struct scope *all = &counted.scope;
+    for (w.launch = 0; w.launch < all->nlaunches; w.launch++)
+        for (w.block = 0; w.block < all->launch[w.launch].blocks; w.block++)
+            for (w.warp = 0; w.warp * LANES < all->launch[w.launch].threads; w.warp++) {
+                if (!tracing_begin(s, &w, &e)) fail_msg("%s: %s", m->name, e.text);
+                check_sums(s->trace);
+                if (s->trace->t.nsteps) add_request(&sum, &s->trace->step[s->trace->t.nsteps - 1].sums);
+            }
+    struct tally want = sum_of(&counted);
+    assert_memory_equal(&sum, &want, sizeof sum);
+    lu_column_free(&c);
+}
+
+static void every_lu_method(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen dense 11 seed 4"));
+    for (int m = 0; lu_methods[m]; m++)
+        for (int64_t k = 0; k < 11 && lu_methods[m]->step; k += 5) {
+            check_lu_column(&t.s, lu_methods[m], k, T_F64);
+            check_lu_column(&t.s, lu_methods[m], k, T_F32);
+        }
+    talk_close(&t);
 }
 
 static void every_kernel(void **state)
@@ -374,6 +430,57 @@ static void keys_move(void **state)
     screen_close(&x);
 }
 
+/* Check that the first line of the view, `w` columns wide, contains `part`. */
+static void title_has(struct screen *x, int w, const char *part)
+{
+    struct canvas c;
+    char line[256] = "";
+    assert_true(canvas_new(&c, w, 24, false, NULL));
+    view_draw(x->v, &c, &x->t.s, x->st);
+    for (int i = 0; i < w; i++) line[i] = c.cell[i].glyph < 128 ? (char)c.cell[i].glyph : '?';
+    canvas_free(&c);
+    if (!strstr(line, part)) fail_msg("%d columns: expected `%s`, found `%s`", w, part, line);
+}
+
+/* In LU, l and L go on to the neighbouring columns; the column at the start is the one that `lu step` does next. */
+static void keys_move_through_lu(void **state)
+{
+    struct screen x;
+    (void)state;
+    screen_open(&x, "gen dense 6; trace lu-paper b 2");
+    const struct tracing *const *v = (const struct tracing *const *)&x.t.s.trace;
+    assert_true((*v)->lu.column == 0 && (*v)->t.launch == 0 && (*v)->lu.b == 2);
+    press(&x, "l");
+    press(&x, "l");
+    assert_true((*v)->lu.column == 0 && (*v)->t.launch == 2);
+    press(&x, "]");
+    assert_int_equal((*v)->t.block, 1);
+    press(&x, "l");
+    assert_true((*v)->lu.column == 1 && (*v)->t.launch == 0 && (*v)->t.block == 0 && (*v)->lu.b == 2);
+    press(&x, "L");
+    assert_true((*v)->lu.column == 0 && (*v)->t.launch == 2);
+    press(&x, "L");
+    press(&x, "L");
+    check_says(&x, "L", "column 0 is the first");
+    check_says(&x, "k", "lu-paper has no other kernel here");
+    check_says(&x, "Klu\n", "no kernel `lu`");
+    check_at(&x, "Kell\n", 0);
+    assert_non_null((*v)->kernel);
+    press(&x, "Klu-paper\n");
+    assert_true(!(*v)->kernel && (*v)->lu.b == 8);
+    lu_steps_begin(&x.t.s, x.t.s.current, false, NULL);
+    lu_steps_to(x.t.s.lu, 4);
+    assert_true(talk_line(&x.t, "trace lu-paper"));
+    assert_int_equal((*v)->lu.column, 4);
+    lu_steps_to(x.t.s.lu, 6);
+    assert_true(talk_line(&x.t, "trace lu-paper"));
+    assert_int_equal((*v)->lu.column, 5);
+    press(&x, "l");
+    check_says(&x, "l", "column 5 is the last");
+    title_has(&x, 100, "launch 1 of 0..1 column 5 of 0..5");
+    screen_close(&x);
+}
+
 /* ---- the default launch, and positions that do not exist ---- */
 
 /* The default launch is the launch with the most work, not the launch with the most threads or shuffles. */
@@ -411,18 +518,6 @@ static void rows_go_to_their_warp(void **state)
     assert_true(talk_line(&x.t, "trace coo-atomic"));
     check_says(&x, "/574\n", "row 574 is not in this warp; ]/[ block, w/W warp");
     screen_close(&x);
-}
-
-/* Check that the first line of the view, `w` columns wide, contains `part`. */
-static void title_has(struct screen *x, int w, const char *part)
-{
-    struct canvas c;
-    char line[256] = "";
-    assert_true(canvas_new(&c, w, 24, false, NULL));
-    view_draw(x->v, &c, &x->t.s, x->st);
-    for (int i = 0; i < w; i++) line[i] = c.cell[i].glyph < 128 ? (char)c.cell[i].glyph : '?';
-    canvas_free(&c);
-    if (!strstr(line, part)) fail_msg("%d columns: expected `%s`, found `%s`", w, part, line);
 }
 
 static void titles(void **state)
@@ -630,6 +725,8 @@ int main(void)
         cmocka_unit_test(column_pointers),
         cmocka_unit_test(totals_by_hand),
         cmocka_unit_test(every_kernel),
+        cmocka_unit_test(every_lu_method),
+        cmocka_unit_test(keys_move_through_lu),
         cmocka_unit_test(keys_move),
         cmocka_unit_test(opens_at_the_launch_with_most_work),
         cmocka_unit_test(rows_go_to_their_warp),

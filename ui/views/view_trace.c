@@ -81,10 +81,11 @@ static void say_where(const struct tracing *v, bool brief, char *out, size_t siz
     } parts[] = {{"step", v->at, v->t.nsteps},
                  {"block", v->t.block, s->launch[v->t.launch].blocks},
                  {"warp", v->t.warp, v->t.warps},
-                 {"launch", v->t.launch, s->nlaunches}};
+                 {"launch", v->t.launch, s->nlaunches},
+                 {"column", v->lu.column, v->kernel ? 0 : v->matrix->csr.rows}};
     size_t n = 0;
     for (int i = 0; i < COUNT(parts) && n < size; i++) {
-        if (i == 3 && parts[i].n < 2) continue;
+        if (i >= 3 && parts[i].n < 2) continue;
         n += (size_t)snprintf(out + n, size - n, "%s%s %lld", i ? " " : "", parts[i].what, (long long)parts[i].k);
         if (!brief && parts[i].n > 1 && n < size)
             n += (size_t)snprintf(out + n, size - n, " of 0..%lld%s", (long long)parts[i].n - 1,
@@ -103,12 +104,12 @@ static void title(struct canvas *c, const struct tracing *v)
     show_safe(v->matrix->name, name, sizeof name);
     snprintf(size, sizeof size, "%s x %s, %s nnz  ", show_count(A->rows, rows, sizeof rows),
              show_count(A->cols, cols, sizeof cols), show_count(A->nnz, nnz, sizeof nnz));
-    int room = c->w - 1, kernel = (int)strlen(v->kernel->name) + 2, matrix = text_width(name) + 2;
+    int room = c->w - 1, kernel = (int)strlen(v->name) + 2, matrix = text_width(name) + 2;
     bool whole = kernel + text_width(where) <= room;
     const char *place_text = whole ? where : brief;
     room -= text_width(place_text);
     int x = 1;
-    if (kernel <= room) x = canvas_text(c, x, 0, ST_TITLE, "%s  ", v->kernel->name);
+    if (kernel <= room) x = canvas_text(c, x, 0, ST_TITLE, "%s  ", v->name);
     if (kernel + matrix <= room) x = canvas_text(c, x, 0, ST_BOLD, "%s  ", name);
     if (kernel + matrix + text_width(size) <= room) x = canvas_text(c, x, 0, ST_PLAIN, "%s", size);
     canvas_text(c, x, 0, ST_DIM, "%s", place_text);
@@ -180,7 +181,7 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
 {
     const struct tracing *v = s->trace;
     (void)st;
-    if (!v || v->matrix != s->current || !v->t.nsteps) return false;
+    if (!v || v->matrix != s->current || !v->t.nsteps || !v->kernel) return false;
     struct lane_at l = tracing_lane(v, v->at, v->lane);
     *row = l.row;
     *col = l.padding ? -1 : l.col;

@@ -6,6 +6,7 @@
 #include "machine/device.h"
 #include "base/err.h"
 #include "formats/format.h"
+#include "lu/lu.h"
 #include "machine/kernel.h"
 #include "session/product.h"
 #include "base/text.h"
@@ -49,8 +50,14 @@ static void find_step(struct tracing *v, struct view_state *st, enum trace_mark 
 /* A request for the matrix, kernel, format, precision and warp of this trace. */
 static struct trace_request same_of(const struct tracing *v)
 {
-    return (struct trace_request){v->matrix,   v->kernel,  v->real,  v->product->requested,
-                                  v->t.launch, v->t.block, v->t.warp};
+    return (struct trace_request){.matrix = v->matrix,
+                                  .kernel = v->kernel,
+                                  .real = v->real,
+                                  .param = v->product ? v->product->requested : NULL,
+                                  .launch = v->t.launch,
+                                  .block = v->t.block,
+                                  .warp = v->t.warp,
+                                  .lu = v->lu};
 }
 
 /* Tracing a large matrix may take a while, so show a message meanwhile. */
@@ -58,7 +65,8 @@ static bool begin(struct session *s, struct view_state *st, const struct trace_r
 {
     struct err e = {0};
     if (w->matrix->csr.nnz > LARGE && term_is_open()) {
-        snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it", w->kernel->name);
+        snprintf(st->message, sizeof st->message, "tracing %s ... Ctrl-C stops it",
+                 w->kernel ? w->kernel->name : w->lu.method->name);
         screen_redraw(s);
     }
     st->message[0] = 0;
@@ -83,6 +91,23 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
     begin(s, st, &w);
 }
 
+/* Go to the first launch of the next column, or, if by < 0, to the last launch of the previous column. */
+static void go_column(struct session *s, struct view_state *st, struct trace_request *w, int by)
+{
+    const struct tracing *v = s->trace;
+    int64_t last = v->matrix->csr.rows - 1;
+    w->lu.column += by;
+    if (w->lu.column < 0 || w->lu.column > last) {
+        snprintf(st->message, sizeof st->message, by < 0 ? "column 0 is the first" : "column %lld is the last",
+                 (long long)last);
+        return;
+    }
+    w->launch = 0;
+    if (!begin(s, st, w) || by > 0) return;
+    w->launch = s->trace->t.scope.nlaunches - 1;
+    begin(s, st, w);
+}
+
 static void go_launch(struct session *s, struct view_state *st, int64_t n)
 {
     const struct tracing *v = s->trace;
@@ -90,18 +115,22 @@ static void go_launch(struct session *s, struct view_state *st, int64_t n)
     int64_t at = w.launch + n;
     w.launch = (int)at;
     w.block = w.warp = 0;
-    if (at < 0 || at >= v->t.scope.nlaunches)
-        snprintf(st->message, sizeof st->message, "%s consists of %s", v->kernel->name,
-                 how_many(v->t.scope.nlaunches, "launch").text);
-    else
+    if (at >= 0 && at < v->t.scope.nlaunches)
         begin(s, st, &w);
+    else if (!v->kernel)
+        go_column(s, st, &w, n > 0 ? 1 : -1);
+    else
+        snprintf(st->message, sizeof st->message, "%s consists of %s", v->name,
+                 how_many(v->t.scope.nlaunches, "launch").text);
 }
 
-static bool go_kernel(struct session *s, struct view_state *st, const struct kernel *k)
+/* Trace kernel k, or, if k is NULL, the LU method. */
+static bool go_kernel(struct session *s, struct view_state *st, const struct kernel *k, const struct lu_method *lu)
 {
     struct trace_request w = same_of(s->trace);
-    if (k->param || k->format != w.kernel->format) w.param = NULL;
+    if (!k || !w.kernel || k->param || k->format != w.kernel->format) w.param = NULL;
     w.kernel = k;
+    w.lu = (struct traced_lu){.method = k ? NULL : lu, .column = -1};
     w.launch = -1;
     w.block = w.warp = 0;
     return begin(s, st, &w);
@@ -113,11 +142,16 @@ static void next_kernel(struct session *s, struct view_state *st)
     const struct kernel *was = s->trace->kernel;
     const struct device *emu = device_open("emu", NULL);
     int at = 0, n = 0;
+    if (!was) {
+        snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for a kernel of any format",
+                 s->trace->name);
+        return;
+    }
     while (kernels[n]) n++;
     while (kernels[at] != was) at++;
     for (int i = 1; emu && i < n; i++) {
         const struct kernel *k = kernels[(at + i) % n];
-        if (k->format == was->format && kernel_runs_on(k, emu) && go_kernel(s, st, k)) {
+        if (k->format == was->format && kernel_runs_on(k, emu) && go_kernel(s, st, k, NULL)) {
             st->message[0] = 0;
             return;
         }
@@ -200,11 +234,12 @@ static void go_line(struct tracing *v, struct view_state *st, int by)
 void trace_view_answer(struct session *s, struct view_state *st)
 {
     const struct kernel *k = kernel_find(st->typed);
+    const struct lu_method *lu = lu_find(st->typed);
     if (!s->trace) return;
     if (st->question_key != 'K')
         go_line(s->trace, st, st->question_key == 'r' ? 1 : -1);
-    else if (k)
-        go_kernel(s, st, k);
+    else if (k || (lu && lu->step))
+        go_kernel(s, st, k, lu);
     else
         snprintf(st->message, sizeof st->message, "there is no kernel `%.40s`; `kernels` lists them", st->typed);
 }
