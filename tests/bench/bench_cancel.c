@@ -1,6 +1,7 @@
 /* Measures how soon Ctrl-C ends a command. The program runs in a terminal. Every line of the table in kits/cancel_kit.c
    is interrupted at three random moments, and the time until the prompt returns is measured. Usage: bench_cancel
-   [nonzeros N] [seed N] [times N] [TEXT...]; a TEXT selects the lines that contain it. */
+   [nonzeros N] [seed N] [times N] [part K/N] [TEXT...]; a TEXT selects the lines that contain it, and part K/N takes
+   every Nth line from line K on, so that several processes can share the table. */
 #include "base/base.h"
 #include "base/clock.h"
 #include "kits/cancel_kit.h"
@@ -24,7 +25,7 @@ static const double short_us = 4e3;           /* shorter commands are not interr
 struct options {
     double nonzeros;
     uint64_t seed;
-    int times, ntexts;
+    int times, part, parts, ntexts;
     char **text;
 };
 
@@ -176,7 +177,7 @@ static bool measure_all(const struct options *o, struct cancel_line *l, int n)
            BOUND_MS);
     for (int i = 0; ok && i < n; i++) {
         double span = 0;
-        if (!selected(o, &l[i])) continue;
+        if (i % o->parts != o->part || !selected(o, &l[i])) continue;
         int got = measure(o, &l[i], all + have, &span, &state);
         put_line(&l[i], all + have, got, span);
         have += got > 0 ? got : 0;
@@ -204,7 +205,7 @@ static void put_machine(const struct options *o)
 
 static struct options parse(int argc, char **argv)
 {
-    struct options o = {.nonzeros = 1e7, .seed = 1, .times = 3};
+    struct options o = {.nonzeros = 1e7, .seed = 1, .times = 3, .parts = 1};
     int i = 1;
     for (; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "nonzeros"))
@@ -213,9 +214,12 @@ static struct options parse(int argc, char **argv)
             o.seed = (uint64_t)atoll(argv[i + 1]);
         else if (!strcmp(argv[i], "times"))
             o.times = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "part"))
+            sscanf(argv[i + 1], "%d/%d", &o.part, &o.parts);
         else
             break;
     }
+    if (o.parts < 1) o.parts = 1;
     if (o.times < 1 || o.times > TIMES_MOST) o.times = 3;
     o.text = argv + i;
     o.ntexts = argc - i;
