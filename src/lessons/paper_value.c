@@ -161,6 +161,11 @@ static struct paper_value padded_rate(const struct about *x)
     return of_run(x->t, padded_gflops(&x->t->run));
 }
 
+static struct paper_value padded_rate_less_rows(const struct about *x)
+{
+    return of_run(x->t, padded_gflops_less_rows(&x->t->run));
+}
+
 static struct paper_value iteration_us(const struct about *x)
 {
     return timed(&x->t->times.device, 1);
@@ -206,6 +211,7 @@ static const struct quantity quantities[] = {
     {"total us", "%.2f", KERNEL, whole_us},
     {"GFLOP/s", "%.2f", KERNEL, rate},
     {"padded GFLOP/s", "%.2f", KERNEL, padded_rate},
+    {"padded GFLOP/s -N", "%.2f", KERNEL, padded_rate_less_rows},
     {"iteration us", "%.2f", SOLVER, iteration_us},
     {"one thread us", "%.2f", SOLVER, thread_us},
     {"speed-up", "%.2f", SOLVER, speed_up},

@@ -23,10 +23,22 @@ double total_us(const struct run *r)
     return r->ready_us + r->us;
 }
 
-double padded_gflops(const struct run *r)
+/* (2 operands - less) / time */
+static double operations_rate(const struct run *r, int64_t less)
 {
     struct measures m;
-    return format_measures(r->of, &m, NULL) ? 2.0 * (double)m.operands / r->us / 1000 : NAN;
+    if (!format_measures(r->of, &m, NULL)) return NAN;
+    return fmax(0, 2.0 * (double)m.operands - (double)less) / r->us / 1000;
+}
+
+double padded_gflops(const struct run *r)
+{
+    return operations_rate(r, 0);
+}
+
+double padded_gflops_less_rows(const struct run *r)
+{
+    return operations_rate(r, r->of->rows);
 }
 
 void out_measures(struct out *o, const struct measures *m)
@@ -46,19 +58,28 @@ void out_measures_text(struct out *o, const struct measures *m)
     out_rank(o, COLUMN_NORMAL);
 }
 
+/* Name both readings of the formula by which the paper counts operations. */
+static void say_padded(struct out *o)
+{
+    out_prose(o, "Diagonal formats. The DRM paper counts the padding as work. Its eq. 18 has two\n"
+                 "readings for P operands, N rows and the time t: padded GFLOP/s is 2 P / t, and\n"
+                 "-N is (2 P - N) / t, as the first product of a row needs no addition.");
+}
+
 void out_diagonals(struct out *o, const struct run *r, int n)
 {
     bool first = true;
     struct measures m;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
         if (!format_measures(r[i].of, &m, NULL)) continue;
-        if (first) out_text(o, "Diagonal formats; padded GFLOP/s counts the padding as work, like the DRM paper:");
+        if (first) say_padded(o);
         first = false;
         out_row(o);
         out_str(o, NULL, "kernel", r[i].kernel->name);
         out_measures_text(o, &m);
         out_num(o, NULL, "GFLOP/s", r[i].gflops, "%.2f");
         out_num(o, NULL, "padded GFLOP/s", padded_gflops(&r[i]), "%.2f");
+        out_num(o, NULL, "-N", padded_gflops_less_rows(&r[i]), "%.2f");
     }
 }
 
@@ -129,6 +150,8 @@ static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
     out_measures(o, diagonals ? &m : NULL);
     if (diagonals && shown) out_measures_text(o, &m);
     out_num(o, "gflops_padded", diagonals && shown ? "padded GFLOP/s" : NULL, padded_gflops(r), "%.2f");
+    out_num(o, "gflops_padded_less_rows", diagonals && shown ? "padded GFLOP/s -N" : NULL, padded_gflops_less_rows(r),
+            "%.2f");
 }
 
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)

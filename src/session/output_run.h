@@ -12,8 +12,10 @@ struct run;
 
 /* Time of preparation on the device plus the time of one SpMV. */
 double total_us(const struct run *r);
-/* 2 * operands / time, as in Wang et al. 2024; NaN if the format stores no diagonals. */
+/* Two readings of eq. 18 of Wang et al. 2024: 2 * operands / time, and (2 * operands - rows) / time, which does not
+   count an addition for the first product of a row. NaN if the format stores no diagonals. */
 double padded_gflops(const struct run *r);
+double padded_gflops_less_rows(const struct run *r);
 
 /* Print the keys operands, pieces and variance, which text does not show; null if m is NULL. */
 void out_measures(struct out *o, const struct measures *m);

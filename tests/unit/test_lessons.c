@@ -1208,6 +1208,8 @@ static void measures_are_shown(void **state)
     same(number(&t, "spmv", 0, "operands"), 16);
     double ratio = number(&t, "spmv", 0, "gflops_padded") / number(&t, "spmv", 0, "gflops");
     assert_float_equal(ratio, 16.0 / 15, 1e-9);
+    double less = number(&t, "spmv", 0, "gflops_padded_less_rows") / number(&t, "spmv", 0, "gflops_padded");
+    assert_float_equal(less, (2 * 16.0 - 6) / (2 * 16.0), 1e-9);
     assert_true(isnan(number(&t, "spmv", 1, "operands")) && isnan(number(&t, "spmv", 1, "gflops_padded")));
     shut(&t);
     open_on_cpu(&t, OUT_TEXT);
@@ -1215,6 +1217,7 @@ static void measures_are_shown(void **state)
     assert_says(t.out, "16 operands in 3 pieces for thread blocks, variance 0.8889");
     assert_says(t.out, "format        zero padding  operands  pieces  variance");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
+    assert_says(t.out, "padded GFLOP/s is 2 P / t, and\n-N is (2 P - N) / t");
     assert_narrow(t.out);
     shut(&t);
 }
