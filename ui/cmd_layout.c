@@ -6,73 +6,108 @@
 #include "ui/views/view_state.h"
 #include "session/args.h"
 #include "session/command.h"
+#include "session/interval.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
+#include "session/output.h"
 #include "session/output_candidates.h"
-#include "base/mem.h"
 #include "session/product.h"
 #include "session/session.h"
 
 #include <string.h>
 
-enum { SLOTS_MOST = 100000 };
+/* The slots of one array that are printed. */
+struct part {
+    const struct stored *S;
+    int array;
+    struct interval slots;
+    int64_t padding; /* counted while the rows of the slots are printed */
+};
 
-/* In JSON, print one array with its values, and the row of each slot, which is -1 for padding and for slots that
-   belong to no row. */
-static void say_array(struct out *o, const struct stored *S, const struct candidates *others, int k, double *value,
-                      double *row)
+/* The slots of array k within the range of the user; without a range, all slots. */
+static struct part part_of(const struct stored *S, int k, struct interval range)
 {
-    const struct array *x = &S->a[k];
-    int64_t n = x->n < SLOTS_MOST ? x->n : SLOTS_MOST, padding = 0;
-    for (int64_t i = 0; i < n; i++) {
-        struct place p = S->format->where(S, k, i);
-        value[i] = array_real(x, i);
-        row[i] = p.kind == SLOT_PADDING ? -1 : (double)p.row;
-        padding += p.kind == SLOT_PADDING;
-    }
-    out_row(o);
-    out_str(o, "format", NULL, S->format->name);
-    out_str(o, "array", "array", x->name);
-    out_str(o, "type", "type", type_name(x->type));
-    out_int(o, "slots", "slots", x->n);
-    out_int(o, "shown", NULL, n);
-    out_int(o, "padding", "padding", padding);
-    out_nums(o, "values", n, value);
-    out_nums(o, "rows", n, row);
-    out_candidates(o, others);
+    struct part p = {.S = S, .array = k, .slots = range};
+    if (p.slots.last >= S->a[k].n) p.slots.last = S->a[k].n - 1;
+    if (p.slots.first > p.slots.last) p.slots.first = p.slots.last + 1;
+    return p;
 }
 
-/* In CSV, print one line per slot. */
-static void say_slots(struct out *o, const struct stored *S, int k)
+static double value_of(void *user, int64_t i)
+{
+    const struct part *p = user;
+    return array_real(&p->S->a[p->array], p->slots.first + i);
+}
+
+/* The row of a slot; -1 for padding and for slots that are part of no row. */
+static double row_of(void *user, int64_t i)
+{
+    struct part *p = user;
+    struct place at = p->S->format->where(p->S, p->array, p->slots.first + i);
+    p->padding += at.kind == SLOT_PADDING;
+    return at.kind == SLOT_PADDING ? -1 : (double)at.row;
+}
+
+/* In JSON, print one array with its values and the rows of its slots. */
+static bool say_array(struct out *o, struct part *p, const struct candidates *others, struct err *e)
+{
+    const struct array *x = &p->S->a[p->array];
+    int64_t n = interval_size(p->slots);
+    out_row(o);
+    out_str(o, "format", NULL, p->S->format->name);
+    out_str(o, "array", NULL, x->name);
+    out_str(o, "type", NULL, type_name(x->type));
+    out_int(o, "slots", NULL, x->n);
+    out_int(o, "first", NULL, p->slots.first);
+    out_int(o, "shown", NULL, n);
+    bool ok = out_stream(o, "values", n, value_of, p, e) && out_stream(o, "rows", n, row_of, p, e);
+    out_int(o, "padding", NULL, p->padding);
+    out_candidates(o, others);
+    return ok;
+}
+
+/* In CSV, and in text with a range, print one line per slot. */
+static bool say_slots(struct out *o, const struct part *p, struct err *e)
 {
     static const char *const kind[] = {[SLOT_ENTRY] = "entry", [SLOT_PADDING] = "padding", [SLOT_POINTER] = "pointer"};
-    for (int64_t i = 0; i < S->a[k].n && i < SLOTS_MOST; i++) {
-        struct place p = S->format->where(S, k, i);
+    const struct array *x = &p->S->a[p->array];
+    bool text = out_mode(o) == OUT_TEXT;
+    struct loop l = loop_of("printing", p->slots.last);
+    for (int64_t i = p->slots.first; i <= p->slots.last && loop_goes(&l, i); i++) {
+        struct place at = p->S->format->where(p->S, p->array, i);
         out_row(o);
-        out_str(o, "array", NULL, S->a[k].name);
-        out_int(o, "slot", NULL, i);
-        out_num(o, "value", NULL, array_real(&S->a[k], i), "%.17g");
-        out_str(o, "kind", NULL, kind[p.kind]);
-        out_int(o, "row", NULL, p.row);
-        out_int(o, "col", NULL, p.col);
+        out_str(o, "array", "array", x->name);
+        out_int(o, "slot", "slot", i);
+        out_num(o, "value", "value", array_real(x, i), text ? "%.10g" : "%.17g");
+        out_str(o, "kind", "kind", kind[at.kind]);
+        out_int_if(o, "row", "row", !text || at.row >= 0, at.row);
+        out_int_if(o, "col", "column", !text || at.col >= 0, at.col);
     }
+    return loop_end(&l, e);
 }
 
-static bool layout_data(struct session *s, const struct stored *S, const struct candidates *others, struct err *e)
+static bool print_slots(struct out *o, const struct stored *S, struct interval range, const struct candidates *others,
+                        struct err *e)
 {
-    if (out_mode(s->out) == OUT_CSV) {
-        for (int k = 0; k < S->narrays; k++) say_slots(s->out, S, k);
-        return true;
+    bool ok = true;
+    for (int k = 0; ok && k < S->narrays; k++) {
+        struct part p = part_of(S, k, range);
+        ok = out_mode(o) == OUT_JSON ? say_array(o, &p, others, e) : say_slots(o, &p, e);
     }
-    double *value = mem_new(SLOTS_MOST, sizeof *value, "slots", e);
-    double *row = mem_new(SLOTS_MOST, sizeof *row, "rows of slots", e);
-    for (int k = 0; value && row && k < S->narrays; k++) say_array(s->out, S, others, k, value, row);
-    bool ok = value && row;
-    mem_free(value);
-    mem_free(row);
     return ok;
+}
+
+/* Read the range of slots. Slots are numbered in each array, so a range may reach beyond the end of the shorter
+   arrays. */
+static bool read_slots(const struct stored *S, const char *text, struct interval *r, struct err *e)
+{
+    int64_t longest = 0;
+    for (int k = 0; k < S->narrays; k++) longest = S->a[k].n > longest ? S->a[k].n : longest;
+    *r = (struct interval){0, longest - 1};
+    return !text || interval_read(text, "slot", longest, r, e);
 }
 
 static bool run_layout(struct session *s, const struct args *a, struct err *e)
@@ -83,8 +118,12 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
     struct candidates others;
     if (!m || !arg_params(a, f->params, param, e)) return false;
     struct product *p = session_product(s, m, f, param, arg_precision(a), false, e);
-    if (!p || !candidates_of(&m->csr, &p->S, &others, e)) return false;
-    if (out_mode(s->out) != OUT_TEXT) return layout_data(s, &p->S, &others, e);
+    struct interval range;
+    if (!p || !candidates_of(&m->csr, &p->S, &others, e) || !read_slots(&p->S, arg(a, "slots"), &range, e))
+        return false;
+    if (arg(a, "slots") && arg_flag(a, "view"))
+        return fail(e, E_USAGE, "`slots` prints a range of slots as a table; leave out `slots` or `view`");
+    if (arg(a, "slots") || out_mode(s->out) != OUT_TEXT) return print_slots(s->out, &p->S, range, &others, e);
     say_candidates(s->out, &p->S, &others);
     if (s->front) {
         struct view_state *st = screen_view_state(s, &view_layout);
@@ -100,12 +139,15 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_layout = {
     .name = "layout",
-    .grammar = "[FORMAT] [PARAMS] [[of] MATRIX] [f32|f64] [view]",
+    .grammar = "[FORMAT] [PARAMS] [[of] MATRIX] [slots RANGE] [f32|f64] [view]",
     .about = "draw the arrays of a storage format slot by slot",
     .help = "All slots of a row have the same colour; * is padding. With `view`, the layout is shown full screen: the\n"
-            "arrows choose a slot, and f shows the next format.\n"
+            "arrows choose a slot, and f shows the next format. The drawing shows the part that fits on the screen.\n"
+            "`slots 100:199` prints these slots of every array as a table. JSON and CSV list all slots, or those of\n"
+            "the range.\n"
             "    layout ell\n"
-            "    layout bsr block 2",
+            "    layout bsr block 2\n"
+            "    layout csr slots 0:9",
     .run = run_layout,
     .rows_only_in_json = true,
 };

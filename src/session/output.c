@@ -1,6 +1,7 @@
 /* The output of commands: the same calls make an aligned table, JSON lines or CSV. */
 #include "output.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -26,7 +27,8 @@ struct out {
     bool more_csv;                           /* earlier rows of the CSV table have already been printed */
     bool records;                            /* the pending rows are records: "heading  value" lines */
     bool html;                               /* text is written as HTML */
-    cJSON *json;                             /* JSON: the row not printed yet */
+    cJSON *json;                             /* JSON: the keys of the row not printed yet */
+    bool json_begun;                         /* earlier keys of the row have already been printed */
     cJSON *within;                           /* the object being filled in an array of `row`, or NULL */
     bool printed;                            /* this command printed a row or an error */
     FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
@@ -145,15 +147,32 @@ static void json_start(struct out *o, bool ok)
     json_put(o, "ok", cJSON_CreateBool(ok));
 }
 
+static void json_text(struct out *o, const char *text)
+{
+    if (o->mode == OUT_JSON) fputs(text, o->to.data);
+    if (o->rows) fputs(text, o->rows);
+}
+
+/* Print the pending keys, without the braces around the row. */
+static bool json_keys(struct out *o)
+{
+    char *keys = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
+    if (!keys) return no_memory(o);
+    keys[strlen(keys) - 1] = 0;
+    if (keys[1] && o->json_begun) json_text(o, ",");
+    json_text(o, o->json_begun ? keys + 1 : keys);
+    o->json_begun = true;
+    mem_free(keys);
+    return true;
+}
+
 static void json_flush(struct out *o)
 {
     o->within = NULL;
     if (!o->json) return;
-    char *line = o->err.code == E_MEMORY ? NULL : cJSON_PrintUnformatted(o->json);
-    if (!line) no_memory(o);
-    if (line && o->mode == OUT_JSON) fprintf(o->to.data, "%s\n", line);
-    if (line && o->rows) fprintf(o->rows, "%s\n", line);
-    mem_free(line);
+    json_keys(o);
+    if (o->json_begun) json_text(o, "}\n");
+    o->json_begun = false;
     cJSON_Delete(o->json);
     o->json = NULL;
 }
@@ -411,6 +430,45 @@ void out_nums(struct out *o, const char *key, int64_t n, const double *values)
         if (!append(o, list, isfinite(values[i]) ? cJSON_CreateRaw(text) : cJSON_CreateNull())) break;
     }
     json_put(o, key, list);
+}
+
+/* Print a number as out_nums does. Integers, which most arrays hold, are printed without comparing digits. */
+static void json_number(double value, char *text, size_t size)
+{
+    bool integer = fabs(value) < 1e15 && value == trunc(value) && (value != 0 || !signbit(value));
+    if (integer)
+        snprintf(text, size, "%lld", (long long)value);
+    else if (isfinite(value))
+        exact(value, text, size);
+    else
+        snprintf(text, size, "null");
+}
+
+/* Has the data been refused, for example because the disk is full or the reader of a pipe has ended? */
+static bool refused(const struct out *o)
+{
+    return o->mode == OUT_JSON && ferror(o->to.data);
+}
+
+bool out_stream(struct out *o, const char *key, int64_t n, double (*value)(void *user, int64_t i), void *user,
+                struct err *e)
+{
+    char text[64];
+    if (!makes_json(o)) return true;
+    if (!o->json || !json_keys(o)) return no_memory(o) || fail(e, o->err.code, "%s", o->err.text);
+    cJSON_Delete(o->json);
+    if (!(o->json = cJSON_CreateObject())) no_memory(o);
+    json_text(o, ",\"");
+    json_text(o, key);
+    json_text(o, "\":[");
+    struct loop l = loop_of("printing", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i) && !refused(o); i++) {
+        json_number(value(user, i), text, sizeof text);
+        if (i) json_text(o, ",");
+        json_text(o, text);
+    }
+    json_text(o, "]");
+    return loop_end(&l, e);
 }
 
 void out_strs(struct out *o, const char *key, int n, const char *const *values)

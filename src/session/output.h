@@ -65,6 +65,10 @@ void out_num(struct out *o, const char *key, const char *heading, double value,
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
 void out_nums(struct out *o, const char *key, int64_t n, const double *values);  /* JSON only */
+/* Like out_nums, for arrays of any size: print the array without storing its text, and let Ctrl-C stop it. A stopped
+   array ends early, but the line stays valid JSON. The function must not be called after out_within. */
+bool out_stream(struct out *o, const char *key, int64_t n, double (*value)(void *user, int64_t i), void *user,
+                struct err *e);
 void out_strs(struct out *o, const char *key, int n, const char *const *values); /* JSON only */
 /* Words separated by blanks; an array in JSON. */
 void out_words(struct out *o, const char *key, const char *heading, const char *words);

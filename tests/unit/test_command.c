@@ -229,7 +229,7 @@ static const struct {
     {"gen random 10 n 20", "gen: `n` is given twice\n"},
     {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
     {"layout sell c 2 of A",
-     "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: f32, f64, view\n"},
+     "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: slots, f32, f64, view\n"},
     {"drop", "drop: drop which matrices? name them, or `all`; `list` shows them\n"},
     {"load \"a", "warpspy: the line ends inside a quote; add a closing \"\n"},
     {"!exit 3", "!: the shell command ended with status 3\n"},

@@ -103,8 +103,11 @@ static void draw_heading(struct canvas *c, const struct page *g, const struct bl
     }
     x = canvas_text(c, x, y, ST_DIM, ": %s", how_many(b->n, "slot").text);
     if (!b->grid) return;
-    canvas_text(c, x, y, ST_DIM, ", %s of %lld, one after the other", how_many(b->per_line, "column").text,
-                (long long)g->S->rows);
+    x = canvas_text(c, x, y, ST_DIM, ", %s of %lld", how_many(b->per_line, "column").text, (long long)g->S->rows);
+    if (b->shown < b->per_line)
+        canvas_text(c, x, y, ST_DIM, ", %lld to %lld shown", (long long)b->from, (long long)(b->from + b->shown - 1));
+    else
+        canvas_text(c, x, y, ST_DIM, ", one after the other");
 }
 
 void layout_draw_line(struct canvas *c, const struct page *g, const struct block *b, int64_t line, int y)
