@@ -143,15 +143,14 @@ static void out_sums(struct out *o, const struct solve *v)
 /* What a cycle of m iterations launched; null if the solver does not restart, or if no cycle was complete. */
 static void out_cycle(struct out *o, const struct solve *v)
 {
-    bool some = v->work.cycle[OP_PASS] > 0;
-    char text[240];
-    size_t at = 0;
-    for (enum solve_operation op = 0; op < OPERATIONS_OF_CYCLE; op++) {
-        const char *before = op == OP_PASS ? " in " : op ? ", " : "";
-        out_num(o, operation_key(op), NULL, some ? (double)v->work.cycle[op] : NAN, "%.0f");
-        at += (size_t)snprintf(text + at, sizeof text - at, "%s%s", before,
-                               how_many(v->work.cycle[op], operation_name(op)).text);
-    }
+    const int64_t *c = v->work.cycle;
+    bool some = c[OP_PASS] > 0;
+    char text[400];
+    for (enum solve_operation op = 0; op < OPERATIONS_OF_CYCLE; op++)
+        out_num(o, operation_key(op), NULL, some ? (double)c[op] : NAN, "%.0f");
+    snprintf(text, sizeof text, "%s: %s, %s and norms, %s", how_many(c[OP_PASS], "pass").text,
+             how_many(c[OP_SPMV], "SpMV").text, how_many(c[OP_DOT] + c[OP_NORM], "inner product").text,
+             how_many(c[OP_UPDATE] + c[OP_SCALE], "vector update").text);
     if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "a cycle", text);
 }
 
@@ -376,6 +375,14 @@ struct solve *solve_waiting(struct session *s, struct err *e)
     return NULL;
 }
 
+/* A solver that compares x with the previous x also shows the largest difference. */
+static void out_stepped(struct out *o, const struct solve *v)
+{
+    bool diff = v->solver->diff;
+    out_step(o, v);
+    out_num(o, "max_diff", diff ? "max |x' - x|" : NULL, diff ? v->max_diff : NAN, "%.6e");
+}
+
 static bool run_step(struct session *s, const struct args *a, struct err *e)
 {
     struct solve *v = solve_waiting(s, e);
@@ -388,7 +395,7 @@ static bool run_step(struct session *s, const struct args *a, struct err *e)
             drop_solve(s);
             return false;
         }
-        if (!v->cut.now) out_step(s->out, v);
+        if (!v->cut.now) out_stepped(s->out, v);
         if (v->reason == RUNNING && !watch_tick(&s->watch, v->solver->name, i + 1, n, e)) return false;
     }
     return v->reason == RUNNING || solve_finish(s, e);
@@ -495,7 +502,8 @@ const struct command command_step = {
     .aliases = "s next",
     .grammar = "[N]",
     .about = "do iterations of a paused solve",
-    .help = "Prints the residual of each iteration.\n    solve cg step; step 5; continue",
+    .help = "Prints the residual of each iteration and, for jacobi, wjacobi, gs and sor, max |x' - x|.\n    solve cg "
+            "step; step 5; continue",
     .run = run_step,
 };
 

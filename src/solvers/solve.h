@@ -321,9 +321,7 @@ bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err 
 /* Free all memory on the device, but keep the history and x. */
 void solve_release(struct solve *v);
 
-/* The name of an operation in JSON and in words, such as "cycle_inner_products", "inner product". */
-const char *operation_key(enum solve_operation op);
-const char *operation_name(enum solve_operation op);
+const char *operation_key(enum solve_operation op); /* its key in JSON: "cycle_spmvs", ... */
 
 /* Can the x of a paused solve be read between iterations, without changing the solve? */
 bool solve_shows_x(const struct solve *v);

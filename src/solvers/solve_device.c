@@ -72,27 +72,20 @@ void phase_end(struct solve *v)
 
 /* ---- counts ---- */
 
-static const struct {
-    const char *key, *name;
-} operations[OPERATIONS_OF_CYCLE] = {
-    [OP_SPMV] = {"cycle_spmvs", "SpMV"},
-    [OP_DOT] = {"cycle_inner_products", "inner product"},
-    [OP_NORM] = {"cycle_norms", "norm"},
-    [OP_UPDATE] = {"cycle_updates", "vector update"},
-    [OP_SCALE] = {"cycle_scalings", "scaling"},
-    [OP_BASIS] = {"cycle_basis_products", "basis product"},
-    [OP_LEAST_SQUARES] = {"cycle_least_squares", "least-squares system"},
-    [OP_PASS] = {"cycle_passes", "pass"},
+static const char *const operation_keys[OPERATIONS_OF_CYCLE] = {
+    [OP_SPMV] = "cycle_spmvs",
+    [OP_DOT] = "cycle_inner_products",
+    [OP_NORM] = "cycle_norms",
+    [OP_UPDATE] = "cycle_updates",
+    [OP_SCALE] = "cycle_scalings",
+    [OP_BASIS] = "cycle_basis_products",
+    [OP_LEAST_SQUARES] = "cycle_least_squares",
+    [OP_PASS] = "cycle_passes",
 };
 
 const char *operation_key(enum solve_operation op)
 {
-    return operations[op].key;
-}
-
-const char *operation_name(enum solve_operation op)
-{
-    return operations[op].name;
+    return operation_keys[op];
 }
 
 void work_count(struct solve *v, enum solve_operation op, int64_t n)
