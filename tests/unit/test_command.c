@@ -662,7 +662,7 @@ static void help_names_kernels_and_sources(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "help ell"));
-    assert_non_null(strstr(t.out, "\nkernels  ell ell-serial ell-openmp\n"));
+    assert_non_null(strstr(t.out, "\nkernels  ell-padded ell ell-serial ell-openmp\n"));
     assert_true(talk_line(&t, "help sources"));
     assert_non_null(strstr(t.out, "Huazhong"));
     assert_false(talk_line(&t, "help CSR"));
