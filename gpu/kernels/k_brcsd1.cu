@@ -49,7 +49,7 @@ KERNEL_ENTRY(brcsd1) = {
     .name = "brcsd1",
     .about = "coalesced like DIA, and hardly any slots outside the matrix are stored; the pieces' work is uneven",
     .format = &format_brcsd1,
-    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3",
     .work = "one row per thread, a piece of at most 64 rows per thread block",
     .lesson = "Like dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
               "every diagonal of a block spans all its rows. The 4x4 example (with blocks of any height):\n"

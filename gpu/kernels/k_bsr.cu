@@ -193,7 +193,8 @@ template <typename T> static void bsr_host(const struct launch *L, int threads)
     });
 }
 
-HOST_ENTRIES(bsr, "bsr", bsr_host, "the serial host loop, one block after another", "NOTES", "256 block rows at a time",
+HOST_ENTRIES(bsr, "bsr", bsr_host, "the serial host loop, one block after another", "[ours]",
+             "256 block rows at a time",
              "Multiplies one block after another: one column index per block, and rows of b values for vector\n"
              "instructions. The zeros inside blocks are multiplied too.\n",
              .fits = fits_warp);

@@ -106,7 +106,7 @@ KERNEL_ENTRY(coo_atomic) = {
     .name = "coo-atomic",
     .about = "perfect balance and coalesced reads, at the cost of one atomic addition per nonzero",
     .format = &format_coo,
-    .source = "NOTES, THESIS",
+    .source = "NOTES",
     .work = "one nonzero per thread, atomicAdd to y",
     .lesson = "Thread k takes nonzero k of the list, whatever its row. On the 4x4 example:\n"
               "    row     0  0  1  1  2  2  2  3  3\n"
@@ -117,8 +117,8 @@ KERNEL_ENTRY(coo_atomic) = {
               "of them wasted. x is gathered. Every thread has the same amount of work.\n"
               "The cost is one atomic addition per nonzero. Threads 4, 5 and 6 all add to y[2], one after another,\n"
               "in no fixed order: the last bits of y may differ from run to run. Long rows are the worst case.\n"
-              "NOTES: the balance is perfect, but the atomics cancel its benefit. Use coo-segmented or any CSR\n"
-              "kernel.\n",
+              "NOTES: the load is fairly balanced, but the atomics slow the updates of y a lot. Use coo-segmented\n"
+              "or any CSR kernel.\n",
     .f32 = atomic<float>,
     .f64 = atomic<double>,
 };
@@ -189,7 +189,7 @@ template <typename T> static void coo_host(const struct launch *L, int threads)
     host_coo<T>(L, whole, threads);
 }
 
-HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "THESIS", "an equal share of the nonzeros",
+HOST_ENTRIES(coo, "coo", coo_host, "the serial host loop over the nonzeros", "[ours]", "an equal share of the nonzeros",
              "Reads the three arrays from front to back, so the CPU prefetches them. The columns of the nonzeros\n"
              "determine the accesses to x, and their rows determine the accesses to y. With several threads, the\n"
              "list is cut where a row begins: no two threads write the same y, and no atomics are needed. A\n"

@@ -97,7 +97,7 @@ KERNEL_ENTRY(csr_scalar) = {
     .name = "csr-scalar",
     .about = "the simplest CSR kernel: its reads are uncoalesced unless rows have a single element",
     .format = &format_csr,
-    .source = "NOTES, THESIS",
+    .source = "NOTES; THESIS, sec. 2.1.2",
     .work = "one row per thread",
     .lesson = "Thread t walks along row t. On the 4x4 example:\n"
               "    val     1  7 | 2  8 | 5  3  9 | 6  4\n"
@@ -120,7 +120,7 @@ KERNEL_ENTRY(csr_vector) = {
     .name = "csr-vector",
     .about = "coalesced along the row; lanes idle in rows with fewer than 32 entries",
     .format = &format_csr,
-    .source = "NOTES, THESIS",
+    .source = "NOTES; THESIS, sec. 2.1.2",
     .work = "one row per warp, shuffle reduction",
     .lesson = "A warp takes a row; lane l reads its elements l, l + 32, l + 64 and so on. On the 4x4 example:\n"
               "    row 0   1  7          row 2   5  3  9\n"
@@ -141,7 +141,7 @@ KERNEL_ENTRY(csr_cusp) = {
     .name = "csr-cusp",
     .about = "threads per row chosen from the mean row length: good if rows are of similar length",
     .format = &format_csr,
-    .source = "NOTES",
+    .source = "NOTES (CUSP)",
     .work = "one row per 2, 4, 8, 16 or 32 neighbouring threads",
     .lesson = "A vector of V threads takes a row; V is the first of 2, 4, 8, 16 and 32 that is at least the mean\n"
               "row length, rounded down. The 4x4 example has 9 / 4 = 2 entries per row, so V = 2:\n"
@@ -177,7 +177,7 @@ template <typename T> static void csr_host(const struct launch *L, int threads)
     });
 }
 
-HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS",
+HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS, sec. 4.2.1",
              "1024 rows at a time",
              "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
              "fp64, plus x, which comes from the cache if columns lie close together. This loop is the baseline of\n"

@@ -77,7 +77,7 @@ KERNEL_ENTRY(dia) = {
     .name = "dia",
     .about = "every read is coalesced, x included, and no column index is read; for matrices with few, full diagonals",
     .format = &format_dia,
-    .source = "DRM, THESIS",
+    .source = "DRM, sec. 1 (Bell and Garland)",
     .work = "one row per thread",
     .lesson = "Thread t takes row t, one diagonal per step; diagonal d has its value for row t at d * rows + t. On\n"
               "the 4x4 example (* is outside the matrix):\n"
@@ -129,7 +129,7 @@ template void host_dia<double>(const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "DRM",
+HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "[ours]",
              "1024 rows at a time",
              "Goes along the diagonals for 1024 rows at a time, while their y stays in the L1 cache: three streams\n"
              "of neighbouring values and no index; the compiler turns the loop into vector instructions.\n");

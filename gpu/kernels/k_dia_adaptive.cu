@@ -22,7 +22,7 @@ KERNEL_ENTRY(dia_adaptive) = {
     .name = "dia-adaptive",
     .about = "runs dia, brcsd1 or brcsd2, whichever format was chosen",
     .format = &format_dia_adaptive,
-    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3",
     .work = "one row per thread",
     .lesson = "The format chooses one of three ways to store the diagonals, by the padding of each way:\n"
               "    DIA       if its padding is below 10 % of the nonzeros: full diagonals only         see dia\n"

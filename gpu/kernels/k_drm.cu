@@ -56,7 +56,7 @@ KERNEL_ENTRY(drm) = {
     .name = "drm",
     .about = "coalesced like DIA, and thread blocks with similar work, however uneven the diagonals are",
     .format = &format_drm,
-    .source = "Wang et al. 2024, sec. 4.4",
+    .source = "DRM, sec. 4.4, algorithm 2",
     .work = "one row per thread, a sub-block of at most 1024 rows per thread block",
     .lesson = "The rows are cut into segments of 32, as in hdia; then heavy segments are merged with light\n"
               "segments, so that all thread blocks have similar work. With segments of 8, 6, 4 and 2 operands\n"

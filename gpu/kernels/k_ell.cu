@@ -93,7 +93,7 @@ KERNEL_ENTRY(ell) = {
     .name = "ell",
     .about = "coalesced without shuffles or shared memory; the longest row determines the padding",
     .format = &format_ell,
-    .source = "NOTES, THESIS",
+    .source = "NOTES; end of a row at its padding [ours]",
     .work = "one row per thread",
     .lesson = "Thread t walks along row t, whose element k is at k * rows + t. The 4x4 example (* is padding):\n"
               "    step 1          step 2          step 3\n"
@@ -141,7 +141,7 @@ template <typename T> static void ell_host(const struct launch *L, int threads)
     host_ell<T>(L, whole, threads);
 }
 
-HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "THESIS",
+HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "[ours]",
              "1024 rows at a time",
              "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
              "column of slots apart, so each element is in a different cache line. The next rows use the same\n"

@@ -55,7 +55,7 @@ KERNEL_ENTRY(hdc) = {
     .name = "hdc",
     .about = "DIA for entries on full diagonals, a vector of threads per row for all other entries",
     .format = &format_hdc,
-    .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
+    .source = "Yang et al.; DRM, sec. 2.1",
     .work = "one row per thread, then one row of the CSR part per 2 to 32 neighbouring threads",
     .lesson = "Two launches. Diagonals that are at least half full form a DIA matrix, with one thread per row; all\n"
               "other entries are in compressed rows, with 2 to 32 threads per row, which add to y:\n"

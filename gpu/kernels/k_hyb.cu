@@ -80,7 +80,7 @@ KERNEL_ENTRY(hyb) = {
     .name = "hyb",
     .about = "ELL for the first elements of each row; warps sum the overflow by row before they add it by atomics",
     .format = &format_hyb,
-    .source = "NOTES, THESIS",
+    .source = "NOTES; two launches, overflow summed by warps [ours]",
     .work = "one row per thread, then 16 overflowing nonzeros per thread, summed by row in a warp",
     .lesson = "Two launches. The first w elements of each row form an ELL matrix, with one thread per row; all\n"
               "other elements are in a COO list, which warps sum by row and add to y with atomics. The 4x4 example\n"
@@ -104,7 +104,7 @@ template <typename T> static void hyb_host(const struct launch *L, int threads)
     host_coo<T>(L, overflow, threads);
 }
 
-HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "THESIS",
+HOST_ENTRIES(hyb, "hyb", hyb_host, "the serial host loops over both parts", "[ours]",
              "1024 rows at a time, then a share of the COO part,",
              "The loop of ell over the ELL part, then the loop of coo over the COO part. Each thread's share of\n"
              "the COO part begins where a row begins, so that no atomics are needed.\n",

@@ -131,7 +131,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .name = "sc-csr-host-order",
     .about = "sc-csr as in the paper, where the host permutes the results: shows the cost of the copies",
     .format = &format_sccsr,
-    .source = "Liang 2012, sec. 2.2.2",
+    .source = "THESIS, sec. 2.2.2, fig. 2.5",
     .work = "the work of sc-csr; then the host permutes the results",
     .lesson = "Like sc-csr, but y is written in the order of the sorted rows, and the host permutes y, as in the\n"
               "paper. On the 4x4 example, the sorted rows are 0 1 3 2:\n"
@@ -153,7 +153,7 @@ KERNEL_ENTRY(sccsr) = {
     .name = "sc-csr",
     .about = "coalesced even for short rows: no lane idles if neighbouring rows have equal length; y is scattered",
     .format = &format_sccsr,
-    .source = "Liang 2012, sec. 2.2",
+    .source = "THESIS, sec. 2.2.2; order of y restored on the device [ours]",
     .work = "every 1st, 2nd, 4th or 8th element of one row; a warp takes 32, 16, 8 or 4 rows",
     .lesson = "Rows are sorted by length, and c neighbouring rows are interleaved: their first elements come first,\n"
               "then their second elements, and so on. A warp takes such an SC-row; lane l takes row l % c. On the\n"

@@ -107,7 +107,7 @@ KERNEL_ENTRY(vab_texture) = {
     .name = "vab-texture",
     .about = "vab with its partial sums read through a texture, as in the paper: shows the effect of textures",
     .format = &format_vab,
-    .source = "Liang 2012, sec. 2.4.2",
+    .source = "THESIS, sec. 2.4.2, fig. 2.10",
     .work = "four elements of one row per thread, then one row per thread",
     .lesson = "The first pass works like vab. In the second pass, a thread adds the partial sums of its row, which\n"
               "it fetches through the texture units, as in the paper:\n"
@@ -130,7 +130,7 @@ KERNEL_ENTRY(vab) = {
     .name = "vab",
     .about = "every thread has four products and reads are coalesced; the partial sums need a second pass",
     .format = &format_vab,
-    .source = "Liang 2012, sec. 2.3",
+    .source = "THESIS, sec. 2.3.2",
     .work = "four elements of one row per thread, then one row per thread",
     .lesson = "Rows are cut into pieces of 4 elements, one piece per thread. The 4x4 example (* is padding):\n"
               "    step 1      step 2      step 3      step 4\n"

@@ -74,7 +74,8 @@ static const struct {
     {"LU", "CUDA parallel LU for dense linear systems, 2025"},
     {"SYM", "Wenzhou University, patent: symmetric matrix construction of a compressed sparse matrix on a GPU"},
     {"[ours]", "written for this program"},
-    {"another name and year", "a publication that one of the works above cites"},
+    {"textbook", "known from textbooks; no single work is cited"},
+    {"another name and year", "a publication; the works above cite some of these"},
 };
 
 static void help_sources(struct out *o)

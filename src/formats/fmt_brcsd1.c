@@ -210,7 +210,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_brcsd1 = {
     .name = "brcsd1",
     .about = "BRCSD-I: diagonals in pieces of at most 64 rows, cut where a diagonal enters or leaves the matrix",
-    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3, fig. 3; 64 rows: sec. 5.1; dropped cuts [ours]",
     .params = {{"min", 64, 1, INT32_MAX, "smallest number of rows between two cuts"}},
     .zeros_fade = true,
     .value = BRCSD1_DATA,

@@ -137,7 +137,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_brcsd2 = {
     .name = "brcsd2",
     .about = "BRCSD-II: diagonals in blocks of equal height; neighbouring blocks with the same offsets store them once",
-    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3, fig. 4; 32 rows: sec. 5.1",
     .params = {{"nrows", 32, 1, 1024, "rows per block"}},
     .zeros_fade = true,
     .value = BRCSD2_DATA,

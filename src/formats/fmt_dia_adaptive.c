@@ -97,7 +97,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_dia_adaptive = {
     .name = "dia-adaptive",
     .about = "DIA, BRCSD-I or BRCSD-II, chosen by the padding that each would have",
-    .source = "Gao et al.; Wang et al. 2024, sec. 3.3",
+    .source = "Gao et al.; DRM, sec. 3.3; thresholds [ours]",
     .params = {{"nrows", 32, 1, 1024, "rows per block of BRCSD-II"},
                {"min", 64, 1, INT32_MAX, "smallest number of rows between two cuts of BRCSD-I"},
                {"dia", 10, 0, INT32_MAX, "DIA is chosen if its padding is below this % of the entries"},

@@ -254,7 +254,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_drm = {
     .name = "drm",
     .about = "diagonals of row segments, merged into sub-blocks of equal work for thread blocks",
-    .source = "Wang et al. 2024",
+    .source = "DRM, sec. 4.1 to 4.3, fig. 5 to 9",
     .params = {{"nrows", 32, 1, DRM_ROWS, "rows per segment"}},
     .zeros_fade = true,
     .value = DRM_VAL,

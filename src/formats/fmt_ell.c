@@ -65,7 +65,7 @@ const struct format format_ell = {
     .name = "ell",
     .aliases = "ellpack",
     .about = "rows padded to the length of the longest row, stored column by column",
-    .source = "Liang 2012, fig. 2.2",
+    .source = "NOTES; column -1 of padding [ours]",
     .params = {{"width", 0, 0, INT32_MAX, "slots per row; 0 = the length of the longest row"}},
     .value = ELL_VAL,
     .plan = plan,

@@ -106,7 +106,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_hdc = {
     .name = "hdc",
     .about = "DIA for diagonals that are full enough, compressed rows for all other entries",
-    .source = "Yang et al.; Wang et al. 2024, sec. 2.1",
+    .source = "Yang et al.; DRM, sec. 2.1; threshold [ours]",
     .params = {{"fill", 50, 1, 100, "a diagonal must fill at least this % of its slots to be stored in the DIA part"}},
     .zeros_fade = true,
     .value = -1,

@@ -66,7 +66,7 @@ static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 const struct format format_hdia = {
     .name = "hdia",
     .about = "blocks of a few rows (hacks), each with only the diagonals that it needs",
-    .source = "Barbieri et al.; Wang et al. 2024, sec. 3.2",
+    .source = "Barbieri et al.; DRM, sec. 3.2, fig. 2; 32 rows: sec. 5.1",
     .params = {{"hack", 32, 1, 1024, "rows per hack"}},
     .zeros_fade = true,
     .value = HDIA_DATA,

@@ -197,7 +197,7 @@ static void suit(int multiprocessors, int64_t *param)
 const struct format format_sccsr = {
     .name = "sc-csr",
     .about = "rows sorted by length, in four segments; 4 to 32 rows of a segment are folded into one SC-row",
-    .source = "Liang 2012, sec. 2.2",
+    .source = "THESIS, sec. 2.2.1, fig. 2.4, eq. 2.1; stable sorting [ours]",
     .params = {{"nw", NW_DEFAULT, 0, INT32_MAX, "number of SC-rows that a segment needs to keep a device busy"}},
     .value = SCCSR_VAL,
     .plan = plan,

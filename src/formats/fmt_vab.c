@@ -87,7 +87,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
 const struct format format_vab = {
     .name = "vab",
     .about = "rows in pieces of 4, one thread per piece, stored so that a warp's reads coalesce",
-    .source = "Liang 2012, sec. 2.3",
+    .source = "THESIS, sec. 2.3.1, fig. 2.7; block size and column of padding [ours]",
     .params = {{"block", 256, BLOCK_STEP, BLOCK_MAX, "threads per block, a multiple of 64"}},
     .value = VAB_VAL,
     .plan = plan,

@@ -24,6 +24,7 @@
 #include "base/threads.h"
 #include "formats/stored.h"
 #include "formats/format.h"
+#include "machine/kernel.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -746,6 +747,73 @@ static void test_nth_allocation_fails(void **state)
     csr_free(&A);
 }
 
+/* ---- sources ---- */
+
+/* Where the papers define a format or a kernel: a part of its source. */
+static const struct cited {
+    const char *name, *source;
+} formats_cited[] =
+    {
+        {"coo", "THESIS, fig. 2.1"},
+        {"dia", "THESIS, fig. 2.2"},
+        {"csr", "THESIS, fig. 2.3"},
+        {"sc-csr", "THESIS, sec. 2.2"},
+        {"vab", "THESIS, sec. 2.3"},
+        {"ell", "NOTES"},
+        {"hyb", "NOTES"},
+        {"bsr", "NOTES"},
+        {"dia", "DRM, fig. 1"},
+        {"hdia", "DRM, sec. 3.2"},
+        {"brcsd1", "DRM, sec. 3.3"},
+        {"brcsd2", "DRM, sec. 3.3"},
+        {"hdc", "DRM, sec. 2.1"},
+        {"drm", "DRM, sec. 4"},
+        {"dia-adaptive", "DRM, sec. 3.3"},
+        {"hdc", "threshold [ours]"},
+        {"dia-adaptive", "[ours]"},
+        {"brcsd1", "[ours]"},
+},
+  kernels_cited[] = {
+      {"csr-scalar", "THESIS, sec. 2.1.2"},
+      {"csr-vector", "THESIS, sec. 2.1.2"},
+      {"csr-serial", "THESIS, sec. 4.2.1"},
+      {"csr-cusp", "NOTES"},
+      {"coo-atomic", "NOTES"},
+      {"ell-padded", "NOTES"},
+      {"hyb-atomic", "NOTES"},
+      {"sc-csr", "THESIS, sec. 2.2.2"},
+      {"vab", "THESIS, sec. 2.3.2"},
+      {"vab-texture", "THESIS, sec. 2.4.2"},
+      {"drm", "DRM, sec. 4.4"},
+};
+
+static void hold_source(const char *name, const char *source, const char *part)
+{
+    if (!strstr(source, part)) fail_msg("%s: the source is `%s`, without `%s`", name, source, part);
+}
+
+/* The thesis has no ELL, HYB, CSC and BSR, no atomic COO, and only one host loop: that of CSR. */
+static void test_sources(void **state)
+{
+    (void)state;
+    static const char *const thesis_formats[] = {"coo", "csr", "dia", "sc-csr", "vab"};
+    for (int k = 0; k < COUNT(formats_cited); k++)
+        hold_source(formats_cited[k].name, format_find(formats_cited[k].name)->source, formats_cited[k].source);
+    for (int k = 0; k < COUNT(kernels_cited); k++)
+        hold_source(kernels_cited[k].name, kernel_find(kernels_cited[k].name)->source, kernels_cited[k].source);
+    for (int f = 0; formats[f]; f++) {
+        bool in_thesis = false;
+        for (int k = 0; k < COUNT(thesis_formats); k++) in_thesis |= !strcmp(formats[f]->name, thesis_formats[k]);
+        if (!in_thesis && strstr(formats[f]->source, "THESIS")) fail_msg("%s is not in the thesis", formats[f]->name);
+    }
+    for (int k = 0; kernels[k]; k++) {
+        const char *name = kernels[k]->name;
+        bool other = kernels[k]->host && strcmp(name, "csr-serial");
+        other |= !strcmp(name, "coo-atomic") || !strstr(kernels[k]->format->source, "THESIS");
+        if (other && strstr(kernels[k]->source, "THESIS")) fail_msg("%s is not in the thesis", name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -764,6 +832,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_records_fit),
+        cmocka_unit_test(test_sources),
         cmocka_unit_test(test_nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
