@@ -6,6 +6,7 @@
 #include "base/text.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -133,6 +134,16 @@ struct device *device_default(void)
 {
     const struct device_maker *m = maker_cuda.likely() ? &maker_cuda : &maker_cpu;
     return made(m, 0, NULL);
+}
+
+struct copied copied_since(const struct copied *total, const struct copied *before)
+{
+    return (struct copied){total->bytes - before->bytes, total->us - before->us};
+}
+
+double copied_gbs(const struct copied *c)
+{
+    return c->bytes > 0 ? (double)c->bytes / c->us / 1000 : NAN;
 }
 
 int device_count(enum device_kind kind)

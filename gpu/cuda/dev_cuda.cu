@@ -1,12 +1,15 @@
 /* The devices cuda:N, through the CUDA runtime, with one stream each. CUDA is not initialised before a device's first
    use, because starting the driver would delay the prompt. */
 #include "gpu/dev.h"
+#include "gpu/staging.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "machine/transfer.h"
 
 #include <cuda_runtime.h>
 #include <stdlib.h>
@@ -23,7 +26,10 @@ struct gpu {
     bool started;
     int64_t cache; /* bytes of L2 */
     cudaEvent_t mark[BATCH + 1];
+    struct staging staging;
 };
+
+extern "C" const struct transfer_ops cuda_transfer; /* transfer.cu */
 
 static struct gpu *gpu_of(const struct device *d)
 {
@@ -97,6 +103,7 @@ static void close_handles(struct device *d)
         if (g->mark[i]) cudaEventDestroy(g->mark[i]);
         g->mark[i] = NULL;
     }
+    staging_free(&g->staging, d, &cuda_transfer);
     if (d->stream) cudaStreamDestroy(stream_of(d));
     d->stream = NULL;
     g->started = false;
@@ -197,14 +204,30 @@ static bool copy(struct device *d, void *to, const void *from, int64_t bytes, cu
     return true;
 }
 
+/* Copy large arrays through page-locked buffers, and add the copy to the total of its direction. */
+static bool copy_and_count(struct device *d, void *to, const void *from, int64_t bytes, bool back, struct err *e)
+{
+    struct staging *s = &gpu_of(d)->staging;
+    struct copied *total = back ? &d->got : &d->put;
+    double start = now_us();
+    if (!ready(d, e)) return false;
+    bool ok = staging_takes(s, d, &cuda_transfer, bytes)
+                  ? staging_copy(s, d, &cuda_transfer, to, from, bytes, back, e)
+                  : copy(d, to, from, bytes, back ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, e);
+    if (!ok) return false;
+    total->bytes += bytes;
+    total->us += now_us() - start;
+    return true;
+}
+
 static bool gpu_put(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
-    return copy(d, to, from, bytes, cudaMemcpyHostToDevice, e);
+    return copy_and_count(d, to, from, bytes, false, e);
 }
 
 static bool gpu_get(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
-    return copy(d, to, from, bytes, cudaMemcpyDeviceToHost, e);
+    return copy_and_count(d, to, from, bytes, true, e);
 }
 
 static void *gpu_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)

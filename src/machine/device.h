@@ -25,6 +25,12 @@ struct ceilings {
     double launch_us;          /* time of one empty launch */
 };
 
+/* Bytes copied between the host and the memory of a device, and the time that the copies took. */
+struct copied {
+    int64_t bytes;
+    double us;
+};
+
 struct device_ops {
     /* Device memory, 256-byte aligned. Copies are complete on return. */
     void *(*alloc)(struct device *d, int64_t bytes, const char *what, struct err *e);
@@ -72,6 +78,7 @@ struct device {
     bool lost; /* a sticky error has occurred: reset the device or use another device */
     struct ceilings ceilings;
     struct block_sums sums;
+    struct copied put, got; /* all copies to and from the device; 0 if the device works in host memory */
     void *impl;
     void *stream; /* cudaStream_t, or NULL */
 };
@@ -91,6 +98,10 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e);
 bool device_sums_take(struct device *d, int64_t n, struct err *e);
 bool device_sums_grow(struct device *d, int64_t n, struct err *e);
 void device_sums_give(struct device *d);
+/* What was copied since a total of the device was `before`. */
+struct copied copied_since(const struct copied *total, const struct copied *before);
+/* GB/s; NaN if nothing was copied */
+double copied_gbs(const struct copied *c);
 /* For tests: register a device under its name (dev_fake.c). */
 bool device_register(struct device *d);
 

@@ -1,5 +1,6 @@
 /* The time to copy a matrix to a device and to copy the result back, in the ways that programs use (THESIS 3.4). gpu/
-   implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu); transfer.c implements all other functions. */
+   implements transfer_ops_of (gpu/transfer.c, gpu/cuda/transfer.cu) and transfer_page_locked (gpu/staging.c);
+   transfer.c implements all other functions. */
 #ifndef TRANSFER_H
 #define TRANSFER_H
 
@@ -31,6 +32,8 @@ struct transfer_ops {
 };
 /* NULL if d works in host memory, so that there is nothing to copy. */
 const struct transfer_ops *transfer_ops_of(const struct device *d);
+/* Should large copies to and from devices pass through page-locked buffers? Yes, unless a call says no. */
+void transfer_page_locked(bool on);
 
 struct transfer_plan {
     const struct csr *A;

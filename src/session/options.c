@@ -7,6 +7,7 @@
 #include "session.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "machine/transfer.h"
 #include "base/xdg.h"
 
 #include <errno.h>
@@ -87,6 +88,13 @@ static bool use_pager(struct session *s, const char *value, struct err *e)
     return is_own_pager(value) || shell_is_allowed(s, e);
 }
 
+static bool use_page_locked(struct session *s, const char *value, struct err *e)
+{
+    (void)s, (void)e;
+    transfer_page_locked(!strcmp(value, "on"));
+    return true;
+}
+
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
     (void)value, (void)e;
@@ -128,6 +136,14 @@ const struct setting options[] = {
          NULL,
          check_pager,
          use_pager},
+    [OPTION_PINNED] = {"pinned",
+                       "copy large arrays to and from a GPU through page-locked buffers",
+                       "on",
+                       {"on", "off"},
+                       NULL,
+                       NULL,
+                       use_page_locked,
+                       "page-locked"},
     [OPTIONS] = {0},
 };
 

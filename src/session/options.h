@@ -21,7 +21,16 @@ struct setting {
     const char *aliases; /* other names, separated by blanks; NULL: none */
 };
 /* The indices of options[]. */
-enum option_id { OPTION_DEVICE, OPTION_PRECISION, OPTION_COLOURS, OPTION_ASCII, OPTION_MOUSE, OPTION_PAGER, OPTIONS };
+enum option_id {
+    OPTION_DEVICE,
+    OPTION_PRECISION,
+    OPTION_COLOURS,
+    OPTION_ASCII,
+    OPTION_MOUSE,
+    OPTION_PAGER,
+    OPTION_PINNED,
+    OPTIONS
+};
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */
 extern const struct registry option_registry;
 const struct setting *option_find(const char *name);
