@@ -32,6 +32,7 @@ static void *put_new(struct device *d, const void *from, int64_t bytes, const ch
 
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e)
 {
+    struct copied before = d->put;
     *M = (struct mat){.of = S, .dev = d};
     for (int k = 0; k < S->narrays; k++) {
         const struct array *a = &S->a[k];
@@ -43,6 +44,7 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
             return false;
         }
     }
+    M->copied = copied_since(&d->put, &before);
     M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
     if (!M->scratch) mat_free(M);
     return M->scratch != NULL;

@@ -137,6 +137,7 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
     out_remarks(s->out, s->runs, shown);
     out_diagonals(s->out, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
+    out_copied(s->out, s->runs, shown);
     for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, &r->refused[i]);
 }
 

@@ -28,6 +28,7 @@ struct cost {
     bool there;         /* the device packs the format itself; otherwise the host packs it */
     double pack_us;     /* if the device packs: the median of the runs after the first, with memory already allocated */
     double copy_us;     /* time to copy the host's result to the device */
+    double copy_gbs;    /* rate of that copy without allocation */
     double csr_us;      /* time of one SpMV with csr */
     double own_us;      /* time of one SpMV with the format */
     const struct kernel *csr; /* default kernel of csr on the device */
@@ -118,11 +119,13 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
     struct spmv_request same = *w;
     struct err why = {0};
     if (!M) return false;
-    *c = (struct cost){w->dev, false, NAN, NAN, NAN, NAN, NULL, NULL};
+    *c = (struct cost){w->dev, false, NAN, NAN, NAN, NAN, NAN, NULL, NULL};
     if (w->dev->kind == DEV_EMU) return true;
     double put_us = p->put_us[M - p->mat];
+    bool copied = M->copied.bytes > 0;
+    c->copy_gbs = copied_gbs(&M->copied);
     c->there = packer_find(p->S.format, w->dev) && time_there(s, w, p, &c->pack_us, &why);
-    c->copy_us = c->there || w->dev->kind == DEV_CPU ? 0 : put_us;
+    c->copy_us = c->there || !copied ? 0 : put_us;
     if (why.code == E_CANCELLED || why.code == E_DEVICE) return fail(e, why.code, "%s", why.text);
     if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
     c->csr = kernel_default(&format_csr, &w->matrix->csr, w->dev);
@@ -135,8 +138,10 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
 
 static void say_packing(struct out *o, const struct cost *c)
 {
-    char copy[64] = "";
-    if (c->copy_us > 0) snprintf(copy, sizeof copy, ", copied to %s in %.2f ms", c->dev->name, c->copy_us / 1000);
+    char copy[96] = "", rate[32] = "";
+    if (isfinite(c->copy_gbs)) snprintf(rate, sizeof rate, " (%.2f GB/s)", c->copy_gbs);
+    if (c->copy_us > 0)
+        snprintf(copy, sizeof copy, ", copied to %s in %.2f ms%s", c->dev->name, c->copy_us / 1000, rate);
     if (c->there)
         out_text(o, "%s packs it from the csr on the device in %.3f ms, with memory already allocated", c->dev->name,
                  c->pack_us / 1000);
@@ -170,6 +175,7 @@ static void out_cost(struct out *o, const struct cost *c)
     out_str(o, "conversion_on", NULL, isnan(c->pack_us) ? NULL : c->there ? c->dev->name : "host");
     out_num(o, "pack_us", NULL, c->pack_us, NULL);
     out_num(o, "copy_us", NULL, c->copy_us, NULL);
+    out_num(o, "copy_gbs", NULL, c->copy_gbs, NULL);
     out_num(o, "csr_spmv_us", NULL, c->csr_us, NULL);
     out_num(o, "spmv_us", NULL, c->own_us, NULL);
     out_num(o, "conversion_spmvs", NULL, conversion_spmvs(all, c->csr_us), NULL);
@@ -203,7 +209,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     const struct format *f = format_find(arg(a, "format"));
     const char *on = arg(a, "on");
     int64_t param[PARAMS_MAX], own[PARAMS_MAX];
-    struct cost c = {NULL, false, NAN, NAN, NAN, NAN, NULL, NULL};
+    struct cost c = {NULL, false, NAN, NAN, NAN, NAN, NAN, NULL, NULL};
     struct candidates others;
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     if (!m || !arg_params(a, f->params, param, e)) return false;

@@ -22,6 +22,8 @@
 #include "base/text.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
+#include "machine/mat.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <string.h>
@@ -86,6 +88,24 @@ static void out_times(struct out *o, const struct solve *v)
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
     out_bound(o, v, bound, queued);
+}
+
+/* The copies of vectors (b, x0, x) and of the matrix between the host and the device. */
+static void out_copies(struct out *o, const struct solve *v)
+{
+    const struct copied *vectors = &v->time.copied, none = {0};
+    const struct copied *matrix = v->matrix.mat ? &v->matrix.mat->copied : &none;
+    char text[160], bytes[32];
+    int n = snprintf(text, sizeof text, "vectors: %s at %.2f GB/s",
+                     show_bytes((double)vectors->bytes, bytes, sizeof bytes), copied_gbs(vectors));
+    if (matrix->bytes)
+        snprintf(text + n, sizeof text - (size_t)n, "; matrix: %s at %.2f GB/s",
+                 show_bytes((double)matrix->bytes, bytes, sizeof bytes), copied_gbs(matrix));
+    out_int(o, "vectors_copied_bytes", NULL, vectors->bytes);
+    out_num(o, "vectors_copied_us", NULL, vectors->bytes ? vectors->us : NAN, NULL);
+    out_int(o, "matrix_copied_bytes", NULL, matrix->bytes);
+    out_num(o, "matrix_copied_us", NULL, matrix->bytes ? matrix->us : NAN, NULL);
+    if (vectors->bytes && out_mode(o) == OUT_TEXT) out_str(o, NULL, "copied", text);
 }
 
 /* Print the keys ritz_min, ritz_max and condition, which are null if the solver gives no Ritz values. */
@@ -194,6 +214,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_cycle(o, v);
     out_ritz(o, v);
     out_times(o, v);
+    out_copies(o, v);
     out_phases(o, v);
     out_nums(o, "history", v->iterations + 1, v->history.residual);
     out_separation(o, v);

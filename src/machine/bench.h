@@ -32,6 +32,7 @@ struct run {
     int reps;
     double prep_us;                 /* time for packing plus ready_us */
     double put_us;                  /* time for copying to the device (0 if the matrix was packed on the device) */
+    double put_gbs;                 /* rate of that copy without allocation; NaN: the device works in host memory */
     const struct device *packed_on; /* NULL: the host */
     /* time of the kernel's own preparation on the device (tile starts and the like); it is done once */
     double ready_us;

@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "device.h"
 #include "formats/stored.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct device;
 struct err;
 struct kernel;
 
@@ -30,6 +30,7 @@ struct mat {
     const struct stored *of; /* not owned; must outlive this struct */
     struct device *dev;
     void *ptr[ARRAYS_MAX];    /* array k on the device; mat_free releases it */
+    struct copied copied;     /* what mat_put copied; 0 if the device works in host memory */
     struct scratch **scratch; /* head of a list that launches append to; mat_free releases it */
 };
 /* Copy S to d; fails with E_MEMORY if S does not fit in the device's memory. mat_free releases the arrays and all

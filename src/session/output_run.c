@@ -101,6 +101,29 @@ void out_prepared(struct out *o, const struct run *r, int n)
 
 /* ---- runs ---- */
 
+/* Is run i the first one of its format and parameters? Runs of one format share the copy of the matrix. */
+static bool first_of(const struct run *r, int i)
+{
+    for (int k = 0; k < i; k++)
+        if (r[k].of == r[i].of) return false;
+    return true;
+}
+
+void out_copied(struct out *o, const struct run *r, int n)
+{
+    bool first = true;
+    for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
+        if (!isfinite(r[i].put_gbs) || !first_of(r, i)) continue;
+        if (first) out_text(o, "Matrices that were copied to %s; the rate is that of the copy alone:", r[i].dev->name);
+        first = false;
+        out_row(o);
+        out_str(o, NULL, "format", r[i].of->format->name);
+        out_bytes(o, NULL, "size", stored_bytes(r[i].of));
+        out_num(o, NULL, "allocated and copied us", r[i].put_us, "%.2f");
+        out_num(o, NULL, "GB/s", r[i].put_gbs, "%.2f");
+    }
+}
+
 /* A record shows the unit after each value; a table shows it in the column heading. column NULL: leave the value out of
    the table. */
 static void put_time(struct out *o, const char *key, const char *record, const char *column, double us, bool long_form)
@@ -133,6 +156,7 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
     put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
+    out_num(o, "copy_gbs", long_form && isfinite(r->put_gbs) ? "copied at GB/s" : NULL, r->put_gbs, "%.2f");
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
     out_rank(o, COLUMN_DETAIL);
     out_bytes(o, "bytes", "bytes", r->bytes);

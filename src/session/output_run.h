@@ -25,6 +25,8 @@ void out_measures_text(struct out *o, const struct measures *m);
    the device, if there are any. */
 void out_diagonals(struct out *o, const struct run *r, int n);
 void out_prepared(struct out *o, const struct run *r, int n);
+/* Print a text table of the matrices that were copied to a device with memory of its own, if there are any. */
+void out_copied(struct out *o, const struct run *r, int n);
 
 /* Print the keys of a run; long_form also shows, in text, the values that do not fit in a table. */
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);

@@ -59,6 +59,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     out->ready_us = kernel_prepared_us(k, M);
     out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];
+    out->put_gbs = copied_gbs(&M->copied);
     out->packed_on = p->packed_on;
     return ok;
 }

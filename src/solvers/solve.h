@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "machine/device.h"
 #include "machine/reason.h"
 
 struct precond; /* precond.h */
@@ -130,7 +131,8 @@ struct solve_time {
     double rate_us;      /* time per iteration, computed from the last records; determines the size of the next batch */
     double free_us;      /* time of the free_n iterations that ran without waits */
     int64_t free_n;
-    double returned_at; /* now_us at the end of the last slice */
+    struct copied copied; /* vectors copied to the device and back; 0 if the device works in host memory */
+    double returned_at;   /* now_us at the end of the last slice */
     struct phase phase[SOLVE_PHASES];
     int nphases;
     struct phase *in_phase; /* current phase of the iteration being sampled */

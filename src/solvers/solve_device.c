@@ -132,7 +132,15 @@ bool solve_spmv(struct solve *v, const void *p, void *q, struct err *e)
 
 /* ---- copies between host and device ---- */
 
-bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+/* Add what was copied since `before` to the copies of the solve. */
+static void add_copy(struct solve *v, const struct copied *total, const struct copied *before)
+{
+    struct copied more = copied_since(total, before);
+    v->time.copied.bytes += more.bytes;
+    v->time.copied.us += more.us;
+}
+
+static bool put(struct solve *v, void *to, const double *from, struct err *e)
 {
     int64_t bytes = v->n * (int64_t)type_size(v->real);
     if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
@@ -144,7 +152,15 @@ bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
     return ok;
 }
 
-bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
+bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
+{
+    struct copied before = v->dev->put;
+    bool ok = put(v, to, from, e);
+    add_copy(v, &v->dev->put, &before);
+    return ok;
+}
+
+static bool get(struct solve *v, double *to, const void *from, struct err *e)
 {
     int64_t bytes = v->n * (int64_t)type_size(v->real);
     if (v->real == T_F64) return v->dev->ops->get(v->dev, to, from, bytes, e);
@@ -153,6 +169,14 @@ bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
     bool ok = v->dev->ops->get(v->dev, f, from, bytes, e);
     for (int64_t i = 0; ok && i < v->n; i++) to[i] = (double)f[i];
     mem_free(f);
+    return ok;
+}
+
+bool solve_get(struct solve *v, double *to, const void *from, struct err *e)
+{
+    struct copied before = v->dev->got;
+    bool ok = get(v, to, from, e);
+    add_copy(v, &v->dev->got, &before);
     return ok;
 }
 

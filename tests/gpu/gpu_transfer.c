@@ -1,10 +1,13 @@
 /* Transfers on cuda:0: all pieces arrive unchanged, and every figure is positive and finite. */
+#include "gpu/staging.h"
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "matrix/gen.h"
 #include "machine/transfer.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Before transfer_measure times a method of copying, transfer_measure compares the copy with the original data, and the
    result with the reference. */
@@ -41,6 +44,53 @@ static void pieces_arrive_right(void **state)
     }
 }
 
+/* Arrays around the sizes at which copies change their way arrive unchanged, with and without page-locked buffers, and
+   each copy is counted. */
+static void arrays_arrive_right(void **state)
+{
+    enum { MOST = 3 * STAGING_CHUNK + 1 };
+    struct err e = {0};
+    struct device *d = device_open("cuda:0", &e);
+    char *from = malloc(MOST), *back = malloc(MOST);
+    void *there = d ? d->ops->alloc(d, MOST, "an array", &e) : NULL;
+    (void)state;
+    assert_true(from && back && there);
+    for (int64_t i = 0; i < MOST; i++) from[i] = (char)(i * 2654435761U >> 24);
+    for (int locked = 0; locked < 2; locked++)
+        for (int chunks = 0; chunks <= 3; chunks++)
+            for (int64_t bytes = chunks * (int64_t)STAGING_CHUNK + 1, last = bytes - 3; bytes > last && bytes > 0;
+                 bytes--) {
+                struct copied put = d->put, got = d->got;
+                transfer_page_locked(locked);
+                memset(back, 0, MOST);
+                if (!d->ops->put(d, there, from, bytes, &e) || !d->ops->get(d, back, there, bytes, &e))
+                    fail_msg("%s", e.text);
+                assert_memory_equal(back, from, (size_t)bytes);
+                assert_int_equal(d->put.bytes - put.bytes, bytes);
+                assert_int_equal(d->got.bytes - got.bytes, bytes);
+                assert_true(d->put.us > put.us && d->got.us > got.us);
+            }
+    transfer_page_locked(true);
+    d->ops->free(d, there);
+    free(from);
+    free(back);
+}
+
+/* The rates of copies are reported, and page-locked buffers do not change a result. */
+static void commands_report_copies(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen band 300000 8", "band");
+    for (int locked = 0; locked < 2; locked++) {
+        talk_says(&t, locked ? "set pinned on" : "set pinned off", "pinned");
+        talk_says(&t, "solve cg b random on cuda:0 maxit 5", "vectors: ");
+        talk_says(&t, "convert ell on cuda:0", "ell");
+    }
+    talk_close(&t);
+}
+
 static void the_command_reports_it(void **state)
 {
     struct talk t;
@@ -56,6 +106,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pieces_arrive_right),
+        cmocka_unit_test(arrays_arrive_right),
+        cmocka_unit_test(commands_report_copies),
         cmocka_unit_test(the_command_reports_it),
     };
     if (!device_count(DEV_CUDA)) {

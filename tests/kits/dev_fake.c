@@ -51,16 +51,26 @@ static void fake_free(struct device *d, void *p)
     }
 }
 
+/* The fake device copies at 1 GB/s, whatever time the call took. */
+static void count_copy(struct copied *total, int64_t bytes)
+{
+    total->bytes += bytes;
+    total->us += (double)bytes / 1000;
+}
+
 static bool fake_put(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
     struct device *base = fake_of(d)->base;
-    return passes(d, FAKE_PUT, e) && base->ops->put(base, to, from, bytes, e);
+    if (!passes(d, FAKE_PUT, e) || !base->ops->put(base, to, from, bytes, e)) return false;
+    count_copy(&d->put, bytes);
+    return true;
 }
 
 static bool fake_get(struct device *d, void *to, const void *from, int64_t bytes, struct err *e)
 {
     struct fake *f = fake_of(d);
     if (!passes(d, FAKE_GET, e) || !f->base->ops->get(f->base, to, from, bytes, e)) return false;
+    count_copy(&d->got, bytes);
     if (f->corrupt_in && !--f->corrupt_in && bytes >= 8) memcpy(to, &(double){1e30}, 8);
     return true;
 }

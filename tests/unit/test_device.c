@@ -2,6 +2,7 @@
    releases everything. */
 #include "kits/dev_fake.h"
 #include "kits/shapes.h"
+#include "kits/talk.h"
 #include "gpu/dev.h"
 #include "machine/bench.h"
 #include "matrix/csr.h"
@@ -341,6 +342,25 @@ static void test_loss(void **state)
 
 #define ON(test, base) cmocka_unit_test_prestate_setup_teardown(test, fresh, close_devices, base)
 
+/* Copies are counted and reported with their rate (the fake device copies at 1 GB/s), and a device in host memory
+   copies nothing. The vectors of cg are b and x0 on the way in, and x on the way out. */
+static void test_copies_are_reported(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 20; solve cg on fake", "vectors: 9.60 kB at 1.00 GB/s; matrix: 24.6 kB at 1.00 GB/s");
+    talk_says(&t, "spmv on fake", "copied at GB/s");
+    talk_says(&t, "convert ell on fake", "(1.00 GB/s)");
+    talk_says(&t, "bench csr on fake", "Matrices that were copied to fake");
+    talk_forget(&t);
+    assert_true(talk_line(&t, "solve cg on cpu; spmv on cpu; convert ell on cpu"));
+    assert_null(strstr(t.out, "GB/s; matrix"));
+    assert_null(strstr(t.out, "copied at"));
+    assert_null(strstr(t.out, "copied to"));
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -358,6 +378,7 @@ int main(void)
         ON(test_each_allocation_fails, "emu"),
         ON(test_budget, "emu"),
         ON(test_loss, "emu"),
+        ON(test_copies_are_reported, "cpu"),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
