@@ -259,20 +259,17 @@ static double *small_integers(int64_t n, int64_t step)
     return v;
 }
 
-/* The values are multiples of 1/8, and x and y are small integers: no sum is rounded, whatever the order of its
-   additions. */
-static void hold_to_bits(struct subject *s, const struct kernel *k)
+/* The product with x at element `first` of an allocated vector must have the bits of `ref`. */
+static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t first, const double *ref)
 {
     struct err e = {0};
     struct device *d = s->M.dev;
-    int64_t m = s->A->rows;
-    if (s->S.real != T_F64) return;
-    double *x = small_integers(s->A->cols, 7), *y = small_integers(m, 5), *ref = small_integers(m, 5);
-    struct launch L = {.A = &s->M, .alpha = 2, .beta = -1, .threads = 3};
-    void *dx = put_double(d, x, s->A->cols), *dy = put_double(d, y, m);
-    L.x = dx;
-    L.y = dy;
-    reference_spmv(s->A, L.alpha, x, L.beta, ref, T_F64, NULL);
+    int64_t m = s->A->rows, n = s->A->cols;
+    double *x = mem_zero(first + n, sizeof *x, "x after other values", NULL);
+    double *values = small_integers(n, 7), *y = small_integers(m, 5);
+    for (int64_t i = 0; i < n; i++) x[first + i] = values[i];
+    void *dx = put_double(d, x, first + n), *dy = put_double(d, y, m);
+    struct launch L = {.A = &s->M, .alpha = 2, .beta = -1, .threads = 3, .x = (double *)dx + first, .y = dy};
     if (!kernel_launch(k, &L, &e) || !d->ops->sync(d, &e) || !d->ops->get(d, y, dy, m * 8, &e))
         fail_msg("%s on %s, %s: %s %s", k->name, d->name, s->name, e.where, e.text);
     for (int64_t i = 0; i < m; i++)
@@ -282,7 +279,20 @@ static void hold_to_bits(struct subject *s, const struct kernel *k)
     d->ops->free(d, dx);
     d->ops->free(d, dy);
     mem_free(x);
+    mem_free(values);
     mem_free(y);
+}
+
+/* The values are multiples of 1/8, and x and y are small integers: no sum is rounded, whatever the order of its
+   additions. The second x begins 16 bytes after an allocation, like a column of a basis. */
+static void hold_to_bits(struct subject *s, const struct kernel *k)
+{
+    if (s->S.real != T_F64) return;
+    double *x = small_integers(s->A->cols, 7), *ref = small_integers(s->A->rows, 5);
+    reference_spmv(s->A, 2, x, -1, ref, T_F64, NULL);
+    multiply_exactly(s, k, 0, ref);
+    multiply_exactly(s, k, 2, ref);
+    mem_free(x);
     mem_free(ref);
 }
 
