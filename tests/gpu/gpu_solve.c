@@ -34,6 +34,13 @@ static void test_formats(void **state)
     check_formats(device, T_F32);
 }
 
+static void test_kernels(void **state)
+{
+    (void)state;
+    check_kernels(device, T_F64);
+    check_kernels(device, T_F32);
+}
+
 static void test_forms(void **state)
 {
     (void)state;
@@ -61,8 +68,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_vectors),   cmocka_unit_test(test_known_ends), cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_formats),   cmocka_unit_test(test_forms),      cmocka_unit_test(test_host_sums),
-        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_formats),   cmocka_unit_test(test_kernels),    cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_host_sums), cmocka_unit_test(test_agreement),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the solvers on a GPU: there is none\n");

@@ -810,6 +810,27 @@ void check_formats(const char *device, enum type real)
     bed_free(&bed);
 }
 
+/* gmres multiplies by every kernel. 143 rows: the columns of its basis begin at addresses with different alignment. */
+void check_kernels(const char *device, enum type real)
+{
+    static const struct problem grid = {.generator = "poisson2d", .p = {13, 11}};
+    struct solve_options o = {.real = real, .tol = 1e-5, .maxit = 1000, .m = 8, .solver = solver_find("gmres")};
+    const struct device *d = device_open(device, NULL);
+    struct bed bed;
+    int done = 0;
+    bed_make(&bed, &grid);
+    for (int i = 0; d && kernels[i]; i++) {
+        if (!kernel_runs_on(kernels[i], d)) continue;
+        o.kernel = kernels[i];
+        bed_solve(&bed, o, device, 2e4);
+        if (bed.s.solve->reason != CONVERGED) fail_msg("%s: %s", kernels[i]->name, bed.s.solve->why);
+        assert_ptr_equal(bed.s.solve->matrix.kernel, kernels[i]);
+        done++;
+    }
+    assert_true(done > 0);
+    bed_free(&bed);
+}
+
 /* The number of iterations for which two devices agree: the number is smaller for solvers that divide by sums, because
    rounding errors grow faster. */
 static int64_t agreeing(const struct solver *s)

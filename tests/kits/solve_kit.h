@@ -66,6 +66,8 @@ void bed_solve(struct bed *bed, struct solve_options o, const char *device, doub
 void check_frozen(const char *device, enum type real);
 /* Check a solve in every format that has a kernel on the device. */
 void check_formats(const char *device, enum type real);
+/* Solve by gmres with every kernel of the device. */
+void check_kernels(const char *device, enum type real);
 /* Check that x agrees between two devices. */
 void check_agreement(const char *one, const char *other, enum type real);
 /* For solvers that can form an iteration matrix: check that both forms have the same iterates up to rounding, on

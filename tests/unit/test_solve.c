@@ -51,6 +51,12 @@ static void test_formats(void **state)
     everywhere(check_formats);
 }
 
+static void test_kernels(void **state)
+{
+    (void)state;
+    everywhere(check_kernels);
+}
+
 static void test_forms(void **state)
 {
     (void)state;
@@ -569,6 +575,7 @@ int main(void)
         cmocka_unit_test(test_estimates_of_gmres_are_checked),
         cmocka_unit_test(test_frozen),
         cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_forms),
         cmocka_unit_test(test_host_sums),
         cmocka_unit_test(test_sum_tree),
