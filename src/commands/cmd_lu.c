@@ -267,7 +267,8 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
 static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     if (!lu_steps_begin(s, m, force, e)) return false;
-    out_note(s->out, "these steps are the textbook algorithm on a host copy");
+    out_note(s->out,
+             "these steps are the textbook algorithm on a host copy; `trace lu-paper` shows the paper's kernels");
     if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
     for (int64_t k = 0; k <= s->lu->n; k++) {
         lu_steps_to(s->lu, k);

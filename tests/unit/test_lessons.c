@@ -167,7 +167,7 @@ static void drawings_are_narrow(void **state)
 static void solver_lessons_run_on_the_emulator(void **state)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3",
-                                        "transfer",  "microscope", "coalescing"};
+                                        "transfer",  "microscope", "coalescing",   "lu-steps"};
     (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         char path[64];
