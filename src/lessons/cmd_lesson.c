@@ -15,7 +15,8 @@
      !        text shown after the answer
      |        a row of a paper's table (paper.c); with "of it", a question directly above asks about the rows
      :        a condition on the rows of the table above, see lesson_answer.c. The text below is shown only if the
-              condition holds and no condition above it in the same paragraph does; `: otherwise` always holds
+              condition holds and no condition above it in the same paragraph does; `: otherwise` holds if the numbers
+              of the conditions above it are known
      blank    shown unchanged; an empty line separates paragraphs
    All other lines are prose, filled to the width of the screen. A question ends at the first line of a different kind:
 
@@ -66,9 +67,10 @@ struct lesson {
     struct capture table;   /* rows of the last table */
     bool asked;             /* the question above asks about the rows of the last table */
     struct chain {
-        bool any;    /* the paragraph has a condition */
-        bool held;   /* one of its conditions held */
-        bool hidden; /* the text below is not shown */
+        bool any;     /* the paragraph has a condition */
+        bool held;    /* one of its conditions held */
+        bool hidden;  /* the text below is not shown */
+        bool unknown; /* a number of a condition is not known */
     } chain;
     enum { RAN, REFUSED, REFUSED_RIGHTLY } ended; /* how the last command ended; a line with @! expects a failure */
     const struct mark *last;                      /* kind of the previous line */
@@ -376,12 +378,12 @@ static bool row(struct lesson *L, char *text, struct err *e)
 static bool condition(struct lesson *L, char *text, struct err *e)
 {
     struct chain *c = &L->chain;
-    bool holds = true;
+    bool holds = !c->unknown;
     text += 1 + strspn(text + 1, " \t");
     if (!L->table.rows.file) return fail(e, E_INPUT, "a condition needs a table above it");
     end_line(L);
     cJSON *rows = strcmp(text, "otherwise") ? capture_rows(&L->table, e) : NULL;
-    bool ok = !e->code && (!rows || condition_holds(text, rows, &holds, e));
+    bool ok = !e->code && (!rows || condition_holds(text, rows, &holds, &c->unknown, e));
     cJSON_Delete(rows);
     c->any = true;
     c->hidden = c->held || !holds;

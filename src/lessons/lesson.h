@@ -56,8 +56,9 @@ bool answer_takes(const struct answer *a, const char *given);
 /* Does the answer written in the lesson agree with the computed answer? */
 bool answer_agrees(const struct answer *written, const struct answer *computed);
 char *answer_show(const struct answer *a, char *out, size_t size);
-/* Does the condition hold for these rows? See lesson_answer.c. Fails if no row has a value that the condition names. */
-bool condition_holds(const char *text, const cJSON *rows, bool *holds, struct err *e);
+/* Does the condition hold for these rows? See lesson_answer.c. Sets *unknown if a number of the condition is null; the
+   condition then does not hold. Fails if no row has a value that the condition names. */
+bool condition_holds(const char *text, const cJSON *rows, bool *holds, bool *unknown, struct err *e);
 /* "1,216 B" is 1216. */
 bool answer_number(const char *given, double *value);
 

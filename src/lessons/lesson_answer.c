@@ -376,7 +376,7 @@ static const struct comparison {
     bool (*holds)(double a, double b); /* NULL: equality, also of words */
 } comparisons[] = {{"<=", at_most}, {">=", at_least}, {"<", below}, {">", above}, {"=", NULL}, {0}};
 
-static bool compare(struct calculation *c, bool *holds)
+static bool compare(struct calculation *c, bool *holds, bool *unknown)
 {
     double a, b;
     const struct comparison *by = comparisons;
@@ -386,18 +386,20 @@ static bool compare(struct calculation *c, bool *holds)
     while (by->sign && strncmp(c->at, by->sign, strlen(by->sign))) by++;
     if (!by->sign) return fail(c->e, E_INPUT, "the condition needs one of < <= > >= = before `%.60s`", c->at);
     c->at += strlen(by->sign);
+    *unknown |= c->unknown;
     if (!by->holds) return same_as_word(c, holds);
     blanks(c);
     if (!add(c, &b)) return false;
+    *unknown |= c->unknown;
     *holds = !c->unknown && by->holds(a, b);
     return true;
 }
 
-bool condition_holds(const char *text, const cJSON *rows, bool *holds, struct err *e)
+bool condition_holds(const char *text, const cJSON *rows, bool *holds, bool *unknown, struct err *e)
 {
     struct calculation c = {.rows = rows, .at = text, .e = e};
     bool one = false;
-    for (*holds = true; compare(&c, &one); c.at += 4) {
+    for (*holds = true; compare(&c, &one, unknown); c.at += 4) {
         *holds &= one;
         blanks(&c);
         if (!*c.at) return true;

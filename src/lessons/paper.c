@@ -87,6 +87,18 @@ static void out_how(struct out *o, const struct paper_value *v)
     out_str(o, "kernel", NULL, any && *v->kernel ? v->kernel : NULL);
 }
 
+/* The number of the paper, with as many decimals as in the lesson. */
+static void out_paper(struct out *o, const struct papers *p, const char *text, double paper)
+{
+    char fmt[32] = "%.10g";
+    const char *point = strchr(text, '.');
+    if (point && strspn(point + 1, "0123456789") == strlen(point + 1))
+        snprintf(fmt, sizeof fmt, "%%.%zuf", strlen(point + 1));
+    out_num(o, "paper", NULL, paper, NULL);
+    out_num(o, NULL, p->gpu, paper, fmt);
+    out_str(o, "paper_device", NULL, p->gpu);
+}
+
 static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS], const struct quantity *q, double paper,
                        const struct paper_value *v, const char *reason)
 {
@@ -95,9 +107,7 @@ static void out_answer(struct out *o, const struct papers *p, char *cell[CELLS],
     out_str(o, "matrix", "matrix", cell[0]);
     out_str(o, "of", "of", cell[1]);
     out_str(o, "what", "what", cell[2]);
-    out_num(o, "paper", NULL, paper, NULL);
-    out_num(o, NULL, p->gpu, paper, "%.10g");
-    out_str(o, "paper_device", NULL, p->gpu);
+    out_paper(o, p, cell[3], paper);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "ours", "ours", v->value, divided ? "%.2f" : quantity_format(q));
     out_rank(o, COLUMN_NORMAL);

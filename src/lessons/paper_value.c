@@ -459,13 +459,25 @@ static bool take_whole(struct session *s, struct papers *p, const struct whole *
     return true;
 }
 
+/* The matrix of a row. "(NAME)" is a matrix that does not come with the program; the session may have loaded it. */
+static struct matrix *matrix_of(struct session *s, const char *text, struct err *e)
+{
+    char name[64];
+    if (*text != '(') return session_matrix(s, text, e);
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 1, ")"), text + 1);
+    for (struct matrix *m = s->matrices; m; m = m->next)
+        if (!strcmp(m->name, name)) return m;
+    fail(e, E_UNSUPPORTED, "%s is not here; if it is loaded under this name before the lesson, it is measured", name);
+    return NULL;
+}
+
 bool paper_find(struct session *s, struct papers *p, const char *matrix, const char *of, const struct quantity *q,
                 struct paper_value *out, struct err *e)
 {
     *out = (struct paper_value){.value = NAN, .spread = NAN};
     for (const struct whole *w = wholes; w->name; w++)
         if (!strcmp(w->name, matrix)) return take_whole(s, p, w, of, q, out, e);
-    struct matrix *m = session_matrix(s, matrix, e);
+    struct matrix *m = matrix_of(s, matrix, e);
     return m && take_ratio(s, p, m, of, q, out, e);
 }
 

@@ -419,6 +419,9 @@ static void the_first_condition_that_holds_is_shown(void **state)
     assert_says(t.out, "\nAlways.\nSome.\n\nThe end.\n");
     assert_null(strstr(t.out, "Many") ? strstr(t.out, "Many") : strstr(t.out, "Few"));
     assert_null(strstr(t.out, "None"));
+    talk_forget(&t);
+    assert_true(lesson(&t, TABLE "\n: ratio[what=rows] > 2\nMany.\n: otherwise\nFew.\n")); /* unknown */
+    assert_null(strstr(t.out, "Few"));
     shut(&t);
 }
 
