@@ -65,13 +65,15 @@ int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta
     return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
-/* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ---- */
+/* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ----
+   The vectors of a complex matrix are pairs of a real and an imaginary part. */
 
 struct problem {
     const struct kernel *kernel;
     const struct csr *A;
     const struct mat *M;
-    double *x, *y; /* the values of x and y, rounded to the matrix's precision */
+    int64_t nx, ny; /* numbers in x and in y: two for each element of a complex vector */
+    double *x, *y;  /* the values of x and y, rounded to the matrix's precision */
     double *ref, *bound;
     void *narrow; /* staging buffer for a vector copied to or from the device */
     void *dx, *dy;
@@ -82,12 +84,12 @@ static bool problem_new(struct problem *p, const struct kernel *k, const struct 
                         struct err *e)
 {
     struct device *d = M->dev;
-    int64_t size = (int64_t)type_size(M->of->real);
-    *p = (struct problem){.kernel = k, .A = A, .M = M};
-    p->x = mem_new(A->cols, sizeof *p->x, "x of a check", e);
-    p->y = mem_new(A->rows, sizeof *p->y, "y of a check", e);
-    p->ref = mem_new(A->rows, sizeof *p->ref, "the reference of a check", e);
-    p->bound = mem_new(A->rows, sizeof *p->bound, "the error bounds of a check", e);
+    int64_t size = (int64_t)type_size(M->of->real), parts = type_parts(M->of->real);
+    *p = (struct problem){.kernel = k, .A = A, .M = M, .nx = parts * A->cols, .ny = parts * A->rows};
+    p->x = mem_new(p->nx, sizeof *p->x, "x of a check", e);
+    p->y = mem_new(p->ny, sizeof *p->y, "y of a check", e);
+    p->ref = mem_new(p->ny, sizeof *p->ref, "the reference of a check", e);
+    p->bound = mem_new(p->ny, sizeof *p->bound, "the error bounds of a check", e);
     p->narrow = mem_new(A->rows > A->cols ? A->rows : A->cols, (size_t)size, "a vector to copy", e);
     if (!p->x || !p->y || !p->ref || !p->bound || !p->narrow) return false;
     p->dx = d->ops->alloc(d, A->cols * size, "the vector x", e);
@@ -110,7 +112,7 @@ static void problem_free(struct problem *p)
 
 static double rounded(double v, enum type real)
 {
-    return real == T_F32 ? (double)(float)v : v;
+    return type_of_parts(real) == T_F32 ? (double)(float)v : v;
 }
 
 static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
@@ -121,14 +123,14 @@ static void fill_random(double *v, int64_t n, uint64_t *state, enum type real)
 
 static bool put_vector(struct problem *p, const double *v, int64_t n, void *to, struct err *e)
 {
-    struct array a = {.type = p->M->of->real, .n = n, .data = p->narrow};
+    struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
     put_reals(&a, v);
     return p->M->dev->ops->put(p->M->dev, to, p->narrow, n * (int64_t)type_size(a.type), e);
 }
 
 static bool get_vector(struct problem *p, const void *from, int64_t n, double *v, struct err *e)
 {
-    struct array a = {.type = p->M->of->real, .n = n, .data = p->narrow};
+    struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
     if (!p->M->dev->ops->get(p->M->dev, p->narrow, from, n * (int64_t)type_size(a.type), e)) return false;
     for (int64_t i = 0; i < n; i++) v[i] = array_real(&a, i);
     return true;
@@ -144,12 +146,12 @@ static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t s
     uint64_t state = seed;
     p->launch.alpha = rounded(alpha, real);
     p->launch.beta = rounded(beta, real);
-    fill_random(p->x, p->A->cols, &state, real);
-    fill_random(p->y, p->A->rows, &state, real);
+    fill_random(p->x, p->nx, &state, real);
+    fill_random(p->y, p->ny, &state, real);
     if (beta == 0)
-        for (int64_t i = 0; i < p->A->rows; i++) p->y[i] = NAN;
-    if (!put_vector(p, p->x, p->A->cols, p->dx, e) || !put_vector(p, p->y, p->A->rows, p->dy, e)) return false;
-    memcpy(p->ref, p->y, (size_t)p->A->rows * sizeof *p->ref);
+        for (int64_t i = 0; i < p->ny; i++) p->y[i] = NAN;
+    if (!put_vector(p, p->x, p->nx, p->dx, e) || !put_vector(p, p->y, p->ny, p->dy, e)) return false;
+    memcpy(p->ref, p->y, (size_t)p->ny * sizeof *p->ref);
     reference_spmv(p->A, p->launch.alpha, p->x, p->launch.beta, p->ref, real, p->bound);
     return loop_tick("the reference", 0, 0, e);
 }
@@ -169,9 +171,10 @@ static bool times(struct problem *p, int reps, double *us, struct err *e)
 /* Launch once, time the launch, and compare the result with the reference. */
 static bool launch_and_check(struct problem *p, double *us, struct verdict *out, struct err *e)
 {
-    if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e) || !get_vector(p, p->dy, p->A->rows, p->y, e))
+    if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e) || !get_vector(p, p->dy, p->ny, p->y, e))
         return false;
-    *out = verdict_of(p->A->rows, p->y, p->ref, p->bound);
+    *out = verdict_of(p->ny, p->y, p->ref, p->bound);
+    if (out->row >= 0) out->row /= type_parts(p->M->of->real);
     return loop_tick(p->kernel->name, 0, 0, e);
 }
 
@@ -181,19 +184,26 @@ bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *
     struct problem p;
     double us;
     bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, alpha, beta, seed, e) && launch_and_check(&p, &us, out, e);
-    if (ok && y) memcpy(y, p.y, (size_t)A->rows * sizeof *y);
+    if (ok && y) memcpy(y, p.y, (size_t)p.ny * sizeof *y);
     problem_free(&p);
     return ok;
+}
+
+/* Which part of an element number `at` of y is. */
+static const char *part_name(const struct problem *p, int64_t at)
+{
+    if (!type_is_complex(p->M->of->real)) return "";
+    return at % 2 ? "the imaginary part of " : "the real part of ";
 }
 
 static bool must_hold(const struct problem *p, const struct verdict *v, struct err *e)
 {
     if (v->ok) return true;
     return fail(e, E_NUMERIC,
-                "%s on %s is wrong: y[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha %g, "
-                "beta %g); the kernel was not timed",
-                p->kernel->name, p->M->dev->name, (long long)v->row, v->row < 0 ? NAN : p->y[v->row],
-                v->row < 0 ? NAN : p->ref[v->row], v->worst, p->launch.alpha, p->launch.beta);
+                "%s on %s is wrong: %sy[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha "
+                "%g, beta %g); the kernel was not timed",
+                p->kernel->name, p->M->dev->name, part_name(p, v->at), (long long)v->row, v->at < 0 ? NAN : p->y[v->at],
+                v->at < 0 ? NAN : p->ref[v->at], v->worst, p->launch.alpha, p->launch.beta);
 }
 
 /* ---- timing ---- */
@@ -228,7 +238,7 @@ static bool repeat(struct problem *p, int reps, double estimate, struct watch *w
 void run_rates(struct run *r, const struct ceilings *c)
 {
     r->gbs = (double)r->bytes / r->us / 1000;
-    r->gflops = 2.0 * (double)r->of->nnz / r->us / 1000;
+    r->gflops = type_flops(r->of->real) * (double)r->of->nnz / r->us / 1000;
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
 }
 

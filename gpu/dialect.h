@@ -30,10 +30,10 @@
 
    Third comes the table entry, after the namespace; its fields are explained in machine/kernel.h:
 
-       KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., .f32 = csr_scalar_go<float>, .f64 =
-   csr_scalar_go<double>};
+       KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., VALUE_TYPES(csr_scalar_go)};
 
-   and KERNEL(csr_scalar) in gpu/kernels/kernels.def.
+   and KERNEL(csr_scalar) in gpu/kernels/kernels.def. VALUE_TYPES names the launch for each type of values: T is float,
+   double, cplx<float> or cplx<double> (gpu/complex.h).
 
    Rules:
    - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. A kernel that
@@ -147,6 +147,18 @@ static inline int host_threads(const struct launch *L)
     return stored_slots(L->A->of) < THREADS_FROM ? 1 : omp_get_max_threads();
 }
 #endif
+
+#include "gpu/complex.h"
+
+/* The members of an entry that hold a launch function for each type of values: VALUE_TYPES(go) names go<float>,
+   go<double>, go<cplx<float>> and go<cplx<double>>. INSTANTIATE(f, parameter types) makes the function template f
+   available to other files for all these types. */
+#define VALUE_TYPES(go) .f32 = go<float>, .f64 = go<double>, .c32 = go<cplx<float>>, .c64 = go<cplx<double>>
+#define INSTANTIATE(f, ...)                    \
+    template void f<float>(__VA_ARGS__);       \
+    template void f<double>(__VA_ARGS__);      \
+    template void f<cplx<float>>(__VA_ARGS__); \
+    template void f<cplx<double>>(__VA_ARGS__)
 
 /* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU, these
    functions use streaming loads and stores, which do not displace other data from the cache. */
@@ -270,6 +282,8 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
         .host = true,                                                       \
         __VA_OPT__(__VA_ARGS__, ).f32 = on_one<loop<float>>,                \
         .f64 = on_one<loop<double>>,                                        \
+        .c32 = on_one<loop<cplx<float>>>,                                   \
+        .c64 = on_one<loop<cplx<double>>>,                                  \
     };                                                                      \
     KERNEL_ENTRY(id##_openmp) = {                                           \
         .name = name_ "-openmp",                                            \
@@ -282,6 +296,8 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
         .host = true,                                                       \
         __VA_OPT__(__VA_ARGS__, ).f32 = on_all<loop<float>>,                \
         .f64 = on_all<loop<double>>,                                        \
+        .c32 = on_all<loop<cplx<float>>>,                                   \
+        .c64 = on_all<loop<cplx<double>>>,                                  \
     }
 #endif
 

@@ -75,7 +75,7 @@ static int meeting_of(const lane *l)
 static void complete(const lane *l)
 {
     unsigned start = warp_start(l), ballot = 0;
-    uint64_t value[WARP];
+    shuffled value[WARP];
     for (unsigned left = l->x.mask; left; left &= left - 1) {
         int k = __builtin_ctz(left);
         const collective_call &x = m->f[start + static_cast<unsigned>(k)].l.x;

@@ -2,6 +2,7 @@
 #include "scope_run.h"
 #include "base/clock.h"
 #include "machine/device.h"
+#include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "base/mem.h"
@@ -24,10 +25,8 @@ static bool multiply(const struct watched *of, struct err *e)
     int64_t size = (int64_t)type_size(S->real), n = S->cols;
     void *x = mem_zero(n, (size_t)size, "the vector x", e), *y = mem_zero(S->rows, (size_t)size, "the vector y", e);
     struct launch L = {.A = of->M, .alpha = 1, .x = x, .y = y};
-    if (x && S->real == T_F64)
-        for (int64_t i = 0; i < n; i++) ((double *)x)[i] = 1;
-    else if (x)
-        for (int64_t i = 0; i < n; i++) ((float *)x)[i] = 1;
+    struct array ones = array_parts(&(struct array){.type = S->real, .n = n, .data = x});
+    for (int64_t i = 0; x && i < ones.n; i += type_parts(S->real)) put_real(&ones, i, 1);
     bool ok = x && y && kernel_launch(of->kernel, &L, e) && of->dev->ops->sync(of->dev, e);
     mem_free(x);
     mem_free(y);

@@ -56,13 +56,18 @@ enum collective : unsigned char {
 };
 extern const char *const collective_names[COLLECTIVES]; /* "__syncwarp", "__ballot_sync", ... */
 
+/* The bytes of a value that a shuffle moves. */
+struct shuffled {
+    uint64_t word[2];
+};
+
 /* One lane's call of a warp collective: its arguments, then its result. */
 struct collective_call {
     unsigned mask;
     source at;
     int from;             /* the lane whose value this lane reads; -1: a vote */
     bool vote;            /* the vote of this lane */
-    uint64_t value;       /* this lane's value, then the value read */
+    shuffled value;       /* this lane's value, then the value read */
     unsigned ballot;      /* the votes of all lanes of the mask, one bit each */
     enum collective what; /* all lanes of the mask must call the same collective */
 };
@@ -236,9 +241,9 @@ launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 
 
 template <typename T> T read_lane(enum collective what, unsigned mask, T value, int from, source at)
 {
-    static_assert(sizeof(T) <= sizeof(uint64_t), "a shuffle moves at most 8 bytes");
+    static_assert(sizeof(T) <= sizeof(shuffled), "a shuffle moves at most a complex number in fp64");
     collective_call &x = now.self->x;
-    x = {mask, at, from, false, 0, 0, what};
+    x = {mask, at, from, false, {}, 0, what};
     memcpy(&x.value, &value, sizeof value);
     join_collective(at);
     memcpy(&value, &x.value, sizeof value);
@@ -248,7 +253,7 @@ template <typename T> T read_lane(enum collective what, unsigned mask, T value, 
 inline unsigned vote(enum collective what, unsigned mask, bool predicate, source at)
 {
     collective_call &x = now.self->x;
-    x = {mask, at, -1, predicate, 0, 0, what};
+    x = {mask, at, -1, predicate, {}, 0, what};
     join_collective(at);
     return x.ballot;
 }

@@ -32,8 +32,7 @@ template <typename T> void launch_brcsd1(const struct launch *L)
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-template void launch_brcsd1<float>(const struct launch *);
-template void launch_brcsd1<double>(const struct launch *);
+INSTANTIATE(launch_brcsd1, const struct launch *);
 
 template <typename T> static bool pieces_by_blocks(const struct launch *L, struct err *)
 {
@@ -65,8 +64,7 @@ KERNEL_ENTRY(brcsd1) = {
               "than 64 rows are omitted, which costs some padding too. Pieces have different numbers of diagonals\n"
               "and rows: the work is uneven, and drm balances it.\n",
     .deterministic = true,
-    .f32 = pieces_by_blocks<float>,
-    .f64 = pieces_by_blocks<double>,
+    VALUE_TYPES(pieces_by_blocks),
 };
 
 #ifndef __CUDACC__
@@ -93,8 +91,7 @@ void host_brcsd1(const struct launch *L, int threads)
     host_pieces<T>(L, threads, L->A->of->a[BRCSD1_PTR].n - 1, piece_at<T>);
 }
 
-template void host_brcsd1<float>(const struct launch *, int);
-template void host_brcsd1<double>(const struct launch *, int);
+INSTANTIATE(host_brcsd1, const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 

@@ -31,8 +31,7 @@ template <typename T> void launch_brcsd2(const struct launch *L)
      (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-template void launch_brcsd2<float>(const struct launch *);
-template void launch_brcsd2<double>(const struct launch *);
+INSTANTIATE(launch_brcsd2, const struct launch *);
 
 template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
 {
@@ -62,8 +61,7 @@ KERNEL_ENTRY(brcsd2) = {
               "index. Scattered entries cost 32 slots each: use hdc or csr. For uneven blocks, use drm. DRM\n"
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
     .deterministic = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
 };
 
 #ifndef __CUDACC__
@@ -90,8 +88,7 @@ void host_brcsd2(const struct launch *L, int threads)
     host_pieces<T>(L, threads, L->A->of->a[BRCSD2_PTR].n, block_at<T>);
 }
 
-template void host_brcsd2<float>(const struct launch *, int);
-template void host_brcsd2<double>(const struct launch *, int);
+INSTANTIATE(host_brcsd2, const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 

@@ -137,8 +137,7 @@ KERNEL_ENTRY(bsr_block) = {
               "bsr-column leaves fewer lanes idle: 2 with b = 3.\n",
     .deterministic = true,
     .fits = fits_warp,
-    .f32 = by_block<float>,
-    .f64 = by_block<double>,
+    VALUE_TYPES(by_block),
 };
 
 KERNEL_ENTRY(bsr_column) = {
@@ -161,8 +160,7 @@ KERNEL_ENTRY(bsr_column) = {
               "at the padding that `formats` shows. If most blocks are not full, use a CSR kernel.\n",
     .deterministic = true,
     .fits = fits_warp,
-    .f32 = by_column<float>,
-    .f64 = by_column<double>,
+    VALUE_TYPES(by_column),
 };
 
 #ifndef __CUDACC__

@@ -77,10 +77,8 @@ template <typename T> void launch_coo(const struct launch *L, struct coo_part p)
     add_coo<T>(L, p, KERNEL(coo_segmented<T>), BLOCK / WARP * STRETCH);
 }
 
-template void launch_scale<float>(const struct launch *);
-template void launch_scale<double>(const struct launch *);
-template void launch_coo<float>(const struct launch *, struct coo_part);
-template void launch_coo<double>(const struct launch *, struct coo_part);
+INSTANTIATE(launch_scale, const struct launch *);
+INSTANTIATE(launch_coo, const struct launch *, struct coo_part);
 
 static const struct coo_part whole = {COO_ROW, COO_COL, COO_VAL};
 
@@ -119,8 +117,7 @@ KERNEL_ENTRY(coo_atomic) = {
               "in no fixed order: the last bits of y may differ from run to run. Long rows are the worst case.\n"
               "NOTES: the load is fairly balanced, but the atomics slow the updates of y a lot. Use coo-segmented\n"
               "or any CSR kernel.\n",
-    .f32 = atomic<float>,
-    .f64 = atomic<double>,
+    VALUE_TYPES(atomic),
 };
 
 KERNEL_ENTRY(coo_segmented) = {
@@ -139,8 +136,7 @@ KERNEL_ENTRY(coo_segmented) = {
               "nonzeros. All reads except x are contiguous, as in coo-atomic.\n"
               "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
               "one or two entries this saves little; csr-merge has the same balance without atomics.\n",
-    .f32 = segmented<float>,
-    .f64 = segmented<double>,
+    VALUE_TYPES(segmented),
 };
 
 #ifndef __CUDACC__
@@ -176,10 +172,8 @@ template <typename T> void host_coo(const struct launch *L, struct coo_part p, i
     }
 }
 
-template void host_scale<float>(const struct launch *, int);
-template void host_scale<double>(const struct launch *, int);
-template void host_coo<float>(const struct launch *, struct coo_part, int);
-template void host_coo<double>(const struct launch *, struct coo_part, int);
+INSTANTIATE(host_scale, const struct launch *, int);
+INSTANTIATE(host_coo, const struct launch *, struct coo_part, int);
 
 } // namespace KERNEL_SPACE
 

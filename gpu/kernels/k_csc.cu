@@ -56,8 +56,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "threads add to the same y. It shows the cost of a format that is made for the transpose;\n"
               "convert to csr instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are\n"
               "needed.\n",
-    .f32 = atomic<float>,
-    .f64 = atomic<double>,
+    VALUE_TYPES(atomic),
 };
 
 #ifndef __CUDACC__

@@ -112,8 +112,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "long (circuit 100000 4: 2366 us, csr-merge 12.5).\n"
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-merge.\n",
     .deterministic = true,
-    .f32 = scalar<float>,
-    .f64 = scalar<double>,
+    VALUE_TYPES(scalar),
 };
 
 KERNEL_ENTRY(csr_vector) = {
@@ -133,8 +132,7 @@ KERNEL_ENTRY(csr_vector) = {
               "csr-merge.\n"
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .deterministic = true,
-    .f32 = vector<float>,
-    .f64 = vector<double>,
+    VALUE_TYPES(vector),
 };
 
 KERNEL_ENTRY(csr_cusp) = {
@@ -157,8 +155,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "needs no preparation, so its total time was the lowest.\n",
     .deterministic = true,
     .best = even_rows,
-    .f32 = cusp<float>,
-    .f64 = cusp<double>,
+    VALUE_TYPES(cusp),
 };
 
 #ifndef __CUDACC__

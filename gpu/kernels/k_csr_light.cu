@@ -171,8 +171,7 @@ KERNEL_ENTRY(csr_light_vector) = {
     .together = true,
     .shares = true,
     .scratch = counter_bytes,
-    .f32 = by_vector<float>,
-    .f64 = by_vector<double>,
+    VALUE_TYPES(by_vector),
 };
 
 KERNEL_ENTRY(csr_light_warp) = {
@@ -194,8 +193,7 @@ KERNEL_ENTRY(csr_light_warp) = {
     .together = true,
     .shares = true,
     .scratch = counter_bytes,
-    .f32 = by_warp<float>,
-    .f64 = by_warp<double>,
+    VALUE_TYPES(by_warp),
 };
 
 KERNEL_ENTRY(csr_light_vector_texture) = {
@@ -220,8 +218,7 @@ KERNEL_ENTRY(csr_light_vector_texture) = {
     .scratch = counter_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    .f32 = by_vector_textured<float>,
-    .f64 = by_vector_textured<double>,
+    VALUE_TYPES(by_vector_textured),
 };
 
 KERNEL_ENTRY(csr_light_warp_texture) = {
@@ -244,6 +241,5 @@ KERNEL_ENTRY(csr_light_warp_texture) = {
     .scratch = counter_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    .f32 = by_warp_textured<float>,
-    .f64 = by_warp_textured<double>,
+    VALUE_TYPES(by_warp_textured),
 };

@@ -163,7 +163,9 @@ __global__ void merge_carries(int tiles, int rows, GPTR(const int) carry_row, GP
 
 /* ---- on the host: scratch memory and launches ---- */
 
-/* The arrays in a launch's scratch memory: one carry per tile, 8 bytes each, then the three integer arrays. */
+enum { CARRY_BYTES = sizeof(cplx<double>) }; /* the largest type of values */
+
+/* The arrays in a launch's scratch memory: one carry per tile, CARRY_BYTES each, then the three integer arrays. */
 struct merge_parts {
     int64_t tiles;
     void *carry;
@@ -180,13 +182,13 @@ static int64_t tiles_of(const struct stored *S)
 static int64_t merge_bytes(const struct mat *M)
 {
     int64_t tiles = tiles_of(M->of);
-    return tiles * 8 + (3 * tiles + 2) * (int64_t)sizeof(int);
+    return tiles * CARRY_BYTES + (3 * tiles + 2) * (int64_t)sizeof(int);
 }
 
 static struct merge_parts parts_of(const struct launch *L)
 {
     int64_t tiles = tiles_of(L->A->of);
-    int *carry_row = (int *)((char *)L->scratch + tiles * 8), *start_row = carry_row + tiles;
+    int *carry_row = (int *)((char *)L->scratch + tiles * CARRY_BYTES), *start_row = carry_row + tiles;
     return {tiles, L->scratch, carry_row, start_row, start_row + tiles + 1};
 }
 
@@ -266,6 +268,5 @@ KERNEL_ENTRY(csr_merge) = {
     .together = true,
     .scratch = merge_bytes,
     .prepare = find_starts,
-    .f32 = merge<float>,
-    .f64 = merge<double>,
+    VALUE_TYPES(merge),
 };

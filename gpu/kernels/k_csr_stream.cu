@@ -103,6 +103,16 @@ template <typename T, typename LAYOUT> static bool stream(const struct launch *L
     return true;
 }
 
+template <typename T> static bool plain(const struct launch *L, struct err *e)
+{
+    return stream<T, stream_plain>(L, e);
+}
+
+template <typename T> static bool padded(const struct launch *L, struct err *e)
+{
+    return stream<T, stream_padded>(L, e);
+}
+
 template <typename T> static bool sums(const struct launch *L, struct err *)
 {
     int64_t n = L->A->of->rows;
@@ -136,8 +146,7 @@ KERNEL_ENTRY(csr_stream) = {
               "cusparse-csr1-prep 20). A single thread sums a long row: use csr-merge for matrices with long rows.\n",
     .deterministic = true,
     .best = short_rows,
-    .f32 = stream<float, stream_plain>,
-    .f64 = stream<double, stream_plain>,
+    VALUE_TYPES(plain),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
 };
@@ -159,6 +168,5 @@ KERNEL_ENTRY(csr_stream_padded) = {
               "The padding takes 1/16 more shared memory in fp64, and one more shift and addition per access.\n"
               "THESIS: the threads that read together should use different banks (sec. 3.4.2).\n",
     .deterministic = true,
-    .f32 = stream<float, stream_padded>,
-    .f64 = stream<double, stream_padded>,
+    VALUE_TYPES(padded),
 };

@@ -49,8 +49,7 @@ KERNEL_ENTRY(dense) = {
               "many bytes. A matrix with few rows and many columns does not fill the device, because one thread\n"
               "walks a whole row. This kernel is the baseline that every sparse format must beat.\n",
     .deterministic = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
 };
 
 #ifndef __CUDACC__

@@ -26,8 +26,7 @@ template <typename T> void launch_dia(const struct launch *L)
      (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-template void launch_dia<float>(const struct launch *);
-template void launch_dia<double>(const struct launch *);
+INSTANTIATE(launch_dia, const struct launch *);
 
 template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
 {
@@ -93,8 +92,7 @@ KERNEL_ENTRY(dia) = {
               "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
               "use hdc.\n",
     .deterministic = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
 };
@@ -124,8 +122,7 @@ void host_dia(const struct launch *L, int threads)
     host_pieces<T>(L, threads, (L->A->of->rows + TILE - 1) / TILE, tile<T>);
 }
 
-template void host_dia<float>(const struct launch *, int);
-template void host_dia<double>(const struct launch *, int);
+INSTANTIATE(host_dia, const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 

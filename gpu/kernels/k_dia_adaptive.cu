@@ -36,8 +36,7 @@ KERNEL_ENTRY(dia_adaptive) = {
               "DRM paper, fp64: compared with DRM, the variance of work was 66.7 times as large on average. SpMV\n"
               "took 2.26 times as long on average, and 4.07 times as long at worst.\n",
     .deterministic = true,
-    .f32 = as_chosen<float>,
-    .f64 = as_chosen<double>,
+    VALUE_TYPES(as_chosen),
 };
 
 #ifndef __CUDACC__

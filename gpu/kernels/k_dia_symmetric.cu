@@ -111,14 +111,15 @@ template <typename T> static int64_t unequal_row(const struct stored *S, int64_t
 
 static bool fits(const struct stored *S, struct err *e)
 {
+    static int64_t (*const unequal[])(const struct stored *, int64_t) = {
+        unequal_row<float>, unequal_row<double>, unequal_row<cplx<float>>, unequal_row<cplx<double>>};
     const struct array *offsets = &S->a[DIA_OFFSETS];
     const int *k = (const int *)offsets->data;
     if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "dia-symmetric: the matrix is not square");
     if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
         int64_t row = 0;
-        if (k[d] == -k[offsets->n - 1 - d])
-            row = S->real == T_F32 ? unequal_row<float>(S, d) : unequal_row<double>(S, d);
+        if (k[d] == -k[offsets->n - 1 - d]) row = unequal[S->real - T_F32](S, d);
         if (row < S->rows)
             return fail(
                 e, E_UNSUPPORTED,
@@ -158,8 +159,7 @@ KERNEL_ENTRY(dia_symmetric) = {
     .deterministic = true,
     .reads = reads,
     .fits = fits,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
 };

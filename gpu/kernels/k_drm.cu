@@ -73,8 +73,7 @@ KERNEL_ENTRY(drm) = {
               "over HDIA and 2.46 over CSR.\n",
     .deterministic = true,
     .prepare = find_block,
-    .f32 = subblocks_by_blocks<float>,
-    .f64 = subblocks_by_blocks<double>,
+    VALUE_TYPES(subblocks_by_blocks),
 };
 
 #ifndef __CUDACC__

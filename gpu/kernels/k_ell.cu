@@ -43,8 +43,7 @@ template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-template void launch_ell<float>(const struct launch *, struct ell_part);
-template void launch_ell<double>(const struct launch *, struct ell_part);
+INSTANTIATE(launch_ell, const struct launch *, struct ell_part);
 
 static const struct ell_part whole = {ELL_COL, ELL_VAL};
 
@@ -85,8 +84,7 @@ KERNEL_ENTRY(ell_padded) = {
               "column pad % shows the waste.\n"
               "NOTES: less divergence than with csr-scalar, but padding causes many useless products.\n",
     .deterministic = true,
-    .f32 = all_slots<float>,
-    .f64 = all_slots<double>,
+    VALUE_TYPES(all_slots),
 };
 
 KERNEL_ENTRY(ell) = {
@@ -108,8 +106,7 @@ KERNEL_ENTRY(ell) = {
               "longest of 32 rows matters, or hyb, which stores the excess of long rows separately.\n",
     .deterministic = true,
     .skips_padding = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
 };
 
 #ifndef __CUDACC__
@@ -131,8 +128,7 @@ template <typename T> void host_ell(const struct launch *L, struct ell_part p, i
     });
 }
 
-template void host_ell<float>(const struct launch *, struct ell_part, int);
-template void host_ell<double>(const struct launch *, struct ell_part, int);
+INSTANTIATE(host_ell, const struct launch *, struct ell_part, int);
 
 } // namespace KERNEL_SPACE
 

@@ -69,8 +69,7 @@ KERNEL_ENTRY(hdc) = {
               "DRM paper, fp64: DRM was 1.94 times as fast as HDC on average, 3.01 times at best: few diagonals\n"
               "were full enough, and the reads for the other entries were scattered.\n",
     .deterministic = true,
-    .f32 = dia_then_remainder<float>,
-    .f64 = dia_then_remainder<double>,
+    VALUE_TYPES(dia_then_remainder),
 };
 
 #ifndef __CUDACC__

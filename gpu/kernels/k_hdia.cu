@@ -54,8 +54,7 @@ KERNEL_ENTRY(hdia) = {
               "the variance of DRM on average.\n"
               "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, and 1.47 times at best.\n",
     .deterministic = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
 };
 
 #ifndef __CUDACC__

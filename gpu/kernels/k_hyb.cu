@@ -72,8 +72,7 @@ KERNEL_ENTRY(hyb_atomic) = {
               "between runs.\n"
               "NOTES: a row may have elements in both parts, so every update of y is atomic. Use this kernel only\n"
               "to compare it with hyb.\n",
-    .f32 = both_at_once<float>,
-    .f64 = both_at_once<double>,
+    VALUE_TYPES(both_at_once),
 };
 
 KERNEL_ENTRY(hyb) = {
@@ -93,8 +92,7 @@ KERNEL_ENTRY(hyb) = {
               "matrices without long rows, the second launch is wasted: use ell or sell. If most of the nonzeros\n"
               "overflow, as in power-law graphs, csr-merge is better.\n",
     .skips_padding = true,
-    .f32 = ell_then_coo<float>,
-    .f64 = ell_then_coo<double>,
+    VALUE_TYPES(ell_then_coo),
 };
 
 #ifndef __CUDACC__

@@ -145,8 +145,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
     .scratch = sorted_bytes,
     .prepare = host_copies,
     .release = host_copies_free,
-    .f32 = order_on_host<float>,
-    .f64 = order_on_host<double>,
+    VALUE_TYPES(order_on_host),
 };
 
 KERNEL_ENTRY(sccsr) = {
@@ -168,8 +167,7 @@ KERNEL_ENTRY(sccsr) = {
               "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
               "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,
-    .f32 = segments<float>,
-    .f64 = segments<double>,
+    VALUE_TYPES(segments),
 };
 
 #ifndef __CUDACC__

@@ -63,8 +63,7 @@ KERNEL_ENTRY(sell) = {
               "while 31 lanes wait: use csr-merge or hyb for such matrices.\n",
     .deterministic = true,
     .skips_padding = true,
-    .f32 = rows_by_threads<float>,
-    .f64 = rows_by_threads<double>,
+    VALUE_TYPES(rows_by_threads),
 };
 
 #ifndef __CUDACC__

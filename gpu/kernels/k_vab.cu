@@ -122,8 +122,7 @@ KERNEL_ENTRY(vab_texture) = {
     .scratch = partial_bytes,
     .prepare = make_texture,
     .release = textures_free,
-    .f32 = textured<float>,
-    .f64 = textured<double>,
+    VALUE_TYPES(textured),
 };
 
 KERNEL_ENTRY(vab) = {
@@ -146,8 +145,7 @@ KERNEL_ENTRY(vab) = {
               "(CSR: 51 us).\n",
     .deterministic = true,
     .scratch = partial_bytes,
-    .f32 = plain<float>,
-    .f64 = plain<double>,
+    VALUE_TYPES(plain),
 };
 
 #ifndef __CUDACC__

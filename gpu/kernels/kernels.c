@@ -189,9 +189,18 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
 
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
 {
-    bool single = L->A->of->real == T_F32;
-    if (L->s) return single ? c->sums_f32 : c->sums_f64;
-    return single ? c->f32 : c->f64;
+    switch (L->A->of->real) {
+    case T_F32:
+        return L->s ? c->sums_f32 : c->f32;
+    case T_F64:
+        return L->s ? c->sums_f64 : c->f64;
+    case T_C32:
+        return L->s ? NULL : c->c32;
+    case T_C64:
+        return L->s ? NULL : c->c64;
+    default:
+        return NULL;
+    }
 }
 
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
@@ -202,7 +211,8 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,
                     d->name);
     launch_fn *go = entry_of(c, L);
-    if (!go) return fail(e, E_INTERNAL, "kernel %s does not compute the sums that cg needs", k->name);
+    if (!go && L->s) return fail(e, E_INTERNAL, "kernel %s does not compute the sums that cg needs", k->name);
+    if (!go) return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, type_name(L->A->of->real));
     bool prepared = k->fits || c->scratch || c->prepare;
     emu_name(k->name);
     emu_side_by_side(k->deterministic);

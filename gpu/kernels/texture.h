@@ -48,6 +48,17 @@ template <> __device__ inline double fetch<double>(cudaTextureObject_t t, int i)
     return __hiloint2double(halves.y, halves.x);
 }
 
+template <> __device__ inline cplx<float> fetch<cplx<float>>(cudaTextureObject_t t, int i)
+{
+    return complex_of(tex1Dfetch<float2>(t, i));
+}
+
+template <> __device__ inline cplx<double> fetch<cplx<double>>(cudaTextureObject_t t, int i)
+{
+    int4 quarters = tex1Dfetch<int4>(t, i);
+    return {__hiloint2double(quarters.y, quarters.x), __hiloint2double(quarters.w, quarters.z)};
+}
+
 /* Element i of the array that t was bound to. */
 template <typename T> __device__ T texel(texture<T> t, int i)
 {
@@ -58,6 +69,20 @@ template <typename T> __device__ T texel(texture<T> t, int i)
 template <typename T> __device__ T texel(const T *p, int i)
 {
     return __ldg(p + i);
+}
+
+static inline cudaChannelFormatDesc texture_channels(enum type real)
+{
+    switch (real) {
+    case T_F32:
+        return cudaCreateChannelDesc<float>();
+    case T_C32:
+        return cudaCreateChannelDesc<float2>();
+    case T_C64:
+        return cudaCreateChannelDesc<int4>();
+    default:
+        return cudaCreateChannelDesc<int2>();
+    }
 }
 
 /* Make the texture of b over b->p[0..n-1], n > 0. It begins at the aligned address at or before b->p. */
@@ -73,7 +98,7 @@ static inline bool texture_new(const struct device *d, struct bound *b, int64_t 
     b->first = (int)(before / type_size(real));
     memory.resType = cudaResourceTypeLinear;
     memory.res.linear.devPtr = reinterpret_cast<void *>(at - before);
-    memory.res.linear.desc = real == T_F32 ? cudaCreateChannelDesc<float>() : cudaCreateChannelDesc<int2>();
+    memory.res.linear.desc = texture_channels(real);
     memory.res.linear.sizeInBytes = (b->first + n) * type_size(real);
     access.readMode = cudaReadModeElementType;
     if (status == cudaSuccess) status = cudaCreateTextureObject(&t, &memory, &access, nullptr);

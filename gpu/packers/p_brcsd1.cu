@@ -228,6 +228,5 @@ PACKER_ENTRY(brcsd1) = {
     .format = &format_brcsd1,
     .about = "the device lists possible cuts, the host chooses; entries are radix-sorted by piece and diagonal",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

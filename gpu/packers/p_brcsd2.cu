@@ -79,6 +79,5 @@ PACKER_ENTRY(brcsd2) = {
     .format = &format_brcsd2,
     .about = "finds each block's diagonals as in hdia; one thread compares a block with the previous block",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -47,6 +47,5 @@ PACKER_ENTRY(bsr) = {
     .format = &format_bsr,
     .about = "the first entry that a block row has in a block opens the block; prefix sums number the blocks",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -36,6 +36,5 @@ PACKER_ENTRY(coo) = {
     .format = &format_coo,
     .about = "tiles of entries: a block finds the rows of 2048 steps and writes them with coalesced stores",
     .plan = KERNEL_SPACE::plan_by_shape,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -32,6 +32,5 @@ PACKER_ENTRY(dense) = {
     .format = &format_dense,
     .about = "writes zeros, then overwrites them by tiles of entries",
     .plan = KERNEL_SPACE::plan_by_shape,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

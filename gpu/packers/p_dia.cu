@@ -41,6 +41,5 @@ PACKER_ENTRY(dia) = {
     .format = &format_dia,
     .about = "tiles of entries mark the diagonals, and a prefix sum numbers them; then each thread writes one row",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -45,7 +45,7 @@ static bool pack(struct packing *p, struct err *e)
     struct stored own = p->S;
     const struct packer *as = packer_as(own.param[ADAPTIVE_AS]);
     p->S = adaptive_as(&own, own.param[ADAPTIVE_AS]);
-    bool ok = own.real == T_F32 ? as->f32(p, e) : as->f64(p, e);
+    bool ok = packer_fill(as, p, e);
     p->S = own;
     return ok;
 }
@@ -58,4 +58,6 @@ PACKER_ENTRY(dia_adaptive) = {
     .plan = KERNEL_SPACE::plan,
     .f32 = KERNEL_SPACE::pack,
     .f64 = KERNEL_SPACE::pack,
+    .c32 = KERNEL_SPACE::pack,
+    .c64 = KERNEL_SPACE::pack,
 };

@@ -33,8 +33,7 @@ template <typename T> void launch_ell_pack(struct packing *p, int64_t width, int
     (p->rows, width, each, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), PACK_OUT(p, k_col, int), PACK_OUT(p, k_val, T));
 }
 
-template void launch_ell_pack<float>(struct packing *p, int64_t width, int k_col, int k_val);
-template void launch_ell_pack<double>(struct packing *p, int64_t width, int k_col, int k_val);
+INSTANTIATE(launch_ell_pack, struct packing *p, int64_t width, int k_col, int k_val);
 
 static bool plan(struct packing *p, struct err *e)
 {
@@ -55,6 +54,5 @@ PACKER_ENTRY(ell) = {
     .format = &format_ell,
     .about = "each thread writes several slots of one row; neighbouring threads write neighbouring slots",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

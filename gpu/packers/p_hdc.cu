@@ -103,6 +103,5 @@ PACKER_ENTRY(hdc) = {
     .about =
         "warps count entries per diagonal; one prefix sum numbers the diagonals, another numbers the other entries",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -31,6 +31,5 @@ PACKER_ENTRY(hdia) = {
     .format = &format_hdia,
     .about = "the first entry of a hack on a diagonal opens the diagonal; prefix sums give the slots",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -100,6 +100,5 @@ PACKER_ENTRY(hyb) = {
     .about =
         "warps count row lengths, and bisection finds the width; threads write rows, then tiles write the overflow",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

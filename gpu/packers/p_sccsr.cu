@@ -153,6 +153,5 @@ PACKER_ENTRY(sccsr) = {
     .format = &format_sccsr,
     .about = "a radix sort of the rows by length; three counts give the segments; then each thread writes one slot",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -108,6 +108,5 @@ PACKER_ENTRY(sell) = {
     .format = &format_sell,
     .about = "a radix sort of the rows by window and length; then one thread per slot searches for its slice",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -60,6 +60,5 @@ PACKER_ENTRY(vab) = {
     .format = &format_vab,
     .about = "a prefix sum over the pieces per row; one thread per piece, in the same blocks as the SpMV",
     .plan = KERNEL_SPACE::plan,
-    .f32 = KERNEL_SPACE::pack<float>,
-    .f64 = KERNEL_SPACE::pack<double>,
+    VALUE_TYPES(KERNEL_SPACE::pack),
 };

@@ -4,11 +4,10 @@
 static const struct {
     size_t size;
     const char *name;
+    enum type part; /* the type of the real part */
 } types[] = {
-    [T_I32] = {4, "int32"},
-    [T_I64] = {8, "int64"},
-    [T_F32] = {4, "fp32"},
-    [T_F64] = {8, "fp64"},
+    [T_I32] = {4, "int32", T_I32}, [T_I64] = {8, "int64", T_I64},        [T_F32] = {4, "fp32", T_F32},
+    [T_F64] = {8, "fp64", T_F64},  [T_C32] = {8, "complex fp32", T_F32}, [T_C64] = {16, "complex fp64", T_F64},
 };
 
 size_t type_size(enum type t)
@@ -21,17 +20,60 @@ const char *type_name(enum type t)
     return types[t].name;
 }
 
+enum type type_of_values(enum type precision, bool complex_values)
+{
+    enum type part = type_of_parts(precision);
+    return !complex_values ? part : part == T_F32 ? T_C32 : T_C64;
+}
+
+bool type_is_complex(enum type t)
+{
+    return types[t].part != t;
+}
+
+enum type type_of_parts(enum type t)
+{
+    return types[t].part;
+}
+
+int64_t type_parts(enum type t)
+{
+    return type_is_complex(t) ? 2 : 1;
+}
+
+double type_flops(enum type t)
+{
+    return type_is_complex(t) ? 8 : 2;
+}
+
+struct array array_parts(const struct array *a)
+{
+    struct array parts = *a;
+    parts.type = type_of_parts(a->type);
+    parts.n *= type_parts(a->type);
+    return parts;
+}
+
+static double number_at(enum type t, const void *data, int64_t i)
+{
+    switch (t) {
+    case T_I32:
+        return ((const int32_t *)data)[i];
+    case T_I64:
+        return (double)((const int64_t *)data)[i];
+    case T_F32:
+        return (double)((const float *)data)[i];
+    default:
+        return ((const double *)data)[i];
+    }
+}
+
 double array_real(const struct array *a, int64_t i)
 {
-    switch (a->type) {
-    case T_I32:
-        return ((const int32_t *)a->data)[i];
-    case T_I64:
-        return (double)((const int64_t *)a->data)[i];
-    case T_F32:
-        return (double)((const float *)a->data)[i];
-    case T_F64:
-        break;
-    }
-    return ((const double *)a->data)[i];
+    return number_at(type_of_parts(a->type), a->data, i * type_parts(a->type));
+}
+
+double array_imag(const struct array *a, int64_t i)
+{
+    return type_is_complex(a->type) ? number_at(type_of_parts(a->type), a->data, 2 * i + 1) : 0;
 }

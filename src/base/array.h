@@ -4,6 +4,7 @@
 
 #include "role.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -11,7 +12,8 @@
 extern "C" {
 #endif
 
-enum type { T_I32, T_I64, T_F32, T_F64 };
+/* T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. */
+enum type { T_I32, T_I64, T_F32, T_F64, T_C32, T_C64 };
 
 struct array {
     const char *name;
@@ -22,8 +24,17 @@ struct array {
 };
 
 size_t type_size(enum type t);
-const char *type_name(enum type t);                  /* "int32", "fp64", ... */
-double array_real(const struct array *a, int64_t i); /* element i, converted to double */
+const char *type_name(enum type t); /* "int32", "fp64", "complex fp64", ... */
+/* The type of values in a precision (T_F32 or T_F64; T_C32 and T_C64 state the same precisions). */
+enum type type_of_values(enum type precision, bool complex_values);
+bool type_is_complex(enum type t);
+enum type type_of_parts(enum type t); /* T_F64 for T_C64; t itself if t is not complex */
+int64_t type_parts(enum type t);      /* numbers per element: 2 if t is complex, else 1 */
+/* flops of one multiplication and one addition: 2, or 8 in complex arithmetic (4 multiplications, 4 additions) */
+double type_flops(enum type t);
+double array_real(const struct array *a, int64_t i); /* (the real part of) element i, converted to double */
+double array_imag(const struct array *a, int64_t i); /* the imaginary part of element i; 0 if a is not complex */
+struct array array_parts(const struct array *a);     /* the same data as real numbers: re, im, re, im, ... */
 
 #ifdef __cplusplus
 }

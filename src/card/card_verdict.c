@@ -92,10 +92,11 @@ static void judge_solver(const struct card *c, const char *name, const char *neg
 
 /* ---- what stores it ---- */
 
-/* Bytes of dia divided by the bytes of csr: 8 bytes per position, compared with 12 bytes per entry. */
-static double dia_ratio(double full)
+/* Bytes of dia divided by the bytes of csr: a value per position, compared with a value and a column per entry. */
+static double dia_ratio(const struct csr *A, double full)
 {
-    return full > 0 ? 8 / (12 * full) : INFINITY;
+    double value = A->imag ? 16 : 8;
+    return full > 0 ? value / ((value + 4) * full) : INFINITY;
 }
 
 static void judge_format(const struct card *c, struct card_verdict *v)
@@ -105,17 +106,15 @@ static void judge_format(const struct card *c, struct card_verdict *v)
                                           [CARD_ROWS_UNEVEN] = "sell: little padding for uneven rows",
                                           [CARD_ROWS_LONG_TAIL] = "csr: long rows cause padding in ell and sell"};
     const struct card_facts *f = &c->facts;
-    double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(f->diagonals_full);
-    if (c->A->imag)
-        append(v->store, sizeof v->store, "csr: no other format stores complex values");
-    else if (fmin(blocks, diagonals) >= 1)
+    double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals_full);
+    if (fmin(blocks, diagonals) >= 1)
         append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
     else if (diagonals < blocks)
         append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes", how_many(f->diagonals, "diagonal").text,
                diagonals);
     else
         append(v->store, sizeof v->store, "bsr %d: %.2g times csr's bytes", f->block, f->block_ratio);
-    if (!c->A->imag) append(v->store, sizeof v->store, "; `advise` predicts times");
+    append(v->store, sizeof v->store, "; `advise` predicts times");
 }
 
 /* ---- what is wrong with it ---- */

@@ -161,8 +161,7 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
         return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
     w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
     if (!w.dev || !check_choices(a, w.dev, e)) return false;
-    if (w.matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w.matrix->name);
+    w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
     struct busy from = busy_now("");
     bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */

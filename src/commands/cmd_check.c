@@ -157,7 +157,7 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
     }
     out_late(o, c);
     if (only || !A->imag) return;
-    out_text(o, "Complex: you can reorder, scale, cut, compare and save it, but not multiply.");
+    out_text(o, "Complex: scale, cut, compare, save and multiply work, but no solver does.");
 }
 
 static void out_about(struct out *o)

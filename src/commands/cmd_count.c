@@ -71,8 +71,6 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     const struct format *f = k->format;
     /* Blocks that take work dynamically cannot be sampled: one block may do all of the work, and another block none. */
     int64_t sample = k->shares ? 0 : w->sample;
-    if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!kernel_runs_on(k, w->emu))
         return fail(e, E_UNSUPPORTED,
                     "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
@@ -537,8 +535,6 @@ static bool count_all(struct session *s, const struct count_request *w, bool lin
 {
     int n = 0;
     bool sampled = false;
-    if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", w->matrix->name);
     while (kernels[n]) n++;
     struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
     all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
@@ -564,6 +560,7 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
     int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", -1);
     struct count_request w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
     if (!w.matrix) return false;
+    w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
     if (arg(a, "sample") && sample < 1)
         return fail(e, E_USAGE, "`sample %lld` is too few blocks: give 1 or more, or `all` for all blocks",
                     (long long)sample);

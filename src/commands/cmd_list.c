@@ -25,7 +25,7 @@ static const char *formats_of(const struct matrix *m, char *out, size_t size)
     out[0] = 0;
     for (const struct product *p = m->products; p && n < size; p = p->next)
         n += (size_t)snprintf(out + n, size - n, "%s%s%s", n ? " " : "", p->S.format->name,
-                              p->S.real == T_F32 ? "/fp32" : "");
+                              type_of_parts(p->S.real) == T_F32 ? "/fp32" : "");
     return out;
 }
 

@@ -257,6 +257,8 @@ static bool print_vector(const struct request *q, const char *name, struct err *
     struct interval r = {0, -1};
     int64_t shown = 0;
     if (q->range2) return fail(e, E_USAGE, "`print %s` takes one range", name);
+    if (q->s->runs_of && q->s->runs_of->csr.imag)
+        return fail(e, E_UNSUPPORTED, "the vectors of a complex SpMV cannot be printed; `spmv` checks the product");
     if (!vector_of(q->s, name, &x, e)) return false;
     bool ok = (x.n == 0 && !q->range) || interval_read(q->range, "element", x.n, &r, e);
     struct numbers v = {.matrix = x.matrix, .what = name, .line = -1, .n = interval_size(r), .first = r.first};

@@ -125,8 +125,7 @@ static bool begin(struct session *s, struct race *r, const struct args *a, struc
     r->reps = (int)arg_int(a, "reps", 0);
     r->matrix = session_matrix(s, arg(a, "of"), e);
     if (!r->matrix || !read_racers(r, a, e) || !check_options(r, a, e)) return false;
-    if (r->kernels && r->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", r->matrix->name);
+    if (r->kernels) r->real = type_of_values(r->real, r->matrix->csr.imag != NULL);
     r->dev = session_device(s, arg(a, "on"), e);
     if (!r->dev) return false;
     return r->kernels ? race_kernels(s, r, e) : begin_solvers(s, r, a, e);

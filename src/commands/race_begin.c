@@ -89,11 +89,11 @@ static bool make_vectors(struct race *r, struct err *e)
     const struct csr *A = &r->matrix->csr;
     int64_t size = (int64_t)type_size(r->real);
     uint64_t state = 1;
-    struct array x = {.type = r->real, .n = A->cols};
+    struct array x = {.type = type_of_parts(r->real), .n = type_parts(r->real) * A->cols};
     x.data = mem_new(A->cols, (size_t)size, "a vector to copy", e);
     r->x = x.data ? r->dev->ops->alloc(r->dev, A->cols * size, "the vector x", e) : NULL;
     r->y = r->x ? r->dev->ops->alloc(r->dev, A->rows * size, "the vector y", e) : NULL;
-    for (int64_t i = 0; r->y && i < A->cols; i++) put_real(&x, i, random_unit(&state));
+    for (int64_t i = 0; r->y && i < x.n; i++) put_real(&x, i, random_unit(&state));
     bool ok = r->y && r->dev->ops->put(r->dev, r->x, x.data, A->cols * size, e);
     mem_free(x.data);
     return ok;

@@ -38,7 +38,7 @@ void put_diagonals(const struct csr *A, const int *number, struct array *offsets
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t d = number[A->col[k] - i + A->rows];
-            if (d >= 0) put_real(data, d * A->rows + i, A->val[k]);
+            if (d >= 0) put_value(data, d * A->rows + i, A, k);
         }
 }
 
@@ -129,7 +129,7 @@ void block_put(struct block *B, const struct csr *A, int *offsets, struct array 
     for (int64_t i = B->first; i < B->last; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             int64_t d = *place_in(B, (int)(A->col[k] - i)) - 1;
-            put_real(data, base + d * height + i - B->first, A->val[k]);
+            put_value(data, base + d * height + i - B->first, A, k);
         }
 }
 

@@ -74,7 +74,7 @@ static void put_block_row(const struct csr *A, int64_t I, int b, struct stored *
         int64_t block = ptr[I];
         for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
             while (col[block] < A->col[k] / b) block++;
-            put_real(&S->a[BSR_VAL], (block * b + row % b) * b + A->col[k] % b, A->val[k]);
+            put_value(&S->a[BSR_VAL], (block * b + row % b) * b + A->col[k] % b, A, k);
         }
     }
 }

@@ -23,7 +23,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) row[k] = (int)i;
     put_ints(&S->a[COO_COL], A->col);
-    put_reals(&S->a[COO_VAL], A->val);
+    put_values(&S->a[COO_VAL], A);
     return true;
 }
 

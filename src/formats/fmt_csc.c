@@ -19,7 +19,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     if (!csr_transpose(&T, A, e)) return false;
     put_ints(&S->a[CSC_PTR], T.rowptr);
     put_ints(&S->a[CSC_ROW], T.col);
-    put_reals(&S->a[CSC_VAL], T.val);
+    put_values(&S->a[CSC_VAL], &T);
     csr_free(&T);
     return true;
 }

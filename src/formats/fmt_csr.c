@@ -18,7 +18,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     (void)e;
     put_ints(&S->a[CSR_PTR], A->rowptr);
     put_ints(&S->a[CSR_COL], A->col);
-    put_reals(&S->a[CSR_VAL], A->val);
+    put_values(&S->a[CSR_VAL], A);
     return true;
 }
 

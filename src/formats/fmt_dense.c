@@ -19,7 +19,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
-            put_real(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A->val[k]);
+            put_value(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A, k);
     return true;
 }
 

@@ -19,7 +19,7 @@ void ell_put(const struct csr *A, int64_t width, struct array *col, struct array
         for (int64_t k = 0; k < width; k++) {
             int64_t slot = k * A->rows + i;
             c[slot] = k < n ? A->col[first + k] : -1;
-            if (k < n) put_real(val, slot, A->val[first + k]);
+            if (k < n) put_value(val, slot, A, first + k);
         }
     }
 }

@@ -67,7 +67,7 @@ static void put_outside(const struct csr *A, const int *number, struct stored *S
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             if (number[A->col[k] - i + A->rows] >= 0) continue;
             col[at] = A->col[k];
-            put_real(&S->a[HDC_VAL], at++, A->val[k]);
+            put_value(&S->a[HDC_VAL], at++, A, k);
         }
     }
 }

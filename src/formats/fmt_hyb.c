@@ -54,7 +54,7 @@ static void put_overflow(const struct csr *A, struct stored *S)
         for (int64_t k = A->rowptr[i] + S->param[0]; k < A->rowptr[i + 1]; k++, at++) {
             row[at] = (int)i;
             col[at] = A->col[k];
-            put_real(&S->a[HYB_VAL], at, A->val[k]);
+            put_value(&S->a[HYB_VAL], at, A, k);
         }
 }
 

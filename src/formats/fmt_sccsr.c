@@ -130,7 +130,7 @@ static void put_row(const struct csr *A, int64_t place, int64_t slot, int64_t wi
     ((int *)S->a[SCCSR_LENGTH].data)[place] = (int)n;
     for (int64_t k = 0; k < width; k++, slot += c) {
         col[slot] = k < n ? A->col[first + k] : -1;
-        if (k < n) put_real(&S->a[SCCSR_VAL], slot, A->val[first + k]);
+        if (k < n) put_value(&S->a[SCCSR_VAL], slot, A, first + k);
     }
 }
 

@@ -103,7 +103,7 @@ static void put_row(const struct csr *A, int64_t row, int64_t start, int64_t wid
     for (int64_t k = 0; k < width; k++) {
         int64_t slot = start + k * C;
         col[slot] = k < n ? A->col[first + k] : -1;
-        if (k < n) put_real(&S->a[SELL_VAL], slot, A->val[first + k]);
+        if (k < n) put_value(&S->a[SELL_VAL], slot, A, first + k);
     }
 }
 

@@ -57,7 +57,7 @@ static void put_row(const struct csr *A, int64_t row, struct stored *S)
     for (int64_t k = 0; k < pieces_of(A, row) * VAB_PIECE; k++) {
         int64_t slot = slot_of(row_piece[row] + k / VAB_PIECE, k % VAB_PIECE, S->param[0]);
         col[slot] = A->col[first + (k < n ? k : n - 1)];
-        if (k < n) put_real(&S->a[VAB_VAL], slot, A->val[first + k]);
+        if (k < n) put_value(&S->a[VAB_VAL], slot, A, first + k);
     }
 }
 

@@ -46,6 +46,22 @@ void put_real(struct array *a, int64_t i, double v)
         ((double *)a->data)[i] = v;
 }
 
+void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k)
+{
+    if (!A->imag) return put_real(a, i, A->val[k]);
+    struct array parts = array_parts(a);
+    put_real(&parts, 2 * i, A->val[k]);
+    put_real(&parts, 2 * i + 1, A->imag[k]);
+}
+
+void put_values(struct array *a, const struct csr *A)
+{
+    struct loop l = loop_of("values", a->n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE * 16) if (a->n > THREADS_FROM)
+    for (int64_t k = 0; k < a->n; k++)
+        if (loop_goes(&l, k)) put_value(a, k, A, k);
+}
+
 void put_reals(struct array *a, const double *v)
 {
     struct loop l = loop_of("values", a->n);
@@ -62,7 +78,8 @@ void put_ints(struct array *a, const int *v)
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
 {
     if (row >= S->rows) return (struct place){SLOT_PADDING, -1, -1};
-    if (col < 0 || col >= S->cols || array_real(&S->a[k], i) == 0) return (struct place){SLOT_PADDING, row, -1};
+    bool zero = array_real(&S->a[k], i) == 0 && array_imag(&S->a[k], i) == 0;
+    if (col < 0 || col >= S->cols || zero) return (struct place){SLOT_PADDING, row, -1};
     return (struct place){SLOT_ENTRY, row, col};
 }
 
@@ -90,7 +107,8 @@ struct plan plan_of(const struct stored *shape)
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e)
 {
-    *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .real = real}};
+    *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
+    out->shape.real = type_of_values(real, A->imag != NULL);
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
     *out = plan_of(&out->shape);
@@ -138,8 +156,6 @@ bool format_pack(const struct csr *A, const struct format *f, const int64_t *par
 {
     struct plan p;
     *out = (struct stored){0};
-    if (A->imag)
-        return fail(e, E_UNSUPPORTED, "%s holds real values, but this matrix is complex; load a real matrix", f->name);
     if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
     if (allocate(&p.shape, e) && f->pack(A, &p.shape, e) && loop_tick(f->name, 0, 0, e)) {
         *out = p.shape;
@@ -152,12 +168,13 @@ bool format_pack(const struct csr *A, const struct format *f, const int64_t *par
 struct triplets {
     int64_t n, most;
     int *row, *col;
-    double *val;
+    double *val, *imag; /* imag is NULL for real values */
 };
 
-static bool triplets_new(struct triplets *t, int64_t most, struct err *e)
+static bool triplets_new(struct triplets *t, int64_t most, bool complex_values, struct err *e)
 {
     t->most = most;
+    if (complex_values && !(t->imag = mem_new(most, sizeof *t->imag, "unpacked values", e))) return false;
     t->row = mem_new(most, sizeof *t->row, "unpacked rows", e);
     t->col = mem_new(most, sizeof *t->col, "unpacked columns", e);
     t->val = mem_new(most, sizeof *t->val, "unpacked values", e);
@@ -169,6 +186,7 @@ static void triplets_free(struct triplets *t)
     mem_free(t->row);
     mem_free(t->col);
     mem_free(t->val);
+    mem_free(t->imag);
 }
 
 /* Append the entries of value array k to t, in the order of the slots. */
@@ -183,7 +201,9 @@ static bool collect(const struct stored *S, int k, struct triplets *t, struct er
                         S->format->name, (long long)S->nnz);
         t->row[t->n] = (int)at.row;
         t->col[t->n] = (int)at.col;
-        t->val[t->n++] = array_real(&S->a[k], i);
+        t->val[t->n] = array_real(&S->a[k], i);
+        if (t->imag) t->imag[t->n] = array_imag(&S->a[k], i);
+        t->n++;
     }
     return loop_end(&l, e);
 }
@@ -193,7 +213,7 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
     struct triplets t = {0};
     bool ok = false;
     *out = (struct csr){0};
-    if (!triplets_new(&t, S->nnz, e)) goto out;
+    if (!triplets_new(&t, S->nnz, type_is_complex(S->real), e)) goto out;
     for (int k = 0; k < S->narrays; k++)
         if (stored_is_value(S, k) && !collect(S, k, &t, e)) goto out;
     if (t.n < S->nnz && !S->format->zeros_fade) {
@@ -201,7 +221,7 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e)
              (long long)S->nnz);
         goto out;
     }
-    ok = csr_from_triplets(out, S->rows, S->cols, t.n, t.row, t.col, t.val, NULL, NULL, e);
+    ok = csr_from_triplets(out, S->rows, S->cols, t.n, t.row, t.col, t.val, t.imag, NULL, e);
 out:
     triplets_free(&t);
     return ok;

@@ -73,18 +73,17 @@ struct plan plan_of(const struct stored *shape);
    bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
 /* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
-   defaults. */
+   defaults. `real` is the precision, T_F32 or T_F64; the values of a complex matrix are stored as pairs. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
    slots of padding per nonzero and takes more than 64 MB. The error message gives the estimated size. */
 bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *e);
-/* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. Fails for complex
-   matrices. */
+/* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
 /* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded if S->real
-   is T_F32. */
+   is T_F32 or T_C32. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
@@ -95,10 +94,13 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* Append an array to the plan. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
-/* Convert v to the array's type and write it to slot i. */
+/* Write the value of entry k of A to slot i, converted to the array's type. */
+void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k);
+void put_values(struct array *a, const struct csr *A); /* the values of all entries of A, in the order of A */
+/* The same for arrays of real numbers: v in slot i, and all a->n numbers. */
 void put_real(struct array *a, int64_t i, double v);
-void put_reals(struct array *a, const double *v); /* write all a->n values */
-void put_ints(struct array *a, const int *v);     /* like put_reals, for T_I32 */
+void put_reals(struct array *a, const double *v);
+void put_ints(struct array *a, const int *v); /* like put_reals, for T_I32 */
 /* For formats with zeros_fade: slot i of value array k stands for an entry if its position is inside the matrix and its
    value is not 0. */
 struct place place_of_value(const struct stored *S, int k, int64_t i, int64_t row, int64_t col);

@@ -38,7 +38,7 @@ struct run {
     double ready_us;
     int64_t bytes;        /* minimum traffic: the arrays that the kernel reads, x once, y once (twice if beta != 0) */
     double gbs;           /* bytes / us */
-    double gflops;        /* 2 nnz / us */
+    double gflops;        /* 2 nnz / us; 8 nnz / us if the matrix is complex (type_flops) */
     double share;         /* gbs / the measured read bandwidth; 0: the bandwidth was not measured */
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };
@@ -49,7 +49,8 @@ void run_rates(struct run *r, const struct ceilings *c);
    launches as take about 0.2 s. If the result is wrong, fails with E_NUMERIC and does not time the kernel. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);
-/* Check k on M without timing it. `y` receives the result (rows doubles) and may be NULL. */
+/* Check k on M without timing it. `y` receives the result (rows doubles, or rows pairs if A is complex) and may be
+   NULL. */
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
                  uint64_t seed, double *y, struct verdict *out, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */

@@ -19,7 +19,7 @@ struct registry;
 struct stored;
 
 /* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
-   A->of->real. If beta is 0, y is not read (it may hold NaN). Asynchronous on cuda. */
+   A->of->real. alpha and beta are real. If beta is 0, y is not read (it may hold NaN). Asynchronous on cuda. */
 struct launch {
     const struct mat *A;
     double alpha, beta;
@@ -62,8 +62,11 @@ struct kernel {
     bool (*prepare)(const struct launch *L, struct err *e);
     /* frees what the value of `note` refers to; may be NULL */
     void (*release)(struct device *d, uint64_t note);
+    /* the launch for each type of values; NULL: the kernel does not multiply such matrices */
     bool (*f32)(const struct launch *L, struct err *e);
     bool (*f64)(const struct launch *L, struct err *e);
+    bool (*c32)(const struct launch *L, struct err *e);
+    bool (*c64)(const struct launch *L, struct err *e);
     /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available */
     bool (*sums_f32)(const struct launch *L, struct err *e);
     bool (*sums_f64)(const struct launch *L, struct err *e);

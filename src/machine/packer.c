@@ -100,10 +100,16 @@ static bool allocate(struct packing *p, bool force, struct err *e)
     return true;
 }
 
+bool packer_fill(const struct packer *k, struct packing *p, struct err *e)
+{
+    bool single = type_of_parts(p->S.real) == T_F32;
+    if (type_is_complex(p->S.real)) return single ? k->c32(p, e) : k->c64(p, e);
+    return single ? k->f32(p, e) : k->f64(p, e);
+}
+
 static bool fill(struct packing *p, struct err *e)
 {
-    bool queued = p->S.real == T_F32 ? p->packer->f32(p, e) : p->packer->f64(p, e);
-    return queued && p->dev->ops->sync(p->dev, e);
+    return packer_fill(p->packer, p, e) && p->dev->ops->sync(p->dev, e);
 }
 
 static bool suits(const struct format *f, const struct mat *A, struct err *e)

@@ -25,12 +25,14 @@ struct packer {
     const struct format *format;
     const char *about; /* how the work is distributed over threads */
     /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
-       p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions f32 and f64. */
+       p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions below. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* Queue the launches that write p->out. The launches must write every slot, because p->out is not zeroed
+    /* For each type of values: queue the launches that write p->out. The launches must write every slot, because p->out is not zeroed
      * beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
+    bool (*c32)(struct packing *p, struct err *e);
+    bool (*c64)(struct packing *p, struct err *e);
 };
 
 /* Work buffers on the device, by purpose. The buffers are kept from one run to the next. */
@@ -71,6 +73,8 @@ struct packing {
     void (*state_release)(void *state);
 };
 
+/* Queue the launches of packer k for the type of p's values. */
+bool packer_fill(const struct packer *k, struct packing *p, struct err *e);
 /* The packer for format f on device d. NULL if there is none; in that case, f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
 

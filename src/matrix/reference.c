@@ -41,7 +41,7 @@ struct limits {
 static const struct limits *limits_of(enum type real)
 {
     static const struct limits f32 = {FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN}, f64 = {DBL_EPSILON, DBL_MIN, DBL_TRUE_MIN};
-    return real == T_F32 ? &f32 : &f64;
+    return type_of_parts(real) == T_F32 ? &f32 : &f64;
 }
 
 /* The error that underflow may add to the product a b. The error is nonzero only if a, b or a b is subnormal in the
@@ -53,6 +53,15 @@ static double underflow(double a, double b, const struct limits *l)
     return l->smallest * (1 + a + b);
 }
 
+/* The bound for scale times a sum of n products plus `offset`; sum: the sum of the products' absolute values, lost:
+   what underflow may add to it. */
+static double sum_bound(int64_t n, double scale, double sum, double lost, double offset, const struct limits *l)
+{
+    double terms = (double)n + 2;
+    lost = scale * lost + underflow(scale, sum, l) + (offset > 0 && offset < l->smallest_normal ? l->smallest : 0);
+    return terms * l->eps * (scale * sum + offset) + lost;
+}
+
 static double row_bound(const struct csr *A, int64_t row, double alpha, const double *x, double offset,
                         const struct limits *l)
 {
@@ -62,20 +71,60 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
         sum += a * b;
         lost += underflow(a, b, l);
     }
-    double terms = (double)csr_row_length(A, row) + 2;
-    lost = scale * lost + underflow(scale, sum, l) + (offset > 0 && offset < l->smallest_normal ? l->smallest : 0);
-    return terms * l->eps * (scale * sum + offset) + lost;
+    return sum_bound(csr_row_length(A, row), scale, sum, lost, offset, l);
+}
+
+/* alpha sum + beta old */
+static inline double scaled(struct double_double sum, double alpha, double beta, double old)
+{
+    if (alpha == 1 && beta == 0) return value_of(sum);
+    struct double_double y = add_product((struct double_double){0, 0}, alpha, sum.hi);
+    y.lo += alpha * sum.lo;
+    if (beta != 0) y = add_product(y, beta, old);
+    return value_of(y);
 }
 
 static inline double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
 {
     struct double_double sum = {0, 0};
     for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) sum = add_product(sum, A->val[k], x[A->col[k]]);
-    if (alpha == 1 && beta == 0) return value_of(sum);
-    struct double_double y = add_product((struct double_double){0, 0}, alpha, sum.hi);
-    y.lo += alpha * sum.lo;
-    if (beta != 0) y = add_product(y, beta, old);
-    return value_of(y);
+    return scaled(sum, alpha, beta, old);
+}
+
+/* ---- a complex row: its real and its imaginary part are sums of twice as many real products ---- */
+
+/* Term number t of the real part (part 0) or the imaginary part (part 1) of the product of entry k and x. */
+static inline void complex_term(const struct csr *A, int64_t k, const double *x, int part, int t, double *a, double *b)
+{
+    *a = t == 0 ? A->val[k] : part == 0 ? -A->imag[k] : A->imag[k];
+    *b = x[2 * A->col[k] + (t ^ part)];
+}
+
+static double complex_bound(const struct csr *A, int64_t row, double alpha, const double *x, int part, double offset,
+                            const struct limits *l)
+{
+    double sum = 0, lost = 0, scale = fabs(alpha);
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+        for (int t = 0; t < 2; t++) {
+            double a, b;
+            complex_term(A, k, x, part, t, &a, &b);
+            sum += fabs(a) * fabs(b);
+            lost += underflow(fabs(a), fabs(b), l);
+        }
+    return sum_bound(2 * csr_row_length(A, row), scale, sum, lost, offset, l);
+}
+
+static inline double complex_value(const struct csr *A, int64_t row, double alpha, const double *x, int part,
+                                   double beta, double old)
+{
+    struct double_double sum = {0, 0};
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+        for (int t = 0; t < 2; t++) {
+            double a, b;
+            complex_term(A, k, x, part, t, &a, &b);
+            sum = add_product(sum, a, b);
+        }
+    return scaled(sum, alpha, beta, old);
 }
 
 struct reference {
@@ -86,8 +135,20 @@ struct reference {
     double *y, *bound; /* bound may be NULL */
 };
 
+static void complex_rows(const struct reference *q, int64_t from, int64_t to)
+{
+    for (int64_t i = 2 * from; i < 2 * to; i++) {
+        int64_t row = i / 2;
+        int part = (int)(i % 2);
+        double old = q->beta == 0 ? 0 : q->y[i];
+        if (q->bound) q->bound[i] = complex_bound(q->A, row, q->alpha, q->x, part, fabs(q->beta * old), q->limits);
+        q->y[i] = complex_value(q->A, row, q->alpha, q->x, part, q->beta, old);
+    }
+}
+
 static void reference_rows(const struct reference *q, int64_t from, int64_t to)
 {
+    if (q->A->imag) return complex_rows(q, from, to);
     for (int64_t r = from; r < to; r++) {
         double old = q->beta == 0 ? 0 : q->y[r];
         if (q->bound) q->bound[r] = row_bound(q->A, r, q->alpha, q->x, fabs(q->beta * old), q->limits);
@@ -171,13 +232,13 @@ static double norm(int64_t n, const double *y, const double *ref)
 
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound)
 {
-    struct verdict v = {.row = -1};
+    struct verdict v = {.row = -1, .at = -1};
     struct loop l = loop_of("the error", n);
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         double w = excess(y[i], ref[i], bound ? bound[i] : 0);
         if (w > v.worst || (v.row < 0 && w > 0)) {
             v.worst = w;
-            v.row = i;
+            v.row = v.at = i;
         }
     }
     double off = norm(n, y, ref), size = norm(n, NULL, ref);

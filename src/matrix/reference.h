@@ -17,7 +17,8 @@ struct csr;
 /* Compute y = alpha A x + beta y in double precision with compensated sums. Also compute, for each row, the error bound
    for arithmetic in type `real`: bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an
    allowance for underflow if an operand or product is subnormal. `bound` may be NULL. If beta is 0, the input value of
-   y is not read. */
+   y is not read. If A is complex, the elements of x, y and bound are pairs of a real and an imaginary part; alpha and
+   beta are real. A complex row is bounded like two real rows of twice the length. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
 struct verdict {
@@ -26,7 +27,9 @@ struct verdict {
     double relative;
     double worst; /* max |y_i - ref_i| / bound_i; ok means <= 1 */
     int64_t row;  /* row of the worst value, or -1 */
+    int64_t at;   /* index of the worst value in y, or -1; row, unless y consists of pairs */
 };
+/* Compare n numbers. If they are the parts of complex numbers, the caller corrects `row`. */
 struct verdict verdict_of(int64_t n, const double *y, const double *ref, const double *bound);
 
 #ifdef __cplusplus

@@ -51,7 +51,6 @@ bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
         return fail(e, E_UNSUPPORTED, "%s runs on the host, but the model predicts GPUs; `spmv kernel %s` measures it",
                     k->name, k->name);
     if (k->host_part) return fail(e, E_UNSUPPORTED, "the last step runs on the host, which the model does not cover");
-    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex, and %s multiplies real matrices only", k->name);
     if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries: there is nothing to predict");
     return true;
 }

@@ -34,8 +34,7 @@ bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum ty
     memset(out, 0, sizeof *out);
     out->prep_us = NAN;
     if (!watch_tick(&s->watch, f->name, 0, 0, e)) return false;
-    if (m->csr.imag) fail(&why, E_UNSUPPORTED, "%s is complex; formats hold real values only", m->name);
-    out->fits = !why.code && format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
+    out->fits = format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
                 format_allow(&out->plan, mem_available(), false, &why) && (!pack || pack_timed(m, f, real, out, &why));
     if (!out->fits) out->prep_us = NAN;
     snprintf(out->reason, sizeof out->reason, "%s", why.text);

@@ -25,7 +25,6 @@ bool modeled_machine(struct session *s, struct machine *g, struct err *e)
 
 bool modeled_matrix(const struct matrix *m, struct err *e)
 {
-    if (m->csr.imag) return fail(e, E_UNSUPPORTED, "%s is complex; all kernels multiply real matrices only", m->name);
     if (m->csr.nnz == 0) return fail(e, E_UNSUPPORTED, "%s has no entries: there is nothing to predict", m->name);
     return true;
 }

@@ -20,7 +20,7 @@ struct session;
 /* The GPU that predictions are for: the session's device if it is a GPU, whose ceilings are measured now if necessary,
    otherwise the built-in GPU. Returns false if the device failed. */
 bool modeled_machine(struct session *s, struct machine *g, struct err *e);
-/* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m is complex or has no entries. */
+/* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m has no entries. */
 bool modeled_matrix(const struct matrix *m, struct err *e);
 /* Emulate k on m for about a tenth of a second and predict its time on g; blocks of a large matrix are sampled. The
    stored matrix stays in the session. param NULL: parameters that suit g. Fails with E_UNSUPPORTED if the emulator

@@ -296,16 +296,22 @@ static struct product *requested_before(struct matrix *m, const struct stored *s
     return NULL;
 }
 
+/* The type of the values of m in the precision `real`. */
+static enum type stored_type(const struct matrix *m, enum type real)
+{
+    return type_of_values(real, m->csr.imag != NULL);
+}
+
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
 {
-    struct stored request = {.format = f, .real = real};
+    struct stored request = {.format = f, .real = stored_type(m, real)};
     return format_params(f, param, &request, NULL) && requested_before(m, &request);
 }
 
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e)
 {
-    struct stored request = {.format = f, .real = real};
+    struct stored request = {.format = f, .real = stored_type(m, real)};
     struct plan plan;
     (void)s;
     if (!format_params(f, param, &request, e)) return NULL;
@@ -370,11 +376,11 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
                                    enum type real, bool force, struct device *d, struct err *e)
 {
     struct err why = {0};
-    struct stored request = {.format = f, .real = real};
+    struct stored request = {.format = f, .real = stored_type(m, real)};
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (!m->csr.imag && packer_find(f, d)) {
+    if (packer_find(f, d)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;

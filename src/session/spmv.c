@@ -20,7 +20,8 @@
 static bool check_only(const struct spmv_request *w, const struct kernel *k, const struct mat *M, struct run *out,
                        struct err *e)
 {
-    *out = (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = w->real, .bytes = kernel_bytes(k, M->of, 0)};
+    *out =
+        (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(k, M->of, 0)};
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
     if (!bench_check(k, &w->matrix->csr, M, 1.25, -0.5, 1, NULL, &out->error, e)) return false;
     if (out->error.ok) return true;
@@ -40,8 +41,6 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
                   struct err *e)
 {
     const struct format *f = k->format;
-    if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     int64_t suited[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, suited);
     /* Pack on the device only if it is a GPU, because the emulator is slow. Pack the matrices of lessons on the host,

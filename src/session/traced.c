@@ -15,8 +15,6 @@ static bool can_trace(const struct trace_request *w, const struct device *emu, s
 {
     const struct kernel *k = w->kernel;
     char others[256] = "";
-    if (w->matrix->csr.imag)
-        return fail(e, E_UNSUPPORTED, "%s is complex; %s multiplies real matrices only", w->matrix->name, k->name);
     if (!w->matrix->csr.rows) return fail(e, E_USAGE, "%s has no rows: %s launches nothing", w->matrix->name, k->name);
     if (kernel_runs_on(k, emu)) return true;
     for (int i = 0; kernels[i]; i++) {

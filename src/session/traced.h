@@ -28,7 +28,7 @@ struct trace_request {
 };
 
 /* Trace a warp on the emulator and replace s->trace; on failure, s->trace is unchanged. E_USAGE: there is no such
-   block, warp, launch or column. E_UNSUPPORTED: the emulator cannot run the kernel, or the matrix is complex. */
+   block, warp, launch or column. E_UNSUPPORTED: the emulator cannot run the kernel. */
 bool tracing_begin(struct session *s, const struct trace_request *w, struct err *e);
 
 /* ---- for the views that draw the matrix or its formats ---- */

@@ -113,7 +113,7 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
         return false;
     }
     snprintf(s->name, sizeof s->name, "%s, %s %lld %lld, %s", name, v->format, (long long)s->S.param[0],
-             (long long)s->S.param[1], type_name(real));
+             (long long)s->S.param[1], type_name(s->S.real));
     if (!mat_put(&s->M, &s->S, l->d, &e)) fail_msg("%s: %s", s->name, e.text);
     return true;
 }
@@ -162,10 +162,11 @@ static void with_zeros(const struct loop *l)
 static void each_shape(const struct shape *list, const struct loop *l)
 {
     for (const struct shape *s = list; s->name; s++) {
-        if (s->complex_values) continue;
-        struct csr A = shape_csr(s, 11);
-        each_variant(s->name, &A, l);
+        struct csr A = shape_csr(s, 11), Z = shape_csr_complex(s, 11);
+        if (!s->complex_values) each_variant(s->name, &A, l);
+        each_variant(s->name, &Z, l);
         csr_free(&A);
+        csr_free(&Z);
     }
 }
 
@@ -183,11 +184,11 @@ static const struct banded {
     {"one heavy segment", 3000, {{0, 32, 0, 79}, {32, 3000, 0, 0}, {1000, 1500, -1000, -1000}}},
 };
 
-static struct csr banded_csr(const struct banded *b)
+static struct csr banded_csr(const struct banded *b, bool complex_values)
 {
     enum { MOST = 6400 };
     static int row[MOST], col[MOST];
-    static double val[MOST];
+    static double val[MOST], imag[MOST];
     struct err e = {0};
     struct csr A;
     int n = 0;
@@ -198,17 +199,19 @@ static struct csr banded_csr(const struct banded *b)
                 row[n] = (int)i;
                 col[n] = (int)(i + off);
                 val[n] = (n % 127 - 63.5) / 4;
+                imag[n] = (n % 61 - 30) / 8.0;
                 n++;
             }
-    if (!csr_from_triplets(&A, b->rows, b->rows, n, row, col, val, NULL, NULL, &e)) fail_msg("%s: %s", b->name, e.text);
+    if (!csr_from_triplets(&A, b->rows, b->rows, n, row, col, val, complex_values ? imag : NULL, NULL, &e))
+        fail_msg("%s: %s", b->name, e.text);
     return A;
 }
 
 static void each_band(const struct loop *l)
 {
-    for (int k = 0; k < COUNT(bands); k++) {
-        struct csr A = banded_csr(&bands[k]);
-        each_variant(bands[k].name, &A, l);
+    for (int k = 0; k < 2 * COUNT(bands); k++) {
+        struct csr A = banded_csr(&bands[k / 2], k % 2);
+        each_variant(bands[k / 2].name, &A, l);
         csr_free(&A);
     }
 }
@@ -259,12 +262,12 @@ static double *small_integers(int64_t n, int64_t step)
     return v;
 }
 
-/* The product with x at element `first` of an allocated vector must have the bits of `ref`. */
+/* The product with x at number `first` of an allocated vector must have the bits of `ref`. */
 static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t first, const double *ref)
 {
     struct err e = {0};
     struct device *d = s->M.dev;
-    int64_t m = s->A->rows, n = s->A->cols;
+    int64_t parts = type_parts(s->S.real), m = parts * s->A->rows, n = parts * s->A->cols;
     double *x = mem_zero(first + n, sizeof *x, "x after other values", NULL);
     double *values = small_integers(n, 7), *y = small_integers(m, 5);
     for (int64_t i = 0; i < n; i++) x[first + i] = values[i];
@@ -287,8 +290,9 @@ static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t 
    additions. The second x begins 16 bytes after an allocation, like a column of a basis. */
 static void hold_to_bits(struct subject *s, const struct kernel *k)
 {
-    if (s->S.real != T_F64) return;
-    double *x = small_integers(s->A->cols, 7), *ref = small_integers(s->A->rows, 5);
+    int64_t parts = type_parts(s->S.real);
+    if (type_of_parts(s->S.real) != T_F64) return;
+    double *x = small_integers(parts * s->A->cols, 7), *ref = small_integers(parts * s->A->rows, 5);
     reference_spmv(s->A, 2, x, -1, ref, T_F64, NULL);
     multiply_exactly(s, k, 0, ref);
     multiply_exactly(s, k, 2, ref);
@@ -309,9 +313,10 @@ static void hold_to_itself(struct subject *s, const struct kernel *k)
 {
     enum { ROUNDS = 3 };
     if (!k->deterministic) return;
-    size_t bytes = (size_t)s->A->rows * sizeof(double);
-    double *first = mem_new(s->A->rows, sizeof *first, "a result", NULL);
-    double *next = mem_new(s->A->rows, sizeof *next, "another", NULL);
+    int64_t n = s->A->rows * type_parts(s->S.real);
+    size_t bytes = (size_t)n * sizeof(double);
+    double *first = mem_new(n, sizeof *first, "a result", NULL);
+    double *next = mem_new(n, sizeof *next, "another", NULL);
     for (int round = 0; round < ROUNDS; round++) {
         if (between) between(round);
         answer(s, k, 0, 5, round ? next : first);
@@ -346,7 +351,9 @@ static void each_format(const char *name, const struct csr *A, int turn, const s
     }
 }
 
-/* Returns true if the matrix was checked, that is, if it is real and has at most `most` nonzeros. */
+static int complex_taken; /* complex matrices that were checked */
+
+/* Returns true if the matrix was checked, that is, if it has at most `most` nonzeros. */
 static bool check_file(const char *dir, const char *name, int64_t most, int turn, const struct loop *l)
 {
     struct csr A = {0};
@@ -357,7 +364,8 @@ static bool check_file(const char *dir, const char *name, int64_t most, int turn
     snprintf(path, sizeof path, "%s/%s", dir, name);
     if (stat(path, &st) || st.st_size / 16 > most) return false; /* a compressed entry takes less than 16 bytes */
     if (!mtx_load(path, NULL, &A, &info, &e)) fail_msg("%s: %s", e.where, e.text);
-    bool taken = !A.imag && A.nnz <= most;
+    bool taken = A.nnz <= most;
+    complex_taken += taken && A.imag;
     if (taken) each_format(name, &A, turn, l);
     csr_free(&A);
     return taken;
@@ -370,11 +378,12 @@ void check_files(struct device *d, int64_t most, int64_t slots)
     struct loop l = {d, slots, hold_file};
     DIR *list = opendir(dir);
     int taken = 0;
+    complex_taken = 0;
     for (struct dirent *f; list && (f = readdir(list));)
         if (strstr(f->d_name, ".mtx")) taken += check_file(dir, f->d_name, most, taken, &l);
     if (list) closedir(list);
-    assert_true(taken > 0);
-    print_message("%d matrices on %s\n", taken, d->name);
+    assert_true(taken > 0 && complex_taken > 0);
+    print_message("%d matrices on %s, %d of them complex\n", taken, d->name, complex_taken);
 }
 
 struct device *open_or_fail(const char *name)

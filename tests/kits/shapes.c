@@ -88,6 +88,13 @@ struct csr shape_csr(const struct shape *s, uint64_t seed)
     return A;
 }
 
+struct csr shape_csr_complex(const struct shape *s, uint64_t seed)
+{
+    struct shape with_imag = *s;
+    with_imag.complex_values = true;
+    return shape_csr(&with_imag, seed);
+}
+
 int fail_each(bool (*go)(const void *user, struct err *e), const void *user)
 {
     for (int n = 1;; n++) {

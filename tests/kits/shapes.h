@@ -22,6 +22,8 @@ struct triplets {
 };
 struct triplets shape_triplets(const struct shape *s, uint64_t seed);
 void triplets_free(struct triplets *t);
+/* The same for a shape of real values: the entries have imaginary parts, too. */
+struct csr shape_csr_complex(const struct shape *s, uint64_t seed);
 struct csr shape_csr(const struct shape *s, uint64_t seed);
 
 /* Run `go` with the 1st, 2nd, ... allocation failing, until it succeeds; each failure must be E_MEMORY. Returns the

@@ -153,16 +153,18 @@ tries[] = {
     {"dia-adaptive", {7, 5, 10, 190, 3}},
 };
 
-static struct csr build(const struct shape *s)
+static struct csr build(const struct shape *s, bool complex_values)
 {
     struct csr A;
     int64_t n = 0;
-    assert_true(csr_new(&A, s->rows, s->cols, s->rows * s->cols, false, NULL));
+    assert_true(csr_new(&A, s->rows, s->cols, s->rows * s->cols, complex_values, NULL));
     for (int64_t i = 0; i < s->rows; i++) {
         for (int64_t j = 0; j < s->cols; j++)
             if (s->has(i, j)) {
                 A.col[n] = (int)j;
-                A.val[n++] = s->value(i, j);
+                A.val[n] = s->value(i, j);
+                if (A.imag) A.imag[n] = s->value(i, j) * (double)((i + 2 * j) % 3 - 1);
+                n++;
             }
         A.rowptr[i + 1] = (int)n;
     }
@@ -172,7 +174,12 @@ static struct csr build(const struct shape *s)
 
 static double as_stored(double v, enum type real)
 {
-    return real == T_F32 ? (double)(float)v : v;
+    return type_of_parts(real) == T_F32 ? (double)(float)v : v;
+}
+
+static double imag_of(const struct csr *A, int64_t k)
+{
+    return A->imag ? A->imag[k] : 0;
 }
 
 /* The expected result of unpack: rounded values, without zeros if the format drops them. */
@@ -183,9 +190,10 @@ static struct csr expected(const struct csr *A, const struct format *f, enum typ
     B.nnz = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            double v = as_stored(A->val[k], real);
-            if (f->zeros_fade && v == 0) continue;
+            double v = as_stored(A->val[k], real), im = as_stored(imag_of(A, k), real);
+            if (f->zeros_fade && v == 0 && im == 0) continue;
             B.col[B.nnz] = A->col[k];
+            if (B.imag) B.imag[B.nnz] = im;
             B.val[B.nnz++] = v;
         }
         B.rowptr[i + 1] = (int)B.nnz;
@@ -223,17 +231,18 @@ static void expect_place(const struct csr *A, const struct stored *S, int k, int
     assert_in_range(at.col + 1, 0, A->cols);
     if (at.kind == SLOT_PADDING) assert_int_equal(at.col, -1);
     if (!stored_is_value(S, k)) return;
-    double v = array_real(&S->a[k], i);
+    double v = array_real(&S->a[k], i), im = array_imag(&S->a[k], i);
     assert_int_not_equal(at.kind, SLOT_POINTER);
     if (at.kind == SLOT_PADDING) {
-        assert_true(v == 0);
+        assert_true(v == 0 && im == 0);
         return;
     }
     int64_t entry = csr_find(A, at.row, at.col);
     assert_true(entry >= 0 && !seen[entry]);
     seen[entry] = 1;
-    double was = as_stored(A->val[entry], S->real);
+    double was = as_stored(A->val[entry], S->real), im_was = as_stored(imag_of(A, entry), S->real);
     assert_memory_equal(&v, &was, sizeof v);
+    assert_memory_equal(&im, &im_was, sizeof im);
 }
 
 /* Every entry of A is in exactly one slot, with its value; only explicit zeros may be missing, and only if the format
@@ -245,7 +254,8 @@ static void expect_places(const struct csr *A, const struct stored *S)
     for (int k = 0; k < S->narrays; k++)
         for (int64_t i = 0; i < S->a[k].n; i++) expect_place(A, S, k, i, seen);
     for (int64_t k = 0; k < A->nnz; k++)
-        assert_true(seen[k] || (S->format->zeros_fade && as_stored(A->val[k], S->real) == 0));
+        assert_true(seen[k] || (S->format->zeros_fade && as_stored(A->val[k], S->real) == 0 &&
+                                as_stored(imag_of(A, k), S->real) == 0));
     mem_free(seen);
 }
 
@@ -271,6 +281,7 @@ static void check(const struct csr *A, const struct format *f, const int64_t *pa
     expect_sizes(A, &p, &S);
     expect_places(A, &S);
     expect_round_trip(A, &S);
+    assert_int_equal(S.real, type_of_values(real, A->imag != NULL));
     stored_free(&S);
     assert_int_equal(S.narrays, 0);
     stored_free(&S);
@@ -279,8 +290,8 @@ static void check(const struct csr *A, const struct format *f, const int64_t *pa
 static void test_registry_by_shapes(void **state)
 {
     (void)state;
-    for (int s = 0; s < COUNT(shapes); s++) {
-        struct csr A = build(&shapes[s]);
+    for (int s = 0; s < 2 * COUNT(shapes); s++) {
+        struct csr A = build(&shapes[s / 2], s % 2);
         for (int real = T_F32; real <= T_F64; real++) {
             for (const struct format *const *f = formats; *f; f++) check(&A, *f, NULL, (enum type)real);
             for (int t = 0; t < COUNT(tries); t++)
@@ -303,6 +314,8 @@ static void test_types(void **state)
         {T_I64, 8, "int64", (int64_t[]){0, -7}},
         {T_F32, 4, "fp32", (float[]){0, -7}},
         {T_F64, 8, "fp64", (double[]){0, -7}},
+        {T_C32, 8, "complex fp32", (float[]){0, 3, -7, 4}},
+        {T_C64, 16, "complex fp64", (double[]){0, 3, -7, 4}},
     };
     for (int k = 0; k < COUNT(types); k++) {
         struct array a = {.type = types[k].type, .n = 2, .data = (void *)types[k].slots};
@@ -310,6 +323,12 @@ static void test_types(void **state)
         assert_string_equal(type_name(types[k].type), types[k].name);
         assert_true(array_real(&a, 0) == 0);
         assert_true(array_real(&a, 1) == -7);
+        bool pairs = k >= 4;
+        assert_true(type_is_complex(a.type) == pairs && type_parts(a.type) == 1 + pairs);
+        assert_true(array_imag(&a, 0) == 3 * pairs && array_imag(&a, 1) == 4 * pairs);
+        struct array parts = array_parts(&a);
+        assert_int_equal(parts.n, 2 + 2 * pairs);
+        assert_true(array_real(&parts, 1 + pairs) == -7);
     }
 }
 
@@ -465,22 +484,6 @@ static void test_bad_parameters(void **state)
     csr_free(&A);
 }
 
-static void test_complex_is_refused(void **state)
-{
-    (void)state;
-    struct csr A;
-    assert_true(csr_new(&A, 3, 3, 0, true, NULL));
-    for (const struct format *const *f = formats; *f; f++) {
-        struct stored S;
-        struct err e = {0};
-        assert_false(format_pack(&A, *f, NULL, T_F64, true, &S, &e));
-        assert_int_equal(e.code, E_UNSUPPORTED);
-        assert_ptr_equal(strstr(e.text, (*f)->name), e.text);
-        assert_non_null(strstr(e.text, "complex"));
-    }
-    csr_free(&A);
-}
-
 /* 20000 rows of one entry each, except that row 0 is full: ELL needs 20000 slots per row. */
 static struct csr arrow(void)
 {
@@ -595,7 +598,7 @@ static bool survives(const struct csr *A, const struct format *f, int64_t nth)
 static void test_nth_allocation_fails(void **state)
 {
     (void)state;
-    struct csr A = build(&shapes[10]);
+    struct csr A = build(&shapes[10], false);
     for (const struct format *const *f = formats; *f; f++) {
         int64_t nth = 1;
         while (nth < 100 && !survives(&A, *f, nth)) nth++;
@@ -665,7 +668,6 @@ int main(void)
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_hyb_width),
         cmocka_unit_test(test_bad_parameters),
-        cmocka_unit_test(test_complex_is_refused),
         cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_estimate_saturates),
         cmocka_unit_test(test_slice_pointers_overflow),

@@ -94,7 +94,7 @@ static void test_registry(void **state)
         assert_ptr_equal(kernel_find(k->name), k);
         assert_ptr_equal(format_find(k->format->name), k->format);
         assert_true(not_empty(k->about) && not_empty(k->source) && not_empty(k->work));
-        assert_true(k->f32 && k->f64);
+        assert_true(k->f32 && k->f64 && k->c32 && k->c64);
     }
     assert_null(kernel_find("no-such-kernel"));
 }

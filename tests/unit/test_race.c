@@ -258,7 +258,6 @@ static const struct {
     {"race cg jacobi of wide on cpu", "square"},
     {"race csr-vector on cpu", "does not run on cpu"},
     {"race cg of Z on cpu", "complex"},
-    {"race csr-serial of Z on cpu", "complex"},
 };
 
 static void mistakes_are_named(void **state)

@@ -49,7 +49,7 @@ static void draw_run(struct canvas *c, const struct run *r, double fastest, int 
     else
         figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
     figure(c, 38, y, ST_PLAIN, "%.2f", r->gflops);
-    column(c, 44, y, ST_DIM, r->real == T_F32 ? "f32" : "f64");
+    column(c, 44, y, ST_DIM, type_of_parts(r->real) == T_F32 ? "f32" : "f64");
 }
 
 static void draw_heading(struct canvas *c)
