@@ -7,6 +7,7 @@
 
 static bool check(const struct csr *A, int64_t k, const char *method, struct err *e)
 {
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; only the columns of real matrices are traced");
     if (A->rows > LU_STEPS_MOST)
         return fail(e, E_LIMIT, "the matrix has %s; the columns of %s are traced for matrices of up to %d",
                     how_many(A->rows, "row").text, method, +LU_STEPS_MOST);

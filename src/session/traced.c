@@ -93,18 +93,29 @@ bool tracing_begin(struct session *s, const struct trace_request *w, struct err 
 
 /* ---- for the views that draw the matrix or its formats ---- */
 
-int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES])
+/* The elements that the lanes access in the current step, without repetition; returns their number. */
+static int elements_of(const struct tracing *v, struct place element[LANES])
 {
-    const struct tracing *v = s->trace;
     int n = 0;
-    if (!v || v->matrix != m || !v->t.nsteps || !v->product) return 0;
-    for (int l = 0; l < LANES; l++) {
+    for (int l = 0; l < LANES && v->t.nsteps; l++) {
         struct lane_at at = tracing_lane(v, v->at, l);
         bool skip = at.row < 0 || at.col < 0 || at.padding;
         for (int k = 0; k < n && !skip; k++) skip = element[k].row == at.row && element[k].col == at.col;
         if (!skip) element[n++] = (struct place){SLOT_ENTRY, at.row, at.col};
     }
     return n;
+}
+
+int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES])
+{
+    const struct tracing *v = s->trace;
+    return v && v->matrix == m && v->kernel ? elements_of(v, element) : 0;
+}
+
+int traced_lu_elements(const struct session *s, const struct matrix *m, int64_t column, struct place element[LANES])
+{
+    const struct tracing *v = s->trace;
+    return v && v->matrix == m && !v->kernel && v->lu.column == column ? elements_of(v, element) : 0;
 }
 
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i)

@@ -36,6 +36,8 @@ bool tracing_begin(struct session *s, const struct trace_request *w, struct err 
 /* The elements of m that the lanes access in the current step, without repetition. Returns the number of elements,
    which is 0 if the traced kernel worked on a different matrix. */
 int traced_elements(const struct session *s, const struct matrix *m, struct place element[LANES]);
+/* The same for a trace of this column of an LU method on m, in the matrix after the columns before it were done. */
+int traced_lu_elements(const struct session *s, const struct matrix *m, int64_t column, struct place element[LANES]);
 /* Whether a lane accesses slot i of array a of S in the current step. */
 bool traced_slot(const struct session *s, const struct stored *S, int a, int64_t i);
 

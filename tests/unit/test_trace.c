@@ -655,7 +655,8 @@ static void refusals(void **state)
     remove("/tmp/test_trace_none.mtx");
     talk_refuses(&t, "trace csr-scalar", "has no rows: csr-scalar launches nothing");
     assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
-    talk_refuses(&t, "trace csr-scalar", "is complex; csr-scalar multiplies real matrices only");
+    talk_refuses(&t, "trace lu-paper", "the matrix is complex");
+    talk_says(&t, "trace csr-scalar", "load val");
     talk_close(&t);
 }
 

@@ -11,6 +11,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "session/session.h"
+#include "session/traced.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -25,7 +26,9 @@ struct lu_plan {
     int width;   /* screen columns per cell */
     int64_t cut; /* rows and columns of cells that are done */
     bool numbers;
-    double most; /* the largest absolute value, for shades */
+    double most;             /* the largest absolute value, for shades */
+    struct place lit[LANES]; /* the elements that the lanes access in the step of `trace`, if it traces this column */
+    int nlit;
 };
 
 static int64_t cells_at(int64_t n, int64_t each)
@@ -119,6 +122,17 @@ static void draw_columns(struct figure *f, const struct lu_plan *p)
     }
 }
 
+/* Mark the elements that the traced warp accesses. */
+static void draw_lit(struct canvas *c, const struct lu_plan *p)
+{
+    for (int k = 0; k < p->nlit; k++) {
+        int x = x_of(p, p->lit[k].col / p->each), y = y_of(p, p->lit[k].row / p->each);
+        for (int i = 0; i < p->width; i++) canvas_style(c, x + i, y, ST_BAD);
+        if (!p->numbers || c->cell[y * c->w + x].glyph == ' ')
+            draw_fill(c, x, y, p->numbers ? 1 : p->width, ST_BAD, '>');
+    }
+}
+
 static void draw_cell(struct canvas *c, const struct lu_plan *p, int64_t y, int64_t x)
 {
     enum style st = style_of(p->v, y * p->each, x * p->each);
@@ -191,8 +205,10 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
                      "only real square matrices of 1 to 512 rows are stepped through; `lu` factors larger matrices");
         return;
     }
-    draw_title(c, "lu", s->current, "%lld of %lld columns are done", (long long)v->k, (long long)v->n);
     struct lu_plan p = plan_for(c, v);
+    p.nlit = traced_lu_elements(s, s->current, v->k, p.lit);
+    draw_title(c, "lu", s->current, "%s%lld of %lld columns are done", p.nlit ? "> at work in trace  " : "",
+               (long long)v->k, (long long)v->n);
     draw_step(c, v);
     for (int64_t y = 0; y < p.cells; y++) {
         draw_label(c, &p, y);
@@ -200,6 +216,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     }
     if (c->figure) draw_columns(c->figure, &p);
     if (c->figure && !p.numbers) mark_pivot(c->figure, &p);
+    if (!c->figure) draw_lit(c, &p);
     draw_cut(c, &p);
     draw_foot(c, &p, st->full);
 }
