@@ -33,6 +33,10 @@ struct taken {
     bool sampled;   /* the prediction watched a sample of blocks */
     bool used;      /* by a row of the table that is being read */
     struct paper_times times;
+    /* if predicted, what the emulator counted: */
+    double lanes;     /* mean number of active lanes per step of a warp */
+    double sectors;   /* sectors of global memory that the warps request */
+    bool counts_only; /* the time is measured, not predicted */
 };
 
 /* The inputs from which a quantity is computed; inputs that the quantity does not need are empty. */
@@ -44,7 +48,7 @@ struct about {
     const struct taken *t;
 };
 
-enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, SOLVER, FACTOR, PACKING };
+enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, COUNTS, SOLVER, FACTOR, PACKING };
 
 struct quantity {
     const char *name, *fmt;
@@ -166,6 +170,24 @@ static struct paper_value padded_rate_less_rows(const struct about *x)
     return of_run(x->t, padded_gflops_less_rows(&x->t->run));
 }
 
+/* The emulator counts the same on every machine. */
+static struct paper_value of_emulator(const struct taken *t, double value)
+{
+    struct paper_value v = {value, t->sampled ? NAN : 0, "counted", "emu", ""};
+    snprintf(v.kernel, sizeof v.kernel, "%s", t->kernel->name);
+    return v;
+}
+
+static struct paper_value lanes(const struct about *x)
+{
+    return of_emulator(x->t, x->t->lanes);
+}
+
+static struct paper_value sectors_per_nonzero(const struct about *x)
+{
+    return of_emulator(x->t, x->t->sectors / (double)x->m->csr.nnz);
+}
+
 static struct paper_value iteration_us(const struct about *x)
 {
     return timed(&x->t->times.device, 1);
@@ -212,6 +234,8 @@ static const struct quantity quantities[] = {
     {"GFLOP/s", "%.2f", KERNEL, rate},
     {"padded GFLOP/s", "%.2f", KERNEL, padded_rate},
     {"padded GFLOP/s -N", "%.2f", KERNEL, padded_rate_less_rows},
+    {"lanes", "%.1f", COUNTS, lanes},
+    {"sectors/nonzero", "%.2f", COUNTS, sectors_per_nonzero},
     {"iteration us", "%.2f", SOLVER, iteration_us},
     {"one thread us", "%.2f", SOLVER, thread_us},
     {"speed-up", "%.2f", SOLVER, speed_up},
@@ -245,6 +269,7 @@ static struct taken *taken_find(const struct papers *p, const struct matrix *m, 
     for (int i = 0; i < p->ntaken; i++) {
         struct taken *t = &p->taken[i];
         if (t->m != m || t->kernel != k || t->real != p->real || (!k && strcmp(t->of, of))) continue;
+        if (t->counts_only) continue;
         t->used = true;
         return t;
     }
@@ -279,20 +304,32 @@ static void take_prediction(const struct matrix *m, const struct modeled *k, con
     t->run.gflops = 2e-3 * (double)m->csr.nnz / k->time.us;
 }
 
-/* Predict the time of k on the session's GPU or on the built-in GPU. The matrix is packed even if the format needs much
-   padding; modeled_kernel finds the product that is stored here. */
-static bool predict(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k, struct taken *t,
-                    struct err *e)
+/* Totals over all launches; launches whose blocks were sampled are scaled up. */
+static void take_counts(const struct counts *c, struct taken *t)
 {
-    struct machine g;
+    double steps = 0, active = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        double scale = at->seen ? (double)at->blocks / (double)at->seen : 0;
+        steps += scale * (double)c->launch[l].steps;
+        active += scale * (double)c->launch[l].active;
+        t->sectors += scale * c->launch[l].sectors_sum;
+    }
+    t->lanes = active / steps;
+}
+
+/* Emulate k and predict its time on g. The matrix is packed even if the format needs much padding; modeled_kernel finds
+   the product that is stored here. */
+static bool predict(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
+                    const struct machine *g, struct taken *t, struct err *e)
+{
     int64_t own[PARAMS_MAX];
     if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
-    if (!modeled_can(k, &m->csr, e) || !modeled_machine(s, &g, e)) return false;
-    const struct product *made = session_product(s, m, k->format, modeled_params(k, NULL, &g, own), p->real, true, e);
+    if (!modeled_can(k, &m->csr, e)) return false;
+    const struct product *made = session_product(s, m, k->format, modeled_params(k, NULL, g, own), p->real, true, e);
     struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;
-    bool ok = v && modeled_kernel(s, m, k, NULL, p->real, &g, v, e);
-    if (ok) take_prediction(m, v, &made->S, t);
-    if (ok) p->machine = g;
+    bool ok = v && modeled_kernel(s, m, k, NULL, p->real, g, v, e);
+    if (ok) take_prediction(m, v, &made->S, t), take_counts(&v->counts, t);
     if (ok) t->sampled = v->work.sampled;
     mem_free(v);
     return ok;
@@ -306,7 +343,25 @@ static const struct taken *run_of(struct session *s, struct papers *p, struct ma
     struct taken *t = taken_find(p, m, k, "");
     if (t) return t;
     t = taken_new(p, m, k, "", e);
-    if (!t || !(d ? spmv_measure(s, &w, k, &t->run, e) : predict(s, p, m, k, t, e))) return NULL;
+    bool here = d || modeled_machine(s, &p->machine, e);
+    if (!t || !here || !(d ? spmv_measure(s, &w, k, &t->run, e) : predict(s, p, m, k, &p->machine, t, e))) return NULL;
+    p->ntaken++;
+    return t;
+}
+
+/* The emulator's counts of k; found with its predicted time, if that is known already. */
+static const struct taken *emulated(struct session *s, struct papers *p, struct matrix *m, const struct kernel *k,
+                                    struct err *e)
+{
+    struct machine g = machine_of(NULL);
+    for (int i = 0; i < p->ntaken; i++) {
+        struct taken *t = &p->taken[i];
+        if (t->m == m && t->kernel == k && t->real == p->real && t->predicted) return t;
+    }
+    struct taken *t = taken_new(p, m, k, "", e);
+    if (!t || !predict(s, p, m, k, &g, t, e)) return NULL;
+    t->used = false;
+    t->counts_only = true;
     p->ntaken++;
     return t;
 }
@@ -375,6 +430,8 @@ static bool find_inputs(struct session *s, struct papers *p, const char *name, c
         return find_format(s, p, name, q->needs == DIAGONALS, x, e);
     case KERNEL:
         return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = run_of(s, p, x->m, k, e));
+    case COUNTS:
+        return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = emulated(s, p, x->m, k, e));
     case PACKING:
         if (!format_called(name, e)) return false; /* fall through */
     case SOLVER:

@@ -347,7 +347,7 @@ static void rows_say_where_they_come_from(void **state)
     static const char text[] =
         "> gen poisson2d 30 as P\n| matrix | of | what | p |\n| P | ell | padding | - |\n| P | csr-serial | us | - |\n"
         "| P | csr-serial / csr-vector | us f32 | - |\n| P | jacobi | speed-up | - |\n| P | ell | packing ms | - |\n"
-        "| P | ell | us | - |\n";
+        "| P | ell | us | - |\n| P | csr-vector | lanes | - |\n| P | csr-vector | sectors/nonzero | - |\n";
     struct talk t;
     char line[160];
     (void)state;
@@ -360,7 +360,9 @@ static void rows_say_where_they_come_from(void **state)
                                          {"measured / predicted", "cpu / NVIDIA H200", "csr-serial / csr-vector"},
                                          {"measured", "cpu", NULL},
                                          {"measured", "cpu", NULL},
-                                         {"predicted", "NVIDIA H200", "ell"}};
+                                         {"predicted", "NVIDIA H200", "ell"},
+                                         {"counted", "emu", "csr-vector"},
+                                         {"counted", "emu", "csr-vector"}};
     for (int i = 0; i < COUNT(how); i++) {
         assert_text(&t, i, "how", how[i][0]);
         assert_text(&t, i, "device", how[i][1]);
@@ -369,6 +371,11 @@ static void rows_say_where_they_come_from(void **state)
     same(number(&t, "lesson", 0, "spread"), 0);
     assert_true(number(&t, "lesson", 3, "spread") > 0 && number(&t, "lesson", 4, "spread") > 0);
     assert_true(isnan(number(&t, "lesson", 2, "spread")) && isnan(number(&t, "lesson", 5, "spread")));
+    double lanes = number(&t, "lesson", 6, "ours"), sectors = 4380 * number(&t, "lesson", 7, "ours");
+    talk_forget(&t);
+    assert_true(talk_line(&t, "count csr-vector of P f64"));
+    assert_float_equal(number(&t, "count", 0, "active_mean"), lanes, 1e-9);
+    assert_float_equal(number(&t, "count", 0, "sectors"), sectors, 1e-6);
     shut(&t);
 }
 
@@ -558,7 +565,7 @@ static void lessons_are_found_by_name(void **state)
     assert_null(strstr(strstr(t.out, "mine ") + 1, "mine "));
     assert_narrow(t.out);
     talk_says(&t, "lesson min", "Mine\n====\n");
-    talk_says(&t, "lesson drm reps 1", "DRM");
+    talk_says(&t, "lesson transfer reps 1", "Page-locked memory.");
     talk_refuses(&t, "lesson mien", "there is no lesson `mien` (did you mean `mine`?)");
     shut(&t);
     open_on_cpu(&t, OUT_JSON);
