@@ -119,7 +119,7 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
     /* these lessons print long lines: the full name of a device in race or bench, the message that a matrix in
        format sell would be too large, or a trace of a kernel whose file has a long name */
     bool wide = strstr(path, "side-by-side") || strstr(path, "which-kernel") || strstr(path, "coalescing") ||
-                strstr(path, "dense-row") || strstr(path, "lu-steps");
+                strstr(path, "dense-row") || strstr(path, "lu-steps") || strstr(path, "thesis-2");
     open_on_cpu(&t, mode);
     snprintf(line, sizeof line, "device %s; lesson %s reps 1", device, path);
     for (int i = 0; i < times; i++)
