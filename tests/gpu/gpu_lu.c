@@ -78,6 +78,27 @@ static void test_levels(void **state)
     lu_hook = (struct lu_hook){0};
 }
 
+/* Every width of a tile or panel that a method of ours accepts. */
+static void test_widths(void **state)
+{
+    (void)state;
+    struct err e = {0};
+    struct csr A;
+    struct device *d = device_open(device, &e);
+    lu_random(&A, 133, 1);
+    for (int m = 0; lu_methods[m]; m++)
+        for (int b = 1; lu_runs_on(lu_methods[m], d) && b <= lu_methods[m]->width_most; b *= 2)
+            for (int r = 0; r < COUNT(reals); r++) {
+                struct lu *v = NULL;
+                struct lu_options o = {.method = lu_methods[m], .dev = d, .real = reals[r], .b = b};
+                if (!lu_begin(&v, &A, &o, &e) || !lu_factor(v, &e))
+                    fail_msg("%s b %d: %s", lu_methods[m]->name, b, e.text);
+                lu_check_factors(v);
+                lu_free(v);
+            }
+    csr_free(&A);
+}
+
 /* Sizes at which the panel changes its shape, with the default widths: check the backward error of a solve, and that
    each run gives the same bits although the panel runs concurrently with the update. */
 static void test_large(void **state)
@@ -159,6 +180,7 @@ int main(void)
         cmocka_unit_test(test_sizes),  cmocka_unit_test(test_exact),     cmocka_unit_test(test_singular),
         cmocka_unit_test(test_growth), cmocka_unit_test(test_solutions), cmocka_unit_test(test_levels),
         cmocka_unit_test(test_large),  cmocka_unit_test(test_peer),      cmocka_unit_test(test_emulator),
+        cmocka_unit_test(test_widths),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip dense LU on a GPU: there is none\n");
