@@ -45,7 +45,7 @@ static bool refused(const struct err *why, struct err *e)
 
 /* ---- solvers ---- */
 
-/* Read a solver with its settings, for example "gmres 30 sums host". */
+/* Read a solver with its settings, for example "gmres 30 sums host" or "jacobi form matrix". */
 static bool read_solver(const char *of, struct solve_options *o, struct err *e)
 {
     char name[32] = "", rest[32] = "";
@@ -56,8 +56,11 @@ static bool read_solver(const char *of, struct solve_options *o, struct err *e)
     snprintf(rest, sizeof rest, "%s", of + at);
     o->solver = solver_find(name);
     o->sums_host = !strcmp(rest, "sums host");
-    if (!o->solver || (*rest && !o->sums_host))
-        return fail(e, E_INPUT, "`%s` is not a solver: write, for example, jacobi, gmres 30 or gmres 30 sums host", of);
+    o->form_matrix = !strcmp(rest, "form matrix");
+    if (!o->solver || (*rest && !o->sums_host && !o->form_matrix))
+        return fail(
+            e, E_INPUT,
+            "`%s` is not a solver: write, for example, jacobi, jacobi form matrix, gmres 30 or gmres 30 sums host", of);
     o->m = m ? m : o->solver->restarts ? DEFAULT_M : 0;
     return true;
 }
@@ -158,7 +161,7 @@ static bool time_both(struct session *s, struct matrix *m, struct device *d, str
     if (d->kind != DEV_EMU && !time_solver(s, m, o, reps, &out->device, e)) return false;
     o->dev = device_open("cpu", e);
     o->kernel = kernel_find("csr-serial");
-    o->sums_host = false;
+    o->sums_host = o->form_matrix = false;
     omp_set_num_threads(1);
     bool ok = o->dev && time_solver(s, m, o, reps, &out->thread, e);
     omp_set_num_threads(threads);

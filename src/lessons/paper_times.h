@@ -25,7 +25,8 @@ struct paper_times {
     struct paper_time solve;  /* a factorisation and the substitution */
     struct paper_time pack;   /* packing on the host */
 };
-/* Time the solver that `of` describes, for example "jacobi", "gmres 30" or "gmres 30 sums host". Device and host do the
+/* Time the solver that `of` describes, for example "jacobi", "gmres 30", "gmres 30 sums host" or
+   "jacobi form matrix". Device and host do the
    same number of iterations, whatever the residual. A cycle is the m iterations of a restarted solver, or 10 iterations
    of any other solver. The host runs one cycle to warm up and three timed cycles; a GPU does three solves of 20 cycles.
    reps = 1: run a single iteration, to check that it works. The emulator has no clock: the time of the device is NaN.

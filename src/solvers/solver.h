@@ -29,7 +29,7 @@ struct solver {
     bool diff;        /* measures max |x' - x|, so eps can be its stop rule */
     double omega;     /* default relaxation factor; 0: the solver has none */
     bool restarts;    /* restarts after every m iterations */
-    bool alternates;  /* x alternates between two vectors, so the launches repeat after two iterations */
+    bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
     bool probes;      /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */

@@ -229,6 +229,8 @@ static const struct {
     {"solve ", "cg", "csr"},
     {"solve cg precond ", "ilu0", "cg"},
     {"solve cg orth ", "classical", "A"},
+    {"solve jacobi form ", "matrix", "A"},
+    {"race jacobi wjacobi form ", "matrix", "A"},
     {"solve cg b ", "random", "A"},
     {"convert ", "sell", "csr-vector"},
     {"lesson ", "looks", "A"},
