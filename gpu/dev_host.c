@@ -91,6 +91,7 @@ static void host_close(struct device *d)
 
 const struct device_ops host_ops = {
     .alloc = host_alloc,
+    .plain = true,
     .free = host_free,
     .put = host_put,
     .get = host_get,

@@ -87,6 +87,10 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     }
     vector_free(&x);
     snprintf(out->about, sizeof out->about, "b - A x after %s", how_many(v ? v->iterations : 0, "iteration").text);
+    if (ok && v->b_norm > 0) {
+        size_t n = strlen(out->about);
+        snprintf(out->about + n, sizeof out->about - n, "; ||r|| / ||b|| = %.3e", norm2(v->n, out->value) / v->b_norm);
+    }
     return ok;
 }
 

@@ -154,6 +154,7 @@ const struct precond precond_ic0 = {
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
     .needs = "a symmetric positive definite matrix",
     .symmetric = true,
+    .sequential = true,
     .make = make,
     .apply = triangles_apply,
     .drop = triangles_drop,

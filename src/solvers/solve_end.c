@@ -1,6 +1,7 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
 #include "matrix/csr.h"
 #include "machine/device.h"
+#include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
@@ -86,10 +87,20 @@ static bool x_soon(struct solve *v, struct err *e)
     return ok;
 }
 
+/* On cpu and emu, the result takes over the solver's x instead of copying it. */
+static bool take_x(struct solve *v)
+{
+    if (!v->dev->ops->plain || v->real != T_F64) return false;
+    v->result.x = v->vec[VEC_X];
+    v->vec[VEC_X] = NULL;
+    return true;
+}
+
 static bool fetch_x(struct solve *v, struct err *e)
 {
     if (v->result.x) return true;
     if (!x_soon(v, e)) return false;
+    if (take_x(v)) return true;
     double *x = mem_new(v->n, sizeof *x, "the solution", e);
     if (!x || !solve_get(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
@@ -100,8 +111,8 @@ static bool fetch_x(struct solve *v, struct err *e)
 }
 
 /* If a solve is stopped and its matrix has more than SOON_NNZ nonzeros, the true residual is computed without
-   compensated sums, so that the prompt returns soon. */
-enum { SOON_NNZ = 1 << 21 };
+   compensated sums, so that the prompt returns soon. If that takes longer than SOON_US, it stays unknown. */
+enum { SOON_NNZ = 1 << 21, SOON_US = 12000 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */
 struct squares {
@@ -123,19 +134,25 @@ static struct squares squares_of_rows(const struct solve *v, double unit, int64_
 }
 
 /* Each thread takes blocks of a fixed size, and the sums of the blocks are added in order: the result does not depend
-   on the number of threads. */
-static void measure_soon(struct solve *v)
+   on the number of threads. Returns false if there was not enough time. */
+static bool measure_soon(struct solve *v)
 {
     struct squares sum = {0};
-    double unit = v->b_norm > 0 ? v->b_norm : 1;
+    double unit = v->b_norm > 0 ? v->b_norm : 1, until = steady_us() + SOON_US;
+    bool late = false;
 #pragma omp parallel for ordered schedule(static, 1)
     for (int64_t from = 0; from < v->n; from += THREADS_FROM) {
-        struct squares s = squares_of_rows(v, unit, from, from + THREADS_FROM < v->n ? from + THREADS_FROM : v->n);
+        struct squares s = {0};
+        if (steady_us() > until)
+            __atomic_store_n(&late, true, __ATOMIC_RELAXED);
+        else
+            s = squares_of_rows(v, unit, from, from + THREADS_FROM < v->n ? from + THREADS_FROM : v->n);
 #pragma omp ordered
         sum = (struct squares){sum.residual + s.residual, sum.error + s.error};
     }
-    v->result.residual_true = sqrt(sum.residual);
-    if (v->result.known) v->result.error_known = sqrt(sum.error / (double)v->n);
+    v->result.residual_true = late ? NAN : sqrt(sum.residual);
+    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error / (double)v->n);
+    return !late;
 }
 
 /* Compute the true residual of x, and its error if the solution is known. The residual and the error are NaN if the
@@ -257,7 +274,8 @@ static int explain(const struct solve *v, char *out, size_t size)
                  how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
         break;
     case STOPPED:
-        snprintf(out, size, "%s after iteration %lld; x is kept", text, (long long)v->iterations);
+        snprintf(out, size, "%s after iteration %lld; x is kept%s", text, (long long)v->iterations,
+                 isnan(v->result.residual_true) ? "; `print r` computes the true residual" : "");
         break;
     case DRIFTED:
         explain_drifted(v, out, size);
@@ -276,9 +294,9 @@ bool solve_end(struct solve *v, struct err *e)
     ok = ok && fetch_x(v, e);
     bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ;
     if (v->matrix.csr->nnz > SOON_NNZ) loop_enter(w);
-    if (ok && soon) measure_soon(v);
-    if (!soon) ok = ok && measure(v, e);
-    bool measured = ok && loop_tick("the true residual", 0, 0, NULL);
+    bool measured = ok && soon && measure_soon(v);
+    if (ok && !soon) measured = ok = measure(v, e);
+    measured = measured && loop_tick("the true residual", 0, 0, NULL);
     loop_enter(w);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
