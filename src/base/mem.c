@@ -3,6 +3,7 @@
 #include "available.h"
 #include "detached.h"
 #include "err.h"
+#include "loop.h"
 #include "text.h"
 
 #include <malloc.h>
@@ -10,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* LAZY_FROM: freeing a block of at least this many bytes takes a long time */
-enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20 };
+/* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
+   a block of at least this many bytes. */
+enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 25 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -91,8 +93,10 @@ void *mem_new(int64_t n, size_t size, const char *what, struct err *e)
 void *mem_zero(int64_t n, size_t size, const char *what, struct err *e)
 {
     void *p = mem_new(n, size, what, e);
-    if (p) memset(p, 0, (size_t)n * size);
-    return p;
+    if (p && (size_t)n * size < LONG_ZERO) return memset(p, 0, (size_t)n * size);
+    if (!p || loop_zero(p, n * (int64_t)size, what, e)) return p;
+    mem_free(p);
+    return NULL;
 }
 
 void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *e)

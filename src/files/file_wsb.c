@@ -277,18 +277,20 @@ static bool recognises(const char *begin, int64_t n)
 
 /* ---- writing ---- */
 
-static uint64_t hash_arrays(const struct layout *l)
+static bool hash_arrays(const struct layout *l, struct watch *w, uint64_t *out, struct err *e)
 {
     uint64_t sum = 0, hash[TURN];
     for (int i = 0; i < l->n; i++)
         for (int64_t k = 0, n = pieces_of(&l->part[i]); k < n; k += TURN) {
             int64_t to = n - k < TURN ? n : k + TURN;
+            if (!watch_tick(w, "checksum", l->part[i].at + k * PIECE, l->end, e)) return false;
 #pragma omp parallel for schedule(dynamic, 1) if (to - k > 1)
             for (int64_t j = k; j < to; j++)
                 hash[j - k] = hash_of(l->part[i].data + j * PIECE, (size_t)piece_bytes(&l->part[i], j));
             for (int64_t j = k; j < to; j++) sum = stir(sum, hash[j - k]);
         }
-    return sum;
+    *out = sum;
+    return true;
 }
 
 static void fill_head(struct wsb *h, const struct csr *A, const struct load_info *info)
@@ -333,7 +335,7 @@ static bool save(const char *path, const struct csr *A, const struct load_info *
     } page = {.bytes = {0}};
     (void)comment;
     fill_head(&page.head, A, info);
-    page.head.arrays = hash_arrays(&l);
+    if (!hash_arrays(&l, w, &page.head.arrays, e)) return false;
     page.head.head = hash_of(&page.head, offsetof(struct wsb, head));
     bool ok = newfile_open(&f, path, e) && newfile_write(&f, page.bytes, HEAD, e);
     for (int i = 0; ok && i < l.n; i++) ok = write_part(&f, &l.part[i], w, l.end, e);

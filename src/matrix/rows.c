@@ -2,6 +2,7 @@
 #include "rows.h"
 #include "base/base.h"
 #include "csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
 
@@ -41,11 +42,12 @@ bool row_lengths_of(const struct csr *A, struct row_lengths *out, struct err *e)
     int64_t most = 0;
     *out = (struct row_lengths){.A = A};
     if (A->rows == 0) return true;
-    for (int64_t r = 0; r < A->rows; r++)
+    struct loop l = loop_of("row lengths", 2 * A->rows);
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
         if (csr_row_length(A, r) > most) most = csr_row_length(A, r);
     int *count = mem_zero(most + 1, sizeof *count, "row lengths", e);
-    for (int64_t r = 0; count && r < A->rows; r++) count[csr_row_length(A, r)]++;
-    bool ok = count && fill(out, count, most, e);
+    for (int64_t r = 0; count && r < A->rows && loop_goes(&l, A->rows + r); r++) count[csr_row_length(A, r)]++;
+    bool ok = count && loop_end(&l, e) && fill(out, count, most, e);
     mem_free(count);
     if (!ok) row_lengths_free(out);
     return ok;
