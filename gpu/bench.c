@@ -138,18 +138,32 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
 
 /* ---- the check ---- */
 
-/* Make random x and y on the device, and compute the reference result of alpha A x + beta y. If beta is 0, y is NaN on
-   the device, so that a kernel that reads y gives a wrong result. */
-static bool set_vectors(struct problem *p, double alpha, double beta, uint64_t seed, struct err *e)
+const struct operation operation_product = {1, 0, NULL};
+
+bool operation_is_product(const struct operation *op)
+{
+    return op->alpha == 1 && op->beta == 0;
+}
+
+/* Set y before the launch: y0, or random values. If beta is 0, y is NaN, so that a kernel that reads y gives a wrong
+   result. */
+static void fill_y(struct problem *p, const struct operation *op, uint64_t *state)
+{
+    enum type real = p->M->of->real;
+    if (op->beta != 0 && !op->y0) fill_random(p->y, p->ny, state, real);
+    for (int64_t i = 0; op->beta == 0 && i < p->ny; i++) p->y[i] = NAN;
+    for (int64_t i = 0; op->beta != 0 && op->y0 && i < p->ny; i++) p->y[i] = rounded(op->y0[i], real);
+}
+
+/* Make a random x, and y, on the device, and compute the reference result of op. */
+static bool set_vectors(struct problem *p, const struct operation *op, uint64_t seed, struct err *e)
 {
     enum type real = p->M->of->real;
     uint64_t state = seed;
-    p->launch.alpha = rounded(alpha, real);
-    p->launch.beta = rounded(beta, real);
+    p->launch.alpha = rounded(op->alpha, real);
+    p->launch.beta = rounded(op->beta, real);
     fill_random(p->x, p->nx, &state, real);
-    fill_random(p->y, p->ny, &state, real);
-    if (beta == 0)
-        for (int64_t i = 0; i < p->ny; i++) p->y[i] = NAN;
+    fill_y(p, op, &state);
     if (!put_vector(p, p->x, p->nx, p->dx, e) || !put_vector(p, p->y, p->ny, p->dy, e)) return false;
     memcpy(p->ref, p->y, (size_t)p->ny * sizeof *p->ref);
     reference_spmv(p->A, p->launch.alpha, p->x, p->launch.beta, p->ref, real, p->bound);
@@ -178,15 +192,22 @@ static bool launch_and_check(struct problem *p, double *us, struct verdict *out,
     return loop_tick(p->kernel->name, 0, 0, e);
 }
 
-bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
-                 uint64_t seed, double *y, struct verdict *out, struct err *e)
+bool bench_result(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
+                  uint64_t seed, double *y, struct verdict *out, struct err *e)
 {
     struct problem p;
     double us;
-    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, alpha, beta, seed, e) && launch_and_check(&p, &us, out, e);
+    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, op, seed, e) && launch_and_check(&p, &us, out, e);
     if (ok && y) memcpy(y, p.y, (size_t)p.ny * sizeof *y);
     problem_free(&p);
     return ok;
+}
+
+bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
+                 uint64_t seed, double *y, struct verdict *out, struct err *e)
+{
+    struct operation op = {alpha, beta, NULL};
+    return bench_result(k, A, M, &op, seed, y, out, e);
 }
 
 /* Which part of an element number `at` of y is. */
@@ -260,19 +281,33 @@ static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r,
     return ok;
 }
 
-/* Two checks: all terms of alpha A x + beta y, then A x alone, which is the operation that is timed. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e)
 {
+    return bench_operation(k, A, M, &operation_product, reps, w, out, e);
+}
+
+/* Two checks: all terms of alpha A x + beta y with random vectors, then op, which is the operation that is timed. The
+   error of the run is that of an op which the user chose, otherwise that of the first check. */
+bool bench_operation(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
+                     int reps, struct watch *w, struct run *out, struct err *e)
+{
+    static const struct operation all_terms = {1.5, -0.5, NULL};
     struct problem p;
     struct verdict v;
     double us;
-    *out =
-        (struct run){.kernel = k, .dev = M->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(k, M->of, 0)};
-    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, 1.5, -0.5, 1, e) &&
+    *out = (struct run){.kernel = k,
+                        .dev = M->dev,
+                        .of = M->of,
+                        .real = M->of->real,
+                        .alpha = op->alpha,
+                        .beta = op->beta,
+                        .bytes = kernel_bytes(k, M->of, op->beta)};
+    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, &all_terms, 1, e) &&
               launch_and_check(&p, &out->first_us, &out->error, e) && must_hold(&p, &out->error, e) &&
-              set_vectors(&p, 1, 0, 2, e) && launch_and_check(&p, &us, &v, e) && must_hold(&p, &v, e) &&
+              set_vectors(&p, op, 1, e) && launch_and_check(&p, &us, &v, e) && must_hold(&p, &v, e) &&
               time_it(&p, reps, w, out, e);
+    if (ok && !operation_is_product(op)) out->error = v;
     problem_free(&p);
     return ok;
 }

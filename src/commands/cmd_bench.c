@@ -127,8 +127,12 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
 {
     const struct matrix *m = w->matrix;
     int shown = top && top < s->nruns ? top : s->nruns;
+    const struct operation *op = &w->operation->op;
+    char text[160];
     out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text, type_name(w->real),
              w->dev->name, w->dev->about);
+    if (!operation_is_product(op))
+        out_text(s->out, "y = %s", operation_text(op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
@@ -153,8 +157,12 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
 static bool run_bench(struct session *s, const struct args *a, struct err *e)
 {
     int64_t reps = arg_int(a, "reps", 0), top = arg_int(a, "top", 0);
-    struct spmv_request w = {
-        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct spmv_operation chosen;
+    struct spmv_request w = {.matrix = session_matrix(s, arg(a, "matrix"), e),
+                             .real = arg_precision(a),
+                             .reps = (int)reps,
+                             .force = arg_flag(a, "force"),
+                             .operation = &chosen};
     struct results r = {0};
     if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
     if (arg(a, "top") && (top < 1 || top > 1000))
@@ -163,22 +171,25 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
     if (!w.dev || !check_choices(a, w.dev, e)) return false;
     w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
     struct busy from = busy_now("");
-    bool ok = ceilings_known(s, w.dev, e) && results_new(&r, e) && bench_all(s, &w, a, &r, e);
+    bool ok = spmv_operation_of(a, &w.matrix->csr, &chosen, e) && ceilings_known(s, w.dev, e) && results_new(&r, e) &&
+              bench_all(s, &w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
-        bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, e);
+        bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, &chosen, e);
         if (kept) out_results(s, &w, &r, (int)top);
         if (kept && w.dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
     if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong (see above); its time is not shown");
     results_free(&r);
+    spmv_operation_free(&chosen);
     return ok;
 }
 
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
-    .grammar = "[MATRIX] [CHOICE...] [using FORMAT] [on DEVICE] [top N] [reps N] [f32|f64] [force]",
+    .grammar = "[MATRIX] [CHOICE...] [using FORMAT] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] [reps N] "
+               "[f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
@@ -186,7 +197,7 @@ const struct command command_bench = {
             "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
             "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
             "the machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest\n"
-            "N. Ctrl-C keeps the results so far.\n"
+            "N. alpha, beta and y0 are as in spmv. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3",
     .run = run_bench,
 };

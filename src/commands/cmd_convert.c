@@ -216,8 +216,13 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
     bool given = arg_count(a, "params") > 0;
     struct device *d = on ? session_device(s, on, e) : given || !f->suit ? NULL : session_device(s, NULL, NULL);
     if (on && !d) return false;
-    struct spmv_request w = {
-        m, d, arg_precision(a), 0, arg_flag(a, "force"), given ? param : d ? spmv_params(f, d, own) : NULL};
+    struct spmv_request w = {.matrix = m,
+                             .dev = d,
+                             .real = arg_precision(a),
+                             .force = arg_flag(a, "force"),
+                             .param = given ? param
+                                      : d   ? spmv_params(f, d, own)
+                                            : NULL};
     struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
                            : session_product(s, m, f, w.param, w.real, w.force, e);
     if (!p || (on && !cost_of(s, &w, p, &c, e)) || !candidates_of(&m->csr, &p->S, &others, e)) return false;

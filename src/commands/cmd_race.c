@@ -254,7 +254,7 @@ static bool keep_kernels(struct session *s, const struct race *r, struct err *e)
     int n = 0;
     for (int i = 0; i < r->n; i++)
         if (!*r->racer[i].why) run[n++] = r->racer[i].run;
-    return spmv_keep(s, r->matrix, run, n, e);
+    return spmv_keep(s, r->matrix, run, n, NULL, e);
 }
 
 static bool check_results(const struct race *r, struct err *e)

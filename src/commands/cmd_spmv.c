@@ -50,8 +50,12 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 {
     const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
     int64_t param[PARAMS_MAX], reps = arg_int(a, "reps", 0);
-    struct spmv_request w = {
-        session_matrix(s, arg(a, "matrix"), e), NULL, arg_precision(a), (int)reps, arg_flag(a, "force"), NULL};
+    struct spmv_operation o;
+    struct spmv_request w = {.matrix = session_matrix(s, arg(a, "matrix"), e),
+                             .real = arg_precision(a),
+                             .reps = (int)reps,
+                             .force = arg_flag(a, "force"),
+                             .operation = &o};
     struct run r;
     if (!w.matrix) return false;
     if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
@@ -59,17 +63,25 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
     const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
     if (!k || !arg_params(a, k->format->params, param, e)) return false;
     if (arg_count(a, "params")) w.param = param;
-    return spmv_measure(s, &w, k, &r, e) && spmv_keep(s, w.matrix, &r, 1, e) && out_measured(s, w.matrix, &r);
+    bool ok = spmv_operation_of(a, &w.matrix->csr, &o, e) && spmv_measure(s, &w, k, &r, e) &&
+              spmv_keep(s, w.matrix, &r, 1, &o, e) && out_measured(s, w.matrix, &r);
+    spmv_operation_free(&o);
+    return ok;
 }
 
 const struct command command_spmv = {
     .name = "spmv",
     .aliases = "multiply",
-    .grammar = "[MATRIX] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [on DEVICE] [reps N] [f32|f64] [force]",
+    .grammar =
+        "[MATRIX] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [alpha R] [beta R] [y0 START] [on DEVICE] [reps N] "
+        "[f32|f64] [force]",
     .about = "multiply with one kernel: check the result against the reference, then time the kernel",
     .help = "The default is the default kernel of the format (csr if no format is named) on the device. The kernel,\n"
             "the packing and the copying are timed separately. The error is the relative 2-norm; the worst row's\n"
             "error is compared with its rounding-error bound. Give parameters after the format.\n"
-            "    spmv csr-vector on emu f32; spmv A hyb width 2",
+            "y = alpha A x + beta y0 for a random x; alpha is 1 and beta is 0 unless given. y0 is zero, ones, random\n"
+            "(the default) or a file, and is not read if beta is 0. If beta is not 0, each timed SpMV begins with\n"
+            "the y of the previous one, and bytes counts y twice. `print y` shows the result.\n"
+            "    spmv csr-vector on emu f32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones",
     .run = run_spmv,
 };

@@ -102,7 +102,7 @@ static bool make_vectors(struct race *r, struct err *e)
 /* Check the kernel; the check also warms it up. */
 static bool begin_kernel(struct session *s, struct race *r, struct racer *x, struct err *e)
 {
-    struct spmv_request w = {r->matrix, r->dev, r->real, 1, false, NULL};
+    struct spmv_request w = {.matrix = r->matrix, .dev = r->dev, .real = r->real, .reps = 1};
     if (!kernel_runs_on(x->kernel, r->dev))
         return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` shows where kernels run", r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;

@@ -339,7 +339,7 @@ static const struct taken *run_of(struct session *s, struct papers *p, struct ma
                                   struct err *e)
 {
     struct device *d = where(p, k);
-    struct spmv_request w = {m, d, p->real, p->reps, true, NULL};
+    struct spmv_request w = {.matrix = m, .dev = d, .real = p->real, .reps = p->reps, .force = true};
     struct taken *t = taken_find(p, m, k, "");
     if (t) return t;
     t = taken_new(p, m, k, "", e);

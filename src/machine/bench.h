@@ -21,12 +21,23 @@ struct mat;
 struct stored;
 struct watch;
 
+/* What an SpMV computes: alpha A x + beta y0. y0 has rows values, or rows pairs if A is complex; NULL: random values.
+   If beta is 0, y0 is not read. */
+struct operation {
+    double alpha, beta;
+    const double *y0;
+};
+extern const struct operation operation_product; /* A x */
+bool operation_is_product(const struct operation *op);
+
 /* The result of timing one kernel on one matrix. */
 struct run {
     const struct kernel *kernel;
     const struct device *dev;
     const struct stored *of;
     enum type real;
+    double alpha, beta;   /* the operation that was timed is alpha A x + beta y */
+    char y0[64];          /* the y before it, as the user named it; empty if beta is 0 */
     double us, spread_us; /* median time of one SpMV, and half the interquartile range */
     double first_us;      /* time of the first launch, with cold caches */
     int reps;
@@ -45,12 +56,19 @@ struct run {
 
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
-/* Check k on M against the reference of A with random x and y, then time it. reps: number of timed launches; 0: as many
-   launches as take about 0.2 s. If the result is wrong, fails with E_NUMERIC and does not time the kernel. */
+/* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
+   0: as many launches as take about 0.2 s. If beta is not 0, each timed launch begins with the y that the previous
+   launch left. If a result is wrong, fails with E_NUMERIC and does not time the kernel. */
+bool bench_operation(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
+                     int reps, struct watch *w, struct run *out, struct err *e);
+/* bench_operation for A x. */
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,
                   struct run *out, struct err *e);
-/* Check k on M without timing it. `y` receives the result (rows doubles, or rows pairs if A is complex) and may be
-   NULL. */
+/* Check one launch of op by k on M without timing it. `y` receives the result (rows doubles,
+   or rows pairs if A is complex) and may be NULL. */
+bool bench_result(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
+                  uint64_t seed, double *y, struct verdict *out, struct err *e);
+/* bench_result with a random y0. */
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
                  uint64_t seed, double *y, struct verdict *out, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */

@@ -8,6 +8,7 @@
 #include "matrix.h"
 #include "formats/measures.h"
 #include "output.h"
+#include "spmv.h"
 #include "base/busy.h"
 
 #include <math.h>
@@ -144,6 +145,17 @@ static void out_ceiling(struct out *o, double share)
         out_num(o, "ceiling_percent", "ceiling %", share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
 }
 
+/* In text, a record shows the operation only if it is not A x. */
+static void out_operation(struct out *o, const struct run *r, bool long_form)
+{
+    char text[160];
+    bool chosen = r->alpha != 1 || r->beta != 0;
+    if (chosen && long_form) out_str(o, NULL, "y", operation_text(r->alpha, r->beta, r->y0, text, sizeof text));
+    out_num(o, "alpha", NULL, r->alpha, NULL);
+    out_num(o, "beta", NULL, r->beta, NULL);
+    out_str(o, "y0", NULL, *r->y0 ? r->y0 : NULL);
+}
+
 static void out_times(struct out *o, const struct run *r, bool long_form)
 {
     out_rank(o, COLUMN_ANSWER);
@@ -190,6 +202,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_rank(o, COLUMN_NORMAL);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
     out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));
+    out_operation(o, r, long_form);
     out_times(o, r, long_form);
     out_rank(o, COLUMN_DETAIL);
     out_num(o, "error", "error", r->error.relative, "%.1e");

@@ -78,7 +78,9 @@ void refusal_without_force(struct err *e, const char *format, enum type real, bo
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
 {
     for (int i = 0; i < s->nruns && s->runs_of == m; i++)
-        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA) return &s->runs[i];
+        if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA &&
+            s->runs[i].beta == 0)
+            return &s->runs[i];
     return NULL;
 }
 
@@ -100,8 +102,7 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (!known) explain_model(s->out, g);
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
-        out_text(s->out,
-                 "Blocks were sampled, with the block of the longest row: about %d lane accesses were watched.",
+        out_text(s->out, "Blocks were sampled, with the block of the longest row: about %d lane accesses were watched.",
                  +MODELED_ACCESSES);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;

@@ -150,7 +150,9 @@ void matrix_free(struct matrix *m)
 static void forget_runs(struct session *s)
 {
     mem_free(s->runs);
+    mem_free(s->runs_y0);
     s->runs = NULL;
+    s->runs_y0 = NULL;
     s->nruns = 0;
     s->runs_of = NULL;
 }

@@ -55,6 +55,7 @@ struct session {
     struct front *front; /* the screen, NULL in tests without a screen */
     struct run *runs;    /* results of the last `bench` or `spmv`, sorted by time */
     int nruns;
+    double *runs_y0;        /* the y0 of `runs`, owned; NULL: random, or not read */
     struct matrix *runs_of; /* the matrix that was multiplied in `runs` */
     struct solve *solve;    /* the current or last solve */
     struct race *race;      /* the current or last race */

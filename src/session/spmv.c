@@ -1,6 +1,7 @@
 /* Runs one SpMV kernel on a matrix of the session: packs the matrix, copies it to the device, checks the result, and
    times the kernel. */
 #include "spmv.h"
+#include "args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -10,20 +11,34 @@
 #include "matrix.h"
 #include "base/mem.h"
 #include "product.h"
+#include "right_side.h"
 #include "session.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+static const struct operation *operation_of(const struct spmv_request *w)
+{
+    return w->operation ? &w->operation->op : &operation_product;
+}
+
 /* The emulator has no clock: only check the result. */
 static bool check_only(const struct spmv_request *w, const struct kernel *k, const struct mat *M, struct run *out,
                        struct err *e)
 {
-    *out =
-        (struct run){.kernel = k, .dev = w->dev, .of = M->of, .real = M->of->real, .bytes = kernel_bytes(k, M->of, 0)};
+    static const struct operation all_terms = {1.25, -0.5, NULL};
+    const struct operation *op = operation_of(w);
+    *out = (struct run){.kernel = k,
+                        .dev = w->dev,
+                        .of = M->of,
+                        .real = M->of->real,
+                        .alpha = op->alpha,
+                        .beta = op->beta,
+                        .bytes = kernel_bytes(k, M->of, op->beta)};
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
-    if (!bench_check(k, &w->matrix->csr, M, 1.25, -0.5, 1, NULL, &out->error, e)) return false;
+    if (!bench_result(k, &w->matrix->csr, M, operation_is_product(op) ? &all_terms : op, 1, NULL, &out->error, e))
+        return false;
     if (out->error.ok) return true;
     return fail(e, E_NUMERIC, "%s is wrong in row %lld, by %.3g times the rounding-error bound", k->name,
                 (long long)out->error.row, out->error.worst);
@@ -35,6 +50,56 @@ const int64_t *spmv_params(const struct format *f, const struct device *d, int64
     for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
     f->suit(d->units, param);
     return param;
+}
+
+/* Replace n real numbers by n pairs of real and imaginary part. */
+static void make_pairs(double *y, int64_t n)
+{
+    for (int64_t i = n - 1; i >= 0; i--) {
+        y[2 * i] = y[i];
+        y[2 * i + 1] = 0;
+    }
+}
+
+bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
+{
+    const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
+    *out = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, word};
+    if (!strcmp(word, "random")) return true; /* bench_operation makes a random y */
+    out->y0 = mem_new(A->imag ? 2 * A->rows : A->rows, sizeof *out->y0, "the vector y0", e);
+    if (!out->y0 || !start_vector_make(A, word, 0, out->y0, e)) {
+        spmv_operation_free(out);
+        return false;
+    }
+    if (A->imag) make_pairs(out->y0, A->rows);
+    if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
+    out->op.y0 = out->y0;
+    return true;
+}
+
+void spmv_operation_free(struct spmv_operation *o)
+{
+    mem_free(o->y0);
+    o->y0 = NULL;
+}
+
+/* Write a factor before a vector: nothing for 1, "-" for -1. */
+static const char *factor(double value, char *out, size_t size)
+{
+    if (fabs(value) == 1)
+        snprintf(out, size, "%s", value < 0 ? "-" : "");
+    else
+        snprintf(out, size, "%.10g ", value);
+    return out;
+}
+
+const char *operation_text(double alpha, double beta, const char *y0, char *out, size_t size)
+{
+    char a[32], b[32];
+    size_t n = (size_t)snprintf(out, size, "%sA x", factor(alpha, a, sizeof a));
+    if (beta != 0 && n < size)
+        snprintf(out + n, size - n, " %s %sy0 (y0 %s)", beta < 0 ? "-" : "+", factor(fabs(beta), b, sizeof b), y0);
+    return out;
 }
 
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
@@ -52,9 +117,11 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;
     bool gave = screen_lock_give();
-    bool ok = w->dev->kind == DEV_EMU ? check_only(w, k, M, out, e)
-                                      : bench_kernel(k, &w->matrix->csr, M, w->reps, &s->watch, out, e);
+    bool ok = w->dev->kind == DEV_EMU
+                  ? check_only(w, k, M, out, e)
+                  : bench_operation(k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
     screen_lock_back(gave);
+    if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
     out->ready_us = kernel_prepared_us(k, M);
     out->prep_us = p->prep_us + out->ready_us;
     out->put_us = p->put_us[M - p->mat];
@@ -69,14 +136,17 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e)
+bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct spmv_operation *o, struct err *e)
 {
     struct run *kept = mem_new(n, sizeof *kept, "the results", e);
     if (!kept) return false;
     memcpy(kept, r, (size_t)n * sizeof *kept);
     qsort(kept, (size_t)n, sizeof *kept, by_time);
     mem_free(s->runs);
+    mem_free(s->runs_y0);
     s->runs = kept;
+    s->runs_y0 = o ? o->y0 : NULL;
+    if (o) o->y0 = NULL;
     s->nruns = n;
     s->runs_of = m;
     return true;

@@ -4,10 +4,14 @@
 #define SPMV_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/array.h"
+#include "machine/bench.h"
 
+struct args;
+struct csr;
 struct device;
 struct err;
 struct format;
@@ -22,15 +26,29 @@ struct spmv_request {
     enum type real;
     int reps; /* number of runs; 0: chosen from the time of one SpMV */
     bool force;
-    const int64_t *param; /* parameters of the kernel's format; NULL: the defaults */
+    const int64_t *param;                   /* parameters of the kernel's format; NULL: the defaults */
+    const struct spmv_operation *operation; /* NULL: A x */
 };
+/* An operation that the user chose. */
+struct spmv_operation {
+    struct operation op;
+    double *y0;          /* op.y0, owned; NULL: random, or not read because beta is 0 */
+    const char *y0_word; /* y0 as the user named it */
+};
+/* Read the options alpha, beta and y0 of a command. If A is complex, y0 is real. */
+bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e);
+void spmv_operation_free(struct spmv_operation *o);
+/* The operation as a formula, such as "2 A x + y0 (y0 random)". Returns out. */
+const char *operation_text(double alpha, double beta, const char *y0, char *out, size_t size);
 /* Choose parameters of f that suit d, and write them to param[PARAMS_MAX]; returns param, or NULL for the defaults. */
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
 /* Check and time one kernel. On the emulator, which does not model time, the kernel is only checked, and the times are
    NaN. */
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e);
-/* Keep copies of n runs, sorted by time, as the session's last runs. */
-bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct err *e);
+/* Keep copies of n runs, sorted by time, as the session's last runs. The session takes over y0 of o; o NULL:
+   A x. */
+bool spmv_keep(struct session *s, struct matrix *m, const struct run *r, int n, struct spmv_operation *o,
+               struct err *e);
 
 #endif

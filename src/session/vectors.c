@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "product.h"
 #include "session.h"
+#include "spmv.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
@@ -127,15 +128,18 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
     struct verdict error;
     if (!spmv_was(s, e)) return false;
     const struct run *r = &s->runs[0];
+    const struct operation op = {r->alpha, r->beta, s->runs_y0};
+    char what[100];
     const struct matrix *m = s->runs_of;
     struct product *p = product_of(m, r);
     if (!p) return fail(e, E_USAGE, "the matrix of the last SpMV is no longer stored; `spmv` stores it again");
     struct device *d = session_device(s, r->dev->name, e);
     struct mat *M = d ? session_mat(s, p, d, e) : NULL;
     if (!M || !vector_new(out, m->name, m->csr.rows, e)) return false;
-    snprintf(out->about, sizeof out->about, "A x by %s on %s", r->kernel->name, d->name);
+    operation_text(r->alpha, r->beta, r->y0, what, sizeof what);
+    snprintf(out->about, sizeof out->about, "%s by %s on %s", what, r->kernel->name, d->name);
     bool gave = screen_lock_give();
-    bool ok = bench_check(r->kernel, &m->csr, M, 1, 0, CHECK_SEED, out->value, &error, e);
+    bool ok = bench_result(r->kernel, &m->csr, M, &op, CHECK_SEED, out->value, &error, e);
     screen_lock_back(gave);
     return ok;
 }

@@ -15,7 +15,8 @@ struct vector {
     double *value; /* [n], owned */
 };
 /* x, b, r or y. x, b and r = b - A x are vectors of the last solve. If there was no solve, x is the operand of the last
-   SpMV. y = A x is the result of the last SpMV, computed again by its kernel. */
+   SpMV. y = alpha A x + beta y0 is the result of the last SpMV, computed
+   again by its kernel from the same x and y0. */
 bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e);
 /* The name of the ith vector, from 0 on; NULL after the last vector. */
 const char *vector_name(int i);
