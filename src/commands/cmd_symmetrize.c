@@ -1,4 +1,5 @@
 /* symmetrize and transpose: make a new matrix from a matrix of the session, on a device, and report the time. */
+#include "sym_steps.h"
 #include "session/args.h"
 #include "base/screen_lock.h"
 #include "machine/bench.h"
@@ -162,25 +163,41 @@ static bool symmetrize_on(struct session *s, const struct args *a, struct matrix
     return make(s, a, m, &o, e);
 }
 
+/* Without a named device, cpu, which has no arrays to show, is replaced by emu. */
+static bool show_steps(struct session *s, const struct args *a, struct matrix *m, struct err *e)
+{
+    const struct sym_method *method = arg(a, "method") ? sym_find(arg(a, "method")) : NULL;
+    int mode = arg(a, "mode") ? sym_mode_find(arg(a, "mode")) : SYM_UNION;
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (method && !method->has_steps)
+        return fail(e, E_USAGE, "%s does not have the steps of the patent; leave out `method`", method->name);
+    if (arg(a, "as")) return fail(e, E_USAGE, "`step` shows arrays and makes no matrix; leave out `as` or `step`");
+    if (d && !sym_ops_of(d) && !arg(a, "on")) d = session_device(s, "emu", e);
+    return d && sym_steps_print(s, m, (enum sym_mode)mode, d, e);
+}
+
 static bool run_symmetrize(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (m && arg_flag(a, "step")) return show_steps(s, a, m, e);
     return m && make_somewhere(s, a, m, symmetrize_on, e);
 }
 
 const struct command command_symmetrize = {
     .name = "symmetrize",
     .aliases = "symmetrise",
-    .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME]",
+    .grammar = "[MATRIX] [method SYMMETHOD] [mode SYMMODE] [on DEVICE] [as NAME] [step]",
     .about = "a new matrix with the combined pattern of A and its transpose",
-    .help = "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
-            "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger\n"
-            "of the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all\n"
-            "triples and their mirror images by 64-bit keys, as in the patent; both give bit-identical results. A\n"
-            "fingerprint of 64 bits first shows whether A is symmetric already; if so, A is only copied. The new\n"
-            "matrix becomes the current one, named A-sym by default. If the device has too little memory, cpu is\n"
-            "used.\n"
-            "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper",
+    .help =
+        "mode selects the value at (p, q): union (default) is the stored entry or, if there is none, the entry at\n"
+        "(q, p), so the values need not become symmetric; average is (A + A')/2; sum is A + A'; max is the larger\n"
+        "of the stored entries. The method sym (default) sorts by columns and merges rows; sym-paper sorts all\n"
+        "triples and their mirror images by 64-bit keys, as in the patent; both give bit-identical results. A\n"
+        "fingerprint of 64 bits first shows whether A is symmetric already; if so, A is only copied. The new\n"
+        "matrix becomes the current one, named A-sym by default. If the device has too little memory, cpu is\n"
+        "used. With step, no matrix is made: the arrays of sym-paper are shown after each step of the patent, for a\n"
+        "matrix of at most 100 entries, as the kernels on emu or cuda leave them.\n"
+        "    symmetrize A; symmetrize A mode average on cuda as S; symmetrize method sym-paper; symmetrize A step",
     .run = run_symmetrize,
 };
 

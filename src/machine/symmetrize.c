@@ -27,6 +27,7 @@ int sym_mode_find(const char *name)
     return registry_index(&sym_mode_registry, name);
 }
 
+static const struct sym_method method_paper;
 const struct registry sym_registry = {.entries = sym_methods};
 
 const struct sym_method *sym_find(const char *name)
@@ -292,6 +293,24 @@ static bool plan_paper(struct sym *v, struct err *e)
     return v->temp != NULL;
 }
 
+/* Copy n elements of 8 bytes from the device to a new array. */
+static bool keep(struct sym *v, void *to, const void *from, int64_t n, struct err *e)
+{
+    void *copy = mem_new(n, 8, "the arrays of a step", e);
+    *(void **)to = copy;
+    return copy && v->o.dev->ops->sync(v->o.dev, e) && v->o.dev->ops->get(v->o.dev, copy, from, 8 * n, e);
+}
+
+/* Keep n triples, if the user wants to see the steps. */
+static bool keep_triples(struct sym *v, enum sym_array which, const uint64_t *key, const double *value, int64_t n,
+                         struct err *e)
+{
+    struct sym_steps *t = v->o.steps;
+    if (!t) return true;
+    t->n[which] = n;
+    return keep(v, &t->key[which], key, n, e) && keep(v, &t->value[which], value, n, e);
+}
+
 static bool queue_paper(struct sym *v, struct err *e)
 {
     struct device *d = v->o.dev;
@@ -300,14 +319,17 @@ static bool queue_paper(struct sym *v, struct err *e)
     if (!sym_begin_step(v, SYM_EXPAND, e)) return false;
     v->ops->cut(v, false);
     v->ops->expand(v, true);
+    if (!keep_triples(v, SYM_T2, v->key[0], v->payload[0], n, e)) return false;
     if (!sym_begin_step(v, SYM_SORT, e) || !sort_keys(v, n, 0, 32 + bits_of(v->rows), &k, e)) return false;
-    if (!sym_begin_step(v, SYM_COUNT, e)) return false;
+    if (!keep_triples(v, SYM_T3, v->key[k], v->payload[k], n, e) || !sym_begin_step(v, SYM_COUNT, e)) return false;
     v->ops->flag(v, k);
+    if (v->o.steps && !keep(v, &v->o.steps->first, v->at, n, e)) return false;
     if (!exclusive_scan(v, n + 1, e) || !d->ops->get(d, &v->found, v->at + n, sizeof v->found, e) ||
         !sym_begin_step(v, SYM_FILL, e))
         return false;
     v->out_val = v->payload[!k];
     v->ops->compact(v, k);
+    if (!keep_triples(v, SYM_T4, v->packed, v->out_val, v->found, e)) return false;
     v->ops->unpack(v, v->packed, v->found, v->rows, v->out_ptr, v->out_col);
     return sym_begin_step(v, SYM_STEPS, e);
 }
@@ -418,6 +440,33 @@ bool symmetrize(struct csr *out, const struct csr *A, const struct sym_options *
     return ok;
 }
 
+/* ---- the steps of the patent ---- */
+
+bool sym_steps_take(struct sym_steps *out, const struct csr *A, enum sym_mode mode, struct device *d,
+                    struct watch *watch, struct err *e)
+{
+    *out = (struct sym_steps){0};
+    struct sym_options o = {
+        .method = &method_paper, .dev = d, .mode = mode, .whole = true, .watch = watch, .steps = out};
+    if (!sym_ops_of(d))
+        return fail(e, E_UNSUPPORTED, "%s does the last steps in one loop and has no arrays to show; use emu", d->name);
+    if (A->nnz == 0) return fail(e, E_UNSUPPORTED, "the matrix has no entries, so the arrays are empty");
+    if (symmetrize(&out->result, A, &o, e)) return true;
+    sym_steps_free(out);
+    return false;
+}
+
+void sym_steps_free(struct sym_steps *t)
+{
+    for (int i = 0; i < SYM_ARRAYS; i++) {
+        mem_free(t->key[i]);
+        mem_free(t->value[i]);
+    }
+    mem_free(t->first);
+    csr_free(&t->result);
+    *t = (struct sym_steps){0};
+}
+
 /* ---- the transpose ---- */
 
 static bool run_transpose(void *ctx, struct err *e)
@@ -479,6 +528,7 @@ static const struct sym_method method_paper = {
     .plan = plan_paper,
     .kernels = queue_paper,
     .loops = sym_host_paper,
+    .has_steps = true,
 };
 
 const struct sym_method *const sym_methods[] = {&method_sym, &method_paper, NULL};

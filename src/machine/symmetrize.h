@@ -11,7 +11,9 @@
 #include "matrix/csr.h"
 #include "base/registry.h"
 
+struct device;
 struct err;
+struct watch;
 
 #include <math.h>
 #include <string.h>
@@ -42,10 +44,27 @@ struct sym_method {
     bool (*plan)(struct sym *v, struct err *e);    /* cuda, emu: allocate the work areas */
     bool (*kernels)(struct sym *v, struct err *e); /* cuda, emu: queue all launches */
     bool (*loops)(struct sym *v, struct err *e);   /* cpu: compute v->result */
+    bool has_steps;                                /* keeps the arrays of sym_options.steps */
 };
 extern const struct sym_method *const sym_methods[]; /* terminated by NULL; the first is the default */
 extern const struct registry sym_registry;
 const struct sym_method *sym_find(const char *name);
+
+/* The arrays of the patent's method after each of its steps, copied from the device for `symmetrize step`. Triples are
+   stored as keys p << 32 | q with a value each. T1 is the first half of T2. */
+enum sym_array { SYM_T2, SYM_T3, SYM_T4, SYM_ARRAYS };
+struct sym_steps {
+    int64_t n[SYM_ARRAYS];     /* triples of T2, T3 and T4 */
+    uint64_t *key[SYM_ARRAYS]; /* owned */
+    double *value[SYM_ARRAYS]; /* owned */
+    int64_t *first;            /* n[SYM_T3] flags, owned: 1 - F, as the kernel writes them */
+    struct csr result;         /* owned */
+};
+/* Run method sym-paper's kernels on d, cuda or emu, and keep the arrays of each step. Fails with E_UNSUPPORTED on cpu,
+   where one loop does the steps F, T4 and CSR. */
+bool sym_steps_take(struct sym_steps *out, const struct csr *A, enum sym_mode mode, struct device *d,
+                    struct watch *watch, struct err *e);
+void sym_steps_free(struct sym_steps *t);
 
 struct sym_options {
     const struct sym_method *method; /* NULL: the default */
@@ -53,6 +72,7 @@ struct sym_options {
     enum sym_mode mode;
     bool whole; /* run the method even if A is already symmetric, for benches and tests */
     struct watch *watch;
+    struct sym_steps *steps; /* copy the arrays of sym-paper after each step; NULL: do not */
 };
 
 enum { SYM_ALLOCATIONS = 12 }; /* blocks of device memory */

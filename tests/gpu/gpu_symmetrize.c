@@ -12,6 +12,7 @@ static void test_small(void **state)
     sym_check_tiles(device);
     sym_check_values(device);
     sym_check_verdicts(device);
+    sym_check_steps(device);
 }
 
 static void large(const char *generator, int64_t a, int64_t b)

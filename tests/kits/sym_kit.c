@@ -250,3 +250,61 @@ void sym_check_verdicts(const char *device)
     check_verdict(device, &A, SYM_UNION, false, false, false);
     csr_free(&A);
 }
+
+/* ---- the steps of the patent ----
+
+       1 7 .
+       2 . .     row 0 and row 1 hold each other's mirror image with another value; (2, 1) has no mirror image
+       . 8 4 */
+
+struct triple {
+    int p, q;
+    double v;
+};
+
+static const struct triple step_t2[] = {{0, 0, 1}, {0, 1, 7}, {1, 0, 2}, {2, 1, 8}, {2, 2, 4},  /* T1 */
+                                        {0, 0, 1}, {1, 0, 7}, {0, 1, 2}, {1, 2, 8}, {2, 2, 4}}; /* mirrored */
+static const struct triple step_t3[] = {{0, 0, 1}, {0, 0, 1}, {0, 1, 7}, {0, 1, 2}, {1, 0, 2},
+                                        {1, 0, 7}, {1, 2, 8}, {2, 1, 8}, {2, 2, 4}, {2, 2, 4}};
+static const int step_f[] = {0, 1, 0, 1, 0, 1, 0, 0, 0, 1};
+static const int step_ptr[] = {0, 2, 4, 6};
+static const struct triple step_t4[SYM_MODES][6] = {
+    [SYM_UNION] = {{0, 0, 1}, {0, 1, 7}, {1, 0, 2}, {1, 2, 8}, {2, 1, 8}, {2, 2, 4}},
+    [SYM_AVERAGE] = {{0, 0, 1}, {0, 1, 4.5}, {1, 0, 4.5}, {1, 2, 4}, {2, 1, 4}, {2, 2, 4}},
+    [SYM_SUM] = {{0, 0, 2}, {0, 1, 9}, {1, 0, 9}, {1, 2, 8}, {2, 1, 8}, {2, 2, 8}},
+    [SYM_MAX] = {{0, 0, 1}, {0, 1, 7}, {1, 0, 7}, {1, 2, 8}, {2, 1, 8}, {2, 2, 4}},
+};
+
+static void expect_triples(const struct sym_steps *t, enum sym_array a, const struct triple *want, int64_t n)
+{
+    assert_int_equal(t->n[a], n);
+    for (int64_t i = 0; i < n; i++) {
+        assert_int_equal(t->key[a][i] >> 32, want[i].p);
+        assert_int_equal((uint32_t)t->key[a][i], want[i].q);
+        assert_true(t->value[a][i] == want[i].v);
+    }
+}
+
+void sym_check_steps(const char *device)
+{
+    int row[] = {0, 0, 1, 2, 2}, col[] = {0, 1, 0, 1, 2};
+    double val[] = {1, 7, 2, 8, 4};
+    struct csr A;
+    assert_true(csr_from_triplets(&A, 3, 3, 5, row, col, val, NULL, NULL, NULL));
+    for (int mode = 0; mode < SYM_MODES; mode++) {
+        struct sym_steps t;
+        assert_true(sym_steps_take(&t, &A, (enum sym_mode)mode, device_open(device, NULL), NULL, NULL));
+        expect_triples(&t, SYM_T2, step_t2, COUNT(step_t2));
+        expect_triples(&t, SYM_T3, step_t3, COUNT(step_t3));
+        for (int i = 0; i < COUNT(step_f); i++) assert_int_equal(1 - t.first[i], step_f[i]);
+        expect_triples(&t, SYM_T4, step_t4[mode], COUNT(step_t4[mode]));
+        assert_int_equal(t.result.nnz, COUNT(step_t4[mode]));
+        for (int i = 0; i < COUNT(step_ptr); i++) assert_int_equal(t.result.rowptr[i], step_ptr[i]);
+        for (int i = 0; i < COUNT(step_t4[mode]); i++) {
+            assert_int_equal(t.result.col[i], step_t4[mode][i].q);
+            assert_true(t.result.val[i] == step_t4[mode][i].v);
+        }
+        sym_steps_free(&t);
+    }
+    csr_free(&A);
+}

@@ -18,5 +18,7 @@ void sym_check_shapes(const char *device);   /* small and awkward */
 void sym_check_tiles(const char *device);    /* tiles that end within full rows, long rows, empty rows */
 void sym_check_values(const char *device);   /* NaN, inf, -0, sums that overflow */
 void sym_check_verdicts(const char *device); /* whether A is found symmetric and therefore copied */
+/* Check the arrays of each step of the patent for an example written by hand, in every mode. */
+void sym_check_steps(const char *device);
 
 #endif

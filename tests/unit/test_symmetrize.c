@@ -268,14 +268,73 @@ static void test_json(void **state)
     talk_close(&t);
 }
 
+/* ---- symmetrize step ---- */
+
+static void test_steps(void **state)
+{
+    struct csr A = sym_made("random", 6, 2);
+    struct sym_steps t;
+    struct err e = {0};
+    (void)state;
+    sym_check_steps("emu");
+    assert_false(sym_steps_take(&t, &A, SYM_UNION, device_open("cpu", NULL), NULL, &e));
+    assert_int_equal(e.code, E_UNSUPPORTED);
+    csr_free(&A);
+}
+
+static bool take_steps(const void *user, struct err *e)
+{
+    struct sym_steps t;
+    if (!sym_steps_take(&t, user, SYM_UNION, device_open("emu", NULL), NULL, e)) return false;
+    sym_steps_free(&t);
+    return true;
+}
+
+static void test_step_allocations(void **state)
+{
+    struct csr A = sym_made("random", 6, 2);
+    (void)state;
+    assert_true(fail_each(take_steps, &A) > 0);
+    csr_free(&A);
+}
+
+static void test_step_command(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load samples/thesis4.mtx"));
+    talk_says(&t, "symmetrize step",
+              "\nT3: T2 sorted by the key p << 32 | q (S103); F: 1 marks a repeated key (S104)\n"
+              " slot   0  1  2  3  4  5  6  7  8  9 10 11 12 13 14 15 16 17\n"
+              " p      0  0  0  0  1  1  1  1  1  2  2  2  2  2  3  3  3  3\n"
+              " q      0  0  1  2  0  1  1  2  3  0  1  2  2  3  1  2  3  3\n"
+              " v      1  1  7  5  7  2  2  8  6  5  8  3  3  9  6  9  4  4\n"
+              " F      0  1  0  0  0  0  1  0  0  0  0  0  1  0  0  0  0  1\n");
+    assert_string_equal(t.s.current->name, "thesis4");
+    assert_null(t.s.current->next);
+    talk_says(&t, "symmetrize step mode average method sym-paper",
+              " val     1 3.5 2.5 3.5   2   4   3 2.5   4   3 4.5   3 4.5   4\n");
+    talk_refuses(&t, "symmetrize step on cpu", "cpu does the last steps in one loop");
+    talk_refuses(&t, "symmetrize step method sym", "sym does not have the steps of the patent");
+    talk_refuses(&t, "symmetrize step as B", "leave out `as` or `step`");
+    assert_true(talk_line(&t, "gen poisson2d 6 as A"));
+    talk_refuses(&t, "symmetrize step A", "at most 100 entries, but A has 156");
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_tiles),     cmocka_unit_test(test_values),
-        cmocka_unit_test(test_verdicts),  cmocka_unit_test(test_threads),   cmocka_unit_test(test_order),
-        cmocka_unit_test(test_refused),   cmocka_unit_test(test_too_large), cmocka_unit_test(test_allocations),
-        cmocka_unit_test(test_cancelled), cmocka_unit_test(test_memory),    cmocka_unit_test(test_failing_calls),
-        cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
+        cmocka_unit_test(test_shapes),       cmocka_unit_test(test_tiles),
+        cmocka_unit_test(test_values),       cmocka_unit_test(test_verdicts),
+        cmocka_unit_test(test_threads),      cmocka_unit_test(test_order),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_too_large),
+        cmocka_unit_test(test_allocations),  cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_memory),       cmocka_unit_test(test_failing_calls),
+        cmocka_unit_test(test_command),      cmocka_unit_test(test_json),
+        cmocka_unit_test(test_steps),        cmocka_unit_test(test_step_allocations),
+        cmocka_unit_test(test_step_command),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
