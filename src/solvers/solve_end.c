@@ -64,12 +64,14 @@ bool solve_x(struct solve *v, struct err *e)
 
 bool solve_shows_x(const struct solve *v)
 {
-    return v->solver->probes && v->vec[VEC_X] && !v->vec[VEC_X0];
+    return (v->solver->probes || v->solver->alternates) && v->vec[VEC_X] && !v->vec[VEC_X0];
 }
 
 bool solve_read_x(struct solve *v, double *x, struct err *e)
 {
-    return solve_drain(v, e) && solve_get(v, x, v->vec[VEC_X], e);
+    if (!solve_drain(v, e)) return false;
+    bool other = v->solver->alternates && (v->iterations - v->base) % 2;
+    return solve_get(v, x, v->vec[other ? VEC_OWN : VEC_X], e);
 }
 
 /* Computing x on the emulator may take seconds. After Ctrl-C, the host computes x instead, from the emulator's memory,

@@ -214,6 +214,26 @@ static void vectors_of_a_paused_solve(void **state)
     talk_close(&t);
 }
 
+/* x of Jacobi alternates between two vectors. On a row of four points, x is 3/4, 1/2, 1/2, 3/4 after the first
+   iteration and 7/8, 13/16, 13/16, 7/8 after the second. */
+static void x_of_a_paused_jacobi(void **state)
+{
+    static const char *const forms[] = {"update", "matrix"};
+    (void)state;
+    for (int i = 0; i < COUNT(forms); i++) {
+        struct talk t;
+        char line[80];
+        talk_open(&t, OUT_TEXT);
+        snprintf(line, sizeof line, "gen poisson2d 4 1 as A; solve jacobi on cpu form %s step", forms[i]);
+        assert_true(talk_line(&t, line));
+        talk_says(&t, "print x", "0: 0   1: 0   2: 0   3: 0");
+        talk_says(&t, "step; print x", "0: 0.75   1:  0.5   2:  0.5   3: 0.75");
+        talk_says(&t, "step; print x", "0:  0.875   1: 0.8125   2: 0.8125   3:  0.875");
+        talk_says(&t, "back; print x", "0: 0.75   1:  0.5   2:  0.5   3: 0.75");
+        talk_close(&t);
+    }
+}
+
 static void vectors_of_an_spmv(void **state)
 {
     struct talk t;
@@ -330,9 +350,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_number_is_printed),   cmocka_unit_test(entries_are_stored_or_not),
         cmocka_unit_test(long_text_is_cut),          cmocka_unit_test(vectors_of_a_solve),
-        cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(vectors_of_an_spmv),
-        cmocka_unit_test(wrong_lines_are_refused),   cmocka_unit_test(column_allocations_fail),
-        cmocka_unit_test(a_column_is_cancelled),     cmocka_unit_test(long_csv_has_one_header),
+        cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(x_of_a_paused_jacobi),
+        cmocka_unit_test(vectors_of_an_spmv),        cmocka_unit_test(wrong_lines_are_refused),
+        cmocka_unit_test(column_allocations_fail),   cmocka_unit_test(a_column_is_cancelled),
+        cmocka_unit_test(long_csv_has_one_header),
     };
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }
