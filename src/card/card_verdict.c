@@ -71,14 +71,21 @@ static const char *solver_for_unsymmetric(const struct card *c)
     return "bicgstab or gmres, with precond ilu0";
 }
 
+static const char *solver_for_complex(const struct card *c)
+{
+    if (!c->has_symmetry || !c->symmetry.hermitian) return "bicgstab or gmres, without a preconditioner";
+    if (c->sign == CARD_POSITIVE) return "cg, with precond jacobi";
+    return "cg, with precond jacobi, if A is positive definite; else gmres";
+}
+
 static const char *solver_for(const struct card *c)
 {
     if (c->values.bad) return "no solver until NaN and inf are removed";
     if (!is_square(c)) return "no solver accepts a matrix that is not square";
-    if (c->A->imag) return "no solver accepts complex matrices";
     if (c->singular) return "no solver: A is singular, so A x = b has no unique solution";
     if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
         return "no solver: A is singular in fp64, so x would have no correct digits";
+    if (c->A->imag) return solver_for_complex(c);
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
     return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
 }

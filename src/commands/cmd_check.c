@@ -157,7 +157,7 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
     }
     out_late(o, c);
     if (only || !A->imag) return;
-    out_text(o, "Complex: scale, cut, compare, save and multiply work, but no solver does.");
+    out_text(o, "Complex: bicgstab, qmrcgstab, gmres and, if it is hermitian, cg take it.");
 }
 
 static void out_about(struct out *o)

@@ -257,12 +257,11 @@ static bool print_vector(const struct request *q, const char *name, struct err *
     struct interval r = {0, -1};
     int64_t shown = 0;
     if (q->range2) return fail(e, E_USAGE, "`print %s` takes one range", name);
-    if (q->s->runs_of && q->s->runs_of->csr.imag)
-        return fail(e, E_UNSUPPORTED, "the vectors of a complex SpMV cannot be printed; `spmv` checks the product");
     if (!vector_of(q->s, name, &x, e)) return false;
     bool ok = (x.n == 0 && !q->range) || interval_read(q->range, "element", x.n, &r, e);
     struct numbers v = {.matrix = x.matrix, .what = name, .line = -1, .n = interval_size(r), .first = r.first};
     if (x.value) v.re = x.value + r.first;
+    if (x.imag) v.im = x.imag + r.first;
     if (ok) out_text(q->s->out, "%s of %s: %s, %s", name, x.matrix, how_many(x.n, "element").text, x.about);
     ok = ok && listing_print(q->s->out, &v, q->all ? 0 : LISTING_LINES, &shown, e);
     if (ok) {

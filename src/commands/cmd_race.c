@@ -99,7 +99,7 @@ static bool warn(struct session *s, const struct race *r, struct err *e)
 static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
     const struct csr *A = &r->matrix->csr;
-    double *b = mem_new(A->rows, sizeof *b, "the right side", e);
+    double *b = mem_new(solve_numbers(A), sizeof *b, "the right side", e);
     struct solve_options o = {
         .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
         .dev = r->dev,

@@ -10,6 +10,7 @@
 #include "session/holding.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "solvers/precond.h"
@@ -194,7 +195,10 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "solver", "solver", v->solver->name);
     out_str(o, "device", "device", v->dev->name);
     out_str(o, "kernel", "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
-    out_str(o, "precision", "precision", type_name(v->real));
+    bool pairs = v->matrix.csr->imag;
+    out_str(o, "precision", "precision", type_name(type_of_values(v->real, pairs)));
+    if (pairs && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "unknowns", "the real and imaginary parts of x, in the equivalent real system");
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
@@ -317,21 +321,39 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
 {
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    double *vector = mem_new(2 * m->csr.rows, sizeof *vector, "the vectors of a solve", e);
+    int64_t n = solve_numbers(&m->csr);
+    double *vector = mem_new(2 * n, sizeof *vector, "the vectors of a solve", e);
     bool ok = vector && right_side_make(&m->csr, arg(a, "b"), seed, vector, &o->known_ones, e) &&
-              start_vector_make(&m->csr, arg(a, "x0"), seed + 1, vector + m->csr.rows, e);
+              start_vector_make(&m->csr, arg(a, "x0"), seed + 1, vector + n, e);
     if (ok) {
         o->b = vector;
-        o->x0 = vector + m->csr.rows;
+        o->x0 = vector + n;
         ok = session_solve(&s->solve, s, m, o, e);
     }
     mem_free(vector);
     return ok;
 }
 
+static bool hermitian(const struct csr *A)
+{
+    struct loop l = loop_of("symmetry", A->nnz);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
+            int64_t at = csr_find(A, A->col[k], i);
+            if (at < 0 || A->val[at] != A->val[k] || A->imag[at] != -A->imag[k]) return false;
+        }
+    return true;
+}
+
 bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver, struct err *e)
 {
-    if (!solver->symmetric || m->csr.rows != m->csr.cols || m->csr.imag) return true;
+    if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
+    if (m->csr.imag) {
+        if (!hermitian(&m->csr))
+            out_note(s->out, "warning: %s is not hermitian, and %s needs a hermitian positive definite matrix", m->name,
+                     solver->name);
+        return true;
+    }
     const struct stats *stats = session_stats(s, m, e);
     if (!stats) return false;
     if (!stats->value_symmetric)
@@ -342,11 +364,14 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
 static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
 {
     struct csr x = {0};
-    if (!csr_new(&x, v->n, 1, v->n, false, e)) return false;
-    for (int64_t i = 0; i < v->n; i++) {
+    const struct csr *A = v->matrix.csr;
+    int64_t n = A->rows, parts = A->imag ? 2 : 1;
+    if (!csr_new(&x, n, 1, n, A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < n; i++) {
         x.rowptr[i + 1] = (int)i + 1;
         x.col[i] = 0;
-        x.val[i] = v->result.x[i];
+        x.val[i] = v->result.x[parts * i];
+        if (x.imag) x.imag[i] = v->result.x[2 * i + 1];
     }
     bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
     csr_free(&x);

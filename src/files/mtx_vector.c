@@ -10,19 +10,24 @@
 
 enum { VECTOR_BLOCK = 1 << 16 };
 
-static bool vector_of_matrix(const char *path, int64_t n, double *x, struct err *e)
+/* parts: 1 for real numbers, 2 for pairs of a real and an imaginary part */
+static bool vector_of_matrix(const char *path, int64_t n, int parts, double *x, struct err *e)
 {
     struct csr A;
     char where[PLACE];
     bool ok = mtx_load(path, NULL, &A, NULL, e);
     if (!ok) return false;
     print_safe(path, strlen(path), 200, where, sizeof where);
-    if (A.imag)
+    if (A.imag && parts == 1)
         ok = fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
     else if (A.rows != n || A.cols != 1)
         ok = fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1", (long long)A.rows,
                      (long long)A.cols, (long long)n);
-    for (int64_t i = 0; ok && i < n; i++) x[i] = A.rowptr[i] < A.rowptr[i + 1] ? A.val[A.rowptr[i]] : 0;
+    for (int64_t i = 0; ok && i < n; i++) {
+        int64_t k = A.rowptr[i] < A.rowptr[i + 1] ? A.rowptr[i] : -1;
+        x[parts * i] = k < 0 ? 0 : A.val[k];
+        if (parts == 2) x[2 * i + 1] = k < 0 || !A.imag ? 0 : A.imag[k];
+    }
     csr_free(&A);
     return ok;
 }
@@ -93,13 +98,23 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
                           "the file ends after %lld of %lld numbers", (long long)v->found, (long long)v->n));
 }
 
-bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)
+static bool load_vector(const char *path, int64_t n, int parts, double *x, struct err *e)
 {
     bool banner = false;
     struct lines lines = {.stream = stream_open(path, e), .block = VECTOR_BLOCK};
-    struct numbers v = {.path = path, .n = n, .x = x};
+    struct numbers v = {.path = path, .n = parts * n, .x = x};
     bool ok = lines.stream && vector_of_numbers(&lines, &v, &banner, e);
     stream_close(lines.stream);
     lines_free(&lines);
-    return ok && banner ? vector_of_matrix(path, n, x, e) : ok;
+    return ok && banner ? vector_of_matrix(path, n, parts, x, e) : ok;
+}
+
+bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)
+{
+    return load_vector(path, n, 1, x, e);
+}
+
+bool mtx_load_complex_vector(const char *path, int64_t n, double *x, struct err *e)
+{
+    return load_vector(path, n, 2, x, e);
 }

@@ -49,7 +49,8 @@ static bool put_matrix(struct session *s, struct matrix *m, const struct solve_o
 
 static enum known_symmetry known_symmetry_of(const struct matrix *m)
 {
-    if (!m->has_stats) return SYMMETRY_UNKNOWN;
+    if (!m->has_stats || m->csr.imag)
+        return SYMMETRY_UNKNOWN; /* of a complex matrix, the statistics compare A and A^T */
     return m->stats.value_symmetric ? SYMMETRY_YES : SYMMETRY_NO;
 }
 
@@ -58,7 +59,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 {
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
     if (!solve_check(&m->csr, o, e)) return false;
-    return norm2(m->csr.rows, o->b) == 0 || put_matrix(s, m, o, A, e);
+    return norm2(solve_numbers(&m->csr), o->b) == 0 || put_matrix(s, m, o, A, e);
 }
 
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)

@@ -52,15 +52,6 @@ const int64_t *spmv_params(const struct format *f, const struct device *d, int64
     return param;
 }
 
-/* Replace n real numbers by n pairs of real and imaginary part. */
-static void make_pairs(double *y, int64_t n)
-{
-    for (int64_t i = n - 1; i >= 0; i--) {
-        y[2 * i] = y[i];
-        y[2 * i + 1] = 0;
-    }
-}
-
 bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
 {
     const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
@@ -71,7 +62,6 @@ bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_op
         spmv_operation_free(out);
         return false;
     }
-    if (A->imag) make_pairs(out->y0, A->rows);
     if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
     out->op.y0 = out->y0;
     return true;

@@ -35,7 +35,7 @@ struct spmv_operation {
     double *y0;          /* op.y0, owned; NULL: random, or not read because beta is 0 */
     const char *y0_word; /* y0 as the user named it */
 };
-/* Read the options alpha, beta and y0 of a command. If A is complex, y0 is real. */
+/* Read the options alpha, beta and y0 of a command. */
 bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e);
 void spmv_operation_free(struct spmv_operation *o);
 /* The operation as a formula, such as "2 A x + y0 (y0 random)". Returns out. */

@@ -25,15 +25,35 @@ enum { CHECK_SEED = 1 }; /* the seed of the vectors with which `spmv` checks a k
 void vector_free(struct vector *v)
 {
     mem_free(v->value);
-    v->value = NULL;
+    mem_free(v->imag);
+    v->value = v->imag = NULL;
 }
 
-static bool vector_new(struct vector *v, const char *matrix, int64_t n, struct err *e)
+/* The numbers in `value`, while the vector is being made. */
+static int64_t numbers_of(const struct vector *v)
+{
+    return v->pairs ? 2 * v->n : v->n;
+}
+
+/* The functions below fill `value`, for a complex matrix with pairs; vector_of then moves the imaginary parts. */
+static bool vector_new(struct vector *v, const char *matrix, int64_t n, const struct csr *A, struct err *e)
 {
     v->matrix = matrix;
     v->n = n;
-    v->value = mem_new(n, sizeof *v->value, "a copy of a vector", e);
+    v->pairs = A->imag != NULL;
+    v->value = mem_new(numbers_of(v), sizeof *v->value, "a copy of a vector", e);
     return v->value != NULL;
+}
+
+static bool split_pairs(struct vector *v, struct err *e)
+{
+    if (!v->pairs) return true;
+    v->imag = mem_new(v->n, sizeof *v->imag, "a copy of a vector", e);
+    for (int64_t i = 0; v->imag && i < v->n; i++) {
+        v->imag[i] = v->value[2 * i + 1];
+        v->value[i] = v->value[2 * i];
+    }
+    return v->imag != NULL;
 }
 
 /* ---- the last solve ---- */
@@ -48,20 +68,21 @@ static bool solve_made_x(struct session *s, struct err *e)
     return v->reason == RUNNING || v->result.x || fail(e, E_USAGE, "the last solve left no x");
 }
 
-static bool copy_x(struct session *s, double *x, struct err *e)
+/* n: the numbers in x */
+static bool copy_x(struct session *s, double *x, int64_t n, struct err *e)
 {
     struct solve *v = s->solve;
     if (v->reason == RUNNING) return solve_read_x(v, x, e);
-    return loop_copy(x, v->result.x, v->n * (int64_t)sizeof *x, "copying x", e);
+    return loop_copy(x, v->result.x, n * (int64_t)sizeof *x, "copying x", e);
 }
 
 static bool solve_x_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct solve *v = s->solve;
-    if (!solve_made_x(s, e) || !vector_new(out, v->matrix.name, v->n, e)) return false;
+    if (!solve_made_x(s, e) || !vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e)) return false;
     snprintf(out->about, sizeof out->about, "the solution after %s of %s", how_many(v->iterations, "iteration").text,
              v->solver->name);
-    return copy_x(s, out->value, e);
+    return copy_x(s, out->value, numbers_of(out), e);
 }
 
 static bool solve_b_of(struct session *s, struct vector *out, struct err *e)
@@ -69,8 +90,8 @@ static bool solve_b_of(struct session *s, struct vector *out, struct err *e)
     const struct solve *v = s->solve;
     if (!v) return fail(e, E_USAGE, "nothing has been solved yet; `solve cg` makes x, b and r");
     snprintf(out->about, sizeof out->about, "the right-hand side of the last solve");
-    return vector_new(out, v->matrix.name, v->n, e) &&
-           loop_copy(out->value, v->b, v->n * (int64_t)sizeof *v->b, "copying b", e);
+    return vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e) &&
+           loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e);
 }
 
 /* r = b - A x in double precision. */
@@ -78,10 +99,10 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct solve *v = s->solve;
     struct vector x = {0};
-    bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->n, e);
+    bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e);
     if (ok) {
         bool gave = screen_lock_give();
-        memcpy(out->value, v->b, (size_t)v->n * sizeof *v->b);
+        memcpy(out->value, v->b, (size_t)numbers_of(out) * sizeof *v->b);
         reference_spmv(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL);
         ok = loop_tick("the residual", 0, 0, e);
         screen_lock_back(gave);
@@ -105,11 +126,11 @@ static bool spmv_was(const struct session *s, struct err *e)
 static bool spmv_x_of(struct session *s, struct vector *out, struct err *e)
 {
     uint64_t state = CHECK_SEED;
-    if (!spmv_was(s, e) || !vector_new(out, s->runs_of->name, s->runs_of->csr.cols, e)) return false;
-    struct loop l = loop_of("random numbers", out->n);
-    for (int64_t i = 0; i < out->n && loop_goes(&l, i); i++) {
+    if (!spmv_was(s, e) || !vector_new(out, s->runs_of->name, s->runs_of->csr.cols, &s->runs_of->csr, e)) return false;
+    struct loop l = loop_of("random numbers", numbers_of(out));
+    for (int64_t i = 0; i < numbers_of(out) && loop_goes(&l, i); i++) {
         double v = random_unit(&state);
-        out->value[i] = s->runs[0].real == T_F32 ? (double)(float)v : v;
+        out->value[i] = type_of_parts(s->runs[0].real) == T_F32 ? (double)(float)v : v;
     }
     snprintf(out->about, sizeof out->about, "the operand of the last SpMV (random, seed %d)", CHECK_SEED);
     return loop_end(&l, e);
@@ -135,7 +156,7 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
     if (!p) return fail(e, E_USAGE, "the matrix of the last SpMV is no longer stored; `spmv` stores it again");
     struct device *d = session_device(s, r->dev->name, e);
     struct mat *M = d ? session_mat(s, p, d, e) : NULL;
-    if (!M || !vector_new(out, m->name, m->csr.rows, e)) return false;
+    if (!M || !vector_new(out, m->name, m->csr.rows, &m->csr, e)) return false;
     operation_text(r->alpha, r->beta, r->y0, what, sizeof what);
     snprintf(out->about, sizeof out->about, "%s by %s on %s", what, r->kernel->name, d->name);
     bool gave = screen_lock_give();
@@ -167,7 +188,7 @@ bool vector_of(struct session *s, const char *name, struct vector *out, struct e
     *out = (struct vector){0};
     for (int i = 0; i < COUNT(vectors); i++) {
         if (strcmp(vectors[i].name, name)) continue;
-        if (vectors[i].of(s, out, e)) return true;
+        if (vectors[i].of(s, out, e) && split_pairs(out, e)) return true;
         vector_free(out);
         return false;
     }

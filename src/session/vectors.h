@@ -12,7 +12,8 @@ struct vector {
     const char *matrix; /* name of the matrix with which the vector was computed */
     char about[160];    /* "the solution after 40 iterations of cg" */
     int64_t n;
-    double *value; /* [n], owned */
+    double *value, *imag; /* [n], owned; imag is NULL for a real vector */
+    bool pairs;           /* while the vector is being made: `value` holds n pairs */
 };
 /* x, b, r or y. x, b and r = b - A x are vectors of the last solve. If there was no solve, x is the operand of the last
    SpMV. y = alpha A x + beta y0 is the result of the last SpMV, computed

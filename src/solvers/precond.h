@@ -18,6 +18,7 @@ struct precond {
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;         /* M has blocks, whose size the user can choose */
     bool sequential;     /* on the host, one thread applies M, which takes longer than the rest of an iteration */
+    bool takes_complex;  /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */
     /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. The error message names the row
        at fault. v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop`
        frees the parts. */

@@ -90,6 +90,7 @@ const struct solver solver_bicgstab = {
     .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
+    .products_only = true,
     .products = 2,
     .bytes = bytes,
     .init = init,

@@ -60,7 +60,8 @@ static bool product(struct solve *v, struct err *e)
 {
     struct launch L = {
         .A = v->matrix.mat, .alpha = 1, .x = v->vec[CG_P], .y = v->vec[CG_Q], .s = v->scalars, .r = v->vec[CG_R]};
-    if (v->matrix.kernel->sums_f64 && !v->set.sums_host) return kernel_launch(v->matrix.kernel, &L, e);
+    if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag)
+        return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
     phase_begin(v, PHASE_DOTS);
     v->ops.cg->dots(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R]);
@@ -132,6 +133,7 @@ const struct solver solver_cg = {
     .lanczos = true,
     .own_precond = true,
     .probes = true,
+    .products_only = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

@@ -253,6 +253,7 @@ const struct solver solver_gmres = {
     .restarts = true,
     .used_bytes = used_bytes,
     .arnoldi = true,
+    .products_only = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

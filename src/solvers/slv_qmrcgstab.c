@@ -64,6 +64,7 @@ const struct solver solver_qmrcgstab = {
     .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
+    .products_only = true,
     .products = 2,
     .bytes = bytes,
     .init = init,

@@ -26,8 +26,8 @@ double csr_bytes(const struct csr *A, size_t real)
 
 double solve_bytes(const struct solve *v)
 {
-    double bytes =
-        v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, type_size(v->real), v->set.m);
+    size_t size = type_size(type_of_values(v->real, v->matrix.csr->imag != NULL));
+    double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
 }
@@ -143,7 +143,7 @@ static bool make_precond(struct solve *v, struct err *e)
 {
     double start = now_us();
     if (!v->pre.method || v->pre.made) return true;
-    if (!v->pre.method->make(v, e)) return false;
+    if (!precond_takes(v->pre.method, v->matrix.csr, e) || !v->pre.method->make(v, e)) return false;
     v->pre.us = now_us() - start;
     v->pre.bytes = v->pre.method->bytes(v);
     return v->pre.made = true;
@@ -200,7 +200,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->matrix = *A;
     v->dev = o->dev;
     v->real = o->real;
-    v->n = A->csr->rows;
+    v->n = solve_numbers(A->csr);
     v->set = settings_of(o, v->n);
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;

@@ -213,7 +213,7 @@ struct solve {
     struct solve_matrix matrix;
     struct device *dev;
     enum type real;
-    int64_t n;         /* rows and columns of A */
+    int64_t n;         /* numbers in a vector: the rows of A, or twice as many if A is complex (see solve_numbers) */
     double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
     struct solve_settings set;
 
@@ -272,10 +272,16 @@ struct solve_options {
     bool modified, sums_host;  /* see struct solve_settings */
     bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
     bool keeps;                /* make checkpoints */
-    const double *b, *x0;      /* on the host, n values each; x0 NULL: start from 0 */
+    const double *b, *x0;      /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
     bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
+/* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an imaginary
+   part, and the solvers treat the parts as separate unknowns: they solve the real system that is equivalent to A x = b,
+   and only the product with A is complex. For a hermitian A, the iterates of cg are those of complex conjugate
+   gradients, because all inner products of cg are real. The other solvers may need more iterations than with complex
+   coefficients. */
+int64_t solve_numbers(const struct csr *A);
 /* Check the matrix, the options and the values. Call this function before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */

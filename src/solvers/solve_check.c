@@ -1,4 +1,5 @@
-/* Checks before a solve: Is the matrix square and real? Do the options suit the solver? Are the values finite? */
+/* Checks before a solve: Is the matrix square? Do the solver and the preconditioner take its values? Do the options
+ * suit the solver? Are the values finite? */
 #include "matrix/csr.h"
 #include "machine/gmres_ops.h"
 #include "precond.h"
@@ -46,21 +47,45 @@ double norm2(int64_t n, const double *x)
     return most == 0 || isinf(most) ? most : most * sqrt(sum_of_blocks(n, x, most));
 }
 
+int64_t solve_numbers(const struct csr *A)
+{
+    return A->imag ? 2 * A->rows : A->rows;
+}
+
+bool precond_takes(const struct precond *pre, const struct csr *A, struct err *e)
+{
+    if (!pre || !A->imag || pre->takes_complex) return true;
+    return fail(e, E_UNSUPPORTED,
+                "the matrix is complex, but the preconditioner %s takes real matrices only; jacobi takes a complex "
+                "matrix whose diagonal is real",
+                pre->name);
+}
+
+static bool check_complex(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    if (!A->imag) return true;
+    if (!o->solver->products_only)
+        return fail(e, E_UNSUPPORTED,
+                    "the matrix is complex, but %s takes real matrices only; bicgstab, qmrcgstab, gmres and, for "
+                    "hermitian matrices, cg take complex matrices",
+                    o->solver->name);
+    return precond_takes(o->pre, A, e);
+}
+
 static bool check_shape(const struct csr *A, struct err *e)
 {
-    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; the solvers take real matrices only");
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED, "a solve needs a square matrix, but this matrix has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     return true;
 }
 
-static bool check_vector(const char *name, int64_t n, const double *x, struct err *e)
+static bool check_vector(const char *name, const struct csr *A, const double *x, struct err *e)
 {
-    int64_t i = x ? first_not_finite(n, x) : n;
+    int64_t n = solve_numbers(A), i = x ? first_not_finite(n, x) : n;
     if (i == n) return true;
     return fail(e, E_NUMERIC, "%s has %g in row %lld (counted from 0); add `force` to the command to solve anyway",
-                name, x[i], (long long)i);
+                name, x[i], (long long)(A->imag ? i / 2 : i));
 }
 
 double solve_rounding(enum type real)
@@ -152,9 +177,9 @@ static bool check_rules(const struct solve_options *o, struct err *e)
 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
-    if (!check_shape(A, e)) return false;
-    if (!check_rules(o, e) || !solve_check_numbers(o, e) || !check_norm(norm2(A->rows, o->b), o->tol, o->real, e))
+    if (!check_shape(A, e) || !check_complex(A, o, e)) return false;
+    if (!check_rules(o, e) || !solve_check_numbers(o, e) ||
+        !check_norm(norm2(solve_numbers(A), o->b), o->tol, o->real, e))
         return false;
-    return o->force ||
-           (csr_finite(A, "solve", e) && check_vector("b", A->rows, o->b, e) && check_vector("x0", A->rows, o->x0, e));
+    return o->force || (csr_finite(A, "solve", e) && check_vector("b", A, o->b, e) && check_vector("x0", A, o->x0, e));
 }

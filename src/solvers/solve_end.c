@@ -174,8 +174,9 @@ static bool measure(struct solve *v, struct err *e)
     double norm = norm2(v->n, r);
     v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
     if (v->result.known) {
-        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - 1;
-        v->result.error_known = v->n ? norm2(v->n, r) / sqrt((double)v->n) : 0;
+        int64_t rows = v->matrix.csr->rows, parts = rows ? v->n / rows : 1;
+        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - (i % parts == 0);
+        v->result.error_known = v->n ? norm2(v->n, r) / sqrt((double)rows) : 0;
     }
     mem_free(r);
     return true;
@@ -294,7 +295,7 @@ bool solve_end(struct solve *v, struct err *e)
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
     ok = ok && fetch_x(v, e);
-    bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ;
+    bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ && !v->matrix.csr->imag;
     if (v->matrix.csr->nnz > SOON_NNZ) loop_enter(w);
     bool measured = ok && soon && measure_soon(v);
     if (ok && !soon) measured = ok = measure(v, e);

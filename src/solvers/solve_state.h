@@ -91,6 +91,8 @@ int64_t solve_vectors_bytes(const struct solve *v);
 
 /* The smallest relative residual that rounding errors allow. */
 double solve_rounding(enum type real);
+/* Can `pre` precondition A? NULL: no preconditioner. */
+bool precond_takes(const struct precond *pre, const struct csr *A, struct err *e);
 
 /* Check that the solver accepts this omega, this m and this preconditioner. */
 bool solve_check_numbers(const struct solve_options *o, struct err *e);

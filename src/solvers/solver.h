@@ -32,6 +32,9 @@ struct solver {
     bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
+    /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the
+       real and imaginary parts of x. */
+    bool products_only;
     bool probes;      /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
        solver that restarts has one more SpMV per cycle. */

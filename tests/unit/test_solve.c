@@ -483,19 +483,104 @@ static void test_commands(void **state)
     bed_free(&bed);
 }
 
-/* A complex matrix is refused before its symmetry is checked. */
+/* ---- complex systems ---- */
+
+enum { PAIRS = 40 };
+
+/* A tridiagonal matrix with a dominant diagonal. If `hermitian`, it is positive definite. */
+static struct csr tridiagonal(bool hermitian)
+{
+    struct csr A;
+    int row[3 * PAIRS], col[3 * PAIRS], n = 0;
+    double re[3 * PAIRS], im[3 * PAIRS];
+    for (int i = 0; i < PAIRS; i++)
+        for (int j = i > 0 ? i - 1 : 0; j <= i + 1 && j < PAIRS; j++, n++) {
+            row[n] = i;
+            col[n] = j;
+            re[n] = i == j ? 4 + i % 3 : 1;
+            im[n] = i == j ? (hermitian ? 0 : 1.5) : hermitian && j < i ? -0.5 : 0.5;
+        }
+    assert_true(csr_from_triplets(&A, PAIRS, PAIRS, n, row, col, re, im, NULL, NULL));
+    return A;
+}
+
+/* ||b - A x|| / ||b||, in complex arithmetic */
+static double complex_residual(const struct csr *A, const struct solve *v)
+{
+    double r = 0, b = 0;
+    const double *x = v->result.x;
+    for (int64_t i = 0; i < A->rows; i++) {
+        double re = v->b[2 * i], im = v->b[2 * i + 1];
+        b += re * re + im * im;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            int64_t j = A->col[k];
+            re -= A->val[k] * x[2 * j] - A->imag[k] * x[2 * j + 1];
+            im -= A->val[k] * x[2 * j + 1] + A->imag[k] * x[2 * j];
+        }
+        r += re * re + im * im;
+    }
+    return sqrt(r / b);
+}
+
+static void solve_complex(struct talk *t, const char *line, double tol)
+{
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    const struct solve *v = t->s.solve;
+    double residual = complex_residual(v->matrix.csr, v);
+    if (v->reason != CONVERGED || !(residual <= 2 * tol)) fail_msg("%s: %s, residual %g", line, v->why, residual);
+    assert_true(fabs(v->result.residual_true - residual) <= 1e-3 * residual + 1e-14);
+}
+
 static void test_complex(void **state)
 {
     (void)state;
+    static const char *const where[] = {"cpu", "emu"}, *const right[] = {"aones", "random seed 3"};
     struct talk t;
-    struct csr A = {0};
     struct load_info info = {.field = "complex"};
+    char line[200];
     talk_open(&t, OUT_TEXT);
-    assert_true(
-        csr_from_triplets(&A, 2, 2, 2, (int[]){0, 0}, (int[]){0, 1}, (double[]){1, 2}, (double[]){0, 1}, NULL, NULL));
-    assert_true(session_add(&t.s, "C", &A, &info, NULL));
-    assert_false(talk_line(&t, "solve cg on cpu"));
-    assert_string_equal(t.err, "solve: the matrix is complex; the solvers take real matrices only\n");
+    for (int h = 0; h < 2; h++) {
+        struct csr A = tridiagonal(h);
+        assert_true(session_add(&t.s, h ? "H" : "Z", &A, &info, NULL));
+    }
+    for (int k = 0; solvers[k]; k++)
+        for (int i = 0; i < 8; i++) {
+            bool single = i & 4;
+            const char *name = solvers[k]->symmetric ? "H" : i & 2 ? "H" : "Z";
+            snprintf(line, sizeof line, "solve %s %s on %s b %s %s", solvers[k]->name, name, where[i & 1],
+                     right[i / 2 & 1], single ? "f32 tol 1e-4" : "tol 1e-9");
+            if (solvers[k]->products_only) solve_complex(&t, line, single ? 1e-4 : 1e-9);
+            if (!solvers[k]->products_only) talk_refuses(&t, line, "takes real matrices only; bicgstab");
+        }
+    solve_complex(&t, "solve cg H on cpu precond jacobi", 1e-8);
+    assert_true(t.s.solve->result.error_known < 1e-7);
+    solve_complex(&t, "solve bicgstab H on cpu precond jacobi", 1e-8);
+    talk_says(&t, "solve gmres Z on cpu", "complex fp64");
+    talk_says(&t, "print x 0", "0:");
+    talk_line(&t, "solve cg Z on cpu maxit 3");
+    assert_non_null(strstr(t.err, "is not hermitian"));
+    talk_refuses(&t, "solve bicgstab Z precond ilu0", "ilu0 takes real matrices only");
+    talk_refuses(&t, "solve bicgstab Z precond jacobi", "needs a real diagonal");
+    talk_close(&t);
+}
+
+static void test_complex_files(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct csr A = tridiagonal(false);
+    struct load_info info = {.field = "complex"};
+    char file[] = "/tmp/solve-complex-XXXXXX", line[120];
+    close(mkstemp(file));
+    talk_open(&t, OUT_TEXT);
+    assert_true(session_add(&t.s, "Z", &A, &info, NULL));
+    snprintf(line, sizeof line, "solve bicgstab Z on cpu b random save %s force", file);
+    solve_complex(&t, line, 1e-8);
+    double re = t.s.solve->result.x[2], im = t.s.solve->result.x[3];
+    snprintf(line, sizeof line, "solve gmres Z on cpu b %s", file);
+    solve_complex(&t, line, 1e-8);
+    assert_true(t.s.solve->b[2] == re && t.s.solve->b[3] == im && im != 0);
+    unlink(file);
     talk_close(&t);
 }
 
@@ -590,6 +675,7 @@ int main(void)
         cmocka_unit_test(test_cancel),
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_complex),
+        cmocka_unit_test(test_complex_files),
         cmocka_unit_test(test_times_agree),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
