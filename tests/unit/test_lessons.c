@@ -120,7 +120,7 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
        sell would be too large, the message that a solve stopped at its limit, or a trace of a kernel whose file has a
        long name */
     static const char *const wide_ones[] = {"side-by-side",   "which-kernel", "coalescing", "dense-row",
-                                            "thesis-solvers", "lu-steps",     "thesis-2"};
+                                            "thesis-solvers", "lu-steps",     "thesis-2",   "thesis-memory"};
     bool wide = false;
     for (int i = 0; i < COUNT(wide_ones); i++) wide |= strstr(path, wide_ones[i]) != NULL;
     open_on_cpu(&t, mode);
