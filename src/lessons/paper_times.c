@@ -197,7 +197,8 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     if (d->kind == DEV_EMU && !o.method->host) return true;
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
-    if (!lu_runs_on(o.method, o.dev)) return fail(e, E_UNSUPPORTED, "%s does not run on %s", of, o.dev->name);
+    if (!lu_runs_on(o.method, o.dev))
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s, and the cost model covers only SpMV", of, o.dev->name);
     if (!lu_begin(&v, &m->csr, &o, &why)) return refused(&why, e);
     bool ok = lu_time(v, reps, &t.us, &t.spread, &why) && lu_measure(v, &why);
     t.on = o.dev;
