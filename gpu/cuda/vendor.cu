@@ -288,7 +288,7 @@ static const int64_t unsorted[PARAMS_MAX] = {32, 1};
         .fits = fits_,                                                                                \
         .prepare = prepare<describe_, algorithm, preprocess>,                                         \
         .release = release,                                                                           \
-        VALUE_TYPES(run),                                                                           \
+        VALUE_TYPES(run),                                                                             \
     };
 
 VENDOR(cusparse_csr1, "cusparse-csr1", csr, "cuSPARSE's CSR algorithm 1, the default", CLOSED CSR1, false, describe_csr,

@@ -115,17 +115,16 @@ static bool fits(const struct stored *S, struct err *e)
         unequal_row<float>, unequal_row<double>, unequal_row<cplx<float>>, unequal_row<cplx<double>>};
     const struct array *offsets = &S->a[DIA_OFFSETS];
     const int *k = (const int *)offsets->data;
-    if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "dia-symmetric: the matrix is not square");
+    if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "the matrix is not square; use the kernel dia");
     if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
         int64_t row = 0;
         if (k[d] == -k[offsets->n - 1 - d]) row = unequal[S->real - T_F32](S, d);
         if (row < S->rows)
-            return fail(
-                e, E_UNSUPPORTED,
-                "dia-symmetric: the matrix is not symmetric in row %lld (counted from 0), %d columns to the right of "
-                "the diagonal; use the kernel dia",
-                (long long)row, k[d]);
+            return fail(e, E_UNSUPPORTED,
+                        "the matrix is not symmetric in row %lld (counted from 0), %d columns to the right of "
+                        "the diagonal; use the kernel dia",
+                        (long long)row, k[d]);
     }
     return true;
 }

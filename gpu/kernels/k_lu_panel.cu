@@ -107,9 +107,10 @@ template <typename T, typename P> __device__ void lu_catch_up(int64_t n, int w, 
     int rows = 2 * w, each = (int)blockDim.x / rows, mine = (int)threadIdx.x / rows, i = (int)threadIdx.x % rows;
     __syncthreads(); /* all threads of the block: the columns and the last swap are written */
     int row = i < w ? i : swap[i - w];
+    bool writes = i < w || lu_writes(swap, w, i - w);
     for (int first = 0; first < w; first += each) {
         int c = first + mine;
-        bool busy = mine < each && c < w;
+        bool busy = writes && mine < each && c < w;
         T v = busy ? panel[c * n + lu_origin(swap, c + 1, w, row)] : (T)0;
         __syncthreads(); /* all threads of the block: the elements to exchange have been read */
         if (busy && row > c) panel[c * n + row] = v;

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
         v = a[col + lu_origin(swap, 0, w, row)];
     }
     __syncthreads(); /* all threads of the block: the elements to exchange have been read */
-    if (me < 2 * w) a[col + row] = v;
+    if (me < w || (me < 2 * w && lu_writes(swap, w, me - w))) a[col + row] = v;
     if (c < j) return; /* the whole block */
     if (me < WARP) {
 #pragma unroll
@@ -65,7 +65,10 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     follow();
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
     __syncthreads(); /* all threads of the block: the swaps are in shared memory */
-    for (int t = threadIdx.x; t < 2 * w; t += LU_BLOCK) origin[t] = lu_origin(swap, 0, w, t < w ? t : swap[t - w]);
+    for (int t = threadIdx.x; t < w; t += LU_BLOCK) {
+        origin[t] = lu_origin(swap, 0, w, t);
+        origin[w + t] = lu_writes(swap, w, t) ? lu_origin(swap, 0, w, swap[t]) : -1;
+    }
     __syncthreads(); /* all threads of the block: the source of each row is in shared memory */
     int lane = threadIdx.x % WARP;
     int64_t c = from + (int64_t)blockIdx.x * (LU_BLOCK / WARP) + threadIdx.x / WARP;
@@ -76,13 +79,13 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     for (int e = 0; e < E; e++) {
         int t = lane + e * WARP;
         top[e] = mine && t < w ? a[col + origin[t]] : (T)0;
-        low[e] = mine && t < w ? a[col + origin[w + t]] : (T)0;
+        low[e] = mine && t < w && origin[w + t] >= 0 ? a[col + origin[w + t]] : (T)0;
     }
     __syncwarp(); /* the whole warp: the elements to exchange have been read */
 #pragma unroll
     for (int e = 0; e < E; e++) {
         int t = lane + e * WARP;
-        if (mine && t < w && swap[t] >= w) a[col + swap[t]] = low[e];
+        if (mine && t < w && origin[w + t] >= 0) a[col + swap[t]] = low[e];
     }
 #pragma unroll
     for (int s = 0; s < E; s++) {

@@ -104,6 +104,16 @@ template <typename P> __device__ int lu_origin(P swap, int from, int w, int row)
     return row;
 }
 
+/* Does the thread of swap k write row swap[k]? Rows 0 .. w-1 have threads of their own, and of several swaps with the
+   same row, the first writes it. */
+template <typename P> __device__ bool lu_writes(P swap, int w, int k)
+{
+    int row = swap[k];
+    bool writes = row >= w;
+    for (int i = 0; i < k && writes; i++) writes = swap[i] != row;
+    return writes;
+}
+
 /* ---- the launches, each in the file of its kernels; see struct lu_ops ---- */
 
 template <typename T> void lu_launch_paper(struct device *d, struct lu_at A, int64_t k, int b);

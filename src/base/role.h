@@ -1,6 +1,6 @@
-/* The role of an array in the SpMV y = A x, or in dense LU. Formats state the role of each array that they store; kernels state the
-   role of each vector that their launches receive. The microscope and the cost model recognise an array by its role,
-   never by its name. */
+/* The role of an array in the SpMV y = A x, or in dense LU. Formats state the role of each array that they store;
+   kernels state the role of each vector that their launches receive. The microscope and the cost model recognise an
+   array by its role, never by its name. */
 #ifndef ROLE_H
 #define ROLE_H
 

@@ -27,8 +27,8 @@ struct packer {
     /* On the device, compute the counts on which the array sizes depend. Read the counts back, and list the arrays of
        p->S with the format's NAME_sizes. Data left in the work buffers stays available to the functions below. */
     bool (*plan)(struct packing *p, struct err *e);
-    /* For each type of values: queue the launches that write p->out. The launches must write every slot, because p->out is not zeroed
-     * beforehand. */
+    /* For each type of values: queue the launches that write p->out. The launches must write every slot, because p->out
+     * is not zeroed beforehand. */
     bool (*f32)(struct packing *p, struct err *e);
     bool (*f64)(struct packing *p, struct err *e);
     bool (*c32)(struct packing *p, struct err *e);

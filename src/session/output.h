@@ -64,7 +64,7 @@ void out_num(struct out *o, const char *key, const char *heading, double value,
 /* Microseconds; shown in text as "417.25 us", "12.34 ms" or "1.50 s". */
 void out_time(struct out *o, const char *key, const char *heading, double us);
 void out_bool(struct out *o, const char *key, const char *heading, bool value);
-void out_nums(struct out *o, const char *key, int64_t n, const double *values);  /* JSON only */
+void out_nums(struct out *o, const char *key, int64_t n, const double *values); /* JSON only */
 /* Like out_nums, for arrays of any size: print the array without storing its text, and let Ctrl-C stop it. A stopped
    array ends early, but the line stays valid JSON. The function must not be called after out_within. */
 bool out_stream(struct out *o, const char *key, int64_t n, double (*value)(void *user, int64_t i), void *user,

@@ -51,9 +51,8 @@ static void test_solvers_have_none(void **state)
     talk_close(&t);
 }
 
-/* Methods that work column by column, with every width of a tile. In panels, several threads may write the same value
-   to one element. */
-static void test_lu_columns_have_none(void **state)
+/* Every method with every width of a tile or panel. */
+static void test_lu_has_none(void **state)
 {
     (void)state;
     struct err e = {0};
@@ -62,7 +61,7 @@ static void test_lu_columns_have_none(void **state)
     emu_races(true);
     lu_random(&A, 70, 1);
     for (int m = 0; lu_methods[m]; m++)
-        for (int b = 1; lu_methods[m]->step && b <= lu_methods[m]->width_most; b *= 2) {
+        for (int b = 1; lu_runs_on(lu_methods[m], d) && b <= lu_methods[m]->width_most; b *= 2) {
             struct lu *v = NULL;
             struct lu_options o = {.method = lu_methods[m], .dev = d, .real = b % 3 == 1 ? T_F32 : T_F64, .b = b};
             if (!lu_begin(&v, &A, &o, &e) || !lu_factor(v, &e)) fail_msg("%s b %d: %s", lu_methods[m]->name, b, e.text);
@@ -261,18 +260,12 @@ static void test_many_elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barriers_order),
-        cmocka_unit_test(test_reads_of_other_warps_are_remembered),
-        cmocka_unit_test(test_warps_meet),
-        cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_many_elements),
-        cmocka_unit_test(test_wrong_are_found),
-        cmocka_unit_test(test_what_is_missing),
-        cmocka_unit_test(test_right_pass),
-        cmocka_unit_test(test_command),
-        cmocka_unit_test(test_solvers_have_none),
-        cmocka_unit_test(test_lu_columns_have_none),
-        cmocka_unit_test(test_kernels_have_none),
+        cmocka_unit_test(test_barriers_order),  cmocka_unit_test(test_reads_of_other_warps_are_remembered),
+        cmocka_unit_test(test_warps_meet),      cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_many_elements),   cmocka_unit_test(test_wrong_are_found),
+        cmocka_unit_test(test_what_is_missing), cmocka_unit_test(test_right_pass),
+        cmocka_unit_test(test_command),         cmocka_unit_test(test_solvers_have_none),
+        cmocka_unit_test(test_lu_has_none),     cmocka_unit_test(test_kernels_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
