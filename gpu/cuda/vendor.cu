@@ -1,6 +1,7 @@
 /* cuSPARSE's SpMV as entries of the table of kernels. The library is opened at its first use, because loading it would
    delay the prompt. */
 #include "library.h"
+#include "gpu/dialect.h"
 #include "formats/fmt_bsr.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
@@ -109,7 +110,8 @@ struct spmv {
 
 static cudaDataType type_of(const struct stored *S)
 {
-    return S->real == T_F32 ? CUDA_R_32F : CUDA_R_64F;
+    static const cudaDataType types[] = {CUDA_R_32F, CUDA_R_64F, CUDA_C_32F, CUDA_C_64F};
+    return types[S->real - T_F32];
 }
 
 typedef bool describe(const struct mat *M, cusparseConstSpMatDescr_t *A, struct err *e);
@@ -184,7 +186,7 @@ template <typename T> struct factors {
 };
 
 template <typename T>
-static bool analyse(const struct launch *L, struct spmv *s, struct vectors *v, bool preprocess, struct err *e)
+static bool analyse_as(const struct launch *L, struct spmv *s, struct vectors *v, bool preprocess, struct err *e)
 {
     factors<T> f = {(T)L->alpha, (T)L->beta};
     cusparseHandle_t handle;
@@ -204,14 +206,15 @@ static bool analyse(const struct launch *L, struct spmv *s, struct vectors *v, b
 template <describe *DESCRIBE, cusparseSpMVAlg_t ALGORITHM, bool PREPROCESS>
 static bool prepare(const struct launch *L, struct err *e)
 {
+    static bool (*const analyse[])(const struct launch *, struct spmv *, struct vectors *, bool, struct err *) = {
+        analyse_as<float>, analyse_as<double>, analyse_as<cplx<float>>, analyse_as<cplx<double>>};
     struct vectors v = {};
     struct spmv *s = (struct spmv *)mem_zero(1, sizeof *s, "cuSPARSE's view of a matrix", e);
     if (!s) return false;
     *L->note = (uint64_t)s;
     s->algorithm = ALGORITHM;
-    bool ok =
-        load(e) && DESCRIBE(L->A, &s->A, e) && vectors_new(L, &v, e) &&
-        (L->A->of->real == T_F32 ? analyse<float>(L, s, &v, PREPROCESS, e) : analyse<double>(L, s, &v, PREPROCESS, e));
+    bool ok = load(e) && DESCRIBE(L->A, &s->A, e) && vectors_new(L, &v, e) &&
+              analyse[L->A->of->real - T_F32](L, s, &v, PREPROCESS, e);
     vectors_free(&v);
     return ok;
 }
