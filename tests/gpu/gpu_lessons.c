@@ -1,0 +1,122 @@
+/* Lessons on cuda:0: all lessons of the program run, and each row of a table has the time of the kernel that it names,
+   measured where this kernel runs, or a reason why it has no number. */
+#include "kits/talk.h"
+#include "base/array.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "ui/run.h"
+
+#include <cjson/cJSON.h>
+#include <glob.h>
+#include <math.h>
+
+static const char device[] = "cuda:0";
+
+static void open_here(struct talk *t)
+{
+    struct err e = {0};
+    char line[64];
+    talk_open(t, OUT_JSON);
+    assert_true(ui_attach(&t->s, &e));
+    snprintf(line, sizeof line, "device %s", device);
+    assert_true(talk_line(t, line));
+    talk_forget(t);
+}
+
+static void shut(struct talk *t)
+{
+    ui_detach(&t->s);
+    talk_close(t);
+}
+
+static const char *text_of(const cJSON *row, const char *key)
+{
+    const char *text = cJSON_GetStringValue(cJSON_GetObjectItem(row, key));
+    return text ? text : "";
+}
+
+/* Where a row with one kernel was measured. */
+static void check_row(const char *path, const cJSON *row)
+{
+    bool any = cJSON_IsNumber(cJSON_GetObjectItem(row, "ours"));
+    const struct kernel *k = kernel_find(text_of(row, "kernel")), *named = kernel_find(text_of(row, "of"));
+    bool counted = !strcmp(text_of(row, "how"), "counted");
+    if (strstr(text_of(row, "how"), "predicted")) fail_msg("%s: a prediction on a GPU: %s", path, text_of(row, "of"));
+    if (k && named && k != named) fail_msg("%s: %s answers for %s", path, k->name, named->name);
+    if (!any || !k || counted) return;
+    const char *on = k->host ? "cpu" : device;
+    if (strcmp(text_of(row, "device"), on)) fail_msg("%s: %s on %s", path, k->name, text_of(row, "device"));
+}
+
+static int check_rows(const struct talk *t, const char *path)
+{
+    int n = 0;
+    for (const char *at = t->out, *end; (end = strchr(at, '\n')); at = end + 1) {
+        cJSON *row = cJSON_ParseWithLength(at, (size_t)(end - at));
+        assert_non_null(row);
+        bool is_row = cJSON_GetObjectItem(row, "ours") != NULL;
+        if (is_row) check_row(path, row);
+        n += is_row;
+        cJSON_Delete(row);
+    }
+    return n;
+}
+
+static void the_lessons_run(void **state)
+{
+    glob_t found;
+    int rows = 0;
+    (void)state;
+    assert_int_equal(glob("samples/lessons/*.txt", 0, NULL, &found), 0);
+    for (size_t i = 0; i < found.gl_pathc; i++) {
+        char line[300];
+        struct talk t;
+        open_here(&t);
+        snprintf(line, sizeof line, "lesson %s reps 1", found.gl_pathv[i]);
+        if (!talk_line(&t, line)) fail_msg("%s: %s%s", found.gl_pathv[i], t.err, t.out);
+        rows += check_rows(&t, found.gl_pathv[i]);
+        shut(&t);
+    }
+    assert_true(rows > 200);
+    globfree(&found);
+}
+
+/* A table with one row for each kernel. */
+static void each_kernel_answers_for_itself(void **state)
+{
+    static char text[32768];
+    char name[] = "/tmp/warpspy-gpu-lesson-XXXXXX", line[128];
+    struct talk t;
+    (void)state;
+    size_t n = (size_t)snprintf(text, sizeof text, "> gen poisson2d 40 as P\n| matrix | of | what | p |\n");
+    for (int i = 0; kernels[i]; i++)
+        n += (size_t)snprintf(text + n, sizeof text - n, "| P | %s | us f32 | - |\n", kernels[i]->name);
+    assert_true(n < sizeof text);
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    assert_true(f && fputs(text, f) >= 0 && !fclose(f));
+    open_here(&t);
+    snprintf(line, sizeof line, "lesson %s reps 3", name);
+    bool ok = talk_line(&t, line);
+    remove(name);
+    if (!ok) fail_msg("%s", t.err);
+    assert_true(check_rows(&t, "each kernel") > 40);
+    shut(&t);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_kernel_answers_for_itself),
+        cmocka_unit_test(the_lessons_run),
+    };
+    return cmocka_run_group_tests(tests, NULL, end);
+}
