@@ -65,6 +65,7 @@ struct lesson {
     struct score score;
     struct capture capture; /* output of the last commands; freed when no later line can refer to it */
     struct capture table;   /* rows of the last table */
+    bool listening;         /* the output is copied to `table` */
     bool asked;             /* the question above asks about the rows of the last table */
     struct chain {
         bool any;     /* the paragraph has a condition */
@@ -358,14 +359,20 @@ static bool begin_table(struct lesson *L, struct err *e)
     capture_free(&L->table);
     if (!memfile_open(&L->table.rows, e)) return false;
     out_listen(L->session->out, L->table.rows.file, NULL);
-    return true;
+    return L->listening = true;
+}
+
+static void stop_listening(struct lesson *L)
+{
+    if (L->listening) out_listen(L->session->out, NULL, NULL);
+    L->listening = false;
 }
 
 static bool end_table(struct lesson *L, struct err *e)
 {
     if (!L->papers.open) return true;
     bool ok = paper_end(L->session, &L->papers, e);
-    out_listen(L->session->out, NULL, NULL);
+    stop_listening(L);
     return ok;
 }
 
@@ -567,7 +574,7 @@ static bool teach(struct session *s, FILE *f, const char *path, const struct arg
     L->pages.footer = L->footer;
     if (ok && L->quiet.questions) ok = be_quiet(L, e);
     ok = ok && read_script(L, f, path, e);
-    if (L->papers.open) out_listen(s->out, NULL, NULL); /* the lesson ended in a table */
+    stop_listening(L); /* the lesson may have ended in a table */
     pages_end(&L->pages);
     mem_free(L->sheet);
     papers_free(&L->papers);

@@ -262,7 +262,7 @@ static bool read_key(struct calculation *c, double *v)
     size_t index_size = 0;
     const char *index = *c->at == '[' ? brackets(c, &index_size) : NULL;
     if (item && index) item = cJSON_GetArrayItem(item, atoi(index));
-    if (!item) return fail(c->e, E_INPUT, "the command's output has no `%.*s`", (int)(c->at - begin), begin);
+    if (!item) return fail(c->e, E_INPUT, "the output has no `%.*s`", (int)(c->at - begin), begin);
     c->item = item;
     c->unknown |= cJSON_IsNull(item);
     *v = cJSON_IsNumber(item) ? item->valuedouble : NAN;
