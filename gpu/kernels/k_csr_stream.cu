@@ -15,14 +15,14 @@ enum {
 /* Where shared memory holds product i of a block. Without padding, rows of ROUND bytes all begin in the same bank, and
    so do the reads of 32 lanes that each sum a row. */
 struct stream_plain {
-    template <typename T> static __device__ constexpr int slot(int i) { return i; }
+    static __device__ constexpr int slot(int i) { return i; }
 };
 
 /* One unused slot after every ROUND bytes, so that such rows begin in neighbouring banks:
        slot      0  1 .. 15 16  17 18 .. 32 33  34 ..     fp64
        product   0  1 .. 15  *  16 17 .. 31  *  32 ..     */
-struct stream_padded {
-    template <typename T> static __device__ constexpr int slot(int i) { return i + i / (ROUND / (int)sizeof(T)); }
+template <typename T> struct stream_padded {
+    static __device__ constexpr int slot(int i) { return i + i / (ROUND / (int)sizeof(T)); }
 };
 
 /* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
@@ -32,7 +32,7 @@ template <typename T, typename LAYOUT>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
                         GPTR(const T) x)
 {
-    SHARED(T, product, LAYOUT::template slot<T>(STREAM));
+    SHARED(T, product, LAYOUT::slot(STREAM));
     int64_t row = first + threadIdx.x, last = min(first + VEC_BLOCK, rows);
     int from = ptr[first], to = ptr[last], begin = row < rows ? ptr[row] : to, end = row < rows ? ptr[row + 1] : to;
     T sum = 0;
@@ -40,10 +40,10 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
         int stop = min(to, c + STREAM);
         UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK)
-            product[LAYOUT::template slot<T>(k - c)] = once(val, k) * x[once(col, k)];
+            product[LAYOUT::slot(k - c)] = once(val, k) * x[once(col, k)];
         __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
-        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::template slot<T>(k - c)];
+        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::slot(k - c)];
         __syncthreads(); /* all threads of the block: `product` may be overwritten */
     }
     return sum;
@@ -110,7 +110,7 @@ template <typename T> static bool plain(const struct launch *L, struct err *e)
 
 template <typename T> static bool padded(const struct launch *L, struct err *e)
 {
-    return stream<T, stream_padded>(L, e);
+    return stream<T, stream_padded<T>>(L, e);
 }
 
 template <typename T> static bool sums(const struct launch *L, struct err *)
