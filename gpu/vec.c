@@ -12,10 +12,18 @@
     {                                      \
         &cuda_##id##_f32, &cuda_##id##_f64 \
     }
+#define ON_CUDA_PAIRS                      \
+    {                                      \
+        &cuda_vec_lu_c32, &cuda_vec_lu_c64 \
+    }
 #else
 #define ON_CUDA(ops, id) \
     {                    \
         NULL, NULL       \
+    }
+#define ON_CUDA_PAIRS \
+    {                 \
+        NULL, NULL    \
     }
 #endif
 
@@ -39,7 +47,21 @@ TABLES(bicg_ops, of, vec_bicg)
 TABLES(gmres_ops, of, vec_gmres)
 TABLES(sweep_ops, of, vec_sweep)
 TABLES(pre_ops, of, vec_pre)
-TABLES(lu_ops, of, vec_lu)
+
+/* Dense LU also takes complex matrices: pairs in fp32 or fp64. */
+extern const struct lu_ops cpu_vec_lu_c32, cpu_vec_lu_c64, emu_vec_lu_c32, emu_vec_lu_c64;
+extern const struct lu_ops cuda_vec_lu_c32, cuda_vec_lu_c64;
+TABLES(lu_ops, of_real, vec_lu)
+
+const struct lu_ops *lu_ops_of(const struct device *d, enum type type)
+{
+    static const struct lu_ops *const pairs[][2] = {
+        [DEV_CPU] = {&cpu_vec_lu_c32, &cpu_vec_lu_c64},
+        [DEV_EMU] = {&emu_vec_lu_c32, &emu_vec_lu_c64},
+        [DEV_CUDA] = ON_CUDA_PAIRS,
+    };
+    return type_is_complex(type) ? pairs[d->kind][type == T_C64] : lu_ops_of_real(d, type);
+}
 
 /* The tables whose sums the host adds. */
 TABLES(vec_ops, host_sums, vec_parts)

@@ -125,6 +125,7 @@ static cublasHandle_t blas_of(const struct device *d)
 
 static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
 {
+    if (type_is_complex(real)) return false;
     static const double less = -1, keep = 1;
     static const float less_f = -1, keep_f = 1;
     cublasHandle_t handle = blas_of(d);

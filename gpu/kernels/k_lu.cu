@@ -27,7 +27,7 @@ enum {
 
 template <typename T> static int64_t pivot_row(int64_t n, int64_t k, const T *column)
 {
-    T best = -1;
+    lu_size<T> best = -1;
     int64_t at = k;
     for (int64_t i = k; i < n; i++) {
         if (!(lu_abs(column[i]) > best)) continue;
@@ -105,10 +105,10 @@ template <typename T> static void measure(struct device *, struct lu_at A, doubl
     const T *a = (const T *)A.a;
 #pragma omp parallel for if (A.n > 256)
     for (int64_t j = 0; j < A.n; j++) {
-        T most = -1;
+        lu_size<T> most = -1;
         for (int64_t i = 0; i <= j; i++) most = std::max(most, lu_abs(a[j * A.n + i]));
         out[j] = (double)most;
-        out[A.n + j] = (double)a[j * A.n + j];
+        out[A.n + j] = lu_diagonal(a[j * A.n + j]);
     }
 }
 
@@ -142,7 +142,11 @@ template <typename T> static void measure(struct device *, struct lu_at A, doubl
 
 LU_KERNELS(VEC_SYMBOL(lu_f32), KERNEL_SPACE, float);
 LU_KERNELS(VEC_SYMBOL(lu_f64), KERNEL_SPACE, double);
+LU_KERNELS(VEC_SYMBOL(lu_c32), KERNEL_SPACE, cplx<float>);
+LU_KERNELS(VEC_SYMBOL(lu_c64), KERNEL_SPACE, cplx<double>);
 #ifndef __CUDACC__
 LU_LOOPS(cpu_vec_lu_f32, KERNEL_SPACE::host, float);
 LU_LOOPS(cpu_vec_lu_f64, KERNEL_SPACE::host, double);
+LU_LOOPS(cpu_vec_lu_c32, KERNEL_SPACE::host, cplx<float>);
+LU_LOOPS(cpu_vec_lu_c64, KERNEL_SPACE::host, cplx<double>);
 #endif

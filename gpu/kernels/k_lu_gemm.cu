@@ -47,7 +47,6 @@ template <typename T> void lu_launch_gemm(struct device *d, struct lu_at A, int6
     (A.n, j, w, from, to, MATRIX(A));
 }
 
-template void lu_launch_gemm<float>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
-template void lu_launch_gemm<double>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
+INSTANTIATE(lu_launch_gemm, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
 
 } // namespace KERNEL_SPACE

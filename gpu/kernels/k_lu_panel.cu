@@ -28,6 +28,16 @@ static __device__ float lu_lift(float v)
     return lu_abs(v) < FLT_MIN ? 0x1p60f : 1;
 }
 
+/* 1 / (lift pivot), where `size` is |pivot|. If the pivot is not in a register yet, only its sign or phase waits. */
+template <typename T> __device__ T lu_inverse(lu_size<T> size, lu_size<T> lift, T pivot)
+{
+    lu_size<T> inverse = (lu_size<T>)1 / (size * lift);
+    if constexpr (std::is_floating_point_v<T>)
+        return pivot < 0 ? -inverse : inverse;
+    else
+        return {pivot.re * lift * inverse * inverse, -(pivot.im * lift * inverse * inverse)};
+}
+
 /* The rows of a panel that a thread holds: x[r] is row threadIdx.x + r * blockDim.x of the panel. Loops are
    unrolled and functions inlined, so that x stays in registers. */
 template <typename T, int R> struct lu_rows {
@@ -42,11 +52,12 @@ static __device__ int lu_row(int r)
 
 /* The thread's best pivot candidate for column k, which is now the first column that it holds. Rows beyond the panel
    hold zeros, which are no candidates; only the first row of a thread may be above row k. */
-template <typename T, int R> __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, T &best, int &at)
+template <typename T, int R>
+__device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, lu_size<T> &best, int &at)
 {
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        T v = r == 0 && (int)threadIdx.x < k ? (T)0 : lu_abs(own.x[r][0]);
+        lu_size<T> v = r == 0 && (int)threadIdx.x < k ? (lu_size<T>)0 : lu_abs(own.x[r][0]);
         if (!(v > best)) continue;
         best = v;
         at = lu_row(r);
@@ -82,17 +93,17 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
    instruction cache. size: |pivot|, in a register, so that 1 / |pivot| is computed without waiting for the pivot row;
    if size is 0, there is no pivot, and nothing changes. */
 template <typename T, int R, typename P>
-__device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, T size, P pivots, GPTR(T) column)
+__device__ void lu_eliminate(lu_rows<T, R> &own, int k, int m, lu_size<T> size, P pivots, GPTR(T) column)
 {
     enum { W = lu_rows<T, R>::W };
-    T lift = lu_lift(size), inverse = (T)1 / (size * lift), u[W];
+    lu_size<T> lift = lu_lift(size);
+    T inverse = lu_inverse<T>(size, lift, pivots[0]), u[W];
     bool none = size == 0;
-    if (pivots[0] < 0) inverse = -inverse;
 #pragma unroll
     for (int c = 0; c < W; c++) u[c] = none ? (T)0 : pivots[c];
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        T l = none ? own.x[r][0] : own.x[r][0] * lift * inverse;
+        T l = none ? own.x[r][0] : own.x[r][0] * (T)lift * inverse;
         if (lu_row(r) > k && lu_row(r) < m) column[lu_row(r)] = l;
         if (none) l = 0;
 #pragma unroll
@@ -125,7 +136,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_panel(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
     enum { W = lu_rows<T, R>::W };
-    SHARED(T, high, LU_WARPS);
+    SHARED(lu_size<T>, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
     SHARED(T, rows, 2 * W);
     SHARED(int, swap, W);
@@ -138,7 +149,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
 #pragma unroll 1
     for (int k = 0; k < w; k++) {
-        T best = 0;
+        lu_size<T> best = 0;
         int at = INT32_MAX;
         lu_thread_argmax(own, k, best, at);
         int candidate = at;
@@ -154,7 +165,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
             if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
         }
         if ((int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
-        lu_eliminate(own, k, m, found ? best : pivot, pivots, a + ((j + k) * n + j));
+        lu_eliminate(own, k, m, found ? best : lu_abs(pivot), pivots, a + ((j + k) * n + j));
     }
     lu_catch_up(n, w, swap, a + (j * n + j));
 }
@@ -165,9 +176,9 @@ template <typename T>
 __global__ void __launch_bounds__(LU_THREADS)
     lu_column(int64_t n, int64_t j, int64_t from, int64_t to, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
-    SHARED(T, high, LU_WARPS);
+    SHARED(lu_size<T>, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
-    T best = 0;
+    lu_size<T> best = 0;
     int at = INT32_MAX;
 #pragma unroll 4
     for (int64_t i = j + threadIdx.x; i < n; i += blockDim.x) lu_larger(best, at, lu_abs<T>(a[j * n + i]), (int)i);
@@ -187,11 +198,12 @@ __global__ void __launch_bounds__(LU_THREADS)
         a[c * n + j] = a[c * n + p];
         a[c * n + p] = v;
     }
-    T lift = lu_lift(pivot), inverse = (T)1 / (pivot * lift);
+    lu_size<T> lift = lu_lift(lu_abs(pivot));
+    T inverse = (T)1 / (pivot * (T)lift);
 #pragma unroll 4
     for (int64_t i = j + 1 + threadIdx.x; i < n; i += blockDim.x) {
         T v = i == p ? top : a[j * n + i];
-        a[j * n + i] = v * lift * inverse;
+        a[j * n + i] = v * (T)lift * inverse;
     }
 }
 
@@ -262,9 +274,9 @@ template <typename T> void lu_launch_panel(struct device *d, struct lu_at A, int
 
 template int lu_launch_panel_width<float>(int64_t, int);
 template int lu_launch_panel_width<double>(int64_t, int);
-template void lu_launch_panel<float>(struct device *, struct lu_at, int64_t, int);
-template void lu_launch_panel<double>(struct device *, struct lu_at, int64_t, int);
-template void lu_launch_column<float>(struct device *, struct lu_at, int64_t, int64_t, int64_t);
-template void lu_launch_column<double>(struct device *, struct lu_at, int64_t, int64_t, int64_t);
+template int lu_launch_panel_width<cplx<float>>(int64_t, int);
+template int lu_launch_panel_width<cplx<double>>(int64_t, int);
+INSTANTIATE(lu_launch_panel, struct device *, struct lu_at, int64_t, int);
+INSTANTIATE(lu_launch_column, struct device *, struct lu_at, int64_t, int64_t, int64_t);
 
 } // namespace KERNEL_SPACE

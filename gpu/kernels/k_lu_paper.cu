@@ -7,9 +7,9 @@ namespace KERNEL_SPACE
 /* One block: find the pivot of column k and swap it to the diagonal, in this column only. */
 template <typename T> __global__ void lu_paper_pivot(int64_t n, int64_t k, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
 {
-    SHARED(T, high, LU_WARPS);
+    SHARED(lu_size<T>, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
-    T best = 0;
+    lu_size<T> best = 0;
     int at = INT32_MAX;
     for (int64_t i = k + threadIdx.x; i < n; i += LU_BLOCK) lu_larger(best, at, lu_abs<T>(a[k * n + i]), (int)i);
     lu_block_argmax(best, at, high, where);
@@ -69,7 +69,6 @@ template <typename T> void lu_launch_paper(struct device *d, struct lu_at A, int
     if (tiles) LAUNCH(d, dim3(tiles, tiles), dim3(b, b), lu_paper_update<T>)(A.n, k, MATRIX(A));
 }
 
-template void lu_launch_paper<float>(struct device *, struct lu_at, int64_t, int);
-template void lu_launch_paper<double>(struct device *, struct lu_at, int64_t, int);
+INSTANTIATE(lu_launch_paper, struct device *, struct lu_at, int64_t, int);
 
 } // namespace KERNEL_SPACE

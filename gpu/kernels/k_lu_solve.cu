@@ -37,16 +37,16 @@ __global__ void lu_substitute(int64_t n, int64_t first, int w, GPTR(const T) a, 
 /* One block per column finds the largest element of U in the column, and the diagonal element. */
 template <typename T> __global__ void lu_measure(int64_t n, GPTR(const T) a, GPTR(double) out)
 {
-    SHARED(T, high, LU_WARPS);
+    SHARED(lu_size<T>, high, LU_WARPS);
     SHARED(int, where, LU_WARPS);
     int64_t j = blockIdx.x;
-    T best = 0;
+    lu_size<T> best = 0;
     int at = 0;
     for (int64_t i = threadIdx.x; i <= j; i += LU_BLOCK) lu_larger(best, at, lu_abs<T>(a[j * n + i]), 0);
     lu_block_argmax(best, at, high, where);
     if (threadIdx.x != 0) return;
     out[j] = (double)best;
-    out[n + j] = (double)a[j * n + j];
+    out[n + j] = lu_diagonal<T>(a[j * n + j]);
 }
 
 /* ---- the launches ---- */
@@ -77,9 +77,7 @@ template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, d
     (A.n, READ_MATRIX(A), VECTOR("out", ROLE_WORK, out, 2 * A.n, double));
 }
 
-template void lu_launch_solve<float>(struct device *, struct lu_at, void *, void *);
-template void lu_launch_solve<double>(struct device *, struct lu_at, void *, void *);
-template void lu_launch_measure<float>(struct device *, struct lu_at, double *);
-template void lu_launch_measure<double>(struct device *, struct lu_at, double *);
+INSTANTIATE(lu_launch_solve, struct device *, struct lu_at, void *, void *);
+INSTANTIATE(lu_launch_measure, struct device *, struct lu_at, double *);
 
 } // namespace KERNEL_SPACE

@@ -146,13 +146,15 @@ template <typename T> void lu_launch_swap(struct device *d, struct lu_at A, int6
 {
     if (from >= to) return;
     if (w <= WARP) return launch_swap<T, 1>(d, A, j, w, from, to);
-    if (w <= 2 * WARP) return launch_swap<T, 2>(d, A, j, w, from, to);
-    launch_swap<T, LU_WIDEST / WARP>(d, A, j, w, from, to);
+    if constexpr (sizeof(T) > sizeof(double)) /* see lu_widest */
+        launch_swap<T, LU_WIDEST / WARP / 2>(d, A, j, w, from, to);
+    else if (w <= 2 * WARP)
+        launch_swap<T, 2>(d, A, j, w, from, to);
+    else
+        launch_swap<T, LU_WIDEST / WARP>(d, A, j, w, from, to);
 }
 
-template void lu_launch_inner<float>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
-template void lu_launch_inner<double>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
-template void lu_launch_swap<float>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
-template void lu_launch_swap<double>(struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
+INSTANTIATE(lu_launch_inner, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
+INSTANTIATE(lu_launch_swap, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
 
 } // namespace KERNEL_SPACE

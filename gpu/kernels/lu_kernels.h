@@ -8,7 +8,9 @@
 #include "machine/lu_ops.h"
 
 #include <cfloat>
+#include <cmath>
 #include <cstring>
+#include <type_traits>
 
 namespace KERNEL_SPACE
 {
@@ -25,9 +27,30 @@ enum {
     LU_WIDTH = 16, /* maximum number of columns of a panel that one block holds */
 };
 
-template <typename T> __device__ T lu_abs(T v)
+/* The type of |v|. */
+template <typename T> struct lu_magnitude {
+    typedef T type;
+};
+template <typename R> struct lu_magnitude<cplx<R>> {
+    typedef R type;
+};
+template <typename T> using lu_size = typename lu_magnitude<T>::type;
+
+template <typename T> __device__ lu_size<T> lu_abs(T v)
 {
-    return v < 0 ? -v : v;
+    if constexpr (std::is_floating_point_v<T>)
+        return v < 0 ? -v : v;
+    else
+        return hypot(v.re, v.im);
+}
+
+/* What is measured of a diagonal element of U: its value, or its absolute value if it is complex. */
+template <typename T> __device__ double lu_diagonal(T v)
+{
+    if constexpr (std::is_floating_point_v<T>)
+        return (double)v;
+    else
+        return (double)lu_abs(v);
 }
 
 /* The maximum over the lanes of a warp, returned to all lanes. */

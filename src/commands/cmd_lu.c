@@ -56,7 +56,7 @@ static void out_determinant(struct out *o, const struct lu *v)
         snprintf(text, sizeof text, "%s10^%.4f", v->sign < 0 ? "-" : "", v->log10_det);
     else
         snprintf(text, sizeof text, "0");
-    out_str(o, NULL, "determinant", text);
+    out_str(o, NULL, type_is_complex(v->real) ? "|determinant|" : "determinant", text);
 }
 
 static const char *singular_text(const struct lu *v, char *out, size_t size)
@@ -67,7 +67,8 @@ static const char *singular_text(const struct lu *v, char *out, size_t size)
 
 static double gflops(const struct timed *t)
 {
-    return t->us > 0 ? lu_flops(t->sum.n) / t->us * 1e-3 : NAN;
+    double each = type_flops(t->sum.real) / 2; /* a complex operation counts as 4 */
+    return t->us > 0 ? each * lu_flops(t->sum.n) / t->us * 1e-3 : NAN;
 }
 
 static void report(struct session *s, const struct matrix *m, const struct timed *t)
@@ -196,7 +197,9 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
     ok = ok && run_on(s, m, o, reps, t, &n, e);
     for (int i = 0; i < n; i++)
         if (t[i].method->baseline) baseline_us = t[i].us;
-    if (n) out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text, type_name(o.real));
+    if (n)
+        out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text,
+                 type_name(type_of_values(o.real, m->csr.imag != NULL)));
     for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], baseline_us);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));

@@ -2,6 +2,7 @@
    determinant. */
 #include "lu.h"
 #include "base/clock.h"
+#include "formats/format.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -67,7 +68,6 @@ int64_t lu_bytes(int64_t n, enum type real)
 
 static bool check_matrix(const struct csr *A, bool force, struct err *e)
 {
-    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; LU takes real matrices only");
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED, "LU needs a square matrix, but this matrix has %s and %s",
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
@@ -78,62 +78,54 @@ static bool check_matrix(const struct csr *A, bool force, struct err *e)
     return force || csr_finite(A, "factor", e);
 }
 
-static bool check_options(const struct lu_options *o, const struct lu_method *m, struct err *e)
+static bool check_options(const struct lu_options *o, const struct lu_method *m, enum type real, struct err *e)
 {
     if (!lu_runs_on(m, o->dev))
         return fail(e, E_UNSUPPORTED, "%s does not run on %s; it is for %s", m->name, o->dev->name,
                     m->vendor ? "cuda"
                     : m->host ? "cpu"
                               : "cuda and emu");
+    if (m->vendor && type_is_complex(real))
+        return fail(e, E_UNSUPPORTED,
+                    "%s takes real matrices only; lu, lu-paper, lu-serial and lu-openmp take complex "
+                    "matrices",
+                    m->name);
     if (!o->b) return true;
     if (!m->width) return fail(e, E_USAGE, "%s has no b", m->name);
-    if (o->b < 1 || o->b > m->width_most || (o->b & (o->b - 1)))
-        return fail(e, E_USAGE, "%s: b is %d, but it must be a power of two from 1 to %d", m->name, o->b,
-                    m->width_most);
+    int most = m->width_most < lu_widest(real) ? m->width_most : lu_widest(real);
+    if (o->b < 1 || o->b > most || (o->b & (o->b - 1)))
+        return fail(e, E_USAGE, "%s: b is %d, but it must be a power of two from 1 to %d", m->name, o->b, most);
     return true;
 }
 
 /* The dense matrix is stored twice: once on the host, as a copy of A, and once on the device, where it is factored. */
-static bool check_room(int64_t n, const struct lu_options *o, struct err *e)
+static bool check_room(int64_t n, const struct lu_options *o, enum type real, struct err *e)
 {
     char need[32], have[32];
-    int64_t there, total, here = mem_available(), bytes = lu_bytes(n, o->real);
+    int64_t there, total, here = mem_available(), bytes = lu_bytes(n, real);
     bool host_memory = o->dev->kind != DEV_CUDA;
     if (!o->dev->ops->memory(o->dev, &there, &total, e)) return false;
     if (bytes > there)
         return fail(e, E_MEMORY, "%s: a dense %s matrix of %lld rows and its vectors need %s, but only %s is free",
-                    o->dev->name, type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
+                    o->dev->name, type_name(real), (long long)n, show_bytes((double)bytes, need, sizeof need),
                     show_bytes((double)there, have, sizeof have));
     if (host_memory) bytes *= 2;
     if (bytes <= here) return true;
     return fail(e, E_MEMORY, "a dense %s matrix of %lld rows needs %s of the host's memory%s, but only %s is free",
-                type_name(o->real), (long long)n, show_bytes((double)bytes, need, sizeof need),
+                type_name(real), (long long)n, show_bytes((double)bytes, need, sizeof need),
                 host_memory ? " (for the matrix and its factors)" : "", show_bytes((double)here, have, sizeof have));
 }
 
 /* ---- set-up ---- */
-
-static void expand_f64(const struct csr *A, double *to)
-{
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) to[(int64_t)A->col[k] * A->rows + i] = A->val[k];
-}
-
-static void expand_f32(const struct csr *A, float *to)
-{
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) to[(int64_t)A->col[k] * A->rows + i] = (float)A->val[k];
-}
 
 static bool expand(struct lu *v, const struct csr *A, struct err *e)
 {
     v->given = mem_zero(v->n * v->n, type_size(v->real), "a dense matrix", e);
     v->swap = mem_new(v->n, sizeof *v->swap, "the pivots", e);
     if (!v->given || !v->swap) return false;
-    if (v->real == T_F64)
-        expand_f64(A, v->given);
-    else
-        expand_f32(A, v->given);
+    struct array a = {.type = v->real, .n = v->n * v->n, .data = v->given};
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) put_value(&a, (int64_t)A->col[k] * A->rows + i, A, k);
     return true;
 }
 
@@ -152,16 +144,18 @@ static bool take_room(struct lu *v, struct err *e)
 bool lu_begin(struct lu **out, const struct csr *A, const struct lu_options *o, struct err *e)
 {
     const struct lu_method *m = o->method ? o->method : lu_default(o->dev);
-    if (!check_matrix(A, o->force, e) || !check_options(o, m, e) || !check_room(A->rows, o, e)) return false;
+    enum type real = type_of_values(o->real, A->imag != NULL);
+    if (!check_matrix(A, o->force, e) || !check_options(o, m, real, e) || !check_room(A->rows, o, real, e))
+        return false;
     struct lu *v = mem_zero(1, sizeof *v, "a factorisation", e);
     if (!v) return false;
     v->method = m;
     v->dev = o->dev;
-    v->real = o->real;
+    v->real = real;
     v->n = A->rows;
     v->of = A;
     v->watch = o->watch;
-    v->ops = lu_ops_of(o->dev, o->real);
+    v->ops = lu_ops_of(o->dev, real);
     v->singular = v->part = -1;
     v->b = o->b ? o->b : m->width ? m->width(v) : 0;
     v->log10_det = v->growth = v->backward = v->error = v->solve_us = NAN;
@@ -269,21 +263,19 @@ bool lu_sample(struct lu *v, struct err *e)
 
 /* ---- solving ---- */
 
-/* to[n] = b in the new order of the rows, converted to v->real; order[n] is work memory. */
+/* to[n] = b in the new order of the rows, converted to v->real; order: work memory for one value per number of b. */
 static void fill_side(const struct lu *v, const double *b, double *order, void *to)
 {
-    memcpy(order, b, (size_t)v->n * sizeof *order);
-    for (int64_t k = 0; k < v->n; k++) {
-        double held = order[k];
-        order[k] = order[v->swap[k]];
-        order[v->swap[k]] = held;
-    }
-    for (int64_t i = 0; i < v->n; i++) {
-        if (v->real == T_F64)
-            ((double *)to)[i] = order[i];
-        else
-            ((float *)to)[i] = (float)order[i];
-    }
+    int64_t parts = type_parts(v->real);
+    memcpy(order, b, (size_t)(v->n * parts) * sizeof *order);
+    for (int64_t k = 0; k < v->n; k++)
+        for (int64_t p = 0; p < parts; p++) {
+            double held = order[k * parts + p];
+            order[k * parts + p] = order[v->swap[k] * parts + p];
+            order[v->swap[k] * parts + p] = held;
+        }
+    struct array side = array_parts(&(struct array){.type = v->real, .n = v->n, .data = to});
+    for (int64_t i = 0; i < side.n; i++) put_real(&side, i, order[i]);
 }
 
 struct substitution {
@@ -319,14 +311,15 @@ bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
             e, E_NUMERIC,
             "the matrix is singular: column %lld (counted from 0) has no nonzero pivot; A x = b cannot be solved",
             (long long)v->singular);
-    double *order = mem_new(v->n, sizeof *order, "a right-hand side", e);
+    double *order = mem_new(v->n * type_parts(v->real), sizeof *order, "a right-hand side", e);
     void *side = mem_new(v->n, type_size(v->real), "a right-hand side", e);
     bool ok = order && side;
     if (ok) {
         fill_side(v, b, order, side);
         ok = substitute_on_device(v, side, e);
     }
-    for (int64_t i = 0; ok && i < v->n; i++) x[i] = v->real == T_F64 ? ((double *)side)[i] : ((float *)side)[i];
+    struct array parts = array_parts(&(struct array){.type = v->real, .n = v->n, .data = side});
+    for (int64_t i = 0; ok && i < parts.n; i++) x[i] = array_real(&parts, i);
     mem_free(order);
     mem_free(side);
     return ok;
@@ -335,8 +328,8 @@ bool lu_solve(struct lu *v, const double *b, double *x, struct err *e)
 bool lu_get(struct lu *v, double *out, struct err *e)
 {
     struct device *d = v->dev;
-    int64_t count = v->n * v->n;
-    if (v->real == T_F64) return d->ops->get(d, out, v->A, count * 8, e);
+    int64_t count = v->n * v->n * type_parts(v->real);
+    if (type_of_parts(v->real) == T_F64) return d->ops->get(d, out, v->A, count * 8, e);
     float *f = mem_new(count, sizeof *f, "L and U", e);
     bool ok = f && d->ops->get(d, f, v->A, count * 4, e);
     for (int64_t i = 0; ok && i < count; i++) out[i] = f[i];
@@ -349,7 +342,7 @@ bool lu_get(struct lu *v, double *out, struct err *e)
 static double largest_value(const struct csr *A)
 {
     double most = 0;
-    for (int64_t k = 0; k < A->nnz; k++) most = fmax(most, fabs(A->val[k]));
+    for (int64_t k = 0; k < A->nnz; k++) most = fmax(most, csr_abs(A, k));
     return most;
 }
 
@@ -358,7 +351,7 @@ static double norm_inf(const struct csr *A)
     double most = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         double sum = 0;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += fabs(A->val[k]);
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += csr_abs(A, k);
         most = fmax(most, sum);
     }
     return most;
@@ -369,7 +362,7 @@ static void determinant(struct lu *v, const double *diagonal)
     v->sign = 1;
     v->log10_det = 0;
     for (int64_t k = 0; k < v->n; k++) {
-        if (v->swap[k] != k) v->sign = -v->sign;
+        if (v->swap[k] != k && !type_is_complex(v->real)) v->sign = -v->sign;
         if (diagonal[k] < 0) v->sign = -v->sign;
         v->log10_det += log10(fabs(diagonal[k]));
     }
@@ -394,25 +387,34 @@ static bool measure_u(struct lu *v, double *number, struct err *e)
     return true;
 }
 
-/* Use number[0 .. 3n-1] for three vectors: b = A * ones, x, and A x. */
+/* |element i of a vector - (one, 0)|; `parts` numbers are an element */
+static double distance(const double *x, int64_t i, int64_t parts, double one)
+{
+    return parts == 1 ? fabs(x[i] - one) : hypot(x[2 * i] - one, x[2 * i + 1]);
+}
+
+/* Use `number` for three vectors: b = A * ones, x, and A x; then A x becomes A x - b. */
 static bool measure_solve(struct lu *v, double *number, struct err *e)
 {
-    int64_t n = v->n;
+    int64_t parts = type_parts(v->real), n = v->n * parts;
     double *b = number, *x = number + n, *product = number + 2 * n, residual = 0, b_most = 0, x_most = 0, error = 0;
     v->backward = v->error = v->solve_us = NAN;
     if (v->singular >= 0) return true;
-    for (int64_t i = 0; i < n; i++) x[i] = 1;
+    for (int64_t i = 0; i < n; i++) x[i] = i % parts == 0;
     reference_spmv(v->of, 1, x, 0, b, T_F64, NULL);
     if (!lu_solve(v, b, x, e)) return false;
     reference_spmv(v->of, 1, x, 0, product, T_F64, NULL);
     if (!loop_tick("the error of LU", 0, 0, e)) return false;
     bool all_finite = true; /* needed because fmax ignores a NaN */
     for (int64_t i = 0; i < n; i++) {
-        residual = fmax(residual, fabs(b[i] - product[i]));
-        b_most = fmax(b_most, fabs(b[i]));
-        x_most = fmax(x_most, fabs(x[i]));
-        error = fmax(error, fabs(x[i] - 1));
         all_finite = all_finite && isfinite(x[i]) && isfinite(product[i]);
+        product[i] = b[i] - product[i];
+    }
+    for (int64_t i = 0; i < v->n; i++) {
+        residual = fmax(residual, distance(product, i, parts, 0));
+        b_most = fmax(b_most, distance(b, i, parts, 0));
+        x_most = fmax(x_most, distance(x, i, parts, 0));
+        error = fmax(error, distance(x, i, parts, 1));
     }
     double scale = norm_inf(v->of) * x_most + b_most;
     v->backward = all_finite ? residual / scale : NAN;
@@ -422,7 +424,7 @@ static bool measure_solve(struct lu *v, double *number, struct err *e)
 
 bool lu_measure(struct lu *v, struct err *e)
 {
-    double *number = mem_new(3 * v->n, sizeof *number, "what is measured of LU", e);
+    double *number = mem_new(3 * v->n * type_parts(v->real), sizeof *number, "what is measured of LU", e);
     bool ok = number && measure_u(v, number, e) && measure_solve(v, number, e);
     mem_free(number);
     return ok;

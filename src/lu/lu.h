@@ -20,8 +20,8 @@ extern "C" {
 enum lu_part { LU_PANEL, LU_INNER, LU_SWAP, LU_GEMM, LU_PARTS };
 extern const char *const lu_part_name[LU_PARTS];
 
-/* A factorisation. Matrices are n x n values of type v->real, stored column by column: element (i, j) is a[j * n +
-   i]. */
+/* A factorisation. Matrices are n x n values of type v->real (pairs if A is complex), stored column by column: element
+   (i, j) is a[j * n + i]. */
 struct lu_method;
 struct lu {
     const struct lu_method *method;
@@ -48,7 +48,7 @@ struct lu {
     int64_t singular; /* the first column (from 0) without a nonzero pivot, or -1 */
     int *swap;        /* on the host, n items: copy of piv */
     /* after lu_measure */
-    int sign;         /* sign of the determinant: -1, 0, 1 */
+    int sign;         /* sign of the determinant: -1, 0, 1; if A is complex, 0 or 1 */
     double log10_det; /* log10 |det A|; -inf if the determinant is 0 */
     double growth;    /* max |U| / max |A| */
     double backward;  /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms, in double, with b = A * ones */
@@ -92,7 +92,7 @@ struct lu_options {
     bool force; /* accept NaN and inf */
     struct watch *watch;
 };
-/* Check A (square, real, no NaN or inf, not empty), the options and the free memory, and expand A on the host. A must
+/* Check A (square, no NaN or inf, not empty), the options and the free memory, and expand A on the host. A must
    outlive v. Fails with E_UNSUPPORTED, E_NUMERIC, E_USAGE or E_MEMORY. */
 bool lu_begin(struct lu **v, const struct csr *A, const struct lu_options *o, struct err *e);
 /* Copy A to the device and factor it; may be called again. A singular matrix is not an error: see v->singular. */
@@ -103,12 +103,13 @@ bool lu_factor(struct lu *v, struct err *e);
 bool lu_time(struct lu *v, int reps, double *us, double *spread, struct err *e);
 /* Factor once and time each part, in v->part_us; the waits for the device make this slower than lu_factor. */
 bool lu_sample(struct lu *v, struct err *e);
-/* x = A^-1 b by forward and back substitution on v->dev; `b` and `x` are n doubles on the host; they may be the same
-   array. Call lu_solve after lu_factor. Fails with E_NUMERIC, naming the column, if the matrix is singular. */
+/* x = A^-1 b by forward and back substitution on v->dev; `b` and `x` are n doubles (n pairs if A is complex) on the
+   host; they may be the same array. Call lu_solve after lu_factor. Fails with E_NUMERIC, naming the column, if the
+   matrix is singular. */
 bool lu_solve(struct lu *v, const double *b, double *x, struct err *e);
 /* Fill in sign, log10_det, growth, backward, error, solve_us. */
 bool lu_measure(struct lu *v, struct err *e);
-/* Copy L and U to n * n doubles on the host, column by column, arranged as in v->A. */
+/* Copy L and U to n * n doubles (pairs if A is complex) on the host, column by column, arranged as in v->A. */
 bool lu_get(struct lu *v, double *out, struct err *e);
 void lu_free(struct lu *v);
 /* Bytes of a dense matrix and its vectors, to be compared with the free memory before anything is allocated. */

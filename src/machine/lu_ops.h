@@ -45,22 +45,30 @@ struct lu_ops {
        the columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* Apply the swaps of columns j .. j+w-1 to columns [from, to), which are either all to the left or all to the
-       right of the panel. If these columns are to the right, also compute rows j .. j+w-1 of U. w <= LU_WIDEST. */
+       right of the panel. If these columns are to the right, also compute rows j .. j+w-1 of U. w <= lu_widest. */
     void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* Our own kernel for the trailing update: subtract L U from columns [from, to) below row j+w-1. */
     void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     /* all devices: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work
        memory for n values */
     void (*solve)(struct device *d, struct lu_at A, void *b, void *room);
-    /* all devices: out[j] = max |U(:, j)|, out[n + j] = U(j, j) */
+    /* all devices: out[j] = max |U(:, j)|, out[n + j] = U(j, j), or |U(j, j)| if A is complex */
     void (*measure)(struct device *d, struct lu_at A, double *out);
 };
-const struct lu_ops *lu_ops_of(const struct device *d, enum type real);
+/* type: T_F32, T_F64, T_C32 or T_C64 */
+const struct lu_ops *lu_ops_of(const struct device *d, enum type type);
+const struct lu_ops *lu_ops_of_real(const struct device *d, enum type real); /* T_F32 or T_F64 */
+/* The maximum number of columns of a panel: LU_WIDEST, or half of that in complex fp64, because the columns must fit in
+   the shared memory of a block. */
+static inline int lu_widest(enum type type)
+{
+    return type == T_C64 ? LU_WIDEST / 2 : LU_WIDEST;
+}
 
 /* NVIDIA's libraries (gpu/cuda/vendor_lu.cu). In a build without CUDA, every function fails. */
 struct lu_vendor {
     /* The trailing update by cuBLAS. If the library cannot be opened, this call and all later calls return false: use
-       lu_ops.gemm instead. */
+       lu_ops.gemm instead. Complex matrices: always false. */
     bool (*gemm)(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
     const char *(*blas_version)(void); /* version of cuBLAS; NULL: not opened */
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);

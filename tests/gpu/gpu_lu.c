@@ -30,10 +30,17 @@ static void small_sizes(const char *name, enum type real)
     lu_check_sizes(name, real, sizes, COUNT(sizes));
 }
 
+static void complex_sizes(const char *name, enum type real)
+{
+    static const int64_t sizes[] = {1, 2, 3, 31, 33, 64, 100, 257};
+    lu_check_complex(name, real, sizes, COUNT(sizes));
+}
+
 static void test_sizes(void **state)
 {
     (void)state;
     both(small_sizes);
+    both(complex_sizes);
 }
 
 static void test_exact(void **state)

@@ -10,6 +10,7 @@
 #include "matrix/random.h"
 #include "matrix/reference.h"
 
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>
@@ -136,6 +137,70 @@ void lu_check_factors(struct lu *v)
         }
     free(row);
     free(lu);
+}
+
+/* ---- complex matrices ---- */
+
+static struct csr dense_complex(int64_t n)
+{
+    struct csr A;
+    uint64_t seed = (uint64_t)n;
+    assert_true(csr_new(&A, n, n, n * n, true, NULL));
+    for (int64_t k = 0; k < n * n; k++) {
+        A.rowptr[k / n + 1] = (int)(k + 1);
+        A.col[k] = (int)(k % n);
+        A.val[k] = random_unit(&seed);
+        A.imag[k] = random_unit(&seed);
+    }
+    return A;
+}
+
+/* P A must be L U, and no element of L may be larger than 1. */
+static void check_complex_factors(struct lu *v)
+{
+    int64_t n = v->n;
+    double eps = v->real == T_C64 ? DBL_EPSILON : (double)FLT_EPSILON;
+    double complex *lu = malloc((size_t)(n * n) * sizeof *lu);
+    int *row = malloc((size_t)n * sizeof *row);
+    assert_true(lu_get(v, (double *)lu, NULL));
+    order_of(v, row);
+    for (int64_t j = 0; j < n; j++)
+        for (int64_t i = 0; i < n; i++) {
+            double complex sum = i <= j ? lu[j * n + i] : 0;
+            double size = cabs(sum) + 1;
+            for (int64_t k = 0; k < i && k <= j; k++) {
+                sum += lu[k * n + i] * lu[j * n + k];
+                size += cabs(lu[k * n + i] * lu[j * n + k]);
+            }
+            int64_t at = row[i] * n + j;
+            double off = cabs(sum - CMPLX(v->of->val[at], v->of->imag[at]));
+            if (!(off <= 3 * (double)(n + 3) * eps * size))
+                fail_msg("%s on %s, n = %lld, %s: L U is off by %g in row %lld, column %lld", v->method->name,
+                         v->dev->name, (long long)n, type_name(v->real), off, (long long)i, (long long)j);
+            if (i > j) assert_true(cabs(lu[j * n + i]) <= 1 + 8 * eps);
+        }
+    free(row);
+    free(lu);
+}
+
+void lu_check_complex(const char *device, enum type real, const int64_t *sizes, int count)
+{
+    struct err e = {0};
+    struct device *d = device_open(device, &e);
+    assert_non_null(d);
+    for (int s = 0; s < count; s++) {
+        struct csr A = dense_complex(sizes[s]);
+        for (int i = 0; lu_methods[i]; i++) {
+            if (lu_methods[i]->vendor || !lu_runs_on(lu_methods[i], d)) continue;
+            struct lu *v = lu_done(&A, lu_methods[i], d, real);
+            assert_int_equal(v->singular, -1);
+            check_complex_factors(v);
+            if (!lu_measure(v, &e)) fail_msg("%s", e.text);
+            assert_true(v->backward < (real == T_F64 ? 1e-14 : 1e-5) && v->growth >= 0.5);
+            lu_free(v);
+        }
+        csr_free(&A);
+    }
 }
 
 typedef void method_check(const struct lu_method *m, struct device *d, enum type real);

@@ -22,6 +22,8 @@ struct lu *lu_done(const struct csr *A, const struct lu_method *m, struct device
 /* Check that P A = L U element by element, to within n eps |L| |U|, that |L| <= 1, and that P is a permutation. */
 void lu_check_factors(struct lu *v);
 
+/* Factor random complex matrices by every method of ours on the device: P A = L U, and x. */
+void lu_check_complex(const char *device, enum type real, const int64_t *sizes, int count);
 /* Checks of every method that runs on the device: */
 void lu_check_sizes(const char *device, enum type real, const int64_t *sizes, int count);
 void lu_check_exact(const char *device, enum type real);

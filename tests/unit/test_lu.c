@@ -31,6 +31,26 @@ static void test_sizes(void **state)
     everywhere(all_sizes);
 }
 
+static void complex_sizes(const char *device, enum type real)
+{
+    static const int64_t few[] = {1, 2, 33, 70};
+    lu_check_complex(device, real, few, COUNT(few));
+}
+
+static void test_complex(void **state)
+{
+    (void)state;
+    struct talk t;
+    everywhere(complex_sizes);
+    lu_hook = (struct lu_hook){16, 32, 40, 0}; /* several panels, and columns one by one above 40 rows */
+    complex_sizes("emu", T_F64);
+    lu_hook = (struct lu_hook){0};
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/complex.mtx"));
+    talk_says(&t, "lu on cpu", "complex fp64");
+    talk_close(&t);
+}
+
 static void test_exact(void **state)
 {
     (void)state;
@@ -553,6 +573,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes),
+        cmocka_unit_test(test_complex),
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_singular),
         cmocka_unit_test(test_growth),
