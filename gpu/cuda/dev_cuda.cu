@@ -204,13 +204,16 @@ static bool copy(struct device *d, void *to, const void *from, int64_t bytes, cu
     return true;
 }
 
-/* Copy large arrays through page-locked buffers, and add the copy to the total of its direction. */
+static bool gpu_sync(struct device *d, struct err *e);
+
+/* Copy large arrays through page-locked buffers, and add the copy to the total of its direction. The sync reports
+   errors of earlier launches, which the allocation of the buffers would discard. */
 static bool copy_and_count(struct device *d, void *to, const void *from, int64_t bytes, bool back, struct err *e)
 {
     struct staging *s = &gpu_of(d)->staging;
     struct copied *total = back ? &d->got : &d->put;
+    if (!ready(d, e) || (bytes >= STAGED_FROM && !gpu_sync(d, e))) return false;
     double start = now_us();
-    if (!ready(d, e)) return false;
     bool ok = staging_takes(s, d, &cuda_transfer, bytes)
                   ? staging_copy(s, d, &cuda_transfer, to, from, bytes, back, e)
                   : copy(d, to, from, bytes, back ? cudaMemcpyDeviceToHost : cudaMemcpyHostToDevice, e);
