@@ -2,12 +2,14 @@
 #include "paper_times.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/symmetrize.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "base/clock.h"
 #include "formats/format.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "matrix/random.h"
 #include "session/session.h"
 #include "session/session_solve.h"
@@ -24,7 +26,7 @@ enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30, TIMES = 3 };
 static struct paper_times no_times(void)
 {
     struct paper_time none = {.us = NAN, .spread = NAN};
-    return (struct paper_times){none, none, none, none, none};
+    return (struct paper_times){none, none, none, none, none, none};
 }
 
 /* The median of n times. */
@@ -229,4 +231,38 @@ bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum t
     } while (reps != 1 && n < TIMES);
     out->pack = time_of(n, us, device_open("cpu", e));
     return true;
+}
+
+/* ---- symmetrization ---- */
+
+static bool run_sym(void *ctx, struct err *e)
+{
+    return sym_run(ctx, e);
+}
+
+/* The first run is not timed, because a GPU loads its kernels in it. */
+static bool time_sym(struct sym *v, int n, double *us, struct err *e)
+{
+    struct device *d = v->o.dev;
+    return sym_run(v, e) && d->ops->sync(d, e) && d->ops->time(d, run_sym, v, n, us, e);
+}
+
+bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                        struct paper_times *out, struct err *e)
+{
+    struct sym_options o = {.method = sym_find(of), .dev = d, .whole = true, .watch = &s->watch};
+    struct sym *v;
+    double us[TIMES];
+    int n = reps == 1 ? 1 : TIMES;
+    (void)real;
+    *out = no_times();
+    if (!o.method) return fail(e, E_INPUT, "`%s` is not a method of symmetrization", of);
+    if (d->kind == DEV_EMU) o.dev = device_open("cpu", e);
+    if (!o.dev || !sym_begin(&v, &m->csr, &o, e)) return false;
+    bool gave = screen_lock_give();
+    bool ok = time_sym(v, n, us, e);
+    screen_lock_back(gave);
+    sym_free(v);
+    if (ok) out->sym = time_of(n, us, o.dev);
+    return ok;
 }

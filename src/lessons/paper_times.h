@@ -1,4 +1,5 @@
-/* Times of solvers, of dense LU and of packing, for the tables that compare our numbers with the numbers in papers. */
+/* Times of solvers, of dense LU, of packing and of symmetrization, for the tables that compare our numbers with the
+ * numbers in papers. */
 #ifndef PAPER_TIMES_H
 #define PAPER_TIMES_H
 
@@ -24,6 +25,7 @@ struct paper_times {
     struct paper_time factor; /* a factorisation */
     struct paper_time solve;  /* a factorisation and the substitution */
     struct paper_time pack;   /* packing on the host */
+    struct paper_time sym;    /* a symmetrization, without copies to and from the device */
 };
 /* Time the solver that `of` describes, for example "jacobi", "gmres 30", "gmres 30 sums host" or
    "jacobi form matrix". Device and host do the
@@ -40,5 +42,9 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
 /* Time the packing of m in the format `of`, or in the format of the kernel `of`, with the default parameters. */
 bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
                    struct paper_times *out, struct err *e);
+/* Time the symmetrization by the method `of`, sym or sym-paper, in the mode union, even if m is symmetric already. The
+   emulator has no clock: in its place, the method is timed on cpu. */
+bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                        struct paper_times *out, struct err *e);
 
 #endif

@@ -48,7 +48,7 @@ struct about {
     const struct taken *t;
 };
 
-enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, COUNTS, SOLVER, FACTOR, PACKING };
+enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, COUNTS, SOLVER, FACTOR, PACKING, SYMMETRIZING };
 
 struct quantity {
     const char *name, *fmt;
@@ -219,6 +219,11 @@ static struct paper_value packing_ms(const struct about *x)
     return timed(&x->t->times.pack, 1e-3);
 }
 
+static struct paper_value symmetrize_ms(const struct about *x)
+{
+    return timed(&x->t->times.sym, 1e-3);
+}
+
 static const struct quantity quantities[] = {
     {"rows", "%.0f", MATRIX, count_rows},
     {"nonzeros", "%.0f", MATRIX, count_nonzeros},
@@ -227,6 +232,7 @@ static const struct quantity quantities[] = {
     {"padding", "%.0f", FORMAT, count_padding},
     {"padding/nonzero", "%.2f", FORMAT, padding_per_nonzero},
     {"packing ms", "%.3f", PACKING, packing_ms},
+    {"symmetrize ms", "%.3f", SYMMETRIZING, symmetrize_ms},
     {"operands", "%.0f", DIAGONALS, count_operands},
     {"variance", "%.1f", DIAGONALS, operand_variance},
     {"us", "%.2f", KERNEL, product_us},
@@ -420,7 +426,10 @@ static bool find_format(struct session *s, const struct papers *p, const char *n
 static bool find_inputs(struct session *s, struct papers *p, const char *name, const struct quantity *q,
                         struct about *x, struct err *e)
 {
-    static const measure measures[] = {[SOLVER] = paper_solver, [FACTOR] = paper_factor, [PACKING] = paper_packing};
+    static const measure measures[] = {[SOLVER] = paper_solver,
+                                       [FACTOR] = paper_factor,
+                                       [PACKING] = paper_packing,
+                                       [SYMMETRIZING] = paper_symmetrizing};
     const struct kernel *k;
     switch (q->needs) {
     case MATRIX:
@@ -436,6 +445,7 @@ static bool find_inputs(struct session *s, struct papers *p, const char *name, c
         if (!format_called(name, e)) return false; /* fall through */
     case SOLVER:
     case FACTOR:
+    case SYMMETRIZING:
         break;
     }
     return (x->t = times_of(s, p, x->m, name, measures[q->needs], e)) != NULL;

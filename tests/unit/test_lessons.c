@@ -170,7 +170,7 @@ static void drawings_are_narrow(void **state)
 static void solver_lessons_run_on_the_emulator(void **state)
 {
     static const char *const names[] = {"lu-tables", "reductions", "side-by-side", "thesis-4-3", "thesis-solvers",
-                                        "transfer",  "microscope", "coalescing",   "lu-steps"};
+                                        "transfer",  "microscope", "coalescing",   "lu-steps",   "symmetrize"};
     (void)state;
     for (int i = 0; i < COUNT(names); i++) {
         char path[64];
@@ -342,6 +342,35 @@ static void rows_never_name_another_kernel(void **state)
         }
         shut(&t);
     }
+}
+
+/* Both methods of symmetrization are timed, on cpu if the device is the emulator, which has no clock. */
+static void symmetrizations_are_timed(void **state)
+{
+    static const char text[] =
+        "> gen random 300 4 as P\n| matrix | of | what | p |\n| P | sym-paper | symmetrize ms | - |\n"
+        "| P | sym | symmetrize ms | - |\n| P | sym-paper / sym | symmetrize ms | - |\n";
+    static const char *const devices[] = {"cpu", "emu"};
+    char line[160];
+    (void)state;
+    write_file("lesson.txt", text, strlen(text));
+    for (int d = 0; d < COUNT(devices); d++) {
+        struct talk t;
+        open_on_cpu(&t, OUT_JSON);
+        snprintf(line, sizeof line, "device %s; lesson %s reps 5", devices[d], path_of("lesson.txt"));
+        assert_true(talk_line(&t, line));
+        int n = 0;
+        for (const char *at = t.out; (at = strstr(at, "\"how\":\"measured\",\"device\":\"cpu\"")); at++) n++;
+        assert_int_equal(n, 3);
+        shut(&t);
+    }
+    struct talk t;
+    static const char wrong[] = "> gen random 30 4 as P\n| matrix | of | what | p |\n| P | csr | symmetrize ms | - |\n";
+    write_file("lesson.txt", wrong, strlen(wrong));
+    open_on_cpu(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "lesson %s", path_of("lesson.txt"));
+    talk_refuses(&t, line, "`csr` is not a method of symmetrization");
+    shut(&t);
 }
 
 /* How a number was found, and its spread. */
@@ -1312,6 +1341,7 @@ int main(void)
         cmocka_unit_test(drawings_are_narrow),
         cmocka_unit_test(solver_lessons_run_on_the_emulator),
         cmocka_unit_test(rows_never_name_another_kernel),
+        cmocka_unit_test(symmetrizations_are_timed),
         cmocka_unit_test(rows_say_where_they_come_from),
         cmocka_unit_test(text_follows_from_a_table),
         cmocka_unit_test(the_first_condition_that_holds_is_shown),
