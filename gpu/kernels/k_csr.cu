@@ -126,7 +126,7 @@ KERNEL_ENTRY(csr_vector) = {
               "    lane    0  1          lane    0  1  2     and 29 lanes have nothing to do\n"
               "The lanes read neighbouring elements: a full step reads 8 sectors of fp64 values and 4 of columns.\n"
               "Then five shuffle steps add the 32 sums, and lane 0 writes y: 4 or 8 bytes of a 32-byte sector.\n"
-              "Rows of 100 entries and more keep the lanes busy. Rows of 5 entries leave 27 of 32 lanes idle and\n"
+              "Rows of 100 or more entries keep the lanes busy. Rows of 5 entries leave 27 of 32 lanes idle and\n"
               "still need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it\n"
               "needs. A single very long row keeps one warp busy after the rest of the device has finished: use\n"
               "csr-merge.\n"

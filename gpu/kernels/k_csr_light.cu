@@ -198,7 +198,7 @@ KERNEL_ENTRY(csr_light_warp) = {
 
 KERNEL_ENTRY(csr_light_vector_texture) = {
     .name = "csr-light-vector-texture",
-    .about = "csr-light-vector with x read through a texture, as its authors had it: shows the effect of textures",
+    .about = "csr-light-vector with x read through a texture, as in the authors' program: shows the effect of textures",
     .format = &format_csr,
     .source = "NOTES (LightSpMV, vector level)",
     .work = "one row at a time per 2 to 32 threads, taken by atomicAdd; x through a texture",
@@ -223,7 +223,7 @@ KERNEL_ENTRY(csr_light_vector_texture) = {
 
 KERNEL_ENTRY(csr_light_warp_texture) = {
     .name = "csr-light-warp-texture",
-    .about = "csr-light-warp with x read through a texture, as its authors had it: shows the effect of textures",
+    .about = "csr-light-warp with x read through a texture, as in the authors' program: shows the effect of textures",
     .format = &format_csr,
     .source = "NOTES (LightSpMV, warp level)",
     .work = "32/T rows at a time per warp, one per T = 2 to 32 threads; x through a texture",

@@ -110,8 +110,8 @@ static inline bool texture_new(const struct device *d, struct bound *b, int64_t 
 }
 
 /* The texture over p[0..n-1] that the launch's kernel keeps with the matrix; made at the first call for p. NULL: it
-   cannot be made. Vectors of a solver change from launch to launch, so a matrix may have several textures, and a graph
-   that was recorded from launches holds their handles: none is released before textures_free. */
+   cannot be made. A solver passes different vectors from launch to launch, so a matrix may have several textures. A
+   graph that was recorded from launches holds their handles, so no texture is released before textures_free. */
 static inline const struct bound *texture_bind(const struct launch *L, const void *p, int64_t n, struct err *e)
 {
     static const struct bound none = {};

@@ -25,7 +25,7 @@ struct array {
 
 size_t type_size(enum type t);
 const char *type_name(enum type t); /* "int32", "fp64", "complex fp64", ... */
-/* The type of values in a precision (T_F32 or T_F64; T_C32 and T_C64 state the same precisions). */
+/* The type of values in a precision (T_F32 or T_F64; T_C32 and T_C64 mean the same as T_F32 and T_F64). */
 enum type type_of_values(enum type precision, bool complex_values);
 bool type_is_complex(enum type t);
 enum type type_of_parts(enum type t); /* T_F64 for T_C64; t itself if t is not complex */

@@ -94,8 +94,8 @@ struct device *device_default(void);     /* cuda:0 if there is a GPU, else cpu; 
 int device_count(enum device_kind kind); /* starts only the part of CUDA that counts devices */
 void devices_close(void);
 bool device_ceilings(struct device *d, struct watch *w, struct err *e);
-/* Make room for n doubles in d->sums, which stay allocated until device_sums_give was called as often as
-   device_sums_take succeeded. device_sums_grow makes more room for a user of d->sums. */
+/* Make room for n doubles in d->sums, which stay allocated until device_sums_give has been called as often as
+   device_sums_take has succeeded. device_sums_grow makes more room for a user of d->sums. */
 bool device_sums_take(struct device *d, int64_t n, struct err *e);
 bool device_sums_grow(struct device *d, int64_t n, struct err *e);
 void device_sums_give(struct device *d);

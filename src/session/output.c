@@ -33,7 +33,7 @@ struct out {
     bool printed;                            /* this command printed a row or an error */
     FILE *rows, *text;                       /* files that receive copies of the output, or NULL */
     int progress;                            /* columns of the progress line now on the terminal */
-    void (*show_progress)(const char *text); /* NULL: progress is a line of messages */
+    void (*show_progress)(const char *text); /* NULL: progress is a line written to `messages` */
     void (*clear_progress)(void);
     struct err err; /* the first failure while printing, returned by out_end */
 };

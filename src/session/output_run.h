@@ -21,9 +21,9 @@ double padded_gflops_less_rows(const struct run *r);
 void out_measures(struct out *o, const struct measures *m);
 /* Print operands, pieces, variance and padding as columns of a text table. */
 void out_measures_text(struct out *o, const struct measures *m);
-/* Print text tables below the table of n runs: one of the diagonal formats, and one of the kernels that prepare data on
-   the device, if there are any. */
+/* Print a text table of the runs with diagonal formats below the table of n runs, if there are any. */
 void out_diagonals(struct out *o, const struct run *r, int n);
+/* The same for the runs whose kernels prepare data on the device. */
 void out_prepared(struct out *o, const struct run *r, int n);
 /* Print a text table of the matrices that were copied to a device with memory of its own, if there are any. */
 void out_copied(struct out *o, const struct run *r, int n);

@@ -102,7 +102,7 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (!known) explain_model(s->out, g);
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
-        out_text(s->out, "Blocks were sampled, with the block of the longest row: about %d lane accesses were watched.",
+        out_text(s->out, "Only a sample of the blocks was watched: about %d lane accesses, with the longest row.",
                  +MODELED_ACCESSES);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;

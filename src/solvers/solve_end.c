@@ -113,7 +113,8 @@ static bool fetch_x(struct solve *v, struct err *e)
 }
 
 /* If a solve is stopped and its matrix has more than SOON_NNZ nonzeros, the true residual is computed without
-   compensated sums, so that the prompt returns soon. If that takes longer than SOON_US, it stays unknown. */
+   compensated sums, so that the prompt returns soon. If the computation takes longer than SOON_US, the true residual
+   stays unknown. */
 enum { SOON_NNZ = 1 << 21, SOON_US = 12000 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */

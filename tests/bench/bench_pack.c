@@ -38,7 +38,7 @@ struct base {
     double put_us, spmv_us;
 };
 
-/* The default kernel for the format of M; NaN if there is no such kernel or it fails. */
+/* The time of one SpMV with the default kernel for the format of M; NaN if there is no such kernel or if it fails. */
 static double spmv_us(const struct csr *A, const struct mat *M)
 {
     struct run r;

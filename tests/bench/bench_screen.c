@@ -238,8 +238,8 @@ static void bench_keys_in_solve(const char *which)
 }
 
 /* Keys in the spy pane while these commands run on 10^7 nonzeros. `to_spy` returns to that pane from the pane that
-   shows the work. The keys open and close the help screen, because only its frames contain its text: frames that only
-   show progress are not mistaken for them. The program is restarted for each command. */
+   shows the work. The keys open and close the help screen: the text of the help distinguishes the frames that
+   answer a key from the frames that only show progress. The program is restarted for each command. */
 static const struct {
     const char *command, *to_spy;
 } long_commands[] = {

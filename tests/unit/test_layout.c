@@ -86,7 +86,7 @@ static void every_slot_is_listed(void **state)
     talk_close(&t);
 }
 
-/* A range beyond the end of a shorter array lists the slots that this array has. */
+/* If a range runs past the end of an array, only the slots that exist are listed. */
 static void a_range_is_listed(void **state)
 {
     struct talk t;

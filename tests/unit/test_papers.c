@@ -124,7 +124,7 @@ static struct csr segments92(void)
     return ragged(n, length);
 }
 
-/* 66 pieces of VAB: two pieces of row 0, and one piece of every other row. */
+/* 66 pieces of VAB: row 0 has two pieces, and each of the other 64 rows has one. */
 static struct csr pieces65(void)
 {
     int length[65];

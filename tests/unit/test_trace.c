@@ -507,7 +507,7 @@ static void rows_go_to_their_warp(void **state)
     struct screen x;
     (void)state;
     screen_open(&x, "gen poisson2d 30; trace csr-scalar");
-    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if all warps have equally many rows");
+    check_says(&x, "/574\n", "row 574: block 4 warp 1 (17w), if every warp has the same number of rows");
     press(&x, "17w");
     press(&x, "/574\n");
     assert_string_equal(x.st->message, "");

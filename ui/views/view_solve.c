@@ -70,7 +70,8 @@ static void draw_about(struct canvas *c, const struct solve *v)
     char text[200];
     snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
              v->matrix.kernel ? v->matrix.kernel->format->name : "", v->matrix.kernel ? ", " : "",
-             v->matrix.kernel ? v->matrix.kernel->name : "", type_name(type_of_values(v->real, v->matrix.csr->imag != NULL)));
+             v->matrix.kernel ? v->matrix.kernel->name : "",
+             type_name(type_of_values(v->real, v->matrix.csr->imag != NULL)));
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 
@@ -167,7 +168,7 @@ static bool claims(const struct session *s, int k)
 
 const struct view view_solve = {
     .name = "solve",
-    .about = "the residual of a solve by iteration, its rate, where its time goes, and its Ritz values",
+    .about = "a solve: its residual per iteration, the rate of convergence, where the time goes, and Ritz values",
     .keys = all_keys,
     .any = true,
     .state_size = sizeof(struct solve_state),

@@ -24,7 +24,7 @@ double solve_left(const struct solve *v);
 /* The Ritz values of smallest and of largest modulus, from the latest copy of the Hessenberg matrix of gmres. */
 struct spectrum {
     int64_t iterations, columns;
-    double residual; /* the residual after `iterations` iterations, which differs between solves */
+    double residual; /* the residual after `iterations` iterations; tells whether the spectrum belongs to a solve */
     double at_us;
     double re[2], im[2], condition;
 };

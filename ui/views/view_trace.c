@@ -201,9 +201,10 @@ static void say_absent(const struct tracing *v, struct view_state *st, int64_t r
     }
     if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
     if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size, "row %lld: block %lld warp %lld (%lld%c), if all warps have equally many rows",
-                 (long long)row, (long long)(there / v->t.warps), (long long)(there % v->t.warps),
-                 (long long)llabs(there - here), there > here ? 'w' : 'W');
+        snprintf(st->message, size,
+                 "row %lld: block %lld warp %lld (%lld%c), if every warp has the same number of rows", (long long)row,
+                 (long long)(there / v->t.warps), (long long)(there % v->t.warps), (long long)llabs(there - here),
+                 there > here ? 'w' : 'W');
     else
         snprintf(st->message, size, "row %lld is not in this warp; ]/[ block, w/W warp", (long long)row);
 }
