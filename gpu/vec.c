@@ -12,18 +12,18 @@
     {                                      \
         &cuda_##id##_f32, &cuda_##id##_f64 \
     }
-#define ON_CUDA_PAIRS                      \
-    {                                      \
-        &cuda_vec_lu_c32, &cuda_vec_lu_c64 \
+#define ON_CUDA_PAIRS(id)                                                      \
+    {                                                                          \
+        &cuda_##id##_f32, &cuda_##id##_f64, &cuda_##id##_c32, &cuda_##id##_c64 \
     }
 #else
 #define ON_CUDA(ops, id) \
     {                    \
         NULL, NULL       \
     }
-#define ON_CUDA_PAIRS \
-    {                 \
-        NULL, NULL    \
+#define ON_CUDA_PAIRS(id)      \
+    {                          \
+        NULL, NULL, NULL, NULL \
     }
 #endif
 
@@ -41,32 +41,33 @@
         return tables[d->kind][real == T_F64];                                              \
     }
 
+/* The same for operations that also exist for pairs: of T_F32, T_F64, T_C32, T_C64. */
+#define PAIR_TABLES(ops, of, id)                                                                \
+    extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64;     \
+    extern const struct ops cpu_##id##_c32, cpu_##id##_c64, emu_##id##_c32, emu_##id##_c64;     \
+    extern const struct ops cuda_##id##_f32, cuda_##id##_f64, cuda_##id##_c32, cuda_##id##_c64; \
+    const struct ops *ops##_##of(const struct device *d, enum type type)                        \
+    {                                                                                           \
+        static const struct ops *const tables[][4] = {                                          \
+            [DEV_CPU] = {&cpu_##id##_f32, &cpu_##id##_f64, &cpu_##id##_c32, &cpu_##id##_c64},   \
+            [DEV_EMU] = {&emu_##id##_f32, &emu_##id##_f64, &emu_##id##_c32, &emu_##id##_c64},   \
+            [DEV_CUDA] = ON_CUDA_PAIRS(id),                                                     \
+        };                                                                                      \
+        return tables[d->kind][type - T_F32];                                                   \
+    }
+
 TABLES(vec_ops, of, vec)
 TABLES(cg_ops, of, vec_cg)
-TABLES(bicg_ops, of, vec_bicg)
+PAIR_TABLES(bicg_ops, of, vec_bicg)
 TABLES(gmres_ops, of, vec_gmres)
 TABLES(sweep_ops, of, vec_sweep)
 TABLES(pre_ops, of, vec_pre)
-
-/* Dense LU also takes complex matrices: pairs in fp32 or fp64. */
-extern const struct lu_ops cpu_vec_lu_c32, cpu_vec_lu_c64, emu_vec_lu_c32, emu_vec_lu_c64;
-extern const struct lu_ops cuda_vec_lu_c32, cuda_vec_lu_c64;
-TABLES(lu_ops, of_real, vec_lu)
-
-const struct lu_ops *lu_ops_of(const struct device *d, enum type type)
-{
-    static const struct lu_ops *const pairs[][2] = {
-        [DEV_CPU] = {&cpu_vec_lu_c32, &cpu_vec_lu_c64},
-        [DEV_EMU] = {&emu_vec_lu_c32, &emu_vec_lu_c64},
-        [DEV_CUDA] = ON_CUDA_PAIRS,
-    };
-    return type_is_complex(type) ? pairs[d->kind][type == T_C64] : lu_ops_of_real(d, type);
-}
+PAIR_TABLES(lu_ops, of, vec_lu)
 
 /* The tables whose sums the host adds. */
 TABLES(vec_ops, host_sums, vec_parts)
 TABLES(cg_ops, host_sums, vec_parts_cg)
-TABLES(bicg_ops, host_sums, vec_parts_bicg)
+PAIR_TABLES(bicg_ops, host_sums, vec_parts_bicg)
 TABLES(gmres_ops, host_sums, vec_parts_gmres)
 TABLES(sweep_ops, host_sums, vec_parts_sweep)
 

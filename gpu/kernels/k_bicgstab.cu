@@ -1,24 +1,9 @@
 /* The fused passes of bicgstab and qmrcgstab: each reads and writes its vectors once and computes the scalars that
    the next pass needs. */
-#include "vec.h"
-
-#include "machine/bicg_ops.h"
+#include "bicg.h"
 
 namespace KERNEL_SPACE
 {
-
-/* Whether an inner product is 0 up to rounding, given the squared norms aa and bb of its two vectors. */
-__device__ bool bicg_none(double sum, double aa, double bb)
-{
-    return !(fabs(sum) > DBL_EPSILON * sqrt(aa) * sqrt(bb));
-}
-
-template <typename P> __device__ void bicg_break(P s, int what, double value)
-{
-    s[S_DONE] = value != value ? NOT_A_NUMBER : BROKE_DOWN;
-    s[S_WHAT] = what;
-    s[S_PQ] = value;
-}
 
 template <typename AT> struct pass_begin {
     enum { SUMS = 1 };

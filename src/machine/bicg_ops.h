@@ -34,10 +34,12 @@ struct bicg_ops {
     void (*qmr_update)(struct device *d, int64_t n, double *s, const void *r, const void *v, const void *t, void *p,
                        void *dir, void *adir, void *x, void *residual);
 };
-/* real: T_F32 or T_F64 */
-const struct bicg_ops *bicg_ops_of(const struct device *d, enum type real);
+/* T_F32 or T_F64; for T_C32 and T_C64, the vectors hold n / 2 complex numbers, alpha, beta, omega and rho are complex
+   (their imaginary parts are in s[S_ALPHA_IM] and so on), and the functions of qmrcgstab are NULL. Implemented by
+   gpu/kernels/k_bicgstab.cu and k_bicgstab_complex.cu. */
+const struct bicg_ops *bicg_ops_of(const struct device *d, enum type type);
 /* The same operations with sums that the host adds (see vec_ops.h). */
-const struct bicg_ops *bicg_ops_host_sums(const struct device *d, enum type real);
+const struct bicg_ops *bicg_ops_host_sums(const struct device *d, enum type type);
 
 #ifdef __cplusplus
 }

@@ -57,7 +57,6 @@ struct lu_ops {
 };
 /* type: T_F32, T_F64, T_C32 or T_C64 */
 const struct lu_ops *lu_ops_of(const struct device *d, enum type type);
-const struct lu_ops *lu_ops_of_real(const struct device *d, enum type real); /* T_F32 or T_F64 */
 /* The maximum number of columns of a panel: LU_WIDEST, or half of that in complex fp64, because the columns must fit in
    the shared memory of a block. */
 static inline int lu_widest(enum type type)

@@ -56,6 +56,11 @@ enum {
     S_QQ,      /* cg: q.q */
     /* cg: compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
     S_CAREFUL,
+    /* bicgstab in complex arithmetic: the imaginary parts of s[S_ALPHA] and so on */
+    S_ALPHA_IM,
+    S_BETA_IM,
+    S_OMEGA_IM,
+    S_RHO_IM,
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,

@@ -91,6 +91,7 @@ const struct solver solver_bicgstab = {
     .window_most = 2000,
     .probes = true,
     .products_only = true,
+    .complex_steps = true,
     .products = 2,
     .bytes = bytes,
     .init = init,

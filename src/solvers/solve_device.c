@@ -11,6 +11,7 @@
 #include "machine/vec_ops.h"
 #include "precond.h"
 #include "solve.h"
+#include "matrix/csr.h"
 #include "solve_state.h"
 #include "solver.h"
 
@@ -107,7 +108,8 @@ void solve_choose_ops(struct solve *v)
     bool host = v->set.sums_host;
     v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, v->real);
     v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
-    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, v->real);
+    bool pairs = v->matrix.csr->imag && v->solver->complex_steps;
+    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, type_of_values(v->real, pairs));
     v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, v->real);
 }
 

@@ -14,6 +14,7 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <complex.h>
 #include <omp.h>
 #include <unistd.h>
 
@@ -564,6 +565,67 @@ static void test_complex(void **state)
     talk_close(&t);
 }
 
+static void times_complex(const struct csr *A, const double complex *x, double complex *y)
+{
+    for (int64_t i = 0; i < A->rows; i++) {
+        y[i] = 0;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y[i] += CMPLX(A->val[k], A->imag[k]) * x[A->col[k]];
+    }
+}
+
+static double complex inner(const double complex *a, const double complex *b)
+{
+    double complex sum = 0;
+    for (int i = 0; i < PAIRS; i++) sum += conj(a[i]) * b[i];
+    return sum;
+}
+
+/* ||r|| / ||b|| after each iteration of the textbook's bicgstab, from x = 0. */
+static void textbook_bicgstab(const struct csr *A, const double complex *b, int iterations, double *residual)
+{
+    double complex r[PAIRS], shadow[PAIRS], p[PAIRS], v[PAIRS], t[PAIRS], rho;
+    for (int i = 0; i < PAIRS; i++) r[i] = shadow[i] = p[i] = b[i];
+    rho = inner(shadow, r);
+    for (int k = 0; k < iterations; k++) {
+        times_complex(A, p, v);
+        double complex alpha = rho / inner(shadow, v);
+        for (int i = 0; i < PAIRS; i++) r[i] -= alpha * v[i];
+        times_complex(A, r, t);
+        double complex omega = inner(t, r) / inner(t, t), before = rho;
+        for (int i = 0; i < PAIRS; i++) r[i] -= omega * t[i];
+        rho = inner(shadow, r);
+        for (int i = 0; i < PAIRS; i++) p[i] = r[i] + rho / before * alpha / omega * (p[i] - omega * v[i]);
+        residual[k] = sqrt(creal(inner(r, r)) / creal(inner(b, b)));
+    }
+}
+
+/* The coefficients of bicgstab are complex: its residuals are those of the textbook's algorithm. */
+static void test_complex_bicgstab(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"solve bicgstab Z on cpu b random tol 1e-9",
+                                        "solve bicgstab Z on emu b random tol 1e-9",
+                                        "solve bicgstab Z on cpu b random tol 1e-9 sums host"};
+    enum { COMPARED = 6 };
+    struct talk t;
+    struct csr A = tridiagonal(false);
+    struct load_info info = {.field = "complex"};
+    double expected[COMPARED];
+    talk_open(&t, OUT_TEXT);
+    assert_true(session_add(&t.s, "Z", &A, &info, NULL));
+    for (int k = 0; k < COUNT(lines); k++) {
+        solve_complex(&t, lines[k], 1e-9);
+        const struct solve *v = t.s.solve;
+        textbook_bicgstab(v->matrix.csr, (const double complex *)v->b, COMPARED, expected);
+        assert_true(v->iterations >= COMPARED);
+        for (int i = 0; i < COMPARED; i++)
+            if (!(fabs(v->history.residual[i + 1] / expected[i] - 1) < 1e-6))
+                fail_msg("%s: residual %g after iteration %d, not %g", lines[k], v->history.residual[i + 1], i + 1,
+                         expected[i]);
+    }
+    talk_close(&t);
+}
+
 static void test_complex_files(void **state)
 {
     (void)state;
@@ -676,6 +738,7 @@ int main(void)
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_complex),
         cmocka_unit_test(test_complex_files),
+        cmocka_unit_test(test_complex_bicgstab),
         cmocka_unit_test(test_times_agree),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
