@@ -167,7 +167,8 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
                     card_count(f->no_diagonal).text);
     if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
     judge_condition(f->condition, v);
-    if (f->systems > 1 && is_square(c) && !c->singular)
+    bool solvable = !c->singular && card_digits_lost(f->condition) < CARD_DIGITS;
+    if (f->systems > 1 && is_square(c) && solvable)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);
     if (c->values.zeros && !c->singular) add_problem(v, "%s: `prune`", how_many(c->values.zeros, "stored zero").text);
 }

@@ -156,8 +156,6 @@ static void out_lines(struct session *s, const struct matrix *m, const struct ca
             out_text(o, "%-10s %s", only, A->rows && A->cols ? "only for square matrices" : "no rows or no columns");
     }
     out_late(o, c);
-    if (only || !A->imag) return;
-    out_text(o, "Complex: bicgstab, qmrcgstab, gmres and, if it is hermitian, cg take it.");
 }
 
 static void out_about(struct out *o)

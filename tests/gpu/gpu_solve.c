@@ -1,4 +1,5 @@
 /* The solvers on cuda:0: all checks that run on cpu and emu, and agreement with both. */
+#include "kits/complex_kit.h"
 #include "kits/solve_kit.h"
 #include "machine/device.h"
 
@@ -11,6 +12,12 @@ static void test_vectors(void **state)
     check_vectors(device, T_F32);
     check_cg_sums(device, T_F64);
     check_cg_sums(device, T_F32);
+}
+
+static void test_complex(void **state)
+{
+    (void)state;
+    check_complex("cuda:0");
 }
 
 static void test_known_ends(void **state)
@@ -67,9 +74,9 @@ static void test_agreement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_known_ends), cmocka_unit_test(test_frozen),
-        cmocka_unit_test(test_formats),   cmocka_unit_test(test_kernels),    cmocka_unit_test(test_forms),
-        cmocka_unit_test(test_host_sums), cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_vectors), cmocka_unit_test(test_complex),   cmocka_unit_test(test_known_ends),
+        cmocka_unit_test(test_frozen),  cmocka_unit_test(test_formats),   cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_forms),   cmocka_unit_test(test_host_sums), cmocka_unit_test(test_agreement),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the solvers on a GPU: there is none\n");

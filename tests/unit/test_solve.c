@@ -1,5 +1,6 @@
 /* The solvers on cpu and emu: known results, equal bits in every run, stepping, cancelling, failing allocations, and
    the commands. */
+#include "kits/complex_kit.h"
 #include "kits/dev_fake.h"
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
@@ -486,73 +487,14 @@ static void test_commands(void **state)
 
 /* ---- complex systems ---- */
 
-enum { PAIRS = 40 };
-
-/* A tridiagonal matrix with a dominant diagonal. If `hermitian`, it is positive definite. */
-static struct csr tridiagonal(bool hermitian)
-{
-    struct csr A;
-    int row[3 * PAIRS], col[3 * PAIRS], n = 0;
-    double re[3 * PAIRS], im[3 * PAIRS];
-    for (int i = 0; i < PAIRS; i++)
-        for (int j = i > 0 ? i - 1 : 0; j <= i + 1 && j < PAIRS; j++, n++) {
-            row[n] = i;
-            col[n] = j;
-            re[n] = i == j ? 4 + i % 3 : 1;
-            im[n] = i == j ? (hermitian ? 0 : 1.5) : hermitian && j < i ? -0.5 : 0.5;
-        }
-    assert_true(csr_from_triplets(&A, PAIRS, PAIRS, n, row, col, re, im, NULL, NULL));
-    return A;
-}
-
-/* ||b - A x|| / ||b||, in complex arithmetic */
-static double complex_residual(const struct csr *A, const struct solve *v)
-{
-    double r = 0, b = 0;
-    const double *x = v->result.x;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double re = v->b[2 * i], im = v->b[2 * i + 1];
-        b += re * re + im * im;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            int64_t j = A->col[k];
-            re -= A->val[k] * x[2 * j] - A->imag[k] * x[2 * j + 1];
-            im -= A->val[k] * x[2 * j + 1] + A->imag[k] * x[2 * j];
-        }
-        r += re * re + im * im;
-    }
-    return sqrt(r / b);
-}
-
-static void solve_complex(struct talk *t, const char *line, double tol)
-{
-    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
-    const struct solve *v = t->s.solve;
-    double residual = complex_residual(v->matrix.csr, v);
-    if (v->reason != CONVERGED || !(residual <= 2 * tol)) fail_msg("%s: %s, residual %g", line, v->why, residual);
-    assert_true(fabs(v->result.residual_true - residual) <= 1e-3 * residual + 1e-14);
-}
-
 static void test_complex(void **state)
 {
     (void)state;
-    static const char *const where[] = {"cpu", "emu"}, *const right[] = {"aones", "random seed 3"};
     struct talk t;
-    struct load_info info = {.field = "complex"};
-    char line[200];
+    for (int d = 0; d < COUNT(devices); d++) check_complex(devices[d]);
     talk_open(&t, OUT_TEXT);
-    for (int h = 0; h < 2; h++) {
-        struct csr A = tridiagonal(h);
-        assert_true(session_add(&t.s, h ? "H" : "Z", &A, &info, NULL));
-    }
-    for (int k = 0; solvers[k]; k++)
-        for (int i = 0; i < 8; i++) {
-            bool single = i & 4;
-            const char *name = solvers[k]->symmetric ? "H" : i & 2 ? "H" : "Z";
-            snprintf(line, sizeof line, "solve %s %s on %s b %s %s", solvers[k]->name, name, where[i & 1],
-                     right[i / 2 & 1], single ? "f32 tol 1e-4" : "tol 1e-9");
-            if (solvers[k]->products_only) solve_complex(&t, line, single ? 1e-4 : 1e-9);
-            if (!solvers[k]->products_only) talk_refuses(&t, line, "takes real matrices only; bicgstab");
-        }
+    complex_add(&t, true, "H");
+    complex_add(&t, false, "Z");
     solve_complex(&t, "solve cg H on cpu precond jacobi", 1e-8);
     assert_true(t.s.solve->result.error_known < 1e-7);
     solve_complex(&t, "solve bicgstab H on cpu precond jacobi", 1e-8);
@@ -576,25 +518,25 @@ static void times_complex(const struct csr *A, const double complex *x, double c
 static double complex inner(const double complex *a, const double complex *b)
 {
     double complex sum = 0;
-    for (int i = 0; i < PAIRS; i++) sum += conj(a[i]) * b[i];
+    for (int i = 0; i < COMPLEX_ROWS; i++) sum += conj(a[i]) * b[i];
     return sum;
 }
 
 /* ||r|| / ||b|| after each iteration of the textbook's bicgstab, from x = 0. */
 static void textbook_bicgstab(const struct csr *A, const double complex *b, int iterations, double *residual)
 {
-    double complex r[PAIRS], shadow[PAIRS], p[PAIRS], v[PAIRS], t[PAIRS], rho;
-    for (int i = 0; i < PAIRS; i++) r[i] = shadow[i] = p[i] = b[i];
+    double complex r[COMPLEX_ROWS], shadow[COMPLEX_ROWS], p[COMPLEX_ROWS], v[COMPLEX_ROWS], t[COMPLEX_ROWS], rho;
+    for (int i = 0; i < COMPLEX_ROWS; i++) r[i] = shadow[i] = p[i] = b[i];
     rho = inner(shadow, r);
     for (int k = 0; k < iterations; k++) {
         times_complex(A, p, v);
         double complex alpha = rho / inner(shadow, v);
-        for (int i = 0; i < PAIRS; i++) r[i] -= alpha * v[i];
+        for (int i = 0; i < COMPLEX_ROWS; i++) r[i] -= alpha * v[i];
         times_complex(A, r, t);
         double complex omega = inner(t, r) / inner(t, t), before = rho;
-        for (int i = 0; i < PAIRS; i++) r[i] -= omega * t[i];
+        for (int i = 0; i < COMPLEX_ROWS; i++) r[i] -= omega * t[i];
         rho = inner(shadow, r);
-        for (int i = 0; i < PAIRS; i++) p[i] = r[i] + rho / before * alpha / omega * (p[i] - omega * v[i]);
+        for (int i = 0; i < COMPLEX_ROWS; i++) p[i] = r[i] + rho / before * alpha / omega * (p[i] - omega * v[i]);
         residual[k] = sqrt(creal(inner(r, r)) / creal(inner(b, b)));
     }
 }
@@ -608,11 +550,9 @@ static void test_complex_bicgstab(void **state)
                                         "solve bicgstab Z on cpu b random tol 1e-9 sums host"};
     enum { COMPARED = 6 };
     struct talk t;
-    struct csr A = tridiagonal(false);
-    struct load_info info = {.field = "complex"};
     double expected[COMPARED];
     talk_open(&t, OUT_TEXT);
-    assert_true(session_add(&t.s, "Z", &A, &info, NULL));
+    complex_add(&t, false, "Z");
     for (int k = 0; k < COUNT(lines); k++) {
         solve_complex(&t, lines[k], 1e-9);
         const struct solve *v = t.s.solve;
@@ -630,12 +570,10 @@ static void test_complex_files(void **state)
 {
     (void)state;
     struct talk t;
-    struct csr A = tridiagonal(false);
-    struct load_info info = {.field = "complex"};
     char file[] = "/tmp/solve-complex-XXXXXX", line[120];
     close(mkstemp(file));
     talk_open(&t, OUT_TEXT);
-    assert_true(session_add(&t.s, "Z", &A, &info, NULL));
+    complex_add(&t, false, "Z");
     snprintf(line, sizeof line, "solve bicgstab Z on cpu b random save %s force", file);
     solve_complex(&t, line, 1e-8);
     double re = t.s.solve->result.x[2], im = t.s.solve->result.x[3];
