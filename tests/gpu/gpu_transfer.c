@@ -84,7 +84,7 @@ static void commands_report_copies(void **state)
     talk_open(&t, OUT_TEXT);
     talk_says(&t, "gen band 300000 8", "band");
     for (int locked = 0; locked < 2; locked++) {
-        talk_says(&t, locked ? "set pinned on" : "set pinned off", "pinned");
+        assert_true(talk_line(&t, locked ? "set pinned on" : "set pinned off"));
         talk_says(&t, "solve cg b random on cuda:0 maxit 5", "vectors: ");
         talk_says(&t, "convert ell on cuda:0", "ell");
     }

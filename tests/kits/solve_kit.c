@@ -820,7 +820,7 @@ void check_kernels(const char *device, enum type real)
     int done = 0;
     bed_make(&bed, &grid);
     for (int i = 0; d && kernels[i]; i++) {
-        if (!kernel_runs_on(kernels[i], d)) continue;
+        if (!kernel_runs_on(kernels[i], d) || kernels[i]->param) continue; /* a solve uses the default parameters */
         o.kernel = kernels[i];
         bed_solve(&bed, o, device, 2e4);
         if (bed.s.solve->reason != CONVERGED) fail_msg("%s: %s", kernels[i]->name, bed.s.solve->why);
