@@ -23,15 +23,21 @@ static const struct {
     double alpha, beta;
 } factors[] = {{1, 0}, {1, 1}, {-0.3, 0}, {0, 2}, {1.7, -0.9}, {0, 0}};
 
-/* One row of alpha A x + beta y in long double, and the sum for the error bound. */
-static long double naive(const struct csr *A, int64_t r, double alpha, const double *x, double beta, double y,
+/* Number i of alpha A x + beta y in long double, and the sum for the error bound. If A is complex, the numbers are the
+   real and imaginary parts. */
+static long double naive(const struct csr *A, int64_t i, double alpha, const double *x, double beta, double y,
                          double *sizes)
 {
+    int64_t parts = A->imag ? 2 : 1, r = i / parts, part = i % parts;
     long double sum = 0;
     *sizes = beta == 0 ? 0 : fabs(beta * y);
     for (int64_t k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
-        sum += (long double)A->val[k] * x[A->col[k]];
-        *sizes += fabs(alpha * A->val[k] * x[A->col[k]]);
+        const double *at = x + parts * A->col[k];
+        sum += (long double)A->val[k] * at[part];
+        *sizes += fabs(alpha * A->val[k] * at[part]);
+        if (!A->imag) continue;
+        sum += (part ? 1 : -1) * (long double)A->imag[k] * at[!part];
+        *sizes += fabs(alpha * A->imag[k] * at[!part]);
     }
     return beta == 0 ? alpha * sum : alpha * sum + (long double)beta * y;
 }
@@ -41,16 +47,17 @@ static void agrees_with_long_double(void **state)
     (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 4);
-        double *x = random_vector(A.cols, 1), *bound = mem_new(A.rows, sizeof *bound, "bounds", NULL);
+        int64_t parts = A.imag ? 2 : 1, n = parts * A.rows;
+        double *x = random_vector(parts * A.cols, 1), *bound = mem_new(n, sizeof *bound, "bounds", NULL);
         for (int f = 0; f < COUNT(factors); f++) {
             double alpha = factors[f].alpha, beta = factors[f].beta, sizes;
-            double *old = random_vector(A.rows, 2), *y = random_vector(A.rows, 2);
+            double *old = random_vector(n, 2), *y = random_vector(n, 2);
             reference_spmv(&A, alpha, x, beta, y, T_F64, bound);
-            for (int64_t r = 0; r < A.rows; r++) {
-                long double want = naive(&A, r, alpha, x, beta, old[r], &sizes);
-                double formula = (double)(csr_row_length(&A, r) + 2) * DBL_EPSILON * sizes;
-                assert_true(fabsl(y[r] - want) <= DBL_EPSILON * fabsl(want) + LDBL_EPSILON * 1e5L * sizes);
-                assert_true(fabs(bound[r] - formula) <= 1e-9 * formula);
+            for (int64_t i = 0; i < n; i++) {
+                long double want = naive(&A, i, alpha, x, beta, old[i], &sizes);
+                double formula = (double)(parts * csr_row_length(&A, i / parts) + 2) * DBL_EPSILON * sizes;
+                assert_true(fabsl(y[i] - want) <= DBL_EPSILON * fabsl(want) + LDBL_EPSILON * 1e5L * sizes);
+                assert_true(fabs(bound[i] - formula) <= 1e-9 * formula);
             }
             mem_free(old);
             mem_free(y);

@@ -257,7 +257,7 @@ static const struct {
     {"race cg b nowhere.mtx", "nowhere.mtx"},
     {"race cg jacobi of wide on cpu", "square"},
     {"race csr-vector on cpu", "does not run on cpu"},
-    {"race cg of Z on cpu", "complex"},
+    {"race jacobi of Z on cpu", "complex"},
 };
 
 static void mistakes_are_named(void **state)
