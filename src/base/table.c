@@ -1,6 +1,7 @@
 /* Tables: collect cells row by row, each with the name of its column; print them aligned, as CSV or as HTML. */
 #include "table.h"
 #include "base.h"
+#include "loop.h"
 #include "mem.h"
 #include "text.h"
 
@@ -9,7 +10,18 @@
 /* Prose is wrapped in its column. A column of prose is at least LEAST characters wide, or LEAST_ANSWER characters if
    its rank is COLUMN_ANSWER. Columns of details are hidden if an answer in prose would otherwise be narrower than ROOMY
    characters. */
-enum { COLUMNS_MAX = 64, GAP = 2, LEAST = 16, LEAST_ANSWER = 18, ROOMY = 30, COLUMN_MOST = 4096 };
+enum {
+    COLUMNS_MAX = 64,
+    GAP = 2,
+    LEAST = 16,
+    LEAST_ANSWER = 18,
+    ROOMY = 30,
+    COLUMN_MOST = 4096,
+    BLOCK_BYTES = 1 << 15
+};
+
+/* Ctrl-C does not stop the printing of this many cells. */
+enum { CELLS_AT_LEAST = 10000 };
 
 struct column {
     const char *name;
@@ -65,15 +77,32 @@ static bool keep_name(struct table *t, const char *name, const char **kept, stru
     return true;
 }
 
+/* Room for a text of at most `size` bytes. The caller adds the bytes that the text takes to t->block->used. */
+static char *text_room(struct table *t, size_t size, struct err *e)
+{
+    if (!t->block || t->block->size - t->block->used < size) {
+        size_t room = size > BLOCK_BYTES ? size : BLOCK_BYTES;
+        struct table_block *b = mem_new((int64_t)(sizeof *b + room), 1, "the cells of a table", e);
+        if (!b) return NULL;
+        b->next = t->block;
+        b->used = 0;
+        b->size = room;
+        t->block = b;
+    }
+    return t->block->data + t->block->used;
+}
+
 bool table_add(struct table *t, const char *key, const char *heading, const char *text, bool right, bool lines,
                struct err *e)
 {
     size_t n = strlen(text), size = 4 * n + 1; /* print_safe writes at most 4 bytes for each byte */
     struct cell c = {.right = right, .rank = t->rank, .row = t->rows - 1};
     if (!grow(t, e) || !keep_name(t, key, &c.key, e) || !keep_name(t, heading, &c.heading, e)) return false;
-    char *safe = c.text = mem_new((int64_t)size, 1, "a table cell", e);
+    char *safe = text_room(t, size, e);
     if (!safe) return false;
     lines ? print_lines(text, safe, size) : print_safe(text, n, n, safe, size);
+    t->block->used += strlen(safe) + 1;
+    c.text = safe;
     t->cell[t->n++] = c;
     return true;
 }
@@ -261,7 +290,8 @@ void table_text(const struct table *t, FILE *f, int width)
     fit(t, &k, width);
     for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : k.c[c].name;
     put_lines(f, &k, part);
-    for (int i = 0, end; i < t->n; i = end) {
+    struct loop l = loop_of("printing", t->n);
+    for (int i = 0, end; i < t->n && (i < CELLS_AT_LEAST || loop_check(&l, i)); i = end) {
         end = row_end(t, i);
         for (int c = 0; c < k.n; c++) part[c] = k.c[c].hidden ? "" : text_in(t, i, end, k.c[c].name, false);
         put_lines(f, &k, part);
@@ -390,9 +420,21 @@ void table_html(const struct table *t, FILE *f, bool records)
     fputs("</table>\n", f);
 }
 
+int table_shorten(struct table *t, int rows)
+{
+    int dropped = t->rows - rows;
+    if (dropped <= 0) return 0;
+    while (t->n > 0 && t->cell[t->n - 1].row >= rows) t->n--;
+    t->rows = rows;
+    return dropped;
+}
+
 void table_clear(struct table *t)
 {
-    for (int i = 0; i < t->n; i++) mem_free(t->cell[i].text);
+    for (struct table_block *b = t->block, *next; b; b = next) {
+        next = b->next;
+        mem_free(b);
+    }
     for (int i = 0; i < t->nnames; i++) mem_free(t->name[i]);
     mem_free(t->cell);
     mem_free(t->name);

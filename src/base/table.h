@@ -12,7 +12,7 @@ struct err;
 struct cell {
     const char *key;     /* the table's copy of the column's name in CSV; NULL: not shown in CSV */
     const char *heading; /* the table's copy of the column's name in text; NULL: not shown in text */
-    char *text;          /* owned, safe to print */
+    const char *text;    /* the table's copy, safe to print */
     bool right;          /* a number */
     enum column_rank rank;
     int row;
@@ -20,10 +20,18 @@ struct cell {
 struct table {
     struct cell *cell;
     int n, room, rows;
-    char **name;           /* keys and headings of the columns; owned */
-    int nnames;            /* number of names */
-    int last;              /* index of the name that was used last */
-    enum column_rank rank; /* rank of the cells that are added next */
+    struct table_block *block; /* memory that holds the texts of cells */
+    char **name;               /* keys and headings of the columns; owned */
+    int nnames;                /* number of names */
+    int last;                  /* index of the name that was used last */
+    enum column_rank rank;     /* rank of the cells that are added next */
+};
+
+/* A list of blocks, the latest first. */
+struct table_block {
+    struct table_block *next;
+    size_t used, size;
+    char data[];
 };
 
 /* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.
@@ -46,5 +54,7 @@ void table_csv(const struct table *t, FILE *f, bool header);
 /* Print an HTML table in the layout of table_text, or of table_records if `records` is set. */
 void table_html(const struct table *t, FILE *f, bool records);
 void table_clear(struct table *t);
+/* Drop the rows after the first `rows` rows. Returns how many rows were dropped. */
+int table_shorten(struct table *t, int rows);
 
 #endif

@@ -29,7 +29,7 @@ enum {
     HEAD = 4096,
     ALIGN = 64,
     PIECE = 1 << 20,
-    TURN = 64,
+    TURN = 16,
     VERSION = 1,
     ORDER = 0x01020304,
     SOURCE_ROOM = 512,

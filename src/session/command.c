@@ -76,6 +76,7 @@ static bool finish(struct session *s, bool ok, struct err *e)
     if (s->front && s->front->calm) s->front->calm(s);
     if (!ok && !*e->where && s->script)
         snprintf(e->where, sizeof e->where, "%.200s:%lld", s->script, (long long)s->script_line);
+    if (e->code == E_CANCELLED) out_shorten(s->out);
     if (!ok && e->code) out_error(s->out, e); /* an error without a code was reported earlier */
     if (!ok && s->used && s->used->lost) session_device_lost(s, s->used);
     if (e->code == E_CANCELLED && s->batch) s->quit = true;
@@ -143,7 +144,7 @@ static bool run_split(struct session *s, struct words *w)
     if (ok) ok = redirect_take(&to, w, c && c->compares, &e);
     if (ok) ok = c ? args_match(&a, s, c, w, &e) : unknown_command(w, &e);
     if (ok) ok = redirect_begin(&to, s, &e);
-    if (ok) ok = redirect_end(&to, s, c->run(s, &a, &e), &e);
+    if (ok) ok = redirect_end(&to, s, c->run(s, &a, &e) && out_flush(s->out, &e), &e);
     if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
     loop_enter(before);
     s->nested--;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 /* The rows of a long CSV table are printed in parts of CSV_ROWS rows. */
-enum { CSV_ROWS = 4096 };
+enum { CSV_ROWS = 4096, ROWS_KEPT = 1000 };
 
 struct out {
     struct out_target to;
@@ -235,6 +235,18 @@ static void flush(struct out *o)
     }
     if (o->text && o->mode == OUT_TEXT) (o->records ? table_records : table_text)(&o->table, o->text, 0);
     table_clear(&o->table);
+}
+
+bool out_flush(struct out *o, struct err *e)
+{
+    flush(o);
+    return loop_unbroken("printing", e);
+}
+
+void out_shorten(struct out *o)
+{
+    int dropped = o->mode == OUT_TEXT ? table_shorten(&o->table, ROWS_KEPT) : 0;
+    if (dropped) out_text(o, "... %s more", how_many(dropped, "row").text);
 }
 
 struct out_target out_redirect(struct out *o, struct out_target to)

@@ -48,6 +48,10 @@ void out_html(struct out *o);
    and in JSON mode an {"command":..., "ok":true} line if the command printed no row. */
 void out_begin(struct out *o, const char *command);
 bool out_end(struct out *o, struct err *e);
+/* Print the rows that are pending. Returns false with E_CANCELLED if Ctrl-C stopped the printing. */
+bool out_flush(struct out *o, struct err *e);
+/* After Ctrl-C: drop all but the first 1000 of the rows that are pending in text, and print how many are left out. */
+void out_shorten(struct out *o);
 void out_error(struct out *o, const struct err *why); /* printed to messages; in JSON mode, a line with ok:false */
 /* A row: a JSON object, a CSV line, or a line of the text table. If heading is NULL, text does not show the value. A
    row begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */

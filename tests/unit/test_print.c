@@ -3,6 +3,7 @@
 #include "kits/shapes.h"
 #include "kits/talk.h"
 #include "base/loop.h"
+#include "base/table.h"
 #include "base/watch.h"
 #include "matrix/column.h"
 #include "matrix/csr.h"
@@ -345,6 +346,34 @@ static void a_column_is_cancelled(void **state)
     talk_close(&t);
 }
 
+/* Ctrl-C stops the printing of a long table, and table_shorten keeps the first rows. */
+static void a_long_table_is_cut(void **state)
+{
+    enum { ROWS = 100000, KEPT = 10 };
+    struct table t = {0};
+    struct err e = {0};
+    struct watch w = {stop, NULL};
+    char *text = NULL;
+    size_t size = 0, lines = 0;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) {
+        table_row(&t);
+        assert_true(table_add(&t, "row", "row", "17", true, false, &e));
+    }
+    FILE *f = open_memstream(&text, &size);
+    struct watch *before = loop_enter(&w);
+    table_text(&t, f, 80);
+    loop_enter(before);
+    fclose(f);
+    for (size_t i = 0; i < size; i++) lines += text[i] == '\n';
+    assert_true(lines > KEPT && lines < ROWS);
+    free(text);
+    assert_int_equal(table_shorten(&t, KEPT), ROWS - KEPT);
+    assert_int_equal(t.n, KEPT);
+    assert_int_equal(table_shorten(&t, KEPT), 0);
+    table_clear(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -353,7 +382,7 @@ int main(void)
         cmocka_unit_test(vectors_of_a_paused_solve), cmocka_unit_test(x_of_a_paused_jacobi),
         cmocka_unit_test(vectors_of_an_spmv),        cmocka_unit_test(wrong_lines_are_refused),
         cmocka_unit_test(column_allocations_fail),   cmocka_unit_test(a_column_is_cancelled),
-        cmocka_unit_test(long_csv_has_one_header),
+        cmocka_unit_test(a_long_table_is_cut),       cmocka_unit_test(long_csv_has_one_header),
     };
     return cmocka_run_group_tests_name("print", tests, NULL, NULL);
 }
