@@ -59,7 +59,7 @@
 TABLES(vec_ops, of, vec)
 TABLES(cg_ops, of, vec_cg)
 PAIR_TABLES(bicg_ops, of, vec_bicg)
-TABLES(gmres_ops, of, vec_gmres)
+PAIR_TABLES(gmres_ops, of, vec_gmres)
 TABLES(sweep_ops, of, vec_sweep)
 TABLES(pre_ops, of, vec_pre)
 PAIR_TABLES(lu_ops, of, vec_lu)

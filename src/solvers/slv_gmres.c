@@ -28,10 +28,12 @@ static void *column(const struct solve *v, int64_t j)
 
 static bool make_room(struct solve *v, int64_t m, struct err *e)
 {
+    int64_t numbers = solve_complex_steps(v) ? 2 : 1;
+    if (m > v->n / numbers) m = v->n / numbers; /* a basis has at most as many vectors as the space has dimensions */
     v->set.m = m;
     if (v->set.sums_host && !device_sums_grow(v->dev, m * SUM_BLOCKS, e)) return false;
     return solve_alloc(v, GMRES_BASIS, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
-           solve_alloc(v, GMRES_SYSTEM, GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
+           solve_alloc(v, GMRES_SYSTEM, numbers * GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
 static void free_room(struct solve *v)
@@ -204,7 +206,7 @@ static bool finish(struct solve *v, struct err *e)
 
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
 {
-    if (!v->solver->arnoldi || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
+    if (!v->solver->arnoldi || solve_complex_steps(v) || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
     const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
     /* at a restart, use the last complete cycle */
     bool whole = v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m;
@@ -254,6 +256,7 @@ const struct solver solver_gmres = {
     .used_bytes = used_bytes,
     .arnoldi = true,
     .products_only = true,
+    .complex_steps = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

@@ -103,14 +103,20 @@ void work_restarted(struct solve *v, bool whole)
 
 /* ---- operations ---- */
 
+bool solve_complex_steps(const struct solve *v)
+{
+    bool host_only_real = v->set.sums_host && v->solver->arnoldi;
+    return v->matrix.csr->imag && v->solver->complex_steps && !host_only_real;
+}
+
 void solve_choose_ops(struct solve *v)
 {
     bool host = v->set.sums_host;
     v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, v->real);
     v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
-    bool pairs = v->matrix.csr->imag && v->solver->complex_steps;
-    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, type_of_values(v->real, pairs));
-    v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, v->real);
+    enum type steps = type_of_values(v->real, solve_complex_steps(v));
+    v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, steps);
+    v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, steps);
 }
 
 /* ---- SpMV ---- */

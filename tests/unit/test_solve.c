@@ -566,6 +566,61 @@ static void test_complex_bicgstab(void **state)
     talk_close(&t);
 }
 
+/* ||r|| / ||b|| after each iteration of gmres without restart: by Arnoldi's method, x = V y minimises ||b - A V y||,
+   whose minimum is found here by orthogonalising the columns of A V. */
+static void textbook_gmres(const struct csr *A, const double complex *b, int iterations, double *residual)
+{
+    static double complex V[COMPLEX_ROWS][COMPLEX_ROWS], Q[COMPLEX_ROWS][COMPLEX_ROWS];
+    double complex r[COMPLEX_ROWS], w[COMPLEX_ROWS];
+    double size = sqrt(creal(inner(b, b)));
+    for (int i = 0; i < COMPLEX_ROWS; i++) r[i] = b[i], V[0][i] = b[i] / size;
+    for (int k = 0; k < iterations; k++) {
+        times_complex(A, V[k], w);
+        for (int i = 0; i < COMPLEX_ROWS; i++) Q[k][i] = V[k + 1][i] = w[i];
+        for (int twice = 0; twice < 2; twice++) {
+            for (int j = 0; j <= k; j++) {
+                double complex h = inner(V[j], V[k + 1]);
+                for (int i = 0; i < COMPLEX_ROWS; i++) V[k + 1][i] -= h * V[j][i];
+            }
+            for (int j = 0; j < k; j++) {
+                double complex h = inner(Q[j], Q[k]);
+                for (int i = 0; i < COMPLEX_ROWS; i++) Q[k][i] -= h * Q[j][i];
+            }
+        }
+        double v = sqrt(creal(inner(V[k + 1], V[k + 1]))), q = sqrt(creal(inner(Q[k], Q[k])));
+        for (int i = 0; i < COMPLEX_ROWS; i++) V[k + 1][i] /= v, Q[k][i] /= q;
+        double complex along = inner(Q[k], r);
+        for (int i = 0; i < COMPLEX_ROWS; i++) r[i] -= along * Q[k][i];
+        residual[k] = sqrt(creal(inner(r, r))) / size;
+    }
+}
+
+static void test_complex_gmres(void **state)
+{
+    (void)state;
+    static const char *const lines[] = {"solve gmres Z on cpu b random tol 1e-9 m 30",
+                                        "solve gmres Z on emu b random tol 1e-9 m 30",
+                                        "solve gmres Z on cpu b random tol 1e-9 m 30 orth modified"};
+    enum { COMPARED = 8 };
+    struct talk t;
+    double expected[COMPARED];
+    talk_open(&t, OUT_TEXT);
+    complex_add(&t, false, "Z");
+    for (int k = 0; k < COUNT(lines); k++) {
+        solve_complex(&t, lines[k], 1e-9);
+        const struct solve *v = t.s.solve;
+        textbook_gmres(v->matrix.csr, (const double complex *)v->b, COMPARED, expected);
+        assert_true(v->iterations >= COMPARED);
+        for (int i = 0; i < COMPARED; i++)
+            if (!(fabs(v->history.residual[i + 1] / expected[i] - 1) < 1e-6))
+                fail_msg("%s: residual %g after iteration %d, not %g", lines[k], v->history.residual[i + 1], i + 1,
+                         expected[i]);
+    }
+    solve_complex(&t, "solve gmres Z on emu b random tol 1e-9 m 4", 1e-9);
+    solve_complex(&t, "solve gmres Z on cpu b random tol 1e-9 sums host", 1e-9);
+    talk_close(&t);
+}
+
 static void test_complex_files(void **state)
 {
     (void)state;
@@ -676,6 +731,7 @@ int main(void)
         cmocka_unit_test(test_save),
         cmocka_unit_test(test_complex),
         cmocka_unit_test(test_complex_files),
+        cmocka_unit_test(test_complex_gmres),
         cmocka_unit_test(test_complex_bicgstab),
         cmocka_unit_test(test_times_agree),
     };
