@@ -113,8 +113,8 @@ static bool fetch_x(struct solve *v, struct err *e)
 }
 
 /* If a solve is stopped and its matrix has more than SOON_NNZ nonzeros, the true residual is computed without
-   compensated sums, so that the prompt returns soon. If the computation takes longer than SOON_US, the true residual
-   stays unknown. */
+   compensated sums, so that the prompt returns soon. After Ctrl-C, if the computation takes longer than SOON_US, the
+   true residual stays unknown. */
 enum { SOON_NNZ = 1 << 21, SOON_US = 12000 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */
@@ -141,7 +141,7 @@ static struct squares squares_of_rows(const struct solve *v, double unit, int64_
 static bool measure_soon(struct solve *v)
 {
     struct squares sum = {0};
-    double unit = v->b_norm > 0 ? v->b_norm : 1, until = steady_us() + SOON_US;
+    double unit = v->b_norm > 0 ? v->b_norm : 1, until = v->cut.now ? steady_us() + SOON_US : INFINITY;
     bool late = false;
 #pragma omp parallel for ordered schedule(static, 1)
     for (int64_t from = 0; from < v->n; from += THREADS_FROM) {
