@@ -108,8 +108,8 @@ KERNEL_ENTRY(csr_scalar) = {
               "next steps use the rest of the same sectors. A warp runs until its longest row ends; lanes with\n"
               "shorter rows wait.\n"
               "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
-              "1000 999: 28 us, csr-stream 24, csr-cusp 55 with V = 8). It is the slowest kernel if one row is\n"
-              "long (circuit 100000 4: 2366 us, csr-merge 12.5).\n"
+              "1000 999: 28 us, csr-stream 24, csr-cusp 37 with V = 4). It is the slowest kernel if one row is\n"
+              "long (circuit 100000 4: 2369 us, csr-merge 12.7).\n"
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-merge.\n",
     .deterministic = true,
     VALUE_TYPES(scalar),
@@ -149,7 +149,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "log2(V) shuffle steps add the sums, and the first lane of each vector writes y. With V = 32, the\n"
               "reads of a long row start at a multiple of 32, so that no request touches more sectors than it must.\n"
               "The kernel suits rows of similar length above 16 entries. A row 1000 times as long as the mean\n"
-              "keeps its V threads busy after all other threads are done: with V = 8, circuit 100000 4 took 499\n"
+              "keeps its V threads busy after all other threads are done: with V = 4, circuit 100000 4 took 761\n"
               "us on an H200, but 13 us with csr-merge.\n"
               "NOTES: the kernel is about as fast as merge-path on rows of similar length, and sometimes faster. It\n"
               "needs no preparation, so its total time was the lowest.\n",

@@ -162,8 +162,8 @@ KERNEL_ENTRY(csr_light_vector) = {
               "    counter  0 1 2 3 4 5 ...     a vector with a long row takes few numbers, other vectors take more\n"
               "Memory is read as in csr-cusp. Which vector takes which row changes from run to run, but the sum\n"
               "of a row does not depend on that: the result has the same bits every time.\n"
-              "The counter is the bottleneck: an H200 performs about one addition per nanosecond at one address,\n"
-              "whatever the number of threads. A million short rows took 213 us with V = 8 (csr-cusp: 54 us), and a\n"
+              "The counter is the bottleneck: an H200 performs about one warp's addition per nanosecond at one\n"
+              "address. A million short rows took 121 us with V = 4 (csr-cusp: 37 us), and a\n"
               "row of 100000 entries is still one vector's work (use csr-merge).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times. There x is\n"
               "read through a texture: see csr-light-vector-texture.\n",
@@ -185,9 +185,9 @@ KERNEL_ENTRY(csr_light_warp) = {
               "Memory is read as in csr-cusp. The vectors of a warp wait for the longest of their rows before\n"
               "they take the next rows, so the balance is a little coarser.\n"
               "The purpose of this kernel is fewer atomics. On an H200, it takes as long as csr-light-vector, most\n"
-              "likely because the hardware combines a warp's additions to one address anyway. About one addition\n"
-              "per nanosecond for the whole device is too slow for short rows (poisson2d 1000 999 with V = 8: 213\n"
-              "us, csr-cusp 54 us).\n"
+              "likely because the hardware combines a warp's additions to one address anyway. About one warp's\n"
+              "addition per nanosecond is too slow for short rows (poisson2d 1000 999 with V = 4: 121 us, csr-cusp\n"
+              "37 us).\n"
               "Use csr-cusp for rows of similar length, and csr-merge for uneven rows.\n",
     .deterministic = true,
     .together = true,
