@@ -251,7 +251,7 @@ static bool check_steps(const struct matrix *m, bool force, struct err *e)
 {
     const struct csr *A = &m->csr;
     if (A->imag || A->rows != A->cols || !A->rows)
-        return fail(e, E_UNSUPPORTED, "%s cannot be stepped through: LU needs a real square matrix with rows", m->name);
+        return fail(e, E_UNSUPPORTED, "`lu step` takes real square matrices only, and %s is not one", m->name);
     if (A->rows <= LU_STEPS_MOST) return force || csr_finite(A, "eliminate", e);
     return fail(e, E_LIMIT, "%s has %s; `lu step` accepts matrices of up to %d", m->name, how_many(A->rows, "row").text,
                 +LU_STEPS_MOST);
@@ -266,13 +266,16 @@ bool lu_steps_begin(struct session *s, struct matrix *m, bool force, struct err 
     return true;
 }
 
-/* At a terminal, show the steps full screen; in a script, print every column. */
+/* At a terminal, show the steps full screen; in a script or a lesson, print every column. */
 static bool run_steps(struct session *s, struct matrix *m, bool force, struct err *e)
 {
     if (!lu_steps_begin(s, m, force, e)) return false;
     out_note(s->out,
              "these steps are the textbook algorithm on a host copy; `trace lu-paper` shows the paper's kernels");
-    if (s->interactive && s->front && s->front->show) return s->front->show(s, "lu", true, e);
+    if (s->interactive && !s->folder && s->front && s->front->show) {
+        s->current = m; /* the view shows the current matrix */
+        return s->front->show(s, "lu", true, e);
+    }
     for (int64_t k = 0; k <= s->lu->n; k++) {
         lu_steps_to(s->lu, k);
         out_step(s->out, m, s->lu);

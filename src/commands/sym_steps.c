@@ -77,7 +77,7 @@ static const struct {
     {"T3", "q", "int32", SYM_T3, ALL, column_of, NULL},
     {"T3", "v", "fp64", SYM_T3, ALL, value_of, NULL},
     {"F", "F", "int32", SYM_T3, ALL, flag_of, NULL},
-    {"T4", "p", "int32", SYM_T4, ALL, row_of, "T4: the triples of T3 with F = 0 (S104)"},
+    {"T4", "p", "int32", SYM_T4, ALL, row_of, "T4: the triples of T3 with F = 0, with the values of the mode (S104)"},
     {"T4", "q", "int32", SYM_T4, ALL, column_of, NULL},
     {"T4", "v", "fp64", SYM_T4, ALL, value_of, NULL},
     {"CSR", "ptr", "int32", SYM_T4, ROWS, ptr_of, "CSR: ptr[i] is the first triple of row i (S105)"},

@@ -338,10 +338,10 @@ static bool queue_paper(struct sym *v, struct err *e)
 
 static bool suits(const struct csr *A, const struct sym_method *m, struct err *e)
 {
-    if (A->imag) return fail(e, E_UNSUPPORTED, "symmetrize: the matrix is complex; load a real matrix");
+    if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; load a real matrix");
     if (A->rows != A->cols)
-        return fail(e, E_UNSUPPORTED, "symmetrize: the matrix is not square: it has %s and %s",
-                    how_many(A->rows, "row").text, how_many(A->cols, "column").text);
+        return fail(e, E_UNSUPPORTED, "the matrix is not square: it has %s and %s", how_many(A->rows, "row").text,
+                    how_many(A->cols, "column").text);
     if (m->nnz_most && A->nnz > m->nnz_most)
         return fail(e, E_LIMIT, "%s takes at most %lld entries, but the matrix has %lld; use the method sym", m->name,
                     (long long)m->nnz_most, (long long)A->nnz);

@@ -125,7 +125,7 @@ static void list_gpu_kernels(const struct session *s, const struct args *a, give
         if (is_emulated(kernels[i])) give(user, kernels[i]->name);
 }
 
-/* What `trace` takes: a kernel, or an LU method that works column by column. */
+/* What `trace` takes: a kernel, or an LU method that works column by column, which is lu-paper. */
 static void list_traced(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     list_gpu_kernels(s, a, give, user);
@@ -333,8 +333,7 @@ const struct kind kinds[] = {
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN},
     {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN},
-    {"KERNEL_OR_METHOD", "kernel", "a kernel or an LU method that works column by column", NULL, NULL, value_traced,
-     list_traced, KIND_PLAIN},
+    {"KERNEL_OR_METHOD", "kernel", "a kernel or lu-paper", NULL, NULL, value_traced, list_traced, KIND_PLAIN},
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN},
     {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN},

@@ -38,7 +38,8 @@ struct ritz {
    ns each; call again until r->settled. budget <= 0: no limit. */
 void ritz_grow(struct ritz *r, const double *alpha, const double *beta, int64_t k, int64_t budget);
 /* Call ritz_grow with the coefficients that a solve has recorded since its last restart. T has no rows unless
-   solver->lanczos is set. */
+   solver->lanczos is set. If A is known not to be symmetric, T has no rows either, because its eigenvalues would not be
+   Ritz values of A. */
 struct solve;
 void ritz_of(struct ritz *r, const struct solve *v, int64_t budget);
 

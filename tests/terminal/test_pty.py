@@ -424,7 +424,7 @@ def test_race_is_left_and_waits():
     s.line(race)
     s.wait("log scale")
     said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
-    assert "by all solvers: `continue`, `view race` or `stop`" in said, said
+    assert "all solvers together): `continue`, `view race` or `stop`" in said, said
     s.line("view race")
     s.wait("paused")
     s.wait("continue at the prompt resumes")

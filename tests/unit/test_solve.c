@@ -707,9 +707,26 @@ static void test_save(void **state)
     bed_free(&bed);
 }
 
+/* The coefficients of cg on a matrix that is not symmetric are not those of a Lanczos matrix. */
+static void test_unsymmetric_has_no_ritz_values(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen band 40 3"));
+    assert_true(talk_line(&t, "stats"));
+    assert_true(talk_line(&t, "solve cg on cpu maxit 20"));
+    assert_null(strstr(t.out, "Ritz"));
+    assert_true(talk_line(&t, "gen poisson2d 9"));
+    assert_true(talk_line(&t, "solve cg on cpu maxit 20"));
+    assert_non_null(strstr(t.out, "Ritz"));
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_unsymmetric_has_no_ritz_values),
         cmocka_unit_test(test_vectors),
         cmocka_unit_test(test_known_ends),
         cmocka_unit_test(test_estimates_of_gmres_are_checked),
