@@ -444,7 +444,7 @@ def test_race_is_left_and_waits():
     s.line("race csr-serial csr-openmp reps 1000000")
     s.wait("SpMVs in equal time")
     said = " ".join(back_at_prompt(s, "q", "large [cpu]> ", 0.5).split())
-    assert "by all kernels: `continue`" in said, said
+    assert "all kernels together): `continue`" in said, said
     s.line("drop large")
     s.wait("the paused race on large ends")
     s.settle()

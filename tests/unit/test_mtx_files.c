@@ -756,7 +756,7 @@ static void a_failed_save_leaves_the_old_file(void **state)
 {
     struct csr A;
     struct err e = {0};
-    int calls = 2;
+    int calls = 1;
     struct watch w = {.tick = stop_at, .user = &calls};
     (void)state;
     scratch_remove();
