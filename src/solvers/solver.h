@@ -36,7 +36,7 @@ struct solver {
        real and imaginary parts of x. */
     bool products_only;
     bool complex_steps; /* its passes also exist in complex arithmetic; only for solvers with products_only */
-    bool probes;      /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
+    bool probes;        /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
        solver that restarts has one more SpMV per cycle. */
     int products;
