@@ -17,6 +17,7 @@
 #include "session/product.h"
 #include "session/session.h"
 
+#include <math.h>
 #include <string.h>
 
 /* The slots of one array that are printed. */
@@ -42,6 +43,12 @@ static double value_of(void *user, int64_t i)
     return array_real(&p->S->a[p->array], p->slots.first + i);
 }
 
+static double imag_of(void *user, int64_t i)
+{
+    const struct part *p = user;
+    return array_imag(&p->S->a[p->array], p->slots.first + i);
+}
+
 /* The row of a slot; -1 for padding and for slots that are part of no row. */
 static double row_of(void *user, int64_t i)
 {
@@ -49,6 +56,15 @@ static double row_of(void *user, int64_t i)
     struct place at = p->S->format->where(p->S, p->array, p->slots.first + i);
     p->padding += at.kind == SLOT_PADDING;
     return at.kind == SLOT_PADDING ? -1 : (double)at.row;
+}
+
+/* If the matrix is complex, print the imaginary parts of an array; null for an array of indices. */
+static bool say_imag(struct out *o, struct part *p, struct err *e)
+{
+    if (!type_is_complex(p->S->real)) return true;
+    if (type_is_complex(p->S->a[p->array].type)) return out_stream(o, "imag", interval_size(p->slots), imag_of, p, e);
+    out_str(o, "imag", NULL, NULL);
+    return true;
 }
 
 /* In JSON, print one array with its values and the rows of its slots. */
@@ -63,7 +79,7 @@ static bool say_array(struct out *o, struct part *p, const struct candidates *ot
     out_int(o, "slots", NULL, x->n);
     out_int(o, "first", NULL, p->slots.first);
     out_int(o, "shown", NULL, n);
-    bool ok = out_stream(o, "values", n, value_of, p, e) && out_stream(o, "rows", n, row_of, p, e);
+    bool ok = out_stream(o, "values", n, value_of, p, e) && say_imag(o, p, e) && out_stream(o, "rows", n, row_of, p, e);
     out_int(o, "padding", NULL, p->padding);
     out_candidates(o, others);
     return ok;
@@ -82,6 +98,9 @@ static bool say_slots(struct out *o, const struct part *p, struct err *e)
         out_str(o, "array", "array", x->name);
         out_int(o, "slot", "slot", i);
         out_num(o, "value", "value", array_real(x, i), text ? "%.10g" : "%.17g");
+        if (type_is_complex(p->S->real))
+            out_num(o, "imag", "imaginary", type_is_complex(x->type) ? array_imag(x, i) : NAN,
+                    text ? "%.10g" : "%.17g");
         out_str(o, "kind", "kind", kind[at.kind]);
         out_int_if(o, "row", "row", !text || at.row >= 0, at.row);
         out_int_if(o, "col", "column", !text || at.col >= 0, at.col);

@@ -1,4 +1,5 @@
 /* The command layout as data: JSON and CSV list every slot of every format, and ranges list the slots asked for. */
+#include "kits/complex_kit.h"
 #include "kits/talk.h"
 #include "base/loop.h"
 #include "base/watch.h"
@@ -34,6 +35,21 @@ static int64_t number(const cJSON *j, const char *key)
     return (int64_t)x->valuedouble;
 }
 
+/* Complex arrays have imaginary parts, other arrays of complex matrices null, and real matrices no such key. */
+static void check_imag(const cJSON *j, const struct stored *S, int k, int64_t first, int64_t last)
+{
+    const cJSON *imag = cJSON_GetObjectItem(j, "imag");
+    bool pairs = type_is_complex(S->a[k].type);
+    if (!pairs) {
+        assert_true(type_is_complex(S->real) ? cJSON_IsNull(imag) : !imag);
+        return;
+    }
+    const cJSON *part = imag->child;
+    for (int64_t i = first; i <= last; i++, part = part->next)
+        assert_true(part->valuedouble == array_imag(&S->a[k], i));
+    assert_null(part);
+}
+
 /* Check the slots first .. last of array k against the stored array. */
 static void check_array(const struct talk *t, const struct stored *S, int k, int64_t first, int64_t last)
 {
@@ -53,6 +69,7 @@ static void check_array(const struct talk *t, const struct stored *S, int k, int
     }
     assert_true(!value && !row);
     assert_int_equal(number(j, "padding"), padding);
+    check_imag(j, S, k, first, last);
     cJSON_Delete(j);
 }
 
@@ -87,13 +104,15 @@ static void every_slot_is_listed(void **state)
 }
 
 /* If a range runs past the end of an array, only the slots that exist are listed. */
-static void a_range_is_listed(void **state)
+static void check_ranges(bool complex_values)
 {
     struct talk t;
     char line[80];
-    (void)state;
     talk_open(&t, OUT_JSON);
-    assert_true(talk_line(&t, "gen poisson2d 7 as A"));
+    if (complex_values)
+        complex_add(&t, false, "A");
+    else
+        assert_true(talk_line(&t, "gen poisson2d 7 as A"));
     for (int f = 0; formats[f]; f++) {
         snprintf(line, sizeof line, "layout %s of A slots 3:60", formats[f]->name);
         if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.out);
@@ -104,6 +123,13 @@ static void a_range_is_listed(void **state)
         }
     }
     talk_close(&t);
+}
+
+static void a_range_is_listed(void **state)
+{
+    (void)state;
+    check_ranges(false);
+    check_ranges(true);
 }
 
 static int64_t lines_of(const char *text)
@@ -123,6 +149,13 @@ static void csv_lists_every_slot(void **state)
     assert_true(talk_line(&t, line));
     assert_true(talk_line(&t, "layout coo"));
     assert_int_equal(lines_of(t.out) - (*t.out == '\n'), 1 + 3 * SIDE * SIDE);
+    assert_true(talk_line(&t, "load tests/files/complex.rb; layout csr slots 0"));
+    const char *rows = strstr(t.out, "array,");
+    if (!rows) fail_msg("no table: %s", t.out);
+    assert_string_equal(rows, "array,slot,value,imag,kind,row,col\n"
+                              "ptr,0,0,,pointer,0,-1\n"
+                              "col,0,1,,entry,0,1\n"
+                              "val,0,2.5,-4,entry,0,1\n");
     talk_close(&t);
 }
 
@@ -139,6 +172,10 @@ static void text_lists_a_range(void **state)
                                "col       5      2  entry      2       2\n"
                                "val       4      5  entry      2       0\n"
                                "val       5      3  entry      2       2\n");
+    assert_true(talk_line(&t, "load tests/files/complex.rb; layout csr slots 0"));
+    assert_non_null(strstr(t.out, "array  slot  value  imaginary  kind     row  column\n"));
+    assert_non_null(strstr(t.out, "val       0    2.5         -4  entry      0       1\n"));
+    assert_true(talk_line(&t, "use thesis4"));
     talk_refuses(&t, "layout csr slots 9", "slot 9 does not exist; the slots are 0 .. 8");
     talk_refuses(&t, "layout csr slots 2:3 view", "leave out `slots` or `view`");
     talk_close_screen(&t);
