@@ -1,0 +1,272 @@
+/* Own kernels against cuSPARSE's, in fp64 on cuda:0 in one run: for each matrix, the best kernel of each side, the best
+   own kernel for CSR, and the time that the smallest lossless format would take at the measured read bandwidth. The
+   matrices are twelve generated ones and the real matrices of WARPSPY_MATRICES with more than SMALLEST nonzeros.
+   Usage: bench_vendor [generated|real|all] [NAME]: only the matrix called NAME, with a line for each kernel. */
+#include <stdio.h>
+
+#include "base/array.h"
+#include "base/err.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "kits/collection.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/packer.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALLEST = 8000, FEW = 3, MANY = 100, PATIENCE = 2, NAMES = 64 };
+
+static const struct {
+    const char *name, *generator;
+    int64_t p[PARAMS_MAX];
+} problems[] = {
+    {"5-point 1000 x 999", "stencil", {5, 1000, 999, 0, 1}},
+    {"7-point 128^3", "stencil", {7, 128, 0, 0, 1}},
+    {"27-point 96^3", "stencil", {27, 96, 0, 0, 1}},
+    {"27-point 48^3 x 3", "stencil", {27, 48, 0, 0, 3}},
+    {"R-MAT 2^20 x 16", "rmat", {20, 16}},
+    {"circuit 10^6, 4 dense", "circuit", {1000000, 4}},
+    {"broken diagonals", "brokendiag", {200000, 20}},
+    {"random 10^6 x 16", "random", {1000000, 16, 0}},
+    {"4284 x 1.1M, 2600", "random", {4284, 2600, 1100000}},
+    {"band 100k, half 20", "band", {100000, 20, 100}},
+    {"27-point 24^3", "stencil", {27, 24, 0, 0, 1}},
+    {"5-point 64^2", "stencil", {5, 64, 64, 0, 1}},
+};
+
+/* The fastest kernel of one side. */
+struct best {
+    double us, spread_us;
+    const struct kernel *kernel;
+};
+
+/* What the kernels did on one matrix. */
+struct contest {
+    struct best own, csr, vendor; /* csr: own kernels that read CSR */
+    int64_t bytes;                /* the least that a kernel must move, over all formats */
+    bool each;                    /* print a line for each kernel */
+};
+
+/* The contests of a group of matrices, as sums of logarithms. */
+struct total {
+    int n, behind; /* behind: contests lost by more than 3 % */
+    double ratio, csr_ratio, least, share;
+};
+
+static void take(struct best *b, const struct run *r)
+{
+    if (!b->kernel || r->us < b->us) *b = (struct best){r->us, r->spread_us, r->kernel};
+}
+
+/* A kernel that is far from the best of its side is not timed again. */
+static bool far_behind(const struct contest *c, const struct run *r)
+{
+    const struct best *b = r->kernel->vendor ? &c->vendor : &c->own;
+    bool csr = r->of->format == &format_csr && !r->kernel->vendor;
+    if (csr) b = &c->csr;
+    return b->kernel && r->us > PATIENCE * b->us;
+}
+
+static bool one_kernel(struct contest *c, const struct kernel *k, const struct csr *A, const struct mat *M)
+{
+    struct run r;
+    struct err e = {0};
+    if (!bench_kernel(k, A, M, FEW, NULL, &r, &e) ||
+        (!far_behind(c, &r) && !bench_kernel(k, A, M, MANY, NULL, &r, &e))) {
+        if (e.code == E_UNSUPPORTED || e.code == E_LIMIT || e.code == E_MEMORY) return true;
+        printf("# %s: %s\n", k->name, e.text);
+        return false;
+    }
+    if (c->each)
+        printf("#   %-12s %-24s %9.2f +- %5.2f us %7.0f GB/s\n", M->of->format->name, k->name, r.us, r.spread_us,
+               r.gbs);
+    if (k->vendor)
+        take(&c->vendor, &r);
+    else
+        take(&c->own, &r);
+    if (!k->vendor && M->of->format == &format_csr) take(&c->csr, &r);
+    if (!c->bytes || r.bytes < c->bytes) c->bytes = r.bytes;
+    return true;
+}
+
+/* All kernels of one format with one set of parameters, on a matrix that is on the device. */
+static bool all_kernels(struct contest *c, const struct csr *A, const struct mat *M, const int64_t *param)
+{
+    bool ok = true;
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->format != M->of->format || k->param != param || !kernel_runs_on(k, M->dev)) continue;
+        ok &= one_kernel(c, k, A, M);
+    }
+    return ok;
+}
+
+/* Pack A on the device if the format has a packer, else on the host. Formats that do not suit A are left out. */
+static bool one_format(struct contest *c, const struct csr *A, const struct mat *csr, const struct format *f,
+                       const int64_t *param)
+{
+    struct err e = {0};
+    struct packing *p = NULL;
+    struct stored S = {0};
+    struct mat M = {0};
+    bool on_device = packer_find(f, csr->dev) != NULL;
+    bool packed = on_device ? packing_begin(&p, f, csr, param, false, &e) && packing_take(p, &S, &M, &e)
+                            : format_pack(A, f, param, T_F64, false, &S, &e) && mat_put(&M, &S, csr->dev, &e);
+    bool ok = !packed || all_kernels(c, A, &M, param);
+    if (!packed && e.code != E_LIMIT && e.code != E_UNSUPPORTED && e.code != E_MEMORY) {
+        printf("# %s: %s\n", f->name, e.text);
+        ok = e.code == E_USAGE;
+    }
+    if (p) packing_free(p);
+    mat_free(&M);
+    stored_free(&S);
+    return ok;
+}
+
+/* Every format with its defaults, and with the parameters that one of its kernels asks for. */
+static bool all_formats(struct contest *c, const struct csr *A, const struct mat *csr)
+{
+    bool ok = all_kernels(c, A, csr, NULL);
+    for (int f = 0; formats[f]; f++) {
+        const int64_t *done = NULL;
+        if (formats[f] == csr->of->format) continue;
+        ok &= one_format(c, A, csr, formats[f], NULL);
+        for (int i = 0; kernels[i]; i++) {
+            const struct kernel *k = kernels[i];
+            if (k->format != formats[f] || !k->param || k->param == done || k->host) continue;
+            done = k->param;
+            ok &= one_format(c, A, csr, formats[f], k->param);
+        }
+    }
+    return ok;
+}
+
+static void add(struct total *t, const struct contest *c, double share)
+{
+    double ratio = c->vendor.us / c->own.us;
+    t->ratio += log(ratio);
+    t->csr_ratio += log(c->vendor.us / c->csr.us);
+    t->share += log(share);
+    if (!t->n || ratio < t->least) t->least = ratio;
+    t->behind += ratio < 0.97;
+    t->n++;
+}
+
+static void print_contest(const char *name, const struct csr *A, const struct contest *c, double share, double bound)
+{
+    printf("%-22.22s %9lld  %-20s %8.2f  %-20s %8.2f  %-20s %8.2f %5.2f %6.2f %8.2f %5.0f%%\n", name, (long long)A->nnz,
+           c->own.kernel->name, c->own.us, c->csr.kernel->name, c->csr.us, c->vendor.kernel->name, c->vendor.us,
+           c->vendor.us / c->own.us, c->vendor.us / c->csr.us, bound, 100 * share);
+    fflush(stdout);
+}
+
+/* A matrix that fits in the last-level cache with room to spare is read at the bandwidth of the cache. */
+static double bound_us(const struct device *d, int64_t bytes)
+{
+    enum { CACHED = 30 << 20 };
+    const struct ceilings *c = &d->ceilings;
+    return (double)bytes / (bytes < CACHED && c->cache_gbs > 0 ? c->cache_gbs : c->read_gbs) / 1000;
+}
+
+static bool contest(const char *name, const struct csr *A, struct device *d, bool each, struct total *t)
+{
+    struct err e = {0};
+    struct stored S;
+    struct mat M;
+    struct contest c = {.each = each};
+    if (!format_pack(A, &format_csr, NULL, T_F64, false, &S, &e))
+        return printf("# %s: %s\n", name, e.text), false;
+    bool ok = mat_put(&M, &S, d, &e);
+    if (ok) {
+        ok = all_formats(&c, A, &M);
+        mat_free(&M);
+    }
+    stored_free(&S);
+    if (!c.own.kernel || !c.csr.kernel || !c.vendor.kernel) return printf("# %s: %s\n", name, e.text), false;
+    double bound = bound_us(d, c.bytes), share = bound / c.own.us;
+    print_contest(name, A, &c, share, bound);
+    add(t, &c, share);
+    return ok;
+}
+
+static void print_total(const char *what, const struct total *t)
+{
+    if (!t->n) return;
+    printf("# %s, %d matrices: geometric mean %.3f, CSR kernels alone %.3f, least %.3f, below 0.97 on %d, share of the "
+           "bound %.0f%%\n",
+           what, t->n, exp(t->ratio / t->n), exp(t->csr_ratio / t->n), t->least, t->behind, 100 * exp(t->share / t->n));
+}
+
+static bool generated(struct device *d, const char *only)
+{
+    struct total t = {0};
+    bool ok = true;
+    for (int i = 0; i < COUNT(problems); i++) {
+        struct err e = {0};
+        struct csr A;
+        if (only && strcmp(only, problems[i].name)) continue;
+        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, &e))
+            return printf("# %s: %s\n", problems[i].name, e.text), false;
+        ok &= contest(problems[i].name, &A, d, only != NULL, &t);
+        csr_free(&A);
+    }
+    print_total("generated", &t);
+    return ok;
+}
+
+/* Complex matrices are left out: cuSPARSE's kernels are compared in fp64. */
+static bool real_one(const char *folder, const char *name, struct device *d, bool each, struct total *t)
+{
+    char path[1024];
+    struct csr A;
+    struct load_info info = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, name);
+    if (!file_load(path, NULL, NULL, &A, &info, &e)) return printf("# %s: %s\n", name, e.text), true;
+    bool ok = A.imag || A.nnz <= SMALLEST || contest(name, &A, d, each, t);
+    csr_free(&A);
+    return ok;
+}
+
+static bool real(struct device *d, const char *only)
+{
+    const char *folder;
+    char line[4096], name[NAMES];
+    struct total t = {0};
+    bool ok = true;
+    FILE *index = collection_index("the real matrices", &folder);
+    if (!index) return true;
+    while (fgets(line, sizeof line, index))
+        if (sscanf(line, "%63s", name) == 1 && strcmp(name, "name") && (!only || !strcmp(only, name)))
+            ok &= real_one(folder, name, d, only != NULL, &t);
+    fclose(index);
+    print_total("real", &t);
+    return ok;
+}
+
+int main(int argc, char **argv)
+{
+    struct err e = {0};
+    const char *which = argc > 1 ? argv[1] : "all", *only = argc > 2 ? argv[2] : NULL;
+    if (device_count(DEV_CUDA) == 0) return printf("# own kernels against cuSPARSE's: skipped, there is no GPU\n"), 0;
+    struct device *d = device_open("cuda:0", &e);
+    if (!d || !device_ceilings(d, NULL, &e)) return printf("# %s\n", e.text), 1;
+    printf("# %s: %s\n# read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about, d->ceilings.read_gbs,
+           d->ceilings.cache_gbs, d->ceilings.launch_us);
+    printf("%-22s %9s  %-20s %8s  %-20s %8s  %-20s %8s %5s %6s %8s %6s\n", "matrix", "nonzeros", "own kernel", "us",
+           "own CSR kernel", "us", "cuSPARSE", "us", "ratio", "csr", "bound us", "share");
+    bool ok = true;
+    if (strcmp(which, "real") != 0) ok &= generated(d, only);
+    if (strcmp(which, "generated") != 0) ok &= real(d, only);
+    devices_close();
+    return !ok;
+}
