@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """The numbers that lessons quote from papers: the lessons, the table tests/paper_numbers.tsv, and the texts of the papers.
 
+A paragraph of a lesson that names a paper, or a section, figure or table of a paper, may hold only numbers that the table
+lists: as a number of the paper (`prose`), or as another number (`other`), with the reason why the paper need not have it.
+So nobody can attribute a number to a paper without writing down where it stands there.
+
 The texts are not part of the program. If the environment variable WARPSPY_PAPERS names a folder with thesis.txt, drm.txt,
-notes.txt and lu.txt, each number is also looked up there.
+notes.txt, lu.txt and symmetrize-patent.txt, each number, section, figure and table is also looked up there.
 """
 import csv
 import glob
@@ -15,6 +19,21 @@ from harness import TOP, main
 KEYS = ["lesson", "paper", "where", "near", "number", "text", "kind"]
 CLOSE = 700  # characters between a number in a paper and the word near it
 OUR_OWN = {"by hand"}  # headings of tables whose numbers do not come from a paper
+KINDS = ("row", "prose", "other")
+
+# What attributes the numbers of a paragraph to a paper.
+NAMES_A_PAPER = re.compile(r"(?<!-)\b(?:thesis\b(?!-)|papers?|(?:the|study) notes|patents?|authors?|Liang"
+                           r"|(?:section|figure|table|chapter|equation)s? \d)", re.IGNORECASE)
+LIST = r"\d+(?:\.\d+)*(?:(?:,? and|,| to) \d+(?:\.\d+)*)*"
+PLACE = re.compile(rf"\b(section|figure|table|chapter|equation)s? ({LIST})", re.IGNORECASE)
+# A number after one of these words is a label, or the accuracy of a guess; thesis-4-1 and c-26 are names.
+LABEL = re.compile(rf"\b(?:row|column|line|step|launch|lane|slot|block|iteration|word|rule|within|within a factor of)s? {LIST}",
+                   re.IGNORECASE)
+ITEM = re.compile(r"^ {1,3}\d+ {2,}")  # the number of an item of a list
+NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
+# How a heading or a caption of the papers writes a place: in Chinese, simplified or traditional, or in English.
+WRITTEN = {"section": r"(?m)^\W*{}\.?\s", "chapter": r"(?m)^\W*{}\.?\s", "figure": r"(?:图|圖|Figure)\s*{}(?![.\d])",
+           "table": r"(?:表|Table)\s*{}(?![.\d])", "equation": r"(?:公式\s*|式\(){}(?![.\d])"}
 
 
 def quoted():
@@ -43,8 +62,40 @@ def rows_of(text):
     return found
 
 
+def paragraphs_of(text):
+    """The prose of a lesson, by paragraphs: also questions, hints and explanations. An indented block, such as a list,
+    belongs to the paragraph before it."""
+    found, open_ = [], False
+    for line in text.splitlines():
+        told = ITEM.sub("", line[2:] if line.startswith(("? ", "~ ", "! ")) else line)
+        if not line.strip() or line.startswith(("|", ">", "%", "@", ":", "=", "#", "<", "Go on with")):
+            open_ = False
+        elif open_ or (line.startswith("  ") and found):
+            found[-1] += " " + " ".join(told.split())
+            open_ = True
+        else:
+            found.append(" ".join(told.split()))
+            open_ = True
+    return found
+
+
 def prose_of(text):
-    return " ".join(line for line in text.splitlines() if not line.startswith(("|", ">", "%")))
+    return "\n".join(paragraphs_of(text))
+
+
+def covered(paragraph, phrases):
+    """The positions in the paragraph that a phrase, a place or a label covers."""
+    spans = [m.span() for pattern in (PLACE, LABEL) for m in pattern.finditer(paragraph)]
+    spans += [(at, at + len(phrase)) for phrase in phrases for at in places(paragraph, phrase)]
+    return {i for begin, end in spans for i in range(begin, end)}
+
+
+def unlisted(paragraph, phrases):
+    """The numbers of the paragraph that no line of the table covers."""
+    if not NAMES_A_PAPER.search(paragraph):
+        return []
+    known = covered(paragraph, phrases)
+    return [m.group() for m in NUMBER.finditer(paragraph) if m.start() not in known]
 
 
 def places(text, number):
@@ -67,12 +118,38 @@ def test_each_number_of_a_lesson_has_its_place_in_a_paper():
     assert not rows - found, f"no row of a lesson for {sorted(rows - found)}"
 
 
-def test_each_number_of_the_prose_is_there():
-    lessons = lesson_files()
-    prose = [q for q in quoted() if q["kind"] == "prose"]
-    assert prose and all(q["kind"] in ("row", "prose") for q in quoted())
-    for q in prose:
-        assert places(prose_of(lessons[q["lesson"]]), q["number"]), q
+def test_each_line_for_prose_is_used():
+    prose = {name: prose_of(text) for name, text in lesson_files().items()}
+    assert all(q["kind"] in KINDS for q in quoted())
+    unused = [q for q in quoted() if q["kind"] != "row" and not places(prose[q["lesson"]], q["number"])]
+    assert not unused, unused
+
+
+def digits(text):
+    return set(re.findall(r"\d+(?:\.\d+)?", re.sub(r"(?<=\d)[ ,](?=\d{3})", "", text)))
+
+
+def test_a_line_says_what_the_lesson_says():
+    """A phrase of a lesson has no number that its line does not find in the paper."""
+    for q in quoted():
+        if q["kind"] == "prose":
+            assert digits(q["number"]) <= digits(q["text"]), q
+        if q["kind"] == "other":
+            assert len(q["where"]) > 8, f"give the reason: {q}"
+
+
+def test_each_number_with_a_paper_beside_it_is_listed():
+    phrases = {}
+    for q in quoted():
+        phrases.setdefault(q["lesson"], []).append(q["number"])
+    missing = [f"{name}: {', '.join(numbers)} in `{paragraph}`" for name, text in lesson_files().items()
+               for paragraph in paragraphs_of(text) if (numbers := unlisted(paragraph, phrases.get(name, [])))]
+    assert not missing, "not in tests/paper_numbers.tsv:\n" + "\n".join(missing)
+
+
+def test_an_unlisted_number_is_found():
+    assert unlisted("The paper gives 5.2 on page 7, see figure 3 and row 4 of c-26.", ["page 7"]) == ["5.2"]
+    assert not unlisted("It takes 5.2 us here.", [])
 
 
 def test_ratios_follow_from_numbers_of_the_paper():
@@ -83,16 +160,33 @@ def test_ratios_follow_from_numbers_of_the_paper():
             assert f"{a / b:.{decimals}f}" == q["number"], q
 
 
-def test_each_number_is_in_the_text_of_its_paper():
+def paper_texts():
+    """The texts by their names; None, and a line that says so, if they are not here."""
     folder = os.environ.get("WARPSPY_PAPERS")
     if not folder:
         print("skip: WARPSPY_PAPERS does not name a folder with the texts of the papers")
-        return
-    texts = {name: open(os.path.join(folder, f"{name}.txt"), encoding="utf-8").read()
-             for name in {q["paper"] for q in quoted()}}
-    missing = [q for q in quoted() for number in (q["text"].split(" / ") if q["kind"] == "row" else [q["text"]])
+        return None
+    return {name: open(os.path.join(folder, f"{name}.txt"), encoding="utf-8", errors="replace").read()
+            for name in {q["paper"] for q in quoted() if q["kind"] != "other"}}
+
+
+def test_each_number_is_in_the_text_of_its_paper():
+    texts = paper_texts()
+    missing = [q for q in quoted() if texts and q["kind"] != "other"
+               for number in (q["text"].split(" / ") if q["kind"] == "row" else [q["text"]])
                if not is_near(texts[q["paper"]], q["near"], number)]
     assert not missing, missing
+
+
+def test_each_section_figure_and_table_is_in_a_paper_of_the_lesson():
+    texts = paper_texts()
+    lessons = lesson_files()
+    for name in {q["lesson"] for q in quoted()} if texts else ():
+        own = [texts[p] for p in {q["paper"] for q in quoted() if q["lesson"] == name and q["kind"] != "other"}]
+        for kind, numbers in PLACE.findall(prose_of(lessons[name])):
+            for number in re.findall(r"\d+(?:\.\d+)*", numbers):
+                pattern = WRITTEN[kind.lower()].format(re.escape(number))
+                assert any(re.search(pattern, text) for text in own), f"{name}: {kind} {number}"
 
 
 if __name__ == "__main__":
