@@ -65,6 +65,17 @@ int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta
     return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }
 
+struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op)
+{
+    return (struct run){.kernel = k,
+                        .dev = M->dev,
+                        .of = M->of,
+                        .real = M->of->real,
+                        .alpha = op->alpha,
+                        .beta = op->beta,
+                        .bytes = kernel_bytes(k, M->of, op->beta)};
+}
+
 /* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ----
    The vectors of a complex matrix are pairs of a real and an imaginary part. */
 
@@ -296,13 +307,7 @@ bool bench_operation(const struct kernel *k, const struct csr *A, const struct m
     struct problem p;
     struct verdict v;
     double us;
-    *out = (struct run){.kernel = k,
-                        .dev = M->dev,
-                        .of = M->of,
-                        .real = M->of->real,
-                        .alpha = op->alpha,
-                        .beta = op->beta,
-                        .bytes = kernel_bytes(k, M->of, op->beta)};
+    *out = run_begin(k, M, op);
     bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, &all_terms, 1, e) &&
               launch_and_check(&p, &out->first_us, &out->error, e) && must_hold(&p, &out->error, e) &&
               set_vectors(&p, op, 1, e) && launch_and_check(&p, &us, &v, e) && must_hold(&p, &v, e) &&

@@ -54,6 +54,8 @@ struct run {
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };
 
+/* A run of op by k on M that has not been timed: times, rates and errors are 0. */
+struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op);
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
 /* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;

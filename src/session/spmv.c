@@ -29,13 +29,7 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
 {
     static const struct operation all_terms = {1.25, -0.5, NULL};
     const struct operation *op = operation_of(w);
-    *out = (struct run){.kernel = k,
-                        .dev = w->dev,
-                        .of = M->of,
-                        .real = M->of->real,
-                        .alpha = op->alpha,
-                        .beta = op->beta,
-                        .bytes = kernel_bytes(k, M->of, op->beta)};
+    *out = run_begin(k, M, op);
     out->us = out->spread_us = out->first_us = out->gbs = out->gflops = out->share = NAN;
     if (!bench_result(k, &w->matrix->csr, M, operation_is_product(op) ? &all_terms : op, 1, NULL, &out->error, e))
         return false;
