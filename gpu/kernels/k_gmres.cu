@@ -1,8 +1,6 @@
 /* The parts of GMRES(m): the inner products of one vector with all earlier vectors in one pass, the Givens rotations of
    a small triangular system that stays on the device, and the steps of a restart. */
-#include "vec.h"
-
-#include "machine/gmres_ops.h"
+#include "gmres.h"
 
 namespace KERNEL_SPACE
 {
@@ -261,16 +259,11 @@ template <typename AT> static void scale(struct device *d, int64_t n, double *s,
     AT::run(d, n, s, pass_scale<AT>{PASS_IN(q), PASS_OUT(v), 0});
 }
 
-static int blocks(const struct device *d, int64_t n)
-{
-    return vec_grid(d, n) < GM_BLOCKS ? (int)vec_grid(d, n) : (int)GM_BLOCKS;
-}
-
 template <typename T>
 static void dots(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,
                  const void *q)
 {
-    LAUNCH(d, (unsigned)blocks(d, n), VEC_BLOCK, gm_dots<T>)
+    LAUNCH(d, gm_blocks(d, n), VEC_BLOCK, gm_dots<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
      VECTOR("q", ROLE_WORK, q, n, const T));
 }
@@ -311,11 +304,6 @@ template <typename T> static void solve(struct device *d, double *s, double *w, 
 namespace host
 {
 
-static int blocks(const struct device *, int64_t n)
-{
-    return stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
-}
-
 template <typename T>
 static void dots(struct device *, int64_t n, double *s, double *w, int m, int first, int last, int row, const void *V,
                  const void *q)
@@ -323,7 +311,7 @@ static void dots(struct device *, int64_t n, double *s, double *w, int m, int fi
     if (s[S_DONE] != 0) return;
     const T *from = (const T *)V, *with = (const T *)q;
     double *part = w + gm_parts(m), *to = w + gm_row(m, row);
-    int pieces = blocks(NULL, n);
+    int pieces = gm_pieces(n);
     checks check(n * (last - first));
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)

@@ -1,9 +1,7 @@
 /* The parts of GMRES(m) in complex arithmetic: like those of k_gmres.cu, but the coefficients of the basis vectors are
    complex, and an inner product conjugates its first vector. A rotation has a real cosine and a complex sine. The
    callers count the numbers in a vector, two for each element; a row of the work memory holds m + 1 pairs. */
-#include "vec.h"
-
-#include "machine/gmres_ops.h"
+#include "gmres.h"
 
 namespace KERNEL_SPACE
 {
@@ -302,8 +300,7 @@ static void dots(struct device *d, int64_t numbers, double *s, double *w, int m,
                  const void *V, const void *q)
 {
     int64_t n = numbers / 2;
-    unsigned blocks = vec_grid(d, n) < GM_BLOCKS ? vec_grid(d, n) : (unsigned)GM_BLOCKS;
-    LAUNCH(d, blocks, VEC_BLOCK, gm_pair_dots<T>)
+    LAUNCH(d, gm_blocks(d, n), VEC_BLOCK, gm_pair_dots<T>)
     (n, SCALARS_OF(s), TICKET_OF(s), PAIR_WORK_OF(w), m, from, to, row, VECTOR("V", ROLE_WORK, V, to * n, const T),
      VECTOR("q", ROLE_WORK, q, n, const T));
 }
@@ -332,7 +329,7 @@ static void dots(struct device *, int64_t numbers, double *s, double *w, int m, 
     int64_t n = numbers / 2;
     const T *from = (const T *)V, *with = (const T *)q;
     double *part = w + pair_parts(m), *to = w + pair_row(m, row);
-    int pieces = stretches(n) < GM_BLOCKS ? stretches(n) : (int)GM_BLOCKS;
+    int pieces = gm_pieces(n);
     checks check(n * (last - first));
 #pragma omp parallel for if (n > ALONE)
     for (int p = 0; p < pieces; p++)
