@@ -23,6 +23,13 @@ enum {
 /* Ctrl-C does not stop the printing of this many cells. */
 enum { CELLS_AT_LEAST = 10000 };
 
+/* A list of blocks with the texts of cells, the latest first. */
+struct table_block {
+    struct table_block *next;
+    size_t used, size;
+    char data[];
+};
+
 struct column {
     const char *name;
     int width;

@@ -8,6 +8,7 @@
 #include "column_rank.h"
 
 struct err;
+struct table_block;
 
 struct cell {
     const char *key;     /* the table's copy of the column's name in CSV; NULL: not shown in CSV */
@@ -20,18 +21,11 @@ struct cell {
 struct table {
     struct cell *cell;
     int n, room, rows;
-    struct table_block *block; /* memory that holds the texts of cells */
+    struct table_block *block; /* memory of the texts of cells; defined in table.c */
     char **name;               /* keys and headings of the columns; owned */
     int nnames;                /* number of names */
     int last;                  /* index of the name that was used last */
     enum column_rank rank;     /* rank of the cells that are added next */
-};
-
-/* A list of blocks, the latest first. */
-struct table_block {
-    struct table_block *next;
-    size_t used, size;
-    char data[];
 };
 
 /* table_row starts a row; table_add adds a cell to that row, makes foreign text safe, and copies key, heading and text.
