@@ -541,6 +541,24 @@ static void textbook_bicgstab(const struct csr *A, const double complex *b, int 
     }
 }
 
+/* ||r|| / ||b|| after each iteration of a textbook's algorithm. */
+typedef void textbook(const struct csr *A, const double complex *b, int iterations, double *residual);
+
+/* Run the line, which solves Z to 1e-9, and compare the residuals of the first iterations with those of the textbook.
+ */
+static void compare_with(textbook *residuals_of, struct talk *t, const char *line, int iterations)
+{
+    double expected[COMPLEX_ROWS];
+    solve_complex(t, line, 1e-9);
+    const struct solve *v = t->s.solve;
+    residuals_of(v->matrix.csr, (const double complex *)v->b, iterations, expected);
+    assert_true(v->iterations >= iterations);
+    for (int i = 0; i < iterations; i++)
+        if (!(fabs(v->history.residual[i + 1] / expected[i] - 1) < 1e-6))
+            fail_msg("%s: residual %g after iteration %d, not %g", line, v->history.residual[i + 1], i + 1,
+                     expected[i]);
+}
+
 /* The coefficients of bicgstab are complex: its residuals are those of the textbook's algorithm. */
 static void test_complex_bicgstab(void **state)
 {
@@ -548,21 +566,10 @@ static void test_complex_bicgstab(void **state)
     static const char *const lines[] = {"solve bicgstab Z on cpu b random tol 1e-9",
                                         "solve bicgstab Z on emu b random tol 1e-9",
                                         "solve bicgstab Z on cpu b random tol 1e-9 sums host"};
-    enum { COMPARED = 6 };
     struct talk t;
-    double expected[COMPARED];
     talk_open(&t, OUT_TEXT);
     complex_add(&t, false, "Z");
-    for (int k = 0; k < COUNT(lines); k++) {
-        solve_complex(&t, lines[k], 1e-9);
-        const struct solve *v = t.s.solve;
-        textbook_bicgstab(v->matrix.csr, (const double complex *)v->b, COMPARED, expected);
-        assert_true(v->iterations >= COMPARED);
-        for (int i = 0; i < COMPARED; i++)
-            if (!(fabs(v->history.residual[i + 1] / expected[i] - 1) < 1e-6))
-                fail_msg("%s: residual %g after iteration %d, not %g", lines[k], v->history.residual[i + 1], i + 1,
-                         expected[i]);
-    }
+    for (int k = 0; k < COUNT(lines); k++) compare_with(textbook_bicgstab, &t, lines[k], 6);
     talk_close(&t);
 }
 
@@ -601,21 +608,10 @@ static void test_complex_gmres(void **state)
     static const char *const lines[] = {"solve gmres Z on cpu b random tol 1e-9 m 30",
                                         "solve gmres Z on emu b random tol 1e-9 m 30",
                                         "solve gmres Z on cpu b random tol 1e-9 m 30 orth modified"};
-    enum { COMPARED = 8 };
     struct talk t;
-    double expected[COMPARED];
     talk_open(&t, OUT_TEXT);
     complex_add(&t, false, "Z");
-    for (int k = 0; k < COUNT(lines); k++) {
-        solve_complex(&t, lines[k], 1e-9);
-        const struct solve *v = t.s.solve;
-        textbook_gmres(v->matrix.csr, (const double complex *)v->b, COMPARED, expected);
-        assert_true(v->iterations >= COMPARED);
-        for (int i = 0; i < COMPARED; i++)
-            if (!(fabs(v->history.residual[i + 1] / expected[i] - 1) < 1e-6))
-                fail_msg("%s: residual %g after iteration %d, not %g", lines[k], v->history.residual[i + 1], i + 1,
-                         expected[i]);
-    }
+    for (int k = 0; k < COUNT(lines); k++) compare_with(textbook_gmres, &t, lines[k], 8);
     solve_complex(&t, "solve gmres Z on emu b random tol 1e-9 m 4", 1e-9);
     solve_complex(&t, "solve gmres Z on cpu b random tol 1e-9 sums host", 1e-9);
     talk_close(&t);
