@@ -188,16 +188,14 @@ static bool say(const struct advising *v, struct advice *a, const struct machine
 
 static bool run_advise(struct session *s, const struct args *a, struct err *e)
 {
-    int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
+    int64_t products = arg_int(a, "for", 0), top;
     struct advising v = {.s = s, .real = arg_precision(a), .products = products};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct advice all = {0};
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
-    if (arg(a, "top") && (top < 1 || top > 1000))
-        return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
-    if (!m || !modeled_machine(s, &g, e)) return false;
+    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !m || !modeled_machine(s, &g, e)) return false;
     bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &all, e);
     v.m = m;
     for (int i = all.n - 1; i >= 0; i--)

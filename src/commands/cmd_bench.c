@@ -154,34 +154,34 @@ static bool ceilings_known(struct session *s, struct device *d, struct err *e)
     return ok;
 }
 
-static bool run_bench(struct session *s, const struct args *a, struct err *e)
+/* Measure all kernels that the command names, and print the table. */
+static bool rank(struct session *s, const struct args *a, const struct spmv_request *w, struct spmv_operation *o,
+                 struct err *e)
 {
-    int64_t reps = arg_int(a, "reps", 0), top = arg_int(a, "top", 0);
-    struct spmv_operation chosen;
-    struct spmv_request w = {.matrix = session_matrix(s, arg(a, "matrix"), e),
-                             .real = arg_precision(a),
-                             .reps = (int)reps,
-                             .force = arg_flag(a, "force"),
-                             .operation = &chosen};
     struct results r = {0};
-    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
-    if (arg(a, "top") && (top < 1 || top > 1000))
-        return fail(e, E_USAGE, "`top %lld` is outside 1 .. 1000", (long long)top);
-    w.dev = w.matrix ? session_device(s, arg(a, "on"), e) : NULL;
-    if (!w.dev || !check_choices(a, w.dev, e)) return false;
-    w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
     struct busy from = busy_now("");
-    bool ok = spmv_operation_of(a, &w.matrix->csr, &chosen, e) && ceilings_known(s, w.dev, e) && results_new(&r, e) &&
-              bench_all(s, &w, a, &r, e);
+    int64_t top;
+    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e)) return false;
+    bool ok = ceilings_known(s, w->dev, e) && results_new(&r, e) && bench_all(s, w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
-        bool kept = spmv_keep(s, w.matrix, r.run, r.nruns, &chosen, e);
-        if (kept) out_results(s, &w, &r, (int)top);
-        if (kept && w.dev->kind == DEV_CPU) out_busy(s->out, &from);
+        bool kept = spmv_keep(s, w->matrix, r.run, r.nruns, o, e);
+        if (kept) out_results(s, w, &r, (int)top);
+        if (kept && w->dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
     if (ok && r.wrong) ok = fail(e, E_NUMERIC, "a kernel's result is wrong (see above); its time is not shown");
     results_free(&r);
-    spmv_operation_free(&chosen);
+    return ok;
+}
+
+static bool run_bench(struct session *s, const struct args *a, struct err *e)
+{
+    struct spmv_operation o;
+    struct spmv_request w;
+    if (!spmv_request_of(s, a, &o, &w, e)) return false;
+    w.dev = session_device(s, arg(a, "on"), e);
+    bool ok = w.dev && rank(s, a, &w, &o, e);
+    spmv_operation_free(&o);
     return ok;
 }
 

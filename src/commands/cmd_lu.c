@@ -291,13 +291,13 @@ static bool run_lu(struct session *s, const struct args *a, struct err *e)
 {
     struct timed t;
     struct lu_options o = {.real = arg_precision(a), .force = arg_flag(a, "force"), .watch = &s->watch};
-    int64_t b = arg_int(a, "b", 0), reps = arg_int(a, "reps", 0);
+    int64_t b = arg_int(a, "b", 0), reps;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
     if (arg_flag(a, "step") && (arg(a, "method") || arg(a, "b") || arg(a, "reps") || arg_flag(a, "all")))
         return fail(e, E_USAGE, "`step` is the textbook algorithm: it takes no method, b, reps or all");
     if (arg_flag(a, "step")) return run_steps(s, m, arg_flag(a, "force"), e);
-    if (reps < 0 || reps > 1000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000", (long long)reps);
+    if (!arg_within(a, "reps", 0, 0, 1000, &reps, e)) return false;
     if (b < 0 || b > INT32_MAX || (arg(a, "b") && !b))
         return fail(e, E_USAGE, "b is %lld: give a power of two", (long long)b);
     o.b = (int)b;

@@ -71,20 +71,21 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
     return true;
 }
 
-/* Refuse options of solvers in a race of kernels, and vice versa. */
-static bool check_options(const struct race *r, const struct args *a, struct err *e)
+/* Read reps. Refuse options of solvers in a race of kernels, and vice versa. */
+static bool read_options(struct race *r, const struct args *a, struct err *e)
 {
     static const char *const of_solvers[] = {"using", "precond", "block", "form", "tol", "maxit", "b", "seed", "force"},
                              *const of_kernels[] = {"reps"};
     const char *const *not_for = r->kernels ? of_solvers : of_kernels;
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
+    int64_t reps;
     for (int i = 0; i < n; i++)
         if (arg(a, not_for[i]))
             return fail(e, E_USAGE, "`%s` does not apply to a race of %s", not_for[i],
                         r->kernels ? "kernels" : "solvers");
-    int64_t reps = arg_int(a, "reps", 0);
-    if (reps >= 0 && reps <= 1000000) return true;
-    return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
+    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e)) return false;
+    r->reps = (int)reps;
+    return true;
 }
 
 /* ---- beginning ---- */
@@ -122,9 +123,8 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
 static bool begin(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
     r->real = arg_precision(a);
-    r->reps = (int)arg_int(a, "reps", 0);
     r->matrix = session_matrix(s, arg(a, "of"), e);
-    if (!r->matrix || !read_racers(r, a, e) || !check_options(r, a, e)) return false;
+    if (!r->matrix || !read_racers(r, a, e) || !read_options(r, a, e)) return false;
     if (r->kernels) r->real = type_of_values(r->real, r->matrix->csr.imag != NULL);
     r->dev = session_device(s, arg(a, "on"), e);
     if (!r->dev) return false;

@@ -46,25 +46,26 @@ static bool out_measured(struct session *s, const struct matrix *m, const struct
     return true;
 }
 
-static bool run_spmv(struct session *s, const struct args *a, struct err *e)
+/* Choose the device, the kernel and its parameters, then measure. */
+static bool multiply(struct session *s, const struct args *a, struct spmv_request *w, struct spmv_operation *o,
+                     struct err *e)
 {
     const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    int64_t param[PARAMS_MAX], reps = arg_int(a, "reps", 0);
-    struct spmv_operation o;
-    struct spmv_request w = {.matrix = session_matrix(s, arg(a, "matrix"), e),
-                             .real = arg_precision(a),
-                             .reps = (int)reps,
-                             .force = arg_flag(a, "force"),
-                             .operation = &o};
+    int64_t param[PARAMS_MAX];
     struct run r;
-    if (!w.matrix) return false;
-    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
-    w.dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
-    const struct kernel *k = w.dev ? kernel_for(a, &w.matrix->csr, w.dev, e) : NULL;
+    w->dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
+    const struct kernel *k = w->dev ? kernel_for(a, &w->matrix->csr, w->dev, e) : NULL;
     if (!k || !arg_params(a, k->format->params, param, e)) return false;
-    if (arg_count(a, "params")) w.param = param;
-    bool ok = spmv_operation_of(a, &w.matrix->csr, &o, e) && spmv_measure(s, &w, k, &r, e) &&
-              spmv_keep(s, w.matrix, &r, 1, &o, e) && out_measured(s, w.matrix, &r);
+    if (arg_count(a, "params")) w->param = param;
+    return spmv_measure(s, w, k, &r, e) && spmv_keep(s, w->matrix, &r, 1, o, e) && out_measured(s, w->matrix, &r);
+}
+
+static bool run_spmv(struct session *s, const struct args *a, struct err *e)
+{
+    struct spmv_operation o;
+    struct spmv_request w;
+    if (!spmv_request_of(s, a, &o, &w, e)) return false;
+    bool ok = multiply(s, a, &w, &o, e);
     spmv_operation_free(&o);
     return ok;
 }

@@ -45,6 +45,7 @@
 #include "base/mem.h"
 #include "paper.h"
 #include "session/session.h"
+#include "session/spmv.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "base/words.h"
@@ -632,9 +633,9 @@ static bool find_lesson(const char *typed, char *path, size_t size, struct err *
 static bool run_lesson(struct session *s, const struct args *a, struct err *e)
 {
     char path[4096];
-    int64_t reps = arg_int(a, "reps", 0);
+    int64_t reps;
     if (s->folder) return fail(e, E_USAGE, "a lesson cannot contain another lesson");
-    if (reps < 0 || reps > 1000000) return fail(e, E_USAGE, "`reps %lld` is outside 0 .. 1000000", (long long)reps);
+    if (!arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e)) return false;
     const char *check = arg(a, "--check") ? arg(a, "--check") : arg(a, "check"), *handin = arg(a, "handin");
     if (check) return handin_check(s, check, e);
     if (handin && !arg(a, "lesson")) return fail(e, E_USAGE, "the name of the lesson is missing before `handin`");

@@ -39,6 +39,15 @@ int64_t arg_int(const struct args *a, const char *key, int64_t otherwise)
     return otherwise;
 }
 
+bool arg_within(const struct args *a, const char *key, int64_t otherwise, int64_t least, int64_t most, int64_t *out,
+                struct err *e)
+{
+    *out = arg_int(a, key, otherwise);
+    if (!arg(a, key) || (*out >= least && *out <= most)) return true;
+    return fail(e, E_USAGE, "`%s %lld` is outside %lld .. %lld", key, (long long)*out, (long long)least,
+                (long long)most);
+}
+
 double arg_real(const struct args *a, const char *key, double otherwise)
 {
     const char *text = arg(a, key);

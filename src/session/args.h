@@ -16,6 +16,9 @@ struct param;
 const char *arg(const struct args *a, const char *key);
 bool arg_flag(const struct args *a, const char *word);
 int64_t arg_int(const struct args *a, const char *key, int64_t otherwise);
+/* arg_int, or a failure if the value is given and outside least .. most. */
+bool arg_within(const struct args *a, const char *key, int64_t otherwise, int64_t least, int64_t most, int64_t *out,
+                struct err *e);
 double arg_real(const struct args *a, const char *key, double otherwise);
 int arg_count(const struct args *a, const char *key); /* number of values given for a repeated kind */
 const char *arg_at(const struct args *a, const char *key, int i);

@@ -46,7 +46,8 @@ const int64_t *spmv_params(const struct format *f, const struct device *d, int64
     return param;
 }
 
-bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
+/* Read the options alpha, beta and y0. */
+static bool operation_read(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e)
 {
     const char *word = arg(a, "y0") ? arg(a, "y0") : "random";
     *out = (struct spmv_operation){{arg_real(a, "alpha", 1), arg_real(a, "beta", 0), NULL}, NULL, word};
@@ -58,6 +59,20 @@ bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_op
     }
     if (out->op.beta == 0) spmv_operation_free(out); /* y0 is not read */
     out->op.y0 = out->y0;
+    return true;
+}
+
+bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
+                     struct err *e)
+{
+    int64_t reps;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) || !operation_read(a, &m->csr, o, e)) return false;
+    *out = (struct spmv_request){.matrix = m,
+                                 .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
+                                 .reps = (int)reps,
+                                 .force = arg_flag(a, "force"),
+                                 .operation = o};
     return true;
 }
 

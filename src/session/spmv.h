@@ -20,6 +20,8 @@ struct matrix;
 struct run;
 struct session;
 
+enum { SPMV_REPS_MOST = 1000000 }; /* the highest number that a user may give as reps */
+
 struct spmv_request {
     struct matrix *matrix;
     struct device *dev;
@@ -35,8 +37,10 @@ struct spmv_operation {
     double *y0;          /* op.y0, owned; NULL: random, or not read because beta is 0 */
     const char *y0_word; /* y0 as the user named it */
 };
-/* Read the options alpha, beta and y0 of a command. */
-bool spmv_operation_of(const struct args *a, const struct csr *A, struct spmv_operation *out, struct err *e);
+/* Read the matrix, precision, reps, force, alpha, beta and y0 of a command. out->operation is o; the caller frees it
+   with spmv_operation_free, and sets out->dev. */
+bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
+                     struct err *e);
 void spmv_operation_free(struct spmv_operation *o);
 /* The operation as a formula, such as "2 A x + y0 (y0 random)". Returns out. */
 const char *operation_text(double alpha, double beta, const char *y0, char *out, size_t size);
