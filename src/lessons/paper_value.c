@@ -150,9 +150,12 @@ static struct paper_value product_us(const struct about *x)
     return of_run(x->t, x->t->run.us);
 }
 
+/* A kernel prepares its data once, so the spread of that time is not known. */
 static struct paper_value whole_us(const struct about *x)
 {
-    return of_run(x->t, total_us(&x->t->run));
+    struct paper_value v = of_run(x->t, total_us(&x->t->run));
+    if (x->t->run.ready_us > 0) v.spread = NAN;
+    return v;
 }
 
 static struct paper_value rate(const struct about *x)

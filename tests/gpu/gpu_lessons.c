@@ -112,11 +112,48 @@ static int end(void **state)
     return 0;
 }
 
+/* The spread of the nth row of a table; NaN: not known. */
+static double spread_of(const struct talk *t, int nth)
+{
+    for (const char *at = t->out, *end; (end = strchr(at, '\n')); at = end + 1) {
+        cJSON *row = cJSON_ParseWithLength(at, (size_t)(end - at));
+        const cJSON *spread = cJSON_GetObjectItem(row, "spread");
+        double value = cJSON_IsNumber(spread) ? spread->valuedouble : NAN;
+        bool is_row = cJSON_GetObjectItem(row, "ours") != NULL;
+        cJSON_Delete(row);
+        if (is_row && !nth--) return value;
+    }
+    fail_msg("too few rows in %s", t->out);
+    return NAN;
+}
+
+/* A preparation is timed once: a total that includes one has no spread, and another total has that of the product. */
+static void a_total_claims_no_spread_of_a_single_time(void **state)
+{
+    static const char path[] = "/tmp/warpspy-total.txt";
+    struct talk t;
+    (void)state;
+    open_here(&t);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs("> gen poisson2d 300 as P\n| matrix | of | what | p |\n| P | csr-merge | total us | - |\n"
+          "| P | csr-cusp | total us | - |\n| P | csr-cusp | us | - |\n",
+          f);
+    assert_int_equal(fclose(f), 0);
+    assert_true(talk_line(&t, "lesson /tmp/warpspy-total.txt reps 20"));
+    remove(path);
+    double total = spread_of(&t, 1), product = spread_of(&t, 2);
+    assert_true(isnan(spread_of(&t, 0)));
+    assert_true(total == product || (isnan(total) && isnan(product)));
+    shut(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_kernel_answers_for_itself),
         cmocka_unit_test(the_lessons_run),
+        cmocka_unit_test(a_total_claims_no_spread_of_a_single_time),
     };
     return cmocka_run_group_tests(tests, NULL, end);
 }

@@ -505,6 +505,24 @@ static void solvers_and_lu_are_timed(void **state)
     shut(&t);
 }
 
+/* The spread of `solve ms` is that of both of its parts: it is larger than the spread of the factorisation alone. */
+static void a_solve_has_the_spread_of_its_parts(void **state)
+{
+    static const char text[] = "> gen dense 64 as D\n| matrix | of | what | p |\n"
+                               "| D | lu-serial | factor ms | - |\n| D | lu-serial | solve ms | - |\n";
+    struct talk t;
+    char line[160];
+    double ms[2];
+    (void)state;
+    open_on_cpu(&t, OUT_JSON);
+    write_file("lesson.txt", text, strlen(text));
+    snprintf(line, sizeof line, "lesson %s reps 5", path_of("lesson.txt"));
+    assert_true(talk_line(&t, line));
+    for (int i = 0; i < 2; i++) ms[i] = number(&t, "lesson", i, "ours") * number(&t, "lesson", i, "spread");
+    if (isfinite(ms[0]) && isfinite(ms[1])) assert_true(ms[1] >= ms[0] * (1 - 1e-9)); /* NaN: all times were equal */
+    shut(&t);
+}
+
 /* A case that a solver or LU refuses is reported in its row; the other cases are run. */
 static void a_refusing_solver_affects_only_its_row(void **state)
 {
@@ -1350,6 +1368,7 @@ int main(void)
         cmocka_unit_test(the_first_condition_that_holds_is_shown),
         cmocka_unit_test(a_table_can_be_guessed),
         cmocka_unit_test(solvers_and_lu_are_timed),
+        cmocka_unit_test(a_solve_has_the_spread_of_its_parts),
         cmocka_unit_test(a_refusing_solver_affects_only_its_row),
         cmocka_unit_test(headings_are_kept),
         cmocka_unit_test(add32_pads_as_the_paper_says),
