@@ -133,7 +133,7 @@ static void out_advised(const struct advising *v, const struct modeled *k, int r
     out_str(o, "matrix", NULL, v->m->name);
     out_str(o, "kernel", "kernel", k->kernel->name);
     out_str(o, "format", "format", k->kernel->format->name);
-    out_str(o, "precision", NULL, type_name(k->real));
+    out_str(o, "precision", NULL, precision_of(&v->m->csr, k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
     out_rank(o, COLUMN_ANSWER);
@@ -162,7 +162,7 @@ static void out_not(const struct advising *v, const struct not_advised *no, enum
     out_str(o, "matrix", NULL, v->m->name);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "format", NULL, no->kernel->format->name);
-    out_str(o, "precision", NULL, type_name(real));
+    out_str(o, "precision", NULL, precision_of(&v->m->csr, real));
     out_fitting(o, no->why);
 }
 

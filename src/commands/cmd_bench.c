@@ -118,7 +118,7 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "device", NULL, w->dev->name);
-    out_str(o, "precision", NULL, type_name(w->real));
+    out_str(o, "precision", NULL, precision_of(&w->matrix->csr, w->real));
     out_fitting(o, no->why);
 }
 
@@ -129,8 +129,8 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
     int shown = top && top < s->nruns ? top : s->nruns;
     const struct operation *op = &w->operation->op;
     char text[160];
-    out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text, type_name(w->real),
-             w->dev->name, w->dev->about);
+    out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text,
+             precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
     if (!operation_is_product(op))
         out_text(s->out, "y = %s", operation_text(op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
     for (int i = 0; i < shown; i++) {

@@ -191,7 +191,7 @@ static void out_array(struct out *o, const struct matrix *m, const struct produc
     out_row(o);
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "format", NULL, p->S.format->name);
-    out_str(o, "precision", NULL, type_name(p->S.real));
+    out_str(o, "precision", NULL, precision_of(&m->csr, p->S.real));
     out_str(o, "array", "array", a->name);
     out_str(o, "type", "type", type_name(a->type));
     out_int(o, "n", "length", a->n);

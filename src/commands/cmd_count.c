@@ -392,7 +392,7 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     out_str(o, "kernel", "kernel", c->scope.kernel->name);
     out_str(o, "matrix", at_length ? "matrix" : NULL, m->name);
     out_str(o, "format", NULL, c->scope.kernel->format->name);
-    out_str(o, "precision", at_length ? "precision" : NULL, type_name(real));
+    out_str(o, "precision", at_length ? "precision" : NULL, precision_of(&m->csr, real));
     out_int(o, "launches", at_length && c->scope.nlaunches > 1 ? "launches" : NULL, c->scope.nlaunches);
     if (out_mode(o) == OUT_TEXT && at_length) out_str(o, NULL, "blocks watched", of_all(&t, text, sizeof text));
     out_int(o, "blocks", NULL, t.blocks);
@@ -503,7 +503,7 @@ static void out_refused(struct out *o, const struct count_request *w, const stru
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "matrix", NULL, w->matrix->name);
     out_str(o, "format", NULL, no->kernel->format->name);
-    out_str(o, "precision", NULL, type_name(w->real));
+    out_str(o, "precision", NULL, precision_of(&w->matrix->csr, w->real));
     out_fitting(o, no->why);
 }
 

@@ -72,8 +72,8 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     struct candidates others;
     if (!candidates_of(&m->csr, &k->plan.shape, &others, e) || !finish(s, m, k, f, n, e)) return false;
     if (out_mode(s->out) == OUT_TEXT)
-        out_text(s->out, "%s on %s, %s: %s predicted, bound by %s", k->kernel->name, m->name, type_name(k->real),
-                 show_us(k->time.us, us, sizeof us), bound_names[k->time.bound]);
+        out_text(s->out, "%s on %s, %s: %s predicted, bound by %s", k->kernel->name, m->name,
+                 precision_of(&m->csr, k->real), show_us(k->time.us, us, sizeof us), bound_names[k->time.bound]);
     else {
         out_row(s->out);
         out_str(s->out, "kind", NULL, "prediction");

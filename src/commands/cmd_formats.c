@@ -58,8 +58,7 @@ static bool run_formats(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = name || s->current ? session_matrix(s, name, e) : NULL;
     if (name && !m) return false;
     if (m) {
-        out_text(s->out, "%s as each format, %s:", m->name,
-                 type_name(type_of_values(arg_precision(a), m->csr.imag != NULL)));
+        out_text(s->out, "%s as each format, %s:", m->name, precision_of(&m->csr, arg_precision(a)));
         return fits_of(s, m, arg_precision(a), e);
     }
     for (int i = 0; formats[i]; i++) out_format(s->out, formats[i], NULL);

@@ -80,7 +80,7 @@ static void report(struct session *s, const struct matrix *m, const struct timed
     out_str(o, "matrix", "matrix", m->name);
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
-    out_str(o, "precision", "precision", type_name(v->real));
+    out_str(o, "precision", "precision", precision_of(&m->csr, v->real));
     out_int(o, "rows", "rows", v->n);
     out_num(o, "b", v->b ? "b" : NULL, v->b ? v->b : NAN, "%.0f");
     out_str(o, "version", t->method->vendor ? "version" : NULL, lu_version(t->method));
@@ -128,7 +128,7 @@ static void out_timed(struct out *o, const struct matrix *m, const struct timed 
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "method", "method", t->method->name);
     out_str(o, "device", "device", t->dev->name);
-    out_str(o, "precision", NULL, type_name(v->real));
+    out_str(o, "precision", NULL, precision_of(&m->csr, v->real));
     out_int(o, "rows", NULL, v->n);
     out_num(o, "b", NULL, v->b ? v->b : NAN, NULL);
     out_str(o, "version", NULL, lu_version(t->method));
@@ -199,7 +199,7 @@ static bool run_all(struct session *s, const struct matrix *m, struct lu_options
         if (t[i].method->baseline) baseline_us = t[i].us;
     if (n)
         out_text(s->out, "%s, %s, dense, %s", m->name, how_many(m->csr.rows, "row").text,
-                 type_name(type_of_values(o.real, m->csr.imag != NULL)));
+                 precision_of(&m->csr, o.real));
     for (int i = 0; i < n; i++) out_timed(s->out, m, &t[i], baseline_us);
     for (int i = 0; i < n; i++)
         if (t[i].method->vendor) out_text(s->out, "%s: %s", t[i].method->name, lu_version(t[i].method));

@@ -176,7 +176,7 @@ static void out_head(struct out *o, const struct race *r, const struct racer *x,
     if (x->solver) out_str(o, "solver", NULL, x->solver->name);
     out_str(o, x->kernel ? "kernel" : NULL, x->kernel ? "kernel" : "solver", label_of(x, name, sizeof name));
     out_str(o, "device", NULL, r->dev->name);
-    out_str(o, "precision", NULL, type_name(r->real));
+    out_str(o, "precision", NULL, precision_of(&r->matrix->csr, r->real));
     out_str(o, "refused", NULL, *x->why ? x->why : NULL);
 }
 
@@ -238,7 +238,8 @@ void out_race(struct out *o, const struct race *r)
     const struct precond *pre = NULL;
     for (int i = 0; i < r->n; i++) pre = r->racer[i].v && r->racer[i].v->pre.method ? r->racer[i].v->pre.method : pre;
     out_text(o, "%s, %s, %s%s%s, on %s (%s)", r->matrix->name, how_many(r->matrix->csr.nnz, "nonzero").text,
-             type_name(r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name, r->dev->about);
+             precision_of(&r->matrix->csr, r->real), pre ? ", precond " : "", pre ? pre->name : "", r->dev->name,
+             r->dev->about);
     for (int i = 0; i < r->n; i++) {
         const struct racer *x = &r->racer[r->ranking[i]];
         out_head(o, r, x, i + 1);

@@ -196,7 +196,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "device", "device", v->dev->name);
     out_str(o, "kernel", "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
     bool pairs = v->matrix.csr->imag;
-    out_str(o, "precision", "precision", type_name(type_of_values(v->real, pairs)));
+    out_str(o, "precision", "precision", precision_of(v->matrix.csr, v->real));
     if (pairs && !solve_complex_steps(v) && out_mode(o) == OUT_TEXT)
         out_str(o, NULL, "unknowns", "the real and imaginary parts of x, in the equivalent real system");
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;

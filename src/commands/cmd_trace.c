@@ -77,7 +77,7 @@ static void out_head(struct out *o, const struct tracing *v)
     out_str(o, "kernel", NULL, v->name);
     out_num(o, "lu_column", NULL, v->kernel ? NAN : (double)v->lu.column, NULL);
     out_num(o, "lu_b", NULL, v->kernel ? NAN : v->lu.b, NULL);
-    out_str(o, "precision", NULL, type_name(v->real));
+    out_str(o, "precision", NULL, precision_of(&v->matrix->csr, v->real));
     out_int(o, "launch", NULL, v->t.launch);
     out_int(o, "block", NULL, v->t.block);
     out_int(o, "warp", NULL, v->t.warp);
@@ -264,11 +264,11 @@ static void say_what(const struct tracing *v, char *out, size_t size)
     char column[64];
     if (v->kernel)
         snprintf(out, size, "%s on %s, %s, %s:", v->name, v->matrix->name, how_many(v->matrix->csr.nnz, "nonzero").text,
-                 type_name(v->real));
+                 precision_of(&v->matrix->csr, v->real));
     else
         snprintf(out, size, "%s on %s, %s, tiles of %d x %d, %s:", v->name, v->matrix->name,
                  show_which("column", v->lu.column, v->matrix->csr.rows, column, sizeof column), v->lu.b, v->lu.b,
-                 type_name(v->real));
+                 precision_of(&v->matrix->csr, v->real));
 }
 
 static void say_head(struct out *o, const struct tracing *v)

@@ -44,7 +44,7 @@ static void out_way(struct out *o, const struct transfer_plan *p, const struct t
     out_str(o, "about", NULL, w->about);
     out_str(o, "device", NULL, p->dev->name);
     out_str(o, "kernel", NULL, t->kernel->name);
-    out_str(o, "precision", NULL, type_name(p->real));
+    out_str(o, "precision", NULL, precision_of(p->A, p->real));
     out_int(o, "pieces", "pieces", w->whole || w->all_back ? 1 : p->pieces);
     out_int(o, "streams", "streams", w->streamed ? p->streams : 1);
     out_bool(o, "page_locked", NULL, w->pinned);
@@ -87,7 +87,7 @@ static void report(struct out *o, const struct transfer_plan *p, const struct tr
     char in[32], back[32];
     out_text(o, "%s copied in, %s copied back, %s, %d SpMV%s per piece with %s, on %s (%s)",
              show_bytes((double)t->matrix_bytes, in, sizeof in), show_bytes((double)t->result_bytes, back, sizeof back),
-             type_name(p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
+             precision_of(p->A, p->real), p->products, p->products == 1 ? "" : "s", t->kernel->name, p->dev->name,
              p->dev->about);
     for (int k = 0; k < WAYS; k++) out_way(o, p, t, (enum way)k);
     out_conclusion(o, p, t);

@@ -53,7 +53,7 @@ static void out_now(const struct whatif *w)
     if (w->format->params[0].name) out_str(o, NULL, "parameters", has_params ? params : "-");
     out_rank(o, COLUMN_DETAIL);
     if (w->order) out_str(o, NULL, "order", "as it is");
-    out_str(o, NULL, "precision", type_name(T_F64));
+    out_str(o, NULL, "precision", precision_of(&w->m->csr, T_F64));
     out_rank(o, COLUMN_NORMAL);
     out_bytes(o, NULL, "stored", w->now_plan.bytes);
     out_num(o, NULL, "padding %", padding_percent(&w->now_plan), "%.1f");
@@ -81,7 +81,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_str(o, "params", *stored_params(&p->shape, params, sizeof params) ? "parameters" : NULL, params);
     out_rank(o, COLUMN_DETAIL);
     out_str(o, "order", w->order ? "order" : NULL, w->order ? w->order->name : NULL);
-    out_str(o, "precision", "precision", type_name(w->real));
+    out_str(o, "precision", "precision", precision_of(&w->m->csr, w->real));
     out_rank(o, COLUMN_NORMAL);
     out_str(o, "machine", NULL, w->on.name);
     out_bool(o, "machine_here", NULL, w->on.here);
@@ -173,8 +173,8 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
     packed_free(&w.last);
     csr_free(&B);
     if (!ok) return false;
-    out_text(s->out, "Now, as csr in fp64, the fastest csr kernel is %s, predicted to take %s. Nothing was kept.",
-             w.now->name, show_us(w.now_us, us, sizeof us));
+    out_text(s->out, "Now, as csr in %s, the fastest csr kernel is %s, predicted to take %s. Nothing was kept.",
+             precision_of(&w.m->csr, T_F64), w.now->name, show_us(w.now_us, us, sizeof us));
     modeled_remarks(s, &w.on, w.sampled);
     return true;
 }

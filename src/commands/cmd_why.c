@@ -81,7 +81,7 @@ static void out_answer(struct out *o, const struct answer *w)
     out_row(o);
     out_str(o, "matrix", NULL, w->matrix->name);
     out_str(o, "format", NULL, w->format->name);
-    out_str(o, "precision", NULL, type_name(w->real));
+    out_str(o, "precision", NULL, precision_of(&w->matrix->csr, w->real));
     out_str(o, "verdict", NULL, verdict(w));
     out_str(o, "reason", NULL, w->reason);
     out_str(o, "kernel", NULL, w->own ? w->own->kernel->name : NULL);

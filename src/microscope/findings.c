@@ -313,7 +313,7 @@ static void say_gather(const struct sums *s, struct finding *f)
          (double)type_size(s->k->real) / SECTOR);
     if (f->us > REORDER_PAYS * s->k->time.us)
         REMEDY(f, "bring columns of neighbouring rows together: `whatif reorder rcm` predicts what that gains%s",
-               s->k->real == T_F64 ? "; fp32 halves x" : "");
+               type_of_parts(s->k->real) == T_F64 ? "; fp32 halves x" : "");
 }
 
 /* The largest number of entries in a group of rows whose elements of y share one sector. */
@@ -398,7 +398,7 @@ static void say_bytes(const struct sums *s, struct finding *f)
          show_bytes((double)k->bytes, least, sizeof least),
          k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
     REMEDY(f, "to move fewer bytes, %s or use a format with fewer indices (bsr, dia, dia-symmetric)",
-           k->real == T_F64 ? "use fp32" : "store fewer entries");
+           type_of_parts(k->real) == T_F64 ? "use fp32" : "store fewer entries");
 }
 
 /* Is there more padding than entries? Padding costs memory even if the kernel does not read it. */

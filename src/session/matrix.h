@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
 #include "matrix/stats.h"
@@ -23,5 +24,9 @@ struct matrix {
     struct product *products;
     struct matrix *next;
 };
+
+/* The name of the values of A in a precision, T_F32 or T_F64: "fp64", or "complex fp64" if A is complex. The types of
+   stored matrices, T_C32 and T_C64, give the same names. Defined in session.c. */
+const char *precision_of(const struct csr *A, enum type precision);
 
 #endif

@@ -201,7 +201,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_str(o, "kernel", "kernel", r->kernel->name);
     out_rank(o, COLUMN_NORMAL);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
-    out_str(o, "precision", long_form ? "precision" : NULL, type_name(r->real));
+    out_str(o, "precision", long_form ? "precision" : NULL, precision_of(&m->csr, r->real));
     out_operation(o, r, long_form);
     out_times(o, r, long_form);
     out_rank(o, COLUMN_DETAIL);

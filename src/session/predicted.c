@@ -71,7 +71,7 @@ const char *reason_without_name(const char *name, const char *why)
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
 {
     if (e && e->advice)
-        err_advise(e, "`convert %s %sforce` %s", format, real == T_F32 ? "f32 " : "",
+        err_advise(e, "`convert %s %sforce` %s", format, type_of_parts(real) == T_F32 ? "f32 " : "",
                    first ? "first" : "stores it anyway");
 }
 
@@ -115,7 +115,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_str(o, "kernel", "kernel", k->kernel->name);
     out_str(o, "matrix", "matrix", m->name);
     out_str(o, "format", NULL, k->kernel->format->name);
-    out_str(o, "precision", "precision", type_name(k->real));
+    out_str(o, "precision", "precision", precision_of(&m->csr, k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
     out_time(o, "predicted_us", "predicted", k->time.us);

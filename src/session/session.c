@@ -304,6 +304,11 @@ static enum type stored_type(const struct matrix *m, enum type real)
     return type_of_values(real, m->csr.imag != NULL);
 }
 
+const char *precision_of(const struct csr *A, enum type precision)
+{
+    return type_name(type_of_values(precision, A->imag != NULL));
+}
+
 bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *param, enum type real)
 {
     struct stored request = {.format = f, .real = stored_type(m, real)};

@@ -7,6 +7,7 @@
 #include "commands/cmd_race.h"
 #include "machine/device.h"
 #include "commands/race.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "solvers/solve.h"
 #include "base/text.h"
@@ -314,7 +315,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no race yet: `race cg gmres bicgstab` starts a race");
         return;
     }
-    draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, type_name(r->real), r->paused ? ", paused" : "");
+    draw_title(c, "race", r->matrix, "on %s, %s%s", r->dev->name, precision_of(&r->matrix->csr, r->real),
+               r->paused ? ", paused" : "");
     if (r->kernels)
         draw_kernels(c, r);
     else

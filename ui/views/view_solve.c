@@ -70,8 +70,7 @@ static void draw_about(struct canvas *c, const struct solve *v)
     char text[200];
     snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
              v->matrix.kernel ? v->matrix.kernel->format->name : "", v->matrix.kernel ? ", " : "",
-             v->matrix.kernel ? v->matrix.kernel->name : "",
-             type_name(type_of_values(v->real, v->matrix.csr->imag != NULL)));
+             v->matrix.kernel ? v->matrix.kernel->name : "", precision_of(v->matrix.csr, v->real));
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 

@@ -91,7 +91,7 @@ static void say_where(const struct tracing *v, bool brief, char *out, size_t siz
             n += (size_t)snprintf(out + n, size - n, " of 0..%lld%s", (long long)parts[i].n - 1,
                                   i == 0 && v->t.cut ? "+" : "");
     }
-    if (!brief && n < size) snprintf(out + n, size - n, " %s", type_name(v->real));
+    if (!brief && n < size) snprintf(out + n, size - n, " %s", precision_of(&v->matrix->csr, v->real));
 }
 
 /* Parts that do not fit are left out: first the size of the matrix, then its name, the totals, the kernel. */
