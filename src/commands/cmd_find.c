@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "matrix/find.h"
 #include "session/command.h"
+#include "session/listing.h"
 #include "session/matrix.h"
 #include "session/session.h"
 
@@ -27,6 +28,20 @@ struct kind_of_search {
     bool measures; /* its conditions name a measure (length, sum, ...) */
 };
 
+/* A measure of a complex matrix: its absolute value, which searches compare, and its parts. */
+static void out_complex(struct out *o, const struct matrix *m, const struct row_measure *r, int64_t row)
+{
+    char text[NUMBER_TEXT];
+    struct parts p = r->parts(&m->csr, row);
+    snprintf(text, sizeof text, "%s_real", r->name);
+    out_num(o, text, NULL, p.re, NULL);
+    snprintf(text, sizeof text, "%s_imag", r->name);
+    out_num(o, text, NULL, p.im, NULL);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, r->heading, number_text(p.re, p.im, text));
+    snprintf(text, sizeof text, "|%s|", r->heading);
+    out_num(o, r->name, text, r->of(&m->csr, row), r->fmt);
+}
+
 static void print_row(struct out *o, const struct matrix *m, const struct found *f, int64_t k)
 {
     int64_t row = f->item[k].at;
@@ -35,7 +50,10 @@ static void print_row(struct out *o, const struct matrix *m, const struct found 
     out_str(o, "what", NULL, "row");
     out_num(o, "row", "row", (double)row, "%.0f");
     for (const struct row_measure *r = row_measures; r->name; r++)
-        out_num(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
+        if (m->csr.imag && r->parts)
+            out_complex(o, m, r, row);
+        else
+            out_num(o, r->name, r->heading, r->of(&m->csr, row), r->fmt);
     out_int(o, "matches", NULL, f->matches);
 }
 
@@ -221,8 +239,9 @@ const struct command command_find_rows = {
     .about = "find rows by length, sum, diagonal or largest |a|, or entries by |a|",
     .help = "`find rows` takes conditions joined by `and`. A condition is a measure (length, sum, diagonal, or max,\n"
             "which is the largest |a|), then < <= > >= = or !=, then a number. The measure length may be left out.\n"
-            "A diagonal entry that is not stored counts as 0. For a complex matrix, sum and diagonal are absolute\n"
-            "values. `find entries > 1e6` finds the entries with |a| > 1e6. `sort` puts the largest first, or the\n"
+            "A diagonal entry that is not stored counts as 0. The sum and the diagonal of a complex matrix are\n"
+            "compared by absolute value. `find entries > 1e6` finds the entries with |a| > 1e6. `sort` puts the "
+            "largest first, or the\n"
             "smallest with `ascending`. Text shows 20 matches, or N with `limit N`; without `limit`, JSON and CSV\n"
             "show all matches. Rows and columns count from 0.\n"
             "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",

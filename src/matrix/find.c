@@ -13,21 +13,37 @@ static double length_of(const struct csr *A, int64_t row)
     return (double)csr_row_length(A, row);
 }
 
+/* The value of a real matrix, the absolute value of a complex one. */
+static double real_or_abs(const struct csr *A, struct parts p)
+{
+    return A->imag ? hypot(p.re, p.im) : p.re;
+}
+
+static struct parts sum_parts(const struct csr *A, int64_t row)
+{
+    struct parts sum = {0, 0};
+    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+        sum.re += A->val[k];
+        if (A->imag) sum.im += A->imag[k];
+    }
+    return sum;
+}
+
 static double sum_of(const struct csr *A, int64_t row)
 {
-    double re = 0, im = 0;
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
-        re += A->val[k];
-        if (A->imag) im += A->imag[k];
-    }
-    return A->imag ? hypot(re, im) : re;
+    return real_or_abs(A, sum_parts(A, row));
 }
 
 /* 0 if the diagonal entry is not stored. */
-static double diagonal_of(const struct csr *A, int64_t row)
+static struct parts diagonal_parts(const struct csr *A, int64_t row)
 {
     int64_t k = csr_find(A, row, row);
-    return k < 0 ? 0 : A->imag ? csr_abs(A, k) : A->val[k];
+    return k < 0 ? (struct parts){0, 0} : (struct parts){A->val[k], A->imag ? A->imag[k] : 0};
+}
+
+static double diagonal_of(const struct csr *A, int64_t row)
+{
+    return real_or_abs(A, diagonal_parts(A, row));
 }
 
 static double max_of(const struct csr *A, int64_t row)
@@ -42,10 +58,10 @@ static double max_of(const struct csr *A, int64_t row)
 }
 
 const struct row_measure row_measures[] = {
-    {"length", "number of stored entries", "length", "%.0f", false, length_of},
-    {"sum", "sum of the entries", "sum", "%.6g", false, sum_of},
-    {"diagonal", "the diagonal entry; 0 if it is not stored", "diagonal", "%.6g", false, diagonal_of},
-    {"max", "largest |a|", "largest |a|", "%.6g", true, max_of},
+    {"length", "number of stored entries", "length", "%.0f", false, length_of, NULL},
+    {"sum", "sum of the entries", "sum", "%.6g", false, sum_of, sum_parts},
+    {"diagonal", "the diagonal entry; 0 if it is not stored", "diagonal", "%.6g", false, diagonal_of, diagonal_parts},
+    {"max", "largest |a|", "largest |a|", "%.6g", true, max_of, NULL},
     {0},
 };
 const struct registry row_measure_registry = {.entries = row_measures, .size = sizeof *row_measures};

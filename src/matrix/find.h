@@ -11,12 +11,18 @@
 struct csr;
 struct err;
 
-/* A number that describes a row. For a complex matrix, sum and diagonal are absolute values. */
+/* The real and the imaginary part of a number. */
+struct parts {
+    double re, im;
+};
+
+/* A number that describes a row. For a complex matrix, searches compare the absolute values of sum and diagonal. */
 struct row_measure {
     const char *name, *about;
     const char *heading, *fmt; /* for tables */
     bool single;               /* a search for entries accepts `sort` with this measure, and sorts by |a| */
     double (*of)(const struct csr *A, int64_t row);
+    struct parts (*parts)(const struct csr *A, int64_t row); /* NULL: the measure is real even if A is complex */
 };
 /* terminated by an entry whose name is NULL; the first entry is the length */
 extern const struct row_measure row_measures[];

@@ -1,4 +1,4 @@
-/* Complex matrices in commands: the names of precisions. */
+/* Complex matrices in commands: the names of precisions, and numbers that show both parts. */
 #include "kits/talk.h"
 
 #include <ctype.h>
@@ -68,10 +68,25 @@ static void precisions_are_complex(void **state)
     }
 }
 
+/* ---- find ---- */
+
+static void find_shows_both_parts(void **state)
+{
+    struct talk t;
+    (void)state;
+    load(&t, OUT_TEXT);
+    talk_says(&t, "find rows of Z", "row  length  sum       |sum|  diagonal  |diagonal|  largest |a|\n");
+    talk_close(&t);
+    load(&t, OUT_JSON);
+    talk_says(&t, "find rows sum > 4 of Z", "\"sum_real\":2.5,\"sum_imag\":-4,\"sum\":4.7169");
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(precisions_are_complex),
+        cmocka_unit_test(find_shows_both_parts),
     };
     return cmocka_run_group_tests_name("complex", tests, NULL, NULL);
 }
