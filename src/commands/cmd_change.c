@@ -74,7 +74,7 @@ static bool names_a_setting(const struct args *a, struct err *e)
 /* The paused solve, or an ended solve that kept its x. */
 static struct solve *changeable(struct session *s, struct err *e)
 {
-    if (s->solve && s->solve->reason != RUNNING && s->solve->result.x) return s->solve;
+    if (s->solve && solve_has_x(s->solve)) return s->solve;
     return solve_waiting(s, e);
 }
 

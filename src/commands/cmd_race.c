@@ -273,13 +273,13 @@ static void drop_race(struct session *s)
 }
 
 /* Rank the racers and print the table. */
-static bool finish(struct session *s, struct err *e)
+static bool finish(struct session *s, bool soon, struct err *e)
 {
     struct race *r = s->race;
     r->paused = false;
     if (r->stopped && s->front && s->front->calm)
         s->front->calm(s); /* show this message first, because computing the true residuals takes a while */
-    if (!race_end(r, e) || (r->kernels && !keep_kernels(s, r, e))) {
+    if (!race_end(r, soon, e) || (r->kernels && !keep_kernels(s, r, e))) {
         drop_race(s);
         return false;
     }
@@ -296,7 +296,7 @@ bool race_continue(struct session *s, struct err *e)
         drop_race(s);
         return false;
     }
-    if (!r->paused) return finish(s, e);
+    if (!r->paused) return finish(s, r->stopped, e);
     out_note(s->out, "paused after %s (all %s together): `continue`, `view race` or `stop`",
              how_many(race_done(r), r->kernels ? "SpMV" : "iteration").text, r->kernels ? "kernels" : "solvers");
     return true;
@@ -305,7 +305,7 @@ bool race_continue(struct session *s, struct err *e)
 bool race_stop(struct session *s, struct err *e)
 {
     s->race->stopped = true;
-    return finish(s, e);
+    return finish(s, false, e);
 }
 
 bool race_waits(const struct session *s)

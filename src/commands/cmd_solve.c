@@ -232,16 +232,22 @@ static void drop_solve(struct session *s)
     s->solve = NULL;
 }
 
-/* End the solve if it still runs, compute its true residual, and print the result. */
-bool solve_finish(struct session *s, struct err *e)
+/* `ended`: whether solve_end or solve_end_soon succeeded */
+static bool report(struct session *s, bool ended)
 {
-    if (!solve_end(s->solve, e)) {
+    if (!ended) {
         drop_solve(s);
         return false;
     }
     if (s->front && s->front->calm) s->front->calm(s); /* the result is printed at the prompt, not on the full screen */
     out_solve(s->out, s->solve);
     return true;
+}
+
+/* End the solve if it still runs, compute its true residual, and print the result. */
+bool solve_finish(struct session *s, struct err *e)
+{
+    return report(s, solve_end(s->solve, e));
 }
 
 /* Update the screen and read the keyboard. */
@@ -278,7 +284,7 @@ bool solve_drive(struct session *s, struct err *e)
         out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
                  (long long)v->iterations);
     if (v->reason == RUNNING && turn != TURN_STOP) return true;
-    if (!solve_finish(s, e)) return false;
+    if (!report(s, turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e))) return false;
     if (turn != TURN_STOP || s->interactive) return true;
     return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
                 (long long)v->iterations);
@@ -399,8 +405,8 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     }
     if (!solve_drive(s, e)) return false;
     if (!arg(a, "save")) return true;
-    if (!v->result.x) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
-    if (!save_x(v, arg(a, "save"), &s->watch, e)) return false;
+    if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
+    if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
 }
@@ -417,7 +423,7 @@ struct solve *solve_waiting(struct session *s, struct err *e)
              s->race->matrix->name);
     else
         fail(e, E_USAGE, "no solve is paused; `solve SOLVER step` starts a paused solve%s",
-             s->solve && s->solve->result.x ? ", and `change` continues the solve that has ended" : "");
+             s->solve && solve_has_x(s->solve) ? ", and `change` continues the solve that has ended" : "");
     return NULL;
 }
 

@@ -160,6 +160,12 @@ static bool end_kernel(const struct race *r, struct racer *x, struct err *e)
     return true;
 }
 
+/* The true residual; the recursive residual if the true residual is unknown. */
+static double residual_of(const struct solve *v)
+{
+    return isnan(v->result.residual_true) ? v->residual : v->result.residual_true;
+}
+
 /* Does racer a rank before racer b? Converged solvers come first, by time; then all other solvers, by residual; then
    refused racers. */
 static bool before(const struct race *r, const struct racer *a, const struct racer *b)
@@ -169,8 +175,7 @@ static bool before(const struct race *r, const struct racer *a, const struct rac
     bool first = a->v->reason == CONVERGED, second = b->v->reason == CONVERGED;
     if (first != second) return first;
     if (first) return progress_of(r, a) < progress_of(r, b);
-    return a->v->result.residual_true < b->v->result.residual_true ||
-           (isnan(b->v->result.residual_true) && !isnan(a->v->result.residual_true));
+    return residual_of(a->v) < residual_of(b->v) || (isnan(residual_of(b->v)) && !isnan(residual_of(a->v)));
 }
 
 /* Insertion sort: equal racers stay in the order in which they were named. */
@@ -191,12 +196,20 @@ static void release_vectors(struct race *r)
     r->x = r->y = NULL;
 }
 
-bool race_end(struct race *r, struct err *e)
+/* A race needs the x of a solver only for the true residual. */
+static bool end_solver(const struct race *r, struct solve *v, bool soon, struct err *e)
+{
+    bool ok = soon ? solve_end_soon(v, (double)SOLVE_SOON_US / r->n, e) : solve_end(v, e);
+    solve_release(v);
+    return ok;
+}
+
+bool race_end(struct race *r, bool soon, struct err *e)
 {
     r->running = false;
     for (int i = 0; i < r->n; i++) {
         struct racer *x = &r->racer[i];
-        if (x->v && !solve_end(x->v, e)) return false;
+        if (x->v && !end_solver(r, x->v, soon, e)) return false;
         if (x->kernel && !end_kernel(r, x, e)) return false;
     }
     release_vectors(r);

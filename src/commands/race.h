@@ -64,8 +64,9 @@ bool race_mark(struct racer *x, double us, int64_t iteration, struct err *e);
 bool race_timed(const struct race *r);
 /* The number of iterations, or of SpMVs, that all racers together have done. */
 int64_t race_done(const struct race *r);
-/* Stop the racers that are still running, compute true residuals or medians, and rank all racers. */
-bool race_end(struct race *r, struct err *e);
+/* Stop the racers that are still running, compute true residuals or medians, and rank all racers. `soon`: after Ctrl-C,
+   leave out residuals that take long to compute. */
+bool race_end(struct race *r, bool soon, struct err *e);
 void race_free(struct race *r);
 /* The number of iterations that a solver had done when it had used `us` microseconds, interpolated between two marks;
    -1 if the solver ended earlier. */

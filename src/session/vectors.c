@@ -65,7 +65,7 @@ static bool solve_made_x(struct session *s, struct err *e)
     if (v->reason == RUNNING && !solve_shows_x(v))
         return fail(e, E_USAGE, "x of a paused %s is not available; `stop` ends the solve and keeps its x",
                     v->solver->name);
-    return v->reason == RUNNING || v->result.x || fail(e, E_USAGE, "the last solve left no x");
+    return v->reason == RUNNING || solve_has_x(v) || fail(e, E_USAGE, "the last solve left no x");
 }
 
 /* n: the numbers in x */
@@ -73,7 +73,7 @@ static bool copy_x(struct session *s, double *x, int64_t n, struct err *e)
 {
     struct solve *v = s->solve;
     if (v->reason == RUNNING) return solve_read_x(v, x, e);
-    return loop_copy(x, v->result.x, n * (int64_t)sizeof *x, "copying x", e);
+    return solve_fetch_x(v, e) && loop_copy(x, v->result.x, n * (int64_t)sizeof *x, "copying x", e);
 }
 
 static bool solve_x_of(struct session *s, struct vector *out, struct err *e)

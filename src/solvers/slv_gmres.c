@@ -206,7 +206,9 @@ static bool finish(struct solve *v, struct err *e)
 
 bool solve_hessenberg(struct solve *v, double *to, int64_t *columns, struct err *e)
 {
-    if (!v->solver->arnoldi || solve_complex_steps(v) || !v->vec[GMRES_SYSTEM] || !solve_drain(v, e)) return false;
+    if (v->reason != RUNNING || !v->solver->arnoldi || solve_complex_steps(v) || !v->vec[GMRES_SYSTEM] ||
+        !solve_drain(v, e))
+        return false;
     const double *H = (const double *)v->vec[GMRES_SYSTEM] + (GM_R + v->set.m) * (v->set.m + 1);
     /* at a restart, use the last complete cycle */
     bool whole = v->schedule.cycle_from == 0 && v->iterations - v->base >= v->set.m;

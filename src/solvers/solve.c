@@ -389,6 +389,7 @@ int64_t solve_memory(const struct solve *v)
 
 void solve_release(struct solve *v)
 {
+    v->result.later = false;
     checkpoints_free(v);
     cut_free(v);
     solve_forget(v);

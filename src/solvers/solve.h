@@ -202,7 +202,8 @@ struct solve_cut {
 };
 
 struct solve_result {
-    double *x;            /* the solution on the host, after solve_end */
+    double *x;            /* the solution on the host, after solve_end; NULL if `later` is set */
+    bool later;           /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
     double residual_true; /* b - A x in double, relative to ||b|| */
     bool known;           /* the solution is all ones (b = A * ones) */
     double error_known;   /* the relative error of x with respect to the known solution; NaN: unknown */
@@ -296,6 +297,14 @@ bool solve_drain(struct solve *v, struct err *e);
 /* Stop the solve if it is running; copy x to the host, compute the true residual, and fill in v->why. Frees the memory
    on the device. */
 bool solve_end(struct solve *v, struct err *e);
+/* Like solve_end, but after Ctrl-C, so that the prompt returns soon: x is left for solve_fetch_x if it takes long to
+   compute, and the true residual stays unknown if it takes longer than `us` microseconds. */
+enum { SOLVE_SOON_US = 12000 };
+bool solve_end_soon(struct solve *v, double us, struct err *e);
+/* Has the solve ended with an x? solve_fetch_x: compute v->result.x now, unless it is already there. Ctrl-C ends the
+   computation, which can then be repeated. */
+bool solve_has_x(const struct solve *v);
+bool solve_fetch_x(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from
    there; the results are bit-identical if the kernel is deterministic. Afterwards, the solve is RUNNING and paused. */

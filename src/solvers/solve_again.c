@@ -53,14 +53,15 @@ static bool start(struct solve *v, const struct end *was, struct err *e)
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
 {
     struct solve_change c = *given;
-    struct end was = end_of(v);
     if (v->reason == RUNNING) return solve_change(v, given, e);
-    if (!v->result.x || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x from which it could continue");
+    if (!solve_has_x(v) || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x from which it could continue");
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE,
                     "the solve reached its limit of %lld iterations; give a larger limit: `change maxit %lld`",
                     (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
+    if (!solve_fetch_x(v, e)) return false;
     if (isnan(c.tol)) c.tol = v->set.tol;
+    struct end was = end_of(v);
     v->result.x = NULL;
     if (!start(v, &was, e) || !solve_change(v, &c, e)) {
         restore_end(v, &was);

@@ -1,9 +1,11 @@
 /* The end of a solve: the true residual in double, and the reason in words. */
+#include "base/base.h"
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "base/clock.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/screen_lock.h"
 #include "precond.h"
 #include "matrix/reference.h"
 #include "solve.h"
@@ -15,6 +17,8 @@
 
 #include <math.h>
 #include <string.h>
+
+enum { X_BYTES_A_LOOP = 128 }; /* x is worth interrupting if it moves this many bytes per element of a long loop */
 
 /* The true residual may be up to `drift` times tol, because rounding errors separate it from the recursive residual. */
 static const double drift = 2;
@@ -74,58 +78,112 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     return solve_get(v, x, v->vec[other ? VEC_OWN : VEC_X], e);
 }
 
+/* The number of bytes that solve_x moves: the basis of a solver that restarts, or the preconditioner. */
+static double x_bytes(const struct solve *v)
+{
+    double vector = (double)v->n * (double)type_size(v->real), bytes = v->host_scalars[S_COLUMNS] * vector;
+    return v->vec[VEC_X0] ? bytes + 4 * vector + v->pre.bytes : bytes;
+}
+
+/* Does solve_x take so long that Ctrl-C should be able to end it? */
+static bool x_takes_long(const struct solve *v)
+{
+    return !v->dev->ops->idle && x_bytes(v) > 0 && loop_worth((int64_t)(x_bytes(v) / X_BYTES_A_LOOP));
+}
+
+/* Compute x. If Ctrl-C ends the computation, x and the scalars stay as they were. */
+static bool x_or_nothing(struct solve *v, struct err *e)
+{
+    static const int changed[] = {VEC_X};
+    struct watch *w = loop_watch();
+    if (x_takes_long(v)) {
+        if (cut_hold(v, COUNT(changed), changed, true, e) && solve_x(v, e) && cut_release(v, 0, e)) return true;
+        return cut_undo(v, NULL), false;
+    }
+    loop_enter(NULL);
+    bool ok = solve_x(v, e);
+    loop_enter(w);
+    return ok;
+}
+
 /* Computing x on the emulator may take seconds. After Ctrl-C, the host computes x instead, from the emulator's memory,
    which is host memory. */
 static bool x_soon(struct solve *v, struct err *e)
 {
     struct device *own = v->dev, host = *own;
-    if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return solve_x(v, e);
+    if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return x_or_nothing(v, e);
     host.kind = DEV_CPU;
     v->dev = &host;
     solve_choose_ops(v);
-    bool ok = solve_x(v, e);
+    bool ok = x_or_nothing(v, e);
     v->dev = own;
     solve_choose_ops(v);
     return ok;
 }
 
 /* On cpu and emu, the result takes over the solver's x instead of copying it. */
-static bool take_x(struct solve *v)
+static void take_x(struct solve *v)
 {
-    if (!v->dev->ops->plain || v->real != T_F64) return false;
     v->result.x = v->vec[VEC_X];
     v->vec[VEC_X] = NULL;
-    return true;
+}
+
+/* Copy the solver's x to `x`. Ctrl-C does not end the copy, because x cannot be computed twice. */
+static bool copy_x(struct solve *v, double *x, struct err *e)
+{
+    struct watch *w = loop_enter(NULL);
+    bool ok = solve_get(v, x, v->vec[VEC_X], e);
+    loop_enter(w);
+    if (ok) v->result.x = x;
+    return ok;
 }
 
 static bool fetch_x(struct solve *v, struct err *e)
 {
-    if (v->result.x) return true;
-    if (!x_soon(v, e)) return false;
-    if (take_x(v)) return true;
-    double *x = mem_new(v->n, sizeof *x, "the solution", e);
-    if (!x || !solve_get(v, x, v->vec[VEC_X], e)) {
-        mem_free(x);
-        return false;
+    if (v->dev->ops->plain && v->real == T_F64) {
+        if (!x_soon(v, e)) return false;
+        take_x(v);
+        return true;
     }
-    v->result.x = x;
-    return true;
+    double *x = mem_new(v->n, sizeof *x, "the solution", e);
+    if (x && x_soon(v, e) && copy_x(v, x, e)) return true;
+    mem_free(x);
+    return false;
 }
 
+bool solve_has_x(const struct solve *v)
+{
+    return v->reason != RUNNING && (v->result.x || v->result.later);
+}
+
+bool solve_fetch_x(struct solve *v, struct err *e)
+{
+    if (v->result.x) return true;
+    if (!solve_has_x(v)) return fail(e, E_USAGE, "the last solve left no x");
+    bool gave = screen_lock_give();
+    bool ok = fetch_x(v, e);
+    screen_lock_back(gave);
+    if (ok) solve_release(v);
+    return ok;
+}
+
+/* ---- the true residual ---- */
+
 /* If a solve is stopped and its matrix has more than SOON_NNZ nonzeros, the true residual is computed without
-   compensated sums, so that the prompt returns soon. After Ctrl-C, if the computation takes longer than SOON_US, the
-   true residual stays unknown. */
-enum { SOON_NNZ = 1 << 21, SOON_US = 12000 };
+   compensated sums, so that the prompt returns soon. */
+enum { SOON_NNZ = 1 << 21 };
 
 /* The sums of squares of (b - A x) / unit and of x - 1. */
 struct squares {
     double residual, error;
 };
 
-static struct squares squares_of_rows(const struct solve *v, double unit, int64_t from, int64_t to)
+static struct squares squares_of_rows(const struct solve *v, int64_t from)
 {
     const struct csr *A = v->matrix.csr;
     const double *x = v->result.x;
+    double unit = v->b_norm > 0 ? v->b_norm : 1;
+    int64_t to = from + THREADS_FROM < v->n ? from + THREADS_FROM : v->n;
     struct squares s = {0};
     for (int64_t i = from; i < to; i++) {
         double r = v->b[i];
@@ -136,23 +194,29 @@ static struct squares squares_of_rows(const struct solve *v, double unit, int64_
     return s;
 }
 
-/* Each thread takes blocks of a fixed size, and the sums of the blocks are added in order: the result does not depend
-   on the number of threads. Returns false if there was not enough time. */
-static bool measure_soon(struct solve *v)
+/* Will the whole of `n` rows take longer than `us`, if the first `done` rows took the time since `start`? */
+static bool too_slow(double start, double us, int64_t done, int64_t n)
 {
-    struct squares sum = {0};
-    double unit = v->b_norm > 0 ? v->b_norm : 1, until = v->cut.now ? steady_us() + SOON_US : INFINITY;
-    bool late = false;
-#pragma omp parallel for ordered schedule(static, 1)
+    return isfinite(us) && done > n / 16 && (steady_us() - start) * (double)n > us * (double)done;
+}
+
+/* The rows are split into blocks of a fixed size, and the sums of the blocks are added in order: the result does not
+   depend on the number of threads. Returns false if `us` microseconds are not enough. */
+static bool measure_soon(struct solve *v, double us)
+{
+    struct squares sum = {0}, *part = mem_new((v->n + THREADS_FROM - 1) / THREADS_FROM, sizeof *part, "sums", NULL);
+    double start = steady_us();
+    bool late = !part;
+#pragma omp parallel for schedule(dynamic)
     for (int64_t from = 0; from < v->n; from += THREADS_FROM) {
-        struct squares s = {0};
-        if (steady_us() > until)
+        if (__atomic_load_n(&late, __ATOMIC_RELAXED) || too_slow(start, us, from, v->n))
             __atomic_store_n(&late, true, __ATOMIC_RELAXED);
         else
-            s = squares_of_rows(v, unit, from, from + THREADS_FROM < v->n ? from + THREADS_FROM : v->n);
-#pragma omp ordered
-        sum = (struct squares){sum.residual + s.residual, sum.error + s.error};
+            part[from / THREADS_FROM] = squares_of_rows(v, from);
     }
+    for (int64_t i = 0; !late && i * THREADS_FROM < v->n; i++)
+        sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
+    mem_free(part);
     v->result.residual_true = late ? NAN : sqrt(sum.residual);
     if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error / (double)v->n);
     return !late;
@@ -290,21 +354,58 @@ static int explain(const struct solve *v, char *out, size_t size)
     return n;
 }
 
-bool solve_end(struct solve *v, struct err *e)
+/* Computing x is left for later if it takes long and the user has pressed Ctrl-C (`soon`) or presses it now. */
+static bool x_now_or_later(struct solve *v, bool soon, struct err *e)
 {
-    struct watch *w = loop_enter(NULL); /* keep x, even after Ctrl-C */
+    struct err why = {0};
+    if (v->result.x) return true;
+    bool ok = !(soon && x_takes_long(v)) && fetch_x(v, &why);
+    v->result.later = !ok && (!why.code || why.code == E_CANCELLED);
+    v->cut.now |= v->result.later;
+    return ok || v->result.later || fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+/* Compute the true residual in at most about `us` microseconds. *measured: it is known. */
+static bool measure_within(struct solve *v, double us, bool *measured, struct err *e)
+{
+    bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ && !v->matrix.csr->imag, ok = true;
+    *measured = !soon ? (ok = measure(v, e)) : measure_soon(v, us);
+    *measured = *measured && loop_tick("the true residual", 0, 0, NULL);
+    return ok;
+}
+
+/* Free what x does not need. */
+static void release_most(struct solve *v)
+{
+    checkpoints_free(v);
+    cut_free(v);
+}
+
+/* us: the time for the true residual; INFINITY: as long as it takes */
+static bool end(struct solve *v, double us, struct err *e)
+{
+    bool measured = false, large = loop_worth(v->matrix.csr->nnz / 8);
+    struct watch *w = loop_enter(NULL);
     bool ok = solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
-    ok = ok && fetch_x(v, e);
-    bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ && !v->matrix.csr->imag;
-    if (v->matrix.csr->nnz > SOON_NNZ) loop_enter(w);
-    bool measured = ok && soon && measure_soon(v);
-    if (ok && !soon) measured = ok = measure(v, e);
-    measured = measured && loop_tick("the true residual", 0, 0, NULL);
+    if (large) loop_enter(w);
+    ok = ok && x_now_or_later(v, isfinite(us), e);
+    if (ok && !v->result.later) ok = measure_within(v, us, &measured, e);
     loop_enter(w);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     v->why_detail = explain(v, v->why, sizeof v->why);
-    solve_release(v);
+    (v->result.later ? release_most : solve_release)(v);
     return ok;
+}
+
+bool solve_end(struct solve *v, struct err *e)
+{
+    return end(v, INFINITY, e);
+}
+
+bool solve_end_soon(struct solve *v, double us, struct err *e)
+{
+    v->cut.now = true;
+    return end(v, us, e);
 }

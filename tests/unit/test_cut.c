@@ -12,6 +12,8 @@
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 
+#include <math.h>
+
 enum { ITERATIONS = 9, CYCLE = 4, MOST_TICKS = 5000 };
 
 static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
@@ -183,6 +185,7 @@ static void check_kept(const struct solver *solver, enum way way, int ticks)
     assert_true(cut.v->cut.now);
     assert_true(solve_end(cut.v, &e));
     loop_enter(NULL);
+    assert_true(solve_fetch_x(cut.v, &e));
     while (whole.v->iterations < cut.v->iterations) one_step(whole.v);
     assert_true(solve_end(whole.v, &e));
     assert_int_equal(cut.v->reason, STOPPED);
@@ -225,6 +228,64 @@ static void a_solve_that_was_cut_keeps_x(void **state)
     loop_check_all(false);
 }
 
+/* Compute the x that was left for later, and interrupt the computation at every point where it checks for Ctrl-C.
+   Returns the number of interruptions. */
+static int fetch_with_cuts(struct solve *v)
+{
+    bool done = false;
+    int ticks = 0;
+    for (; !done && ticks < MOST_TICKS; ticks++) {
+        struct err e = {0};
+        int left = ticks;
+        struct watch w = {few_ticks, &left};
+        loop_enter(&w);
+        done = solve_fetch_x(v, &e);
+        loop_enter(NULL);
+        assert_true(done || e.code == E_CANCELLED);
+    }
+    assert_non_null(v->result.x);
+    return ticks - 1;
+}
+
+static void check_later(const struct solver *solver, const struct precond *pre)
+{
+    struct run whole = {0}, cut = {0};
+    struct err e = {0};
+    int ticks = 3;
+    struct watch w = {few_ticks, &ticks};
+    begin(&whole, &on_cpu, "cpu", solver, pre, PLAIN);
+    begin(&cut, &on_cpu, "cpu", solver, pre, PLAIN);
+    for (int k = 0; k < CYCLE + 2; k++) one_step(cut.v);
+    for (int k = 0; k < CYCLE + 2; k++) one_step(whole.v);
+    loop_enter(&w);
+    one_step(cut.v);
+    assert_true(solve_end_soon(cut.v, 0, &e));
+    loop_enter(NULL);
+    assert_true(solve_end(whole.v, &e));
+    assert_int_equal(cut.v->reason, STOPPED);
+    bool right = pre && !solver->own_precond;
+    assert_int_equal(cut.v->result.later, right || solver->restarts);
+    assert_true(!cut.v->result.later || (isnan(cut.v->result.residual_true) && !cut.v->result.x));
+    assert_true(solve_has_x(cut.v));
+    assert_true(fetch_with_cuts(cut.v) > 0 || !(right || solver->restarts));
+    assert_false(cut.v->result.later);
+    check_same(&cut, &whole);
+    end(&whole);
+    end(&cut);
+}
+
+/* After Ctrl-C, an x that takes long is computed when it is asked for. */
+static void x_can_be_left_for_later(void **state)
+{
+    (void)state;
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++) {
+        check_later(solvers[i], NULL);
+        for (int k = 0; preconds[k] && !solvers[i]->no_precond; k++) check_later(solvers[i], preconds[k]);
+    }
+    loop_check_all(false);
+}
+
 /* If an iteration is interrupted between its two parts and the solve then goes back, the iteration runs again from its
    beginning. */
 static void a_solve_that_was_cut_can_go_back(void **state)
@@ -240,9 +301,8 @@ static void a_solve_that_was_cut_can_go_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterations_on_cpu_can_be_cut),
-        cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
-        cmocka_unit_test(a_solve_that_was_cut_keeps_x),
+        cmocka_unit_test(iterations_on_cpu_can_be_cut),     cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
+        cmocka_unit_test(a_solve_that_was_cut_keeps_x),     cmocka_unit_test(x_can_be_left_for_later),
         cmocka_unit_test(a_solve_that_was_cut_can_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,8 +118,8 @@ static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;
     if (v && v->reason == RUNNING) return all_keys;
-    return v && v->result.x && v->b_norm > 0 ? "? help  q leave  change at the prompt continues the solve"
-                                             : "? help  q leave";
+    return v && solve_has_x(v) && v->b_norm > 0 ? "? help  q leave  change at the prompt continues the solve"
+                                                : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)
