@@ -1,4 +1,5 @@
-/* For paper.c: time one iteration of a solver, on a device and on one thread of the host, and time dense LU. */
+/* For paper_value.c: times of an iteration of a solver, on a device and on one thread of the host, of dense LU, of
+   packing and of symmetrization. */
 #include "paper_times.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -23,12 +24,6 @@
 
 enum { CYCLE = 10, CYCLES_GPU = 20, DEFAULT_M = 30, TIMES = 3 };
 
-static struct paper_times no_times(void)
-{
-    struct paper_time none = {.us = NAN, .spread = NAN};
-    return (struct paper_times){none, none, none, none, none, none};
-}
-
 /* The median of n times. */
 static struct paper_time time_of(int n, double *us, const struct device *on)
 {
@@ -43,6 +38,11 @@ static bool refused(const struct err *why, struct err *e)
 {
     enum code code = why->code == E_NUMERIC || why->code == E_USAGE ? E_UNSUPPORTED : why->code;
     return fail_at(e, code, why->where, "%s", why->text);
+}
+
+static bool no_clock(const char *of, struct err *e)
+{
+    return fail(e, E_UNSUPPORTED, "the emulator models accesses, not time: `device cpu` times %s on the host", of);
 }
 
 /* ---- solvers ---- */
@@ -144,44 +144,52 @@ static bool solve_on_gpu(struct session *s, struct matrix *m, struct solve_optio
     return true;
 }
 
-static bool time_solver(struct session *s, struct matrix *m, const struct solve_options *o, int reps,
-                        struct paper_time *out, struct err *e)
+static bool time_solver(struct session *s, struct matrix *m, struct solve_options *o, int reps, struct paper_time *out,
+                        struct err *e)
 {
-    struct solve_options options = *o;
     struct err why = {0};
+    struct paper_time t = {.on = o->dev};
     int64_t cycle = o->solver->restarts ? o->m : CYCLE;
-    out->on = o->dev;
     bool gpu = o->dev->kind == DEV_CUDA;
-    return (gpu ? solve_on_gpu : solve_on_host)(s, m, &options, cycle, reps, out, &why) || refused(&why, e);
+    if (!(gpu ? solve_on_gpu : solve_on_host)(s, m, o, cycle, reps, &t, &why)) return refused(&why, e);
+    *out = t;
+    return true;
 }
 
-static bool time_both(struct session *s, struct matrix *m, struct device *d, struct solve_options *o, int reps,
-                      struct paper_times *out, struct err *e)
+/* Time a solver with a random right-hand side, which is the same on all devices. */
+static bool time_random(struct session *s, struct matrix *m, struct solve_options *o, int reps, struct paper_time *out,
+                        struct err *e)
 {
-    int threads = omp_get_max_threads();
-    o->dev = d;
-    if (d->kind != DEV_EMU && !time_solver(s, m, o, reps, &out->device, e)) return false;
-    o->dev = device_open("cpu", e);
-    o->kernel = kernel_find("csr-serial");
-    o->sums_host = o->form_matrix = false;
-    omp_set_num_threads(1);
-    bool ok = o->dev && time_solver(s, m, o, reps, &out->thread, e);
-    omp_set_num_threads(threads);
+    uint64_t state = 1;
+    double *b = mem_new(m->csr.rows, sizeof *b, "the right side", e);
+    for (int64_t i = 0; b && i < m->csr.rows; i++) b[i] = random_unit(&state);
+    o->b = b;
+    bool ok = b && time_solver(s, m, o, reps, out, e);
+    mem_free(b);
     return ok;
 }
 
 bool paper_solver(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                  struct paper_times *out, struct err *e)
+                  struct paper_time *out, struct err *e)
+{
+    struct solve_options o = {.real = real, .force = true, .dev = d};
+    if (!read_solver(of, &o, e)) return false;
+    if (d->kind == DEV_EMU) return no_clock(of, e);
+    return time_random(s, m, &o, reps, &out[PAPER_DEVICE], e);
+}
+
+bool paper_thread(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                  struct paper_time *out, struct err *e)
 {
     struct solve_options o = {.real = real, .force = true};
-    uint64_t state = 1;
-    *out = no_times();
-    if (!read_solver(of, &o, e)) return false;
-    double *b = mem_new(m->csr.rows, sizeof *b, "the right side", e);
-    for (int64_t i = 0; b && i < m->csr.rows; i++) b[i] = random_unit(&state);
-    o.b = b;
-    bool ok = b && time_both(s, m, d, &o, reps, out, e);
-    mem_free(b);
+    int threads = omp_get_max_threads();
+    (void)d;
+    if (!read_solver(of, &o, e) || !(o.dev = device_open("cpu", e))) return false;
+    o.kernel = kernel_find("csr-serial");
+    o.sums_host = o.form_matrix = false;
+    omp_set_num_threads(1);
+    bool ok = time_random(s, m, &o, reps, &out[PAPER_THREAD], e);
+    omp_set_num_threads(threads);
     return ok;
 }
 
@@ -210,15 +218,14 @@ static struct paper_time sum_of(const struct paper_time *a, const struct paper_t
 }
 
 bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                  struct paper_times *out, struct err *e)
+                  struct paper_time *out, struct err *e)
 {
     struct lu_options o = {.method = lu_find(of), .real = real, .watch = &s->watch};
     struct lu *v;
     struct err why = {0};
     struct paper_time t, solve;
-    *out = no_times();
     if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
-    if (d->kind == DEV_EMU && !o.method->host) return true;
+    if (d->kind == DEV_EMU && !o.method->host) return no_clock(of, e);
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
     if (!lu_runs_on(o.method, o.dev))
@@ -227,7 +234,7 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     bool ok = lu_time(v, reps, &t.us, &t.spread, &why) && time_substitution(v, reps, &solve, &why);
     t.on = o.dev;
     if (reps == 1) t.spread = NAN;
-    if (ok) out->factor = t, out->solve = sum_of(&t, &solve);
+    if (ok) out[PAPER_FACTOR] = t, out[PAPER_SOLVE] = sum_of(&t, &solve);
     lu_free(v);
     return ok || refused(&why, e);
 }
@@ -235,13 +242,12 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
 /* ---- packing ---- */
 
 bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                   struct paper_times *out, struct err *e)
+                   struct paper_time *out, struct err *e)
 {
     const struct kernel *k = kernel_find(of);
     double us[TIMES];
     int n = 0;
     (void)s, (void)d;
-    *out = no_times();
     do {
         struct stored S = {0};
         double start = now_us();
@@ -250,7 +256,7 @@ bool paper_packing(struct session *s, struct matrix *m, struct device *d, enum t
         stored_free(&S);
         if (!ok) return false;
     } while (reps != 1 && n < TIMES);
-    out->pack = time_of(n, us, device_open("cpu", e));
+    out[PAPER_PACK] = time_of(n, us, device_open("cpu", e));
     return true;
 }
 
@@ -269,14 +275,13 @@ static bool time_sym(struct sym *v, int n, double *us, struct err *e)
 }
 
 bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                        struct paper_times *out, struct err *e)
+                        struct paper_time *out, struct err *e)
 {
     struct sym_options o = {.method = sym_find(of), .dev = d, .whole = true, .watch = &s->watch};
     struct sym *v;
     double us[TIMES];
     int n = reps == 1 ? 1 : TIMES;
     (void)real;
-    *out = no_times();
     if (!o.method) return fail(e, E_INPUT, "`%s` is not a method of symmetrization", of);
     if (d->kind == DEV_EMU) o.dev = device_open("cpu", e);
     if (!o.dev || !sym_begin(&v, &m->csr, &o, e)) return false;
@@ -284,6 +289,6 @@ bool paper_symmetrizing(struct session *s, struct matrix *m, struct device *d, e
     bool ok = time_sym(v, n, us, e);
     screen_lock_back(gave);
     sym_free(v);
-    if (ok) out->sym = time_of(n, us, o.dev);
+    if (ok) out[PAPER_SYM] = time_of(n, us, o.dev);
     return ok;
 }

@@ -31,8 +31,8 @@ struct taken {
     struct run run;
     bool predicted; /* run.us is predicted */
     bool sampled;   /* the prediction watched a sample of blocks */
-    bool used;      /* by a row of the table that is being read */
-    struct paper_times times;
+    unsigned used;  /* by the table that is being read: the needs of its rows */
+    struct paper_time times[PAPER_TIMES];
     /* if predicted, what the emulator counted: */
     double lanes;     /* mean number of active lanes per step of a warp */
     double sectors;   /* sectors of global memory that the warps request */
@@ -48,11 +48,23 @@ struct about {
     const struct taken *t;
 };
 
-enum needs { MATRIX, FORMAT, DIAGONALS, KERNEL, COUNTS, SOLVER, FACTOR, PACKING, SYMMETRIZING };
+/* What a quantity needs: one of these, or several times. */
+enum needs {
+    MATRIX = 1,
+    FORMAT = 2,
+    DIAGONALS = 4,
+    KERNEL = 8,
+    COUNTS = 16,
+    SOLVER = 32,
+    THREAD = 64,
+    FACTOR = 128,
+    PACKING = 256,
+    SYMMETRIZING = 512
+};
 
 struct quantity {
     const char *name, *fmt;
-    enum needs needs;
+    unsigned needs; /* enum needs */
     struct paper_value (*of)(const struct about *x);
 };
 
@@ -193,12 +205,12 @@ static struct paper_value sectors_per_nonzero(const struct about *x)
 
 static struct paper_value iteration_us(const struct about *x)
 {
-    return timed(&x->t->times.device, 1);
+    return timed(&x->t->times[PAPER_DEVICE], 1);
 }
 
 static struct paper_value thread_us(const struct about *x)
 {
-    return timed(&x->t->times.thread, 1);
+    return timed(&x->t->times[PAPER_THREAD], 1);
 }
 
 static struct paper_value speed_up(const struct about *x)
@@ -209,22 +221,22 @@ static struct paper_value speed_up(const struct about *x)
 
 static struct paper_value factor_ms(const struct about *x)
 {
-    return timed(&x->t->times.factor, 1e-3);
+    return timed(&x->t->times[PAPER_FACTOR], 1e-3);
 }
 
 static struct paper_value solve_ms(const struct about *x)
 {
-    return timed(&x->t->times.solve, 1e-3);
+    return timed(&x->t->times[PAPER_SOLVE], 1e-3);
 }
 
 static struct paper_value packing_ms(const struct about *x)
 {
-    return timed(&x->t->times.pack, 1e-3);
+    return timed(&x->t->times[PAPER_PACK], 1e-3);
 }
 
 static struct paper_value symmetrize_ms(const struct about *x)
 {
-    return timed(&x->t->times.sym, 1e-3);
+    return timed(&x->t->times[PAPER_SYM], 1e-3);
 }
 
 static const struct quantity quantities[] = {
@@ -246,8 +258,8 @@ static const struct quantity quantities[] = {
     {"lanes", "%.1f", COUNTS, lanes},
     {"sectors/nonzero", "%.2f", COUNTS, sectors_per_nonzero},
     {"iteration us", "%.2f", SOLVER, iteration_us},
-    {"one thread us", "%.2f", SOLVER, thread_us},
-    {"speed-up", "%.2f", SOLVER, speed_up},
+    {"one thread us", "%.2f", THREAD, thread_us},
+    {"speed-up", "%.2f", SOLVER | THREAD, speed_up},
     {"factor ms", "%.3f", FACTOR, factor_ms},
     {"solve ms", "%.3f", FACTOR, solve_ms},
     {0},
@@ -273,13 +285,14 @@ const char *quantity_format(const struct quantity *q)
 
 /* ---- measuring ---- */
 
-static struct taken *taken_find(const struct papers *p, const struct matrix *m, const struct kernel *k, const char *of)
+static struct taken *taken_find(const struct papers *p, const struct matrix *m, const struct kernel *k, const char *of,
+                                unsigned needs)
 {
     for (int i = 0; i < p->ntaken; i++) {
         struct taken *t = &p->taken[i];
         if (t->m != m || t->kernel != k || t->real != p->real || (!k && strcmp(t->of, of))) continue;
         if (t->counts_only) continue;
-        t->used = true;
+        t->used |= needs;
         return t;
     }
     return NULL;
@@ -287,13 +300,13 @@ static struct taken *taken_find(const struct papers *p, const struct matrix *m, 
 
 /* Make room for one more measurement; the caller increments ntaken after the measurement succeeds. */
 static struct taken *taken_new(struct papers *p, struct matrix *m, const struct kernel *k, const char *of,
-                               struct err *e)
+                               unsigned needs, struct err *e)
 {
     struct taken *grown = mem_resize(p->taken, p->ntaken + 1, sizeof *grown, "the runs of a table", e);
     if (!grown) return NULL;
     p->taken = grown;
     struct taken *t = &grown[p->ntaken];
-    *t = (struct taken){.m = m, .kernel = k, .real = p->real, .used = true};
+    *t = (struct taken){.m = m, .kernel = k, .real = p->real, .used = needs};
     snprintf(t->of, sizeof t->of, "%s", of);
     return t;
 }
@@ -349,9 +362,9 @@ static const struct taken *run_of(struct session *s, struct papers *p, struct ma
 {
     struct device *d = where(p, k);
     struct spmv_request w = {.matrix = m, .dev = d, .real = p->real, .reps = p->reps, .force = true};
-    struct taken *t = taken_find(p, m, k, "");
+    struct taken *t = taken_find(p, m, k, "", KERNEL);
     if (t) return t;
-    t = taken_new(p, m, k, "", e);
+    t = taken_new(p, m, k, "", KERNEL, e);
     bool here = d || modeled_machine(s, &p->machine, e);
     if (!t || !here || !(d ? spmv_measure(s, &w, k, &t->run, e) : predict(s, p, m, k, &p->machine, t, e))) return NULL;
     p->ntaken++;
@@ -367,25 +380,37 @@ static const struct taken *emulated(struct session *s, struct papers *p, struct 
         struct taken *t = &p->taken[i];
         if (t->m == m && t->kernel == k && t->real == p->real && t->predicted) return t;
     }
-    struct taken *t = taken_new(p, m, k, "", e);
+    struct taken *t = taken_new(p, m, k, "", 0, e);
     if (!t || !predict(s, p, m, k, &g, t, e)) return NULL;
-    t->used = false;
     t->counts_only = true;
     p->ntaken++;
     return t;
 }
 
-typedef bool (*measure)(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
-                        struct paper_times *out, struct err *e);
+/* How each time is measured. */
+static const struct timing {
+    enum needs needs;
+    int time; /* its index in the times of a taken */
+    bool (*measure)(struct session *s, struct matrix *m, struct device *d, enum type real, const char *of, int reps,
+                    struct paper_time *out, struct err *e);
+} timings[] = {{SOLVER, PAPER_DEVICE, paper_solver},
+               {THREAD, PAPER_THREAD, paper_thread},
+               {FACTOR, PAPER_FACTOR, paper_factor},
+               {PACKING, PAPER_PACK, paper_packing},
+               {SYMMETRIZING, PAPER_SYM, paper_symmetrizing}};
 
+/* Measure the times that a row needs and that were not measured for another row. */
 static const struct taken *times_of(struct session *s, struct papers *p, struct matrix *m, const char *of,
-                                    measure measured, struct err *e)
+                                    unsigned needs, struct err *e)
 {
-    struct taken *t = taken_find(p, m, NULL, of);
-    if (t) return t;
-    t = taken_new(p, m, NULL, of, e);
-    if (!t || !measured(s, m, p->dev, p->real, of, p->reps, &t->times, e)) return NULL;
-    p->ntaken++;
+    struct taken *known = taken_find(p, m, NULL, of, needs), *t = known;
+    if (!known) t = taken_new(p, m, NULL, of, needs, e);
+    for (int i = 0; t && i < COUNT(timings); i++) {
+        const struct timing *one = &timings[i];
+        if (!(needs & one->needs) || t->times[one->time].on) continue;
+        if (!one->measure(s, m, p->dev, p->real, of, p->reps, t->times, e)) return NULL;
+    }
+    p->ntaken += t && !known;
     return t;
 }
 
@@ -429,10 +454,6 @@ static bool find_format(struct session *s, const struct papers *p, const char *n
 static bool find_inputs(struct session *s, struct papers *p, const char *name, const struct quantity *q,
                         struct about *x, struct err *e)
 {
-    static const measure measures[] = {[SOLVER] = paper_solver,
-                                       [FACTOR] = paper_factor,
-                                       [PACKING] = paper_packing,
-                                       [SYMMETRIZING] = paper_symmetrizing};
     const struct kernel *k;
     switch (q->needs) {
     case MATRIX:
@@ -445,23 +466,19 @@ static bool find_inputs(struct session *s, struct papers *p, const char *name, c
     case COUNTS:
         return (k = kernel_called(p, name, &x->m->csr, e)) && (x->t = emulated(s, p, x->m, k, e));
     case PACKING:
-        if (!format_called(name, e)) return false; /* fall through */
-    case SOLVER:
-    case FACTOR:
-    case SYMMETRIZING:
+        if (!format_called(name, e)) return false;
+        break;
+    default:
         break;
     }
-    return (x->t = times_of(s, p, x->m, name, measures[q->needs], e)) != NULL;
+    return (x->t = times_of(s, p, x->m, name, q->needs, e)) != NULL;
 }
 
-/* Fails if the number of a measured or predicted row is missing, and says why. */
-static bool has_time(const struct papers *p, const struct quantity *q, const struct taken *t, const char *name,
-                     const struct paper_value *v, struct err *e)
+/* Fails if the cost model does not cover the quantity. */
+static bool is_modeled(const struct quantity *q, const struct taken *t, const char *name, struct err *e)
 {
-    if (t->predicted && q->of == whole_us && t->kernel->prepare)
-        return fail(e, E_UNSUPPORTED, "the cost model does not cover the preparation of %s", name);
-    if (t->kernel || isfinite(v->value) || p->dev->kind != DEV_EMU) return true;
-    return fail(e, E_UNSUPPORTED, "the emulator models accesses, not time: `device cpu` times %s on the host", name);
+    if (!t->predicted || q->of != whole_us || !t->kernel->prepare) return true;
+    return fail(e, E_UNSUPPORTED, "the cost model does not cover the preparation of %s", name);
 }
 
 static bool take(struct session *s, struct papers *p, struct matrix *m, const char *name, const struct quantity *q,
@@ -470,7 +487,7 @@ static bool take(struct session *s, struct papers *p, struct matrix *m, const ch
     struct about x = {.m = m};
     if (!find_inputs(s, p, name, q, &x, e)) return false;
     *out = q->of(&x);
-    return !x.t || has_time(p, q, x.t, name, out, e);
+    return !x.t || is_modeled(q, x.t, name, e);
 }
 
 static bool take_ratio(struct session *s, struct papers *p, struct matrix *m, const char *of, const struct quantity *q,
@@ -568,12 +585,10 @@ static void out_devices(struct out *o, const struct papers *p)
     bool solvers = false;
     for (int i = 0; i < p->ntaken; i++) {
         const struct taken *t = &p->taken[i];
-        const struct paper_times *x = &t->times;
-        if (!t->used) continue;
-        add_device(on, t->run.dev);
-        add_device(on, x->device.on), add_device(on, x->thread.on);
-        add_device(on, x->factor.on), add_device(on, x->pack.on);
-        solvers |= x->device.on != NULL;
+        if (t->used & KERNEL) add_device(on, t->run.dev);
+        for (int k = 0; k < COUNT(timings); k++)
+            if (t->used & timings[k].needs) add_device(on, t->times[timings[k].time].on);
+        solvers |= t->used & SOLVER;
     }
     for (int i = 0; i < DEVICES && on[i]; i++) out_text(o, "Measured on %s: %s", on[i]->name, on[i]->about);
     if (solvers && p->dev->kind == DEV_CPU) out_text(o, "No GPU: the solvers run on all cores of the host instead.");
@@ -587,7 +602,7 @@ void paper_sources(struct session *s, struct papers *p)
         struct taken *t = &p->taken[i];
         predicted |= t->used && t->predicted;
         sampled |= t->used && t->sampled;
-        t->used = false;
+        t->used = 0;
     }
     if (predicted) modeled_remarks(s, &p->machine, sampled);
 }

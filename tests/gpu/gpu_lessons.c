@@ -12,11 +12,11 @@
 
 static const char device[] = "cuda:0";
 
-static void open_here(struct talk *t)
+static void open_here(struct talk *t, enum out_mode mode)
 {
     struct err e = {0};
     char line[64];
-    talk_open(t, OUT_JSON);
+    talk_open(t, mode);
     assert_true(ui_attach(&t->s, &e));
     snprintf(line, sizeof line, "device %s", device);
     assert_true(talk_line(t, line));
@@ -71,7 +71,7 @@ static void the_lessons_run(void **state)
     for (size_t i = 0; i < found.gl_pathc; i++) {
         char line[300];
         struct talk t;
-        open_here(&t);
+        open_here(&t, OUT_JSON);
         snprintf(line, sizeof line, "lesson %s reps 1", found.gl_pathv[i]);
         if (!talk_line(&t, line)) fail_msg("%s: %s%s", found.gl_pathv[i], t.err, t.out);
         rows += check_rows(&t, found.gl_pathv[i]);
@@ -81,27 +81,51 @@ static void the_lessons_run(void **state)
     globfree(&found);
 }
 
+/* Run a lesson with this text. */
+static void run_text(struct talk *t, const char *text, int reps)
+{
+    char name[] = "/tmp/warpspy-gpu-lesson-XXXXXX", line[128];
+    int fd = mkstemp(name);
+    assert_true(fd >= 0);
+    FILE *f = fdopen(fd, "w");
+    assert_true(f && fputs(text, f) >= 0 && !fclose(f));
+    snprintf(line, sizeof line, "lesson %s reps %d", name, reps);
+    bool ok = talk_line(t, line);
+    remove(name);
+    if (!ok) fail_msg("%s", t->err);
+}
+
 /* A table with one row for each kernel. */
 static void each_kernel_answers_for_itself(void **state)
 {
     static char text[32768];
-    char name[] = "/tmp/warpspy-gpu-lesson-XXXXXX", line[128];
     struct talk t;
     (void)state;
     size_t n = (size_t)snprintf(text, sizeof text, "> gen poisson2d 40 as P\n| matrix | of | what | p |\n");
     for (int i = 0; kernels[i]; i++)
         n += (size_t)snprintf(text + n, sizeof text - n, "| P | %s | us f32 | - |\n", kernels[i]->name);
     assert_true(n < sizeof text);
-    int fd = mkstemp(name);
-    assert_true(fd >= 0);
-    FILE *f = fdopen(fd, "w");
-    assert_true(f && fputs(text, f) >= 0 && !fclose(f));
-    open_here(&t);
-    snprintf(line, sizeof line, "lesson %s reps 3", name);
-    bool ok = talk_line(&t, line);
-    remove(name);
-    if (!ok) fail_msg("%s", t.err);
+    open_here(&t, OUT_JSON);
+    run_text(&t, text, 3);
     assert_true(check_rows(&t, "each kernel") > 40);
+    shut(&t);
+}
+
+/* The second table shares a measurement with the first, but has no row that was measured on cpu. */
+static void remarks_name_the_devices_of_the_rows(void **state)
+{
+    static const char text[] = "> gen poisson2d 40 as P\n| matrix | of | what | p |\n| P | jacobi | speed-up | - |\n\n"
+                               "Without the host:\n\n| matrix | of | what | p |\n| P | jacobi | iteration us | - |\n"
+                               "| P | sym | symmetrize ms | - |\n";
+    struct talk t;
+    (void)state;
+    open_here(&t, OUT_TEXT);
+    run_text(&t, text, 3);
+    const char *second = strstr(t.out, "Without the host");
+    assert_non_null(second);
+    assert_true(strstr(t.out, "Measured on cpu: ") && strstr(t.out, "Measured on cpu: ") < second);
+    assert_non_null(strstr(second, "Measured on cuda:0: "));
+    assert_null(strstr(second, "Measured on cpu: "));
     shut(&t);
 }
 
@@ -130,18 +154,13 @@ static double spread_of(const struct talk *t, int nth)
 /* A preparation is timed once: a total that includes one has no spread, and another total has that of the product. */
 static void a_total_claims_no_spread_of_a_single_time(void **state)
 {
-    static const char path[] = "/tmp/warpspy-total.txt";
     struct talk t;
     (void)state;
-    open_here(&t);
-    FILE *f = fopen(path, "w");
-    assert_non_null(f);
-    fputs("> gen poisson2d 300 as P\n| matrix | of | what | p |\n| P | csr-merge | total us | - |\n"
-          "| P | csr-cusp | total us | - |\n| P | csr-cusp | us | - |\n",
-          f);
-    assert_int_equal(fclose(f), 0);
-    assert_true(talk_line(&t, "lesson /tmp/warpspy-total.txt reps 20"));
-    remove(path);
+    open_here(&t, OUT_JSON);
+    run_text(&t,
+             "> gen poisson2d 300 as P\n| matrix | of | what | p |\n| P | csr-merge | total us | - |\n"
+             "| P | csr-cusp | total us | - |\n| P | csr-cusp | us | - |\n",
+             20);
     double total = spread_of(&t, 1), product = spread_of(&t, 2);
     assert_true(isnan(spread_of(&t, 0)));
     assert_true(total == product || (isnan(total) && isnan(product)));
@@ -154,6 +173,7 @@ int main(void)
         cmocka_unit_test(each_kernel_answers_for_itself),
         cmocka_unit_test(the_lessons_run),
         cmocka_unit_test(a_total_claims_no_spread_of_a_single_time),
+        cmocka_unit_test(remarks_name_the_devices_of_the_rows),
     };
     return cmocka_run_group_tests(tests, NULL, end);
 }

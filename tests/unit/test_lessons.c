@@ -523,6 +523,34 @@ static void a_solve_has_the_spread_of_its_parts(void **state)
     shut(&t);
 }
 
+/* The remarks below a table name the devices that measured its rows, and no others. */
+static void remarks_name_the_devices_of_the_rows(void **state)
+{
+    static const struct {
+        const char *device, *row;
+        bool cpu;
+    } tables[] = {
+        {"cpu", "| P | sym | symmetrize ms | - |", true},       {"emu", "| P | sym | symmetrize ms | - |", true},
+        {"cpu", "| P | jacobi | iteration us | - |", true},     {"emu", "| P | jacobi | iteration us | - |", false},
+        {"emu", "| P | jacobi | one thread us | - |", true},    {"emu", "| P | jacobi | speed-up | - |", false},
+        {"cpu", "| P | ell | packing ms | - |", true},          {"cpu", "| P | ell | padding | - |", false},
+        {"emu", "| P | lu-serial | factor ms f32 | - |", true},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(tables); i++) {
+        struct talk t;
+        char text[256], line[64];
+        snprintf(line, sizeof line, "device %s", tables[i].device);
+        snprintf(text, sizeof text, "> gen poisson2d 9 as P\n| matrix | of | what | p |\n%s\n", tables[i].row);
+        open_on_cpu(&t, OUT_TEXT);
+        assert_true(talk_line(&t, line));
+        assert_true(lesson(&t, text));
+        if ((strstr(t.out, "Measured on cpu: ") != NULL) != tables[i].cpu)
+            fail_msg("%s: %s: %s", tables[i].device, tables[i].row, t.out);
+        shut(&t);
+    }
+}
+
 /* A case that a solver or LU refuses is reported in its row; the other cases are run. */
 static void a_refusing_solver_affects_only_its_row(void **state)
 {
@@ -1369,6 +1397,7 @@ int main(void)
         cmocka_unit_test(a_table_can_be_guessed),
         cmocka_unit_test(solvers_and_lu_are_timed),
         cmocka_unit_test(a_solve_has_the_spread_of_its_parts),
+        cmocka_unit_test(remarks_name_the_devices_of_the_rows),
         cmocka_unit_test(a_refusing_solver_affects_only_its_row),
         cmocka_unit_test(headings_are_kept),
         cmocka_unit_test(add32_pads_as_the_paper_says),
