@@ -261,7 +261,7 @@ static void print_hidden(const struct columns *k, bool constant, FILE *f, int wi
 {
     char text[1024];
     int named = 0;
-    snprintf(text, sizeof text, constant ? "dropped: " : "hidden (terminal too narrow): ");
+    snprintf(text, sizeof text, constant ? "dropped: " : "hidden (too few columns): ");
     for (int i = 0; i < k->n; i++) {
         const struct column *c = &k->c[i];
         size_t n = strlen(text);

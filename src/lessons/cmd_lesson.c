@@ -560,6 +560,21 @@ static bool read_script(struct lesson *L, FILE *f, const char *path, struct err 
     return ok;
 }
 
+/* A lesson that is only printed gets a width, too, so that its tables fit on a page. Returns the target before. */
+static struct out_target narrow(struct session *s, bool asks)
+{
+    struct out_target before = out_target(s->out), here = before;
+    if (!asks && out_mode(s->out) == OUT_TEXT && !out_columns(s->out)) here.columns = WIDTH_MOST;
+    return out_redirect(s->out, here);
+}
+
+static void widen(struct session *s, const struct out_target *before)
+{
+    struct out_target here = out_target(s->out);
+    here.columns = before->columns;
+    out_redirect(s->out, here);
+}
+
 /* An error without a location gets the file and line. */
 static bool teach(struct session *s, FILE *f, const char *path, const struct args *a, struct err *e)
 {
@@ -569,6 +584,7 @@ static bool teach(struct session *s, FILE *f, const char *path, const struct arg
     L->papers.reps = (int)arg_int(a, "reps", 0);
     L->width = width_of(s);
     bool known = lesson_head(f, &L->head), asks = question_can_ask(s);
+    struct out_target before = narrow(s, asks);
     bool ok = !asks || !known || begin_sheet(L, path, arg_flag(a, "restart"), e);
     if (ok && asks) ok = pages_begin(&L->pages, s, e);
     name_of(path, L->footer, sizeof L->footer);
@@ -577,6 +593,7 @@ static bool teach(struct session *s, FILE *f, const char *path, const struct arg
     ok = ok && read_script(L, f, path, e);
     stop_listening(L); /* the lesson may have ended in a table */
     pages_end(&L->pages);
+    widen(s, &before);
     mem_free(L->sheet);
     papers_free(&L->papers);
     question_free(&L->question);

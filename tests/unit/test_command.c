@@ -550,8 +550,8 @@ static void tables_fit_a_terminal(void **state)
         {table_text, 36,
          "kernel  work                      us\ncsr     one row of the matrix      5\n        per warp\n"},
         {table_text, 27,
-         "kernel  work\ncsr     one row of the\n        matrix per warp\nhidden (terminal too\nnarrow): us\n"},
-        {table_text, 10, "kernel\ncsr\nhidden\n(terminal\ntoo\nnarrow):\nwork, us\n"},
+         "kernel  work\ncsr     one row of the\n        matrix per warp\nhidden (too few columns):\nus\n"},
+        {table_text, 10, "kernel\ncsr\nhidden\n(too few\ncolumns):\nwork, us\n"},
         {table_records, 24, "kernel  csr\nwork    one row of the\n        matrix per warp\nus      5\n"},
     };
     struct table t = {0};
@@ -607,11 +607,12 @@ static void the_main_column_is_kept(void **state)
     char *text = printed(&t, table_text, 35);
     assert_string_equal(text,
                         "line    sectors  source\nk.cu:1        5  y[row] = sum of\n                 all of them;\n"
-                        "hidden (terminal too narrow): each\n");
+                        "hidden (too few columns): each\n");
     free(text);
     text = printed(&t, table_text, 12);
-    assert_string_equal(text, "line    source\nk.cu:1  y[row] = sum of\n        all of them;\nhidden\n(terminal\ntoo "
-                              "narrow):\nsectors,\neach\n");
+    assert_string_equal(text,
+                        "line    source\nk.cu:1  y[row] = sum of\n        all of them;\nhidden (too\nfew\ncolumns):\n"
+                        "sectors,\neach\n");
     free(text);
     table_clear(&t);
 }
@@ -630,9 +631,9 @@ static void columns_go_by_rank(void **state)
         {34, "kernel  +-  us  GB/s  error\ncsr      1  20    40   1e-9\nell      2  30    50   2e-9\n"
              "dropped: device (cuda:0 in all\nrows)\n"},
         {22, "kernel  +-  us  GB/s\ncsr      1  20    40\nell      2  30    50\n"
-             "dropped: device\n(cuda:0 in all rows)\nhidden (terminal too\nnarrow): error\n"},
+             "dropped: device\n(cuda:0 in all rows)\nhidden (too few\ncolumns): error\n"},
         {19, "kernel  us  GB/s\ncsr     20    40\nell     30    50\n"
-             "dropped: device\n(cuda:0 in all\nrows)\nhidden (terminal\ntoo narrow): +-,\nerror\n"},
+             "dropped: device\n(cuda:0 in all\nrows)\nhidden (too few\ncolumns): +-, error\n"},
         {5, "kernel  us\ncsr     20\nell     30\n"},
     };
     static const char *const row[][6] = {{"csr", "cuda:0", "1", "20", "40", "1e-9"},

@@ -7,6 +7,7 @@
 #include "session/front.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "session/output_run.h"
 #include "ui/run.h"
 
@@ -97,17 +98,13 @@ static bool begins(const char *text, const char *part)
     return !strncmp(text, part, strlen(part));
 }
 
-/* Remarks may be longer, because a terminal wraps them. */
-static bool is_remark(const char *line)
-{
-    return begins(line, "Without a number") || begins(line, "The machine is busy");
-}
-
 static void assert_narrow(const char *text)
 {
-    for (const char *end; (end = strchr(text, '\n')); text = end + 1)
-        if (end - text > COLUMNS && !is_remark(text))
-            fail_msg("more than %d columns: %.*s", COLUMNS, (int)(end - text), text);
+    char line[1024];
+    for (const char *end; (end = strchr(text, '\n')); text = end + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)(end - text), text);
+        if (text_width(line) > COLUMNS) fail_msg("more than %d columns: %s", COLUMNS, line);
+    }
 }
 
 /* ---- the lessons that come with the program ---- */
@@ -116,18 +113,11 @@ static void read_it(const char *path, const char *device, enum out_mode mode, in
 {
     char line[300];
     struct talk t;
-    /* these lessons print long lines: the full name of a device in race or bench, the message that a matrix in format
-       sell would be too large, the message that a solve stopped at its limit, or a trace of a kernel whose file has a
-       long name */
-    static const char *const wide_ones[] = {"side-by-side",   "which-kernel", "coalescing", "dense-row",
-                                            "thesis-solvers", "lu-steps",     "thesis-2",   "thesis-memory"};
-    bool wide = false;
-    for (int i = 0; i < COUNT(wide_ones); i++) wide |= strstr(path, wide_ones[i]) != NULL;
     open_on_cpu(&t, mode);
     snprintf(line, sizeof line, "device %s; lesson %s reps 1", device, path);
     for (int i = 0; i < times; i++)
         if (!talk_line(&t, line)) fail_msg("%s: %s%s", path, t.err, mode == OUT_JSON ? t.out : "");
-    if (mode == OUT_TEXT && !wide) assert_narrow(t.out);
+    if (mode == OUT_TEXT) assert_narrow(t.out);
     if (mode == OUT_JSON) assert_says(t.out, "\"ok\":true,");
     shut(&t);
 }
