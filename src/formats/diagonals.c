@@ -22,7 +22,8 @@ int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) number[A->col[k] - i + A->rows]++;
     *count = 0;
-    for (int64_t d = 0; d < span; d++) number[d] = number[d] > 0 && number[d] >= least ? (int)(*count)++ : -1;
+    for (int64_t d = 0; d < span && loop_goes(&l, d); d++)
+        number[d] = number[d] > 0 && number[d] >= least ? (int)(*count)++ : -1;
     if (loop_end(&l, e)) return number;
     mem_free(number);
     return NULL;
@@ -31,9 +32,9 @@ int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct
 void put_diagonals(const struct csr *A, const int *number, struct array *offsets, struct array *data)
 {
     int *offset = offsets->data;
-    for (int64_t d = 0; d < A->rows + A->cols; d++)
-        if (number[d] >= 0) offset[number[d]] = (int)(d - A->rows);
     struct loop l = loop_of("packing diagonals", A->nnz);
+    for (int64_t d = 0; d < A->rows + A->cols && loop_goes(&l, d); d++)
+        if (number[d] >= 0) offset[number[d]] = (int)(d - A->rows);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { GET_BYTES = 1 << 23 }; /* bytes copied to the host at a time */
+
 /* ---- for packers ---- */
 
 void *packing_room(struct packing *p, enum room r, int64_t n, size_t size, struct err *e)
@@ -182,12 +184,23 @@ void packing_free(struct packing *p)
     mem_free(p);
 }
 
+/* Unlike a single ops->get, this copy can be ended by Ctrl-C. */
+static bool get_in_pieces(const struct mat *M, int k, char *to, int64_t bytes, struct err *e)
+{
+    struct loop l = loop_of("copying", bytes);
+    bool ok = true;
+    for (int64_t at = 0; ok && at < bytes && loop_check(&l, at); at += GET_BYTES)
+        ok = M->dev->ops->get(M->dev, to + at, (const char *)M->ptr[k] + at,
+                              bytes - at < GET_BYTES ? bytes - at : GET_BYTES, e);
+    return ok && loop_end(&l, e);
+}
+
 static bool get_array(const struct mat *M, int k, struct array *a, struct err *e)
 {
     char what[64];
     snprintf(what, sizeof what, "the array %s of %s", a->name, M->of->format->name);
     a->data = mem_new(a->n, type_size(a->type), what, e);
-    return a->data && M->dev->ops->get(M->dev, a->data, M->ptr[k], a->n * (int64_t)type_size(a->type), e);
+    return a->data && get_in_pieces(M, k, a->data, a->n * (int64_t)type_size(a->type), e);
 }
 
 bool mat_get(const struct mat *M, struct stored *S, struct err *e)

@@ -83,13 +83,14 @@ static bool sort(struct device *d, const struct pairs *p, int from, int bits, in
 static bool exclusive_scan(struct device *d, int64_t *at, int64_t n, void *temp, int64_t temp_bytes, struct err *e)
 {
     uint64_t sum = 0; /* after a cancelled launch the counts are arbitrary, and the sum may wrap around */
-    (void)d, (void)temp, (void)temp_bytes, (void)e;
-    for (int64_t i = 0; i < n; i++) {
+    struct loop l = loop_of("prefix sums", n);
+    (void)d, (void)temp, (void)temp_bytes;
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         int64_t count = i < n - 1 ? at[i] : 0; /* at[n - 1] is not a count (see tools.h) */
         at[i] = (int64_t)sum;
         sum += (uint64_t)count;
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 static int64_t no_bytes(struct device *d, int64_t sorted, int64_t added, struct err *e)

@@ -6,6 +6,8 @@
 #include "kits/shapes.h"
 #include "kits/sym_kit.h"
 #include "kits/talk.h"
+#include "base/loop.h"
+#include "base/watch.h"
 #include "gpu/emu/emu.h"
 #include "formats/format.h"
 #include "session/matrix.h"
@@ -220,6 +222,62 @@ static void test_command(void **state)
     talk_close(&t);
 }
 
+/* Returns true for the first `left` ticks, then cancels the work. */
+static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+/* Convert by the packer of c's device, or on the host if there is no packer. The caller frees *S. */
+static bool convert(const struct format *f, const struct csr *A, const struct on_device *c, struct stored *S,
+                    struct err *e)
+{
+    struct packing *p;
+    struct mat M = {0};
+    *S = (struct stored){0};
+    if (!packer_find(f, c->M.dev)) return format_pack(A, f, NULL, T_F64, true, S, e);
+    if (!packing_begin(&p, f, &c->M, NULL, true, e)) return false;
+    bool ok = packing_take(p, S, &M, e) && mat_get(&M, S, e);
+    if (M.dev) mat_free(&M);
+    packing_free(p);
+    return ok;
+}
+
+/* Ctrl-C ends every conversion at every point where the conversion checks for Ctrl-C. */
+static void test_cancelled(void **state)
+{
+    static const char *const on[] = {"cpu", "emu"};
+    static const struct shape shape = {.rows = 90, .cols = 80, .entries = 400, .name = "to be cancelled"};
+    struct csr A = shape_csr(&shape, 1);
+    struct on_device c;
+    (void)state;
+    loop_check_all(true);
+    for (int d = 0; d < COUNT(on); d++) {
+        on_device_put(&c, &A, T_F64, device_open(on[d], NULL));
+        for (int i = 0; formats[i]; i++) {
+            bool ok = false;
+            int ticks = 0;
+            for (; !ok && ticks < 5000; ticks += 1 + ticks / 3) {
+                struct err e = {0};
+                struct stored S;
+                int left = ticks;
+                struct watch w = {few_ticks, &left};
+                loop_enter(&w);
+                ok = convert(formats[i], &A, &c, &S, &e);
+                loop_enter(NULL);
+                if (!ok && e.code != E_CANCELLED) fail_msg("%s on %s: %s", formats[i]->name, on[d], e.text);
+                stored_free(&S);
+            }
+            if (!ok || ticks < 2) fail_msg("%s on %s: %d ticks", formats[i]->name, on[d], ticks);
+        }
+        on_device_free(&c);
+    }
+    loop_check_all(false);
+    csr_free(&A);
+}
+
 static void test_json(void **state)
 {
     struct talk t;
@@ -252,7 +310,7 @@ int main(void)
         cmocka_unit_test(test_refused),       cmocka_unit_test(test_explosion), cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_failing_calls), cmocka_unit_test(test_memory),    cmocka_unit_test(test_session),
         cmocka_unit_test(test_host_instead),  cmocka_unit_test(test_command),   cmocka_unit_test(test_json),
-        cmocka_unit_test(test_worth),
+        cmocka_unit_test(test_worth),         cmocka_unit_test(test_cancelled),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
