@@ -56,19 +56,19 @@
         return tables[d->kind][type - T_F32];                                                   \
     }
 
-TABLES(vec_ops, of, vec)
+PAIR_TABLES(vec_ops, of, vec)
 TABLES(cg_ops, of, vec_cg)
 PAIR_TABLES(bicg_ops, of, vec_bicg)
 PAIR_TABLES(gmres_ops, of, vec_gmres)
-TABLES(sweep_ops, of, vec_sweep)
-TABLES(pre_ops, of, vec_pre)
+PAIR_TABLES(sweep_ops, of, vec_sweep)
+PAIR_TABLES(pre_ops, of, vec_pre)
 PAIR_TABLES(lu_ops, of, vec_lu)
 
 /* The tables whose sums the host adds. */
-TABLES(vec_ops, host_sums, vec_parts)
+PAIR_TABLES(vec_ops, host_sums, vec_parts)
 TABLES(cg_ops, host_sums, vec_parts_cg)
 PAIR_TABLES(bicg_ops, host_sums, vec_parts_bicg)
 TABLES(gmres_ops, host_sums, vec_parts_gmres)
-TABLES(sweep_ops, host_sums, vec_parts_sweep)
+PAIR_TABLES(sweep_ops, host_sums, vec_parts_sweep)
 
 struct lu_hook lu_hook;

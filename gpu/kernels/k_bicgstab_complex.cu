@@ -13,11 +13,6 @@ template <typename T> __device__ cplx<double> pair_product(T a, T b)
     return {ar * br + ai * bi, ar * bi - ai * br};
 }
 
-template <typename T> __device__ double pair_square(T a)
-{
-    return (double)a.re * (double)a.re + (double)a.im * (double)a.im;
-}
-
 /* A complex scalar: its real part is s[re], its imaginary part is s[im]. */
 template <typename P> __device__ cplx<double> pair_of(P s, int re, int im)
 {
@@ -54,7 +49,7 @@ template <typename AT> struct pair_begin {
         r[i] = v;
         shadow[i] = v;
         p[i] = v;
-        return {pair_square(v), 0, 0};
+        return {vec_square(v), 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
@@ -73,7 +68,7 @@ template <typename AT> struct pair_alpha {
     {
         T b = v[i];
         cplx<double> product = pair_product<T>(shadow[i], b);
-        return {product.re, product.im, pair_square(b)};
+        return {product.re, product.im, vec_square(b)};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
@@ -95,7 +90,7 @@ template <typename AT> struct pair_half {
     {
         T h = r[i] - alpha * v[i];
         r[i] = h;
-        return {pair_square(h), 0, 0};
+        return {vec_square(h), 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_HALF] = t.a; }
 };
@@ -111,7 +106,7 @@ template <typename AT> struct pair_omega {
     {
         T a = t[i];
         cplx<double> product = pair_product<T>(a, r[i]);
-        return {product.re, product.im, pair_square(a)};
+        return {product.re, product.im, vec_square(a)};
     }
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {
@@ -140,7 +135,7 @@ template <typename AT> struct pair_update {
         x[i] += alpha * p[i] + omega * half;
         r[i] = next;
         cplx<double> product = pair_product<T>(shadow[i], next);
-        return {pair_square(next), product.re, product.im};
+        return {vec_square(next), product.re, product.im};
     }
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {

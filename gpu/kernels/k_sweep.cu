@@ -37,7 +37,7 @@ __global__ void sweep_rows(int from, int to, GPTR(const double) s, GPTR(unsigned
             if (lane != 0) continue;
             T change = omega * dinv[k] * (b[i] - sum);
             x[i] += change;
-            most = vec_join<true>(most, fabs((double)change));
+            most = vec_join<true>(most, vec_abs(change));
         }
         if (level + 1 < to) __syncthreads(); /* all threads of the block: the level is complete */
     }
@@ -101,7 +101,7 @@ static void sweep_host(struct device *, const struct level_schedule *A, double *
         for (int j = A->ptr[k]; j < A->ptr[k + 1]; j++) sum += val[j] * at[A->col[j]];
         T change = (T)omega * dinv[k] * (right[i] - sum);
         at[i] += change;
-        most = vec_join<true>(most, fabs((double)change));
+        most = vec_join<true>(most, vec_abs(change));
     }
     s[S_NEXT_DIFF] = most;
 }
@@ -117,9 +117,18 @@ SWEEP_ENTRY(VEC_SYMBOL(sweep_f32), sweep<float>, on_gpu<float>);
 SWEEP_ENTRY(VEC_SYMBOL(sweep_f64), sweep<double>, on_gpu<double>);
 SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_f32), sweep<float>, gpu_then_host<float>);
 SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_f64), sweep<double>, gpu_then_host<double>);
+/* The residual of pairs is recorded as that of twice as many real numbers. */
+SWEEP_ENTRY(VEC_SYMBOL(sweep_c32), sweep<cplx<float>>, on_gpu<float>);
+SWEEP_ENTRY(VEC_SYMBOL(sweep_c64), sweep<cplx<double>>, on_gpu<double>);
+SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_c32), sweep<cplx<float>>, gpu_then_host<float>);
+SWEEP_ENTRY(VEC_SYMBOL(parts_sweep_c64), sweep<cplx<double>>, gpu_then_host<double>);
 #ifndef __CUDACC__
 SWEEP_ENTRY(cpu_vec_sweep_f32, sweep_host<float>, on_host<float>);
 SWEEP_ENTRY(cpu_vec_sweep_f64, sweep_host<double>, on_host<double>);
 SWEEP_ENTRY(cpu_vec_parts_sweep_f32, sweep_host<float>, host_then_host<float>);
 SWEEP_ENTRY(cpu_vec_parts_sweep_f64, sweep_host<double>, host_then_host<double>);
+SWEEP_ENTRY(cpu_vec_sweep_c32, sweep_host<cplx<float>>, on_host<float>);
+SWEEP_ENTRY(cpu_vec_sweep_c64, sweep_host<cplx<double>>, on_host<double>);
+SWEEP_ENTRY(cpu_vec_parts_sweep_c32, sweep_host<cplx<float>>, host_then_host<float>);
+SWEEP_ENTRY(cpu_vec_parts_sweep_c64, sweep_host<cplx<double>>, host_then_host<double>);
 #endif

@@ -6,9 +6,12 @@
 namespace KERNEL_SPACE
 {
 
-/* TRI_RING: results kept in shared memory, a power of 2. TRI_EARLY: entries loaded early per row. TRI_FAR: levels of
+/* TRI_RING_BYTES: shared memory for the latest results. TRI_EARLY: entries loaded early per row. TRI_FAR: levels of
    look-ahead. TRI_BLOCK: threads per block. */
-enum { TRI_RING = 4096, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
+enum { TRI_RING_BYTES = 32768, TRI_EARLY = 3, TRI_FAR = 8, TRI_BLOCK = 1024 };
+
+/* The number of results kept in shared memory, a power of 2. */
+template <typename T> constexpr int tri_ring = TRI_RING_BYTES / (int)(sizeof(T) < 8 ? 8 : sizeof(T));
 
 /* The operands of a launch. y holds the right-hand sides before the launch and the results after it; y is read and
    written through one pointer. */
@@ -141,7 +144,7 @@ template <typename T> __device__ void tri_foresee(const tri<T> &t, int k, int ah
 /* Result number p: it is in the ring if p is at least `low`, and in y otherwise. */
 template <typename T, typename R> __device__ T tri_result(const tri<T> &t, R ring, int low, int p)
 {
-    return p >= low ? ring[p & (TRI_RING - 1)] : t.y[p];
+    return p >= low ? ring[p & (tri_ring<T> - 1)] : t.y[p];
 }
 
 template <typename T, typename R>
@@ -154,7 +157,7 @@ __device__ void tri_finish(const tri<T> &t, R ring, int low, int k, const tri_ro
     for (int j = row.lead.begin + TRI_EARLY; j < row.lead.end; j++)
         sum -= t.val[j] * tri_result(t, ring, low, t.col[j]);
     sum *= row.inverse;
-    ring[k & (TRI_RING - 1)] = sum;
+    ring[k & (tri_ring<T> - 1)] = sum;
     t.y[k] = sum;
 }
 
@@ -163,14 +166,14 @@ template <typename T>
 __global__ void __launch_bounds__(TRI_BLOCK) tri_narrow(int from, int to, GPTR(const double) s, tri<T> t)
 {
     if (s[S_DONE] != 0) return;
-    SHARED(T, ring, TRI_RING);
+    SHARED(T, ring, tri_ring<T>);
     int me = (int)threadIdx.x, first = t.start[from], last = t.ptr[t.n];
     int edge0 = first, edge1 = t.start[from + 1], edge2 = t.start[min(from + 2, to)],
         edge3 = t.start[min(from + 3, to)];
     tri_row<T> now = tri_fetch(t, edge0 + me, edge1, tri_find(t, edge0 + me, edge1));
     tri_lead lead = tri_find(t, edge1 + me, edge2);
     for (int level = from; level < to; level++) {
-        int edge4 = t.start[min(level + 4, to)], low = max(first, edge1 - TRI_RING);
+        int edge4 = t.start[min(level + 4, to)], low = max(first, edge1 - tri_ring<T>);
         tri_row<T> next = tri_fetch(t, edge1 + me, edge2, lead);
         lead = tri_find(t, edge2 + me, edge3);
         if (edge0 + me < edge1) {
@@ -305,7 +308,11 @@ static void blocks(struct device *, int64_t n, int size, double *s, const void *
 
 PRE_ENTRY(VEC_SYMBOL(pre_f32), KERNEL_SPACE, float);
 PRE_ENTRY(VEC_SYMBOL(pre_f64), KERNEL_SPACE, double);
+PRE_ENTRY(VEC_SYMBOL(pre_c32), KERNEL_SPACE, cplx<float>);
+PRE_ENTRY(VEC_SYMBOL(pre_c64), KERNEL_SPACE, cplx<double>);
 #ifndef __CUDACC__
 PRE_ENTRY(cpu_vec_pre_f32, KERNEL_SPACE::host, float);
 PRE_ENTRY(cpu_vec_pre_f64, KERNEL_SPACE::host, double);
+PRE_ENTRY(cpu_vec_pre_c32, KERNEL_SPACE::host, cplx<float>);
+PRE_ENTRY(cpu_vec_pre_c64, KERNEL_SPACE::host, cplx<double>);
 #endif

@@ -67,7 +67,7 @@ template <typename AT> struct pass_jacobi {
     {
         typename AT::real r = b[i] - q[i], change = dinv[i] * r;
         next[i] = x[i] + change;
-        return {(double)r * (double)r, 0, fabs((double)change)};
+        return {vec_square(r), 0, vec_abs(change)};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { vec_note_step(s, t.a, t.c); }
 };
@@ -82,7 +82,7 @@ template <typename AT> struct pass_affine {
     {
         typename AT::real to = q[i] + f[i], change = to - x[i], r = diagonal[i] * change;
         next[i] = to;
-        return {(double)r * (double)r, 0, fabs((double)change)};
+        return {vec_square(r), 0, vec_abs(change)};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const { vec_note_step(s, t.a, t.c); }
 };
@@ -109,6 +109,14 @@ template <typename AT> struct pass_probe {
 
 /* ---- the launches ---- */
 
+/* The elements of a vector that consists of so many real numbers. */
+template <typename T> constexpr int vec_numbers = 1;
+template <typename R> constexpr int vec_numbers<cplx<R>> = 2;
+template <typename T> static int64_t vec_elements(int64_t numbers)
+{
+    return numbers / vec_numbers<T>;
+}
+
 #define IN(x) VECTOR(#x, ROLE_WORK, x, n, const T)
 #define OUT(y) VECTOR(#y, ROLE_WORK, y, n, T)
 
@@ -128,8 +136,10 @@ template <typename T> static void xpby(struct device *d, int64_t n, double *s, c
     LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_xpby<T>)(n, SCALARS_OF(s), IN(x), b, OUT(y));
 }
 
-template <typename T> static void mul(struct device *d, int64_t n, double *s, const void *a, const void *x, void *y)
+template <typename T>
+static void mul(struct device *d, int64_t numbers, double *s, const void *a, const void *x, void *y)
 {
+    int64_t n = vec_elements<T>(numbers);
     LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_mul<T>)(n, SCALARS_OF(s), IN(a), IN(x), OUT(y));
 }
 
@@ -149,16 +159,18 @@ static void record(struct device *d, double *s)
 }
 
 template <typename AT>
-static void jacobi(struct device *d, int64_t n, double *s, const void *b, const void *q, const void *dinv,
+static void jacobi(struct device *d, int64_t numbers, double *s, const void *b, const void *q, const void *dinv,
                    const void *x, void *next)
 {
+    int64_t n = vec_elements<typename AT::real>(numbers);
     AT::run(d, n, s, pass_jacobi<AT>{PASS_IN(b), PASS_IN(q), PASS_IN(dinv), PASS_IN(x), PASS_OUT(next)});
 }
 
 template <typename AT>
-static void affine(struct device *d, int64_t n, double *s, const void *q, const void *f, const void *diagonal,
+static void affine(struct device *d, int64_t numbers, double *s, const void *q, const void *f, const void *diagonal,
                    const void *x, void *next)
 {
+    int64_t n = vec_elements<typename AT::real>(numbers);
     AT::run(d, n, s, pass_affine<AT>{PASS_IN(q), PASS_IN(f), PASS_IN(diagonal), PASS_IN(x), PASS_OUT(next)});
 }
 
@@ -197,9 +209,11 @@ template <typename T> static void xpby(struct device *, int64_t n, double *s, co
     for (int64_t i = 0; i < n; i++) to[i] = from[i] + scale * to[i];
 }
 
-template <typename T> static void mul(struct device *, int64_t n, double *s, const void *a, const void *x, void *y)
+template <typename T>
+static void mul(struct device *, int64_t numbers, double *s, const void *a, const void *x, void *y)
 {
     if (s[S_DONE] != 0) return;
+    int64_t n = vec_elements<T>(numbers);
     const T *scale = (const T *)a, *from = (const T *)x;
     T *to = (T *)y;
 #pragma omp parallel for simd if (n > ALONE)
@@ -221,25 +235,34 @@ static void record(struct device *, double *s)
 
 } // namespace KERNEL_SPACE
 
-/* Makes one table from the functions of a namespace. */
-#define VEC_TABLE(space, AT, T)                                                                                   \
+/* Makes one table from the functions of a namespace. T is the type of the numbers; E is the type of the elements, T or
+   cplx<T>, for the operations that multiply elements of two vectors. */
+#define VEC_TABLE(space, AT, T, E)                                                                                \
     {                                                                                                             \
-        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<T>,             \
+        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<E>,             \
         .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                                      \
-        .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<T>>, .affine = KERNEL_SPACE::affine<KERNEL_SPACE::AT<T>>, \
+        .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<E>>, .affine = KERNEL_SPACE::affine<KERNEL_SPACE::AT<E>>, \
         .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .record = space::record                                \
     }
-#define VEC_ENTRY(id, space, AT, T)     \
+#define VEC_ENTRY(id, space, AT, T, E)  \
     extern "C" const struct vec_ops id; \
-    const struct vec_ops id = VEC_TABLE(space, AT, T)
+    const struct vec_ops id = VEC_TABLE(space, AT, T, E)
 
-VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, on_gpu, float);
-VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, on_gpu, double);
-VEC_ENTRY(VEC_SYMBOL(parts_f32), KERNEL_SPACE, gpu_then_host, float);
-VEC_ENTRY(VEC_SYMBOL(parts_f64), KERNEL_SPACE, gpu_then_host, double);
+VEC_ENTRY(VEC_SYMBOL(f32), KERNEL_SPACE, on_gpu, float, float);
+VEC_ENTRY(VEC_SYMBOL(f64), KERNEL_SPACE, on_gpu, double, double);
+VEC_ENTRY(VEC_SYMBOL(c32), KERNEL_SPACE, on_gpu, float, cplx<float>);
+VEC_ENTRY(VEC_SYMBOL(c64), KERNEL_SPACE, on_gpu, double, cplx<double>);
+VEC_ENTRY(VEC_SYMBOL(parts_f32), KERNEL_SPACE, gpu_then_host, float, float);
+VEC_ENTRY(VEC_SYMBOL(parts_f64), KERNEL_SPACE, gpu_then_host, double, double);
+VEC_ENTRY(VEC_SYMBOL(parts_c32), KERNEL_SPACE, gpu_then_host, float, cplx<float>);
+VEC_ENTRY(VEC_SYMBOL(parts_c64), KERNEL_SPACE, gpu_then_host, double, cplx<double>);
 #ifndef __CUDACC__
-VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, on_host, float);
-VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, on_host, double);
-VEC_ENTRY(cpu_vec_parts_f32, KERNEL_SPACE::host, host_then_host, float);
-VEC_ENTRY(cpu_vec_parts_f64, KERNEL_SPACE::host, host_then_host, double);
+VEC_ENTRY(cpu_vec_f32, KERNEL_SPACE::host, on_host, float, float);
+VEC_ENTRY(cpu_vec_f64, KERNEL_SPACE::host, on_host, double, double);
+VEC_ENTRY(cpu_vec_c32, KERNEL_SPACE::host, on_host, float, cplx<float>);
+VEC_ENTRY(cpu_vec_c64, KERNEL_SPACE::host, on_host, double, cplx<double>);
+VEC_ENTRY(cpu_vec_parts_f32, KERNEL_SPACE::host, host_then_host, float, float);
+VEC_ENTRY(cpu_vec_parts_f64, KERNEL_SPACE::host, host_then_host, double, double);
+VEC_ENTRY(cpu_vec_parts_c32, KERNEL_SPACE::host, host_then_host, float, cplx<float>);
+VEC_ENTRY(cpu_vec_parts_c64, KERNEL_SPACE::host, host_then_host, double, cplx<double>);
 #endif

@@ -23,6 +23,24 @@ template <bool MOST> __device__ double vec_join(double a, double b)
     return MOST ? (b > a ? b : a) : a + b;
 }
 
+/* |v| and |v|^2 of a real or a complex number, in double precision. */
+template <typename T> __device__ double vec_abs(T v)
+{
+    return fabs((double)v);
+}
+template <typename R> __device__ double vec_abs(cplx<R> v)
+{
+    return hypot((double)v.re, (double)v.im);
+}
+template <typename T> __device__ double vec_square(T v)
+{
+    return (double)v * (double)v;
+}
+template <typename R> __device__ double vec_square(cplx<R> v)
+{
+    return (double)v.re * (double)v.re + (double)v.im * (double)v.im;
+}
+
 /* The sum (or the maximum) of v over the block, valid in thread 0. All threads of the block take part. */
 template <bool MOST> __device__ double vec_over_block(double v)
 {

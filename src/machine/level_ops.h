@@ -57,7 +57,7 @@ struct sweep_ops {
        s[S_NEXT_DIFF] becomes that change */
     void (*sweep)(struct device *d, const struct level_schedule *A, double *s, double omega, const void *b, void *x);
     /* Record ||b - q||^2 together with s[S_NEXT_DIFF], the largest change of the sweep, then set s[S_NEXT_DIFF] to
-       0. */
+       0. n: the numbers in b, two for each complex element. */
     void (*record)(struct device *d, int64_t n, double *s, const void *b, const void *q);
 };
 /* Triangular solves and block-diagonal products of preconditioners (k_tri.cu). */
@@ -65,10 +65,11 @@ struct pre_ops {
     /* y = dinv (r - (entries times y)), indexed by position. If z is not NULL, z receives the same values, indexed by
        row. */
     void (*solve)(struct device *d, const struct level_schedule *t, double *s, const void *r, void *z);
-    /* z = (inverse of each diagonal block of `size` rows) times r. inverse[j n .. j n + n-1] holds column j of all
-       blocks. */
+    /* z = (inverse of each diagonal block of `size` rows) times r, for n rows. inverse[j n .. j n + n-1] holds column j
+       of all blocks. */
     void (*blocks)(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z);
 };
+/* T_F32, T_F64, T_C32 or T_C64 */
 const struct sweep_ops *sweep_ops_of(const struct device *d, enum type real);
 const struct sweep_ops *sweep_ops_host_sums(const struct device *d, enum type real); /* see vec_ops.h */
 const struct pre_ops *pre_ops_of(const struct device *d, enum type real);

@@ -109,7 +109,8 @@ struct vec_ops {
        is NaN. */
     void (*record)(struct device *d, double *s);
 };
-/* real: T_F32 or T_F64 */
+/* T_F32 or T_F64; for T_C32 and T_C64, the vectors are pairs, n counts the numbers, two for each element, and mul,
+   jacobi and affine multiply complex elements. The other operations treat pairs as numbers. */
 const struct vec_ops *vec_ops_of(const struct device *d, enum type real);
 /* The same operations, but the host adds the sums of the thread blocks in d->sums, and every operation that has a sum
    waits for the device. The caller holds at least VEC_SUMS doubles of d->sums (device_sums_take). */

@@ -180,12 +180,15 @@ static bool pieces_new(struct pieces *p, const struct order *o, int64_t nnz, con
     return p->reals != NULL;
 }
 
-static void set(char *reals, enum type real, int64_t i, double value)
+/* Convert element k of `from`, a number or a pair, to element i of the piece. */
+static void set(char *reals, enum type real, int64_t i, const double *from, int64_t k)
 {
-    if (real == T_F64)
-        ((double *)(void *)reals)[i] = value;
-    else
-        ((float *)(void *)reals)[i] = (float)value;
+    int64_t parts = type_parts(real);
+    for (int64_t part = 0; part < parts; part++)
+        if (type_of_parts(real) == T_F64)
+            ((double *)(void *)reals)[parts * i + part] = from[parts * k + part];
+        else
+            ((float *)(void *)reals)[parts * i + part] = (float)from[parts * k + part];
 }
 
 static void fill_row(struct pieces *p, const struct level_source *f, enum type real, int64_t position, int64_t row)
@@ -196,10 +199,10 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
     if (f->at) p->ints[p->at + position] = f->at[row];
     for (int64_t k = t->begin[row] + t->skip; k < t->end[row]; k++, to++) {
         p->ints[p->col + to] = f->position ? f->position[t->col[k]] : t->col[k];
-        set(p->reals, real, p->val + to, t->val[k]);
+        set(p->reals, real, p->val + to, t->val, k);
     }
     p->ints[p->ptr + position + 1] = (int)to;
-    if (f->dinv) set(p->reals, real, p->dinv + position, f->dinv[row]);
+    if (f->dinv) set(p->reals, real, p->dinv + position, f->dinv, row);
 }
 
 static void fill(struct pieces *p, const struct order *o, const struct level_source *f, enum type real)

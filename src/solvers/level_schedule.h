@@ -36,7 +36,7 @@ struct entries {
     const int *begin, *end;
     int skip;
     const int *col;
-    const double *val;
+    const double *val; /* pairs of a real and an imaginary part for a schedule of complex values */
 };
 /* level_of[n] receives the level of each row of a triangle: one more than the highest level of the rows on which the
    row depends. A row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
@@ -47,10 +47,11 @@ struct level_source {
     struct entries entries;
     const int *position; /* col holds position[column]; NULL: the column */
     const int *at;       /* [n]; as in struct level_schedule; NULL: the row's own number */
-    const double *dinv;  /* [n]; NULL: all 1 */
+    const double *dinv;  /* [n], like the values; NULL: all 1 */
 };
-/* Make a schedule on the device d with values of type `real`. piece[0] and piece[1] receive the schedule's allocations
-   on the device, which the caller frees, even after a failure. Free the struct itself with mem_free. */
+/* Make a schedule on the device d with values of type `real` (T_F32, T_F64, T_C32 or T_C64). piece[0] and piece[1]
+   receive the schedule's allocations on the device, which the caller frees, even after a failure. Free the struct
+   itself with mem_free. */
 struct level_schedule *level_schedule_make(struct device *d, enum type real, const struct order *o,
                                            const struct level_source *f, void **piece, struct err *e);
 /* For tests: set the maximum number of rows of a narrow level, 0 .. LEVEL_NARROW; -1: the default. */

@@ -12,23 +12,38 @@
 #include <float.h>
 #include <math.h>
 
-enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32 };
+enum { INVERSE, DEFAULT_SIZE = 8, MOST = 32, NUMBERS_MOST = 2 * MOST };
 enum { NOTE_BLOCK }; /* index in v->pre.note: rows per block */
 
 /* A dense block of n rows and its inverse. The Gauss-Jordan method turns `a` into the identity and builds up `inverse`.
- */
+   A complex block is inverted as the equivalent real block of twice as many rows, in which p + i q is the block p -q,
+   q p; its inverse has the same form. */
 struct block {
     int n;
-    double a[MOST][MOST], inverse[MOST][MOST];
+    double a[NUMBERS_MOST][NUMBERS_MOST], inverse[NUMBERS_MOST][NUMBERS_MOST];
 };
 
-static void take_block(const struct csr *A, int64_t first, struct block *b)
+static void set_complex(struct block *b, int i, int j, double re, double im)
 {
-    for (int i = 0; i < b->n; i++) {
+    b->a[2 * i][2 * j] = b->a[2 * i + 1][2 * j + 1] = re;
+    b->a[2 * i][2 * j + 1] = -im;
+    b->a[2 * i + 1][2 * j] = im;
+}
+
+static void take_block(const struct csr *A, int64_t first, int rows, struct block *b)
+{
+    b->n = A->imag ? 2 * rows : rows;
+    for (int i = 0; i < b->n; i++)
         for (int j = 0; j < b->n; j++) b->a[i][j] = 0, b->inverse[i][j] = i == j;
+    for (int i = 0; i < rows; i++) {
         int64_t row = first + i, end = A->rowptr[row + 1];
-        for (int64_t k = csr_lower(A, A->rowptr[row], end, first); k < end && A->col[k] < first + b->n; k++)
-            b->a[i][A->col[k] - first] = A->val[k];
+        for (int64_t k = csr_lower(A, A->rowptr[row], end, first); k < end && A->col[k] < first + rows; k++) {
+            int j = (int)(A->col[k] - first);
+            if (A->imag)
+                set_complex(b, i, j, A->val[k], A->imag[k]);
+            else
+                b->a[i][j] = A->val[k];
+        }
     }
 }
 
@@ -86,45 +101,49 @@ static bool invert(struct block *b)
     return true;
 }
 
-/* Convert the inverse of the block that begins at row `first` to type `real` and store it. all[j * n .. j * n + n-1]
-   holds column j of all blocks. Returns false if a value does not fit in the type. */
-static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type real, void *all)
+/* Convert the inverse of the block that begins at row `first` to the type and store it. all[j * n .. j * n + n-1] holds
+   column j of all blocks; an element of a complex block is the first column of its 2 x 2 block. Returns false if a
+   value does not fit in the type. */
+static bool store_inverse(const struct block *b, int64_t n, int64_t first, enum type type, void *all)
 {
-    bool fits = true;
+    bool fits = true, single = type_of_parts(type) == T_F32;
+    int parts = (int)type_parts(type);
     for (int i = 0; i < b->n; i++)
-        for (int j = 0; j < b->n; j++) {
+        for (int j = 0; j < b->n; j += parts) {
             double v = b->inverse[i][j];
-            fits = fits && fabs(v) <= (real == T_F32 ? (double)FLT_MAX : DBL_MAX);
-            if (real == T_F64)
-                ((double *)all)[j * n + first + i] = v;
+            int64_t to = (j / parts * n + first) * parts + i;
+            fits = fits && fabs(v) <= (single ? (double)FLT_MAX : DBL_MAX);
+            if (single)
+                ((float *)all)[to] = (float)v;
             else
-                ((float *)all)[j * n + first + i] = (float)v;
+                ((double *)all)[to] = v;
         }
     return fits;
 }
 
 /* Invert all blocks. Returns the first row of the first block that has no inverse, or the number of rows if all blocks
    have an inverse. */
-static int64_t invert_all(const struct csr *A, int64_t size, enum type real, void *all)
+static int64_t invert_all(const struct csr *A, int64_t size, enum type type, void *all)
 {
     int64_t n = A->rows, bad = n;
     struct loop l = loop_of("bjacobi", n);
 #pragma omp parallel for reduction(min : bad) schedule(static, 64) if (n > 1 << 12)
     for (int64_t first = 0; first < n; first += size) {
         if (!loop_check(&l, first)) continue;
-        struct block b = {.n = first + size < n ? (int)size : (int)(n - first)};
-        take_block(A, first, &b);
-        if ((!invert(&b) || !store_inverse(&b, n, first, real, all)) && first < bad) bad = first;
+        struct block b;
+        take_block(A, first, first + size < n ? (int)size : (int)(n - first), &b);
+        if ((!invert(&b) || !store_inverse(&b, n, first, type, all)) && first < bad) bad = first;
     }
     return bad;
 }
 
 static bool put_inverse(struct solve *v, int64_t size, void *all, struct err *e)
 {
-    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(v->matrix.csr, size, v->real, all);
-    if (!loop_tick("bjacobi", v->n, v->n, e)) return false;
-    int64_t last = bad + size < v->n ? bad + size - 1 : v->n - 1;
-    if (bad < v->n)
+    const struct csr *A = v->matrix.csr;
+    int64_t bytes = size * v->n * (int64_t)type_size(v->real), bad = invert_all(A, size, solve_type(v), all);
+    if (!loop_tick("bjacobi", A->rows, A->rows, e)) return false;
+    int64_t last = bad + size < A->rows ? bad + size - 1 : A->rows - 1;
+    if (bad < A->rows)
         return fail(e, E_NUMERIC,
                     "the preconditioner bjacobi: the diagonal block of rows %lld to %lld (counted from 0) is singular, "
                     "or nearly so; try another `block`",
@@ -148,8 +167,9 @@ static bool make(struct solve *v, struct err *e)
 static bool apply(struct solve *v, const void *r, void *z, struct err *e)
 {
     (void)e;
-    pre_ops_of(v->dev, v->real)
-        ->blocks(v->dev, v->n, (int)v->pre.note[NOTE_BLOCK], v->scalars, v->pre.part[INVERSE], r, z);
+    int size = (int)v->pre.note[NOTE_BLOCK];
+    pre_ops_of(v->dev, solve_type(v))
+        ->blocks(v->dev, v->matrix.csr->rows, size, v->scalars, v->pre.part[INVERSE], r, z);
     return true;
 }
 
@@ -171,6 +191,7 @@ const struct precond precond_bjacobi = {
     .needs = "no singular block on the diagonal; blocks of 1 to 32 rows",
     .symmetric = true,
     .blocks = true,
+    .takes_complex = true,
     .make = make,
     .apply = apply,
     .bytes = bytes,

@@ -7,8 +7,9 @@
 #include "triangles.h"
 #include "base/watch.h"
 
+#include <complex.h>
 #include <math.h>
-#include <string.h>
+#include <stdio.h>
 
 enum { TICK_ROWS = 256 };
 
@@ -28,18 +29,30 @@ struct cholesky {
     double *inverse;
 };
 
-static bool differ(double a, double b)
+static double complex value_of(const struct csr *A, int64_t k)
 {
-    return isfinite(a) && isfinite(b) && fabs(a - b) > rounding * fmax(fabs(a), fabs(b));
+    return k < 0 ? 0 : A->imag ? CMPLX(A->val[k], A->imag[k]) : A->val[k];
+}
+
+/* Is entry l not the conjugate of entry k? */
+static bool differ(const struct csr *A, int64_t k, int64_t l)
+{
+    double most = fmax(csr_abs(A, k), csr_abs(A, l));
+    double gap = A->imag ? cabs(value_of(A, k) - conj(value_of(A, l))) : fabs(A->val[k] - A->val[l]);
+    return isfinite(most) && gap > rounding * most;
 }
 
 static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
 {
-    int64_t k = csr_find(A, i, j), l = csr_find(A, j, i);
-    return fail(
-        e, E_NUMERIC,
-        "%s needs a symmetric matrix: entry (%lld, %lld), counted from 0, is %g and (%lld, %lld) is %g; use ilu0", who,
-        (long long)i, (long long)j, k < 0 ? 0 : A->val[k], (long long)j, (long long)i, l < 0 ? 0 : A->val[l]);
+    double complex a = value_of(A, csr_find(A, i, j)), b = value_of(A, csr_find(A, j, i));
+    char of_a[64], of_b[64];
+    const char *fmt = A->imag ? "%g%+gi" : "%g";
+    snprintf(of_a, sizeof of_a, fmt, creal(a), cimag(a));
+    snprintf(of_b, sizeof of_b, fmt, creal(b), cimag(b));
+    return fail(e, E_NUMERIC,
+                "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; use ilu0", who,
+                A->imag ? "hermitian" : "symmetric", (long long)i, (long long)j, of_a, (long long)j, (long long)i,
+                of_b);
 }
 
 /* Visit the entries to the left of the diagonal row by row. Their mirror images in any row j then come in storage
@@ -54,11 +67,13 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
             int j = A->col[k], l = next[j]++;
             if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(A, i, j, e);
             if (A->col[l] < i) return refuse(A, j, A->col[l], e);
-            if (differ(A->val[k], A->val[l])) return refuse(A, i, j, e);
+            if (differ(A, k, l)) return refuse(A, i, j, e);
             c->mirror[k] = l;
         }
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows; i++) {
         if (next[i] < A->rowptr[i + 1]) return refuse(A, i, A->col[next[i]], e);
+        if (differ(A, c->f.diag[i], c->f.diag[i])) return refuse(A, i, i, e);
+    }
     return true;
 }
 
@@ -78,6 +93,23 @@ static double eliminate_row(struct cholesky *c, int64_t i, double diagonal)
     return diagonal;
 }
 
+/* The same for a hermitian matrix, with the conjugates of l_jk. The diagonal of L is real. */
+static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagonal)
+{
+    const struct csr *A = c->f.A;
+    double complex *val = (double complex *)c->f.val;
+    for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
+        int j = A->col[k];
+        double complex sum = val[k];
+        for (int l = A->rowptr[j]; l < c->f.diag[j]; l++)
+            if (c->at[A->col[l]] >= 0) sum -= val[c->at[A->col[l]]] * conj(val[l]);
+        val[k] = sum * c->inverse[j];
+        val[c->mirror[k]] = conj(val[k]);
+        diagonal -= creal(val[k] * conj(val[k]));
+    }
+    return diagonal;
+}
+
 static void mark(struct cholesky *c, int64_t i, bool there)
 {
     for (int k = c->f.A->rowptr[i]; k < c->f.diag[i]; k++) c->at[c->f.A->col[k]] = there ? k : -1;
@@ -88,12 +120,12 @@ static void mark(struct cholesky *c, int64_t i, bool there)
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
-    memcpy(c->f.val, A->val, (size_t)A->nnz * sizeof *A->val);
+    values_of(A, c->f.val);
     for (int64_t i = 0; i < A->rows; i++) c->at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;
         mark(c, i, true);
-        *pivot = eliminate_row(c, i, (1 + shift) * A->val[c->f.diag[i]]);
+        *pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, (1 + shift) * A->val[c->f.diag[i]]);
         mark(c, i, false);
         if (!(*pivot > 0)) return i;
         c->inverse[i] = 1 / sqrt(*pivot);
@@ -108,7 +140,7 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
     for (int k = 0; k < COUNT(shifts); k++) {
         row = factorise(v, c, shifts[k], &pivot, e);
         v->pre.note[TRI_SHIFT] = llround(1e6 * shifts[k]);
-        if (row == v->n) return true;
+        if (row == c->f.A->rows) return true;
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
     }
@@ -122,22 +154,35 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
 /* Check that values of type v->real can be divided by the diagonal of L, which holds the square roots of the pivots. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
-    for (int64_t i = 0; i < v->n; i++)
-        if (!invert_pivot(1 / c->inverse[i], v->real, who, i, &c->inverse[i], e)) return false;
+    for (int64_t i = 0; i < c->f.A->rows; i++) {
+        double pivot = 1 / c->inverse[i];
+        if (!invert_pivot(&pivot, v->real, who, i, &c->inverse[i], e)) return false;
+    }
     return true;
+}
+
+/* Make pairs with imaginary part 0 of the inverted diagonal. */
+static void make_pairs(struct cholesky *c)
+{
+    for (int64_t i = c->f.A->rows - 1; i >= 0; i--) {
+        c->inverse[2 * i] = c->inverse[i];
+        c->inverse[2 * i + 1] = 0;
+    }
 }
 
 static bool make(struct solve *v, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
+    int64_t parts = type_parts(solve_type(v));
     int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     struct cholesky c = {.mirror = mem_new(A->nnz, sizeof *c.mirror, "the mirror images of entries", e),
                          .at = mem_new(A->rows, sizeof *c.at, "the columns of a row", e),
-                         .inverse = mem_new(A->rows, sizeof *c.inverse, "the inverted diagonal", e)};
+                         .inverse = mem_new(v->n, sizeof *c.inverse, "the inverted diagonal", e)};
     c.f = (struct factors){.A = A, .diag = diag, .lower = c.inverse, .upper = c.inverse};
-    c.f.val = mem_new(A->nnz, sizeof *c.f.val, "the factor of ic0", e);
+    c.f.val = mem_new(parts * A->nnz, sizeof *c.f.val, "the factor of ic0", e);
     bool ok = diag && c.mirror && c.at && c.inverse && c.f.val && diagonal_places(A, who, diag, e);
     ok = ok && find_mirrors(&c, e) && factorise_shifted(v, &c, e) && check_pivots(v, &c, e);
+    if (ok && A->imag) make_pairs(&c);
     ok = ok && triangles_make(v, &c.f, e);
     mem_free(diag);
     mem_free(c.mirror);
@@ -152,9 +197,10 @@ const struct precond precond_ic0 = {
     .aliases = "ic ichol ic(0)",
     .about = "incomplete Cholesky factors in A's own pattern, with a larger diagonal if necessary",
     .source = "Meijerink and van der Vorst 1977; Manteuffel 1980",
-    .needs = "a symmetric positive definite matrix",
+    .needs = "a symmetric or hermitian positive definite matrix",
     .symmetric = true,
     .sequential = true,
+    .takes_complex = true,
     .make = make,
     .apply = triangles_apply,
     .drop = triangles_drop,

@@ -6,6 +6,8 @@
 #include "triangles.h"
 #include "base/watch.h"
 
+#include <complex.h>
+
 enum { TICK_ROWS = 256 };
 
 static const char who[] = "the preconditioner ilu0";
@@ -23,16 +25,31 @@ static void eliminate_row(const struct factors *f, const double *inverse, int64_
     }
 }
 
+/* The same for a complex matrix. */
+static void eliminate_complex_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
+{
+    const struct csr *A = f->A;
+    const double complex *dinv = (const double complex *)inverse;
+    double complex *val = (double complex *)f->val;
+    for (int k = A->rowptr[i]; k < f->diag[i]; k++) {
+        int j = A->col[k];
+        double complex factor = val[k] *= dinv[j];
+        for (int l = f->diag[j] + 1; l < A->rowptr[j + 1]; l++)
+            if (at[A->col[l]] >= 0) val[at[A->col[l]]] -= factor * val[l];
+    }
+}
+
 static bool factorise(const struct solve *v, const struct factors *f, double *inverse, int *at, struct err *e)
 {
     const struct csr *A = f->A;
+    int64_t parts = type_parts(solve_type(v));
     for (int64_t i = 0; i < A->rows; i++) at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ilu0", i, A->rows, e)) return false;
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
-        eliminate_row(f, inverse, i, at);
+        (A->imag ? eliminate_complex_row : eliminate_row)(f, inverse, i, at);
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = -1;
-        if (!invert_pivot(f->val[f->diag[i]], v->real, who, i, &inverse[i], e)) return false;
+        if (!invert_pivot(f->val + parts * f->diag[i], solve_type(v), who, i, inverse + parts * i, e)) return false;
     }
     return true;
 }
@@ -40,14 +57,15 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
 static bool make(struct solve *v, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
+    int64_t parts = type_parts(solve_type(v));
     int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
-    double *inverse = mem_new(A->rows, sizeof *inverse, "the inverted diagonal", e);
-    double *val = mem_new(A->nnz, sizeof *val, "the factors of ilu0", e);
+    double *inverse = mem_new(parts * A->rows, sizeof *inverse, "the inverted diagonal", e);
+    double *val = mem_new(parts * A->nnz, sizeof *val, "the factors of ilu0", e);
     struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
     v->pre.note[TRI_SHIFT] = 0;
     bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
-    for (int64_t k = 0; ok && k < A->nnz; k++) val[k] = A->val[k];
+    if (ok) values_of(A, val);
     ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);
     mem_free(diag);
     mem_free(at);
@@ -64,6 +82,7 @@ const struct precond precond_ilu0 = {
     .needs = "an entry on the diagonal of every row, and no zero pivot",
     .symmetric = true, /* if A is symmetric, L U = L D L' up to rounding */
     .sequential = true,
+    .takes_complex = true,
     .make = make,
     .apply = triangles_apply,
     .drop = triangles_drop,

@@ -5,6 +5,7 @@
 #include "base/registry.h"
 #include "base/text.h"
 
+#include <complex.h>
 #include <string.h>
 
 #define PRECOND(id) extern const struct precond precond_##id;
@@ -43,11 +44,34 @@ bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err 
     int64_t zeros = 0, first = 0;
     for (int64_t i = A->rows - 1; i >= 0; i--) {
         int64_t k = csr_find(A, i, i);
-        diag[i] = k < 0 ? 0 : A->val[k];
-        if (diag[i] == 0) zeros++, first = i;
+        double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+        if (A->imag) diag[2 * i] = re, diag[2 * i + 1] = im;
+        if (!A->imag) diag[i] = re;
+        if (re == 0 && im == 0) zeros++, first = i;
     }
     if (!zeros) return true;
     return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there (%s); %s", who,
                 (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
                 how_many(zeros, "such row").text, without_diagonal(A, first));
+}
+
+bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e)
+{
+    if (!diagonal_of(A, who, diag, e)) return false;
+    double complex *pair = (double complex *)diag;
+    for (int64_t i = 0; i < A->rows; i++)
+        if (A->imag)
+            pair[i] = scale / pair[i];
+        else
+            diag[i] = scale / diag[i];
+    return true;
+}
+
+void values_of(const struct csr *A, double *val)
+{
+    for (int64_t k = 0; k < A->nnz; k++)
+        if (A->imag)
+            val[2 * k] = A->val[k], val[2 * k + 1] = A->imag[k];
+        else
+            val[k] = A->val[k];
 }

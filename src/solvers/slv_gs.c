@@ -18,36 +18,47 @@ enum { GS_Q = VEC_OWN, GS_ROWS, GS_VALUES };
 static bool order_rows(const struct solve *v, struct order *o, struct err *e)
 {
     int n = 0, *colour;
-    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, false, e);
-    if (!(colour = mem_new(v->n, sizeof *colour, "the colours of rows", e))) return false;
-    bool ok = colour_of(v->matrix.csr, colour, &n, e) && order_by(o, v->n, colour, n, false, e);
+    int64_t rows = v->matrix.csr->rows;
+    if (v->dev->kind == DEV_CPU) return order_plain(o, rows, false, e);
+    if (!(colour = mem_new(rows, sizeof *colour, "the colours of rows", e))) return false;
+    bool ok = colour_of(v->matrix.csr, colour, &n, e) && order_by(o, rows, colour, n, false, e);
     mem_free(colour);
     return ok;
 }
 
-static bool put_rows(struct solve *v, const double *dinv, struct err *e)
+static bool put_rows(struct solve *v, const double *val, const double *dinv, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
     struct order o = {0};
-    struct level_source f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, A->val}, .dinv = dinv};
-    if (order_rows(v, &o, e)) v->solver_data = level_schedule_make(v->dev, v->real, &o, &f, &v->vec[GS_ROWS], e);
+    struct level_source f = {.entries = {A->rowptr, A->rowptr + 1, 0, A->col, val}, .dinv = dinv};
+    if (order_rows(v, &o, e)) v->solver_data = level_schedule_make(v->dev, solve_type(v), &o, &f, &v->vec[GS_ROWS], e);
     order_free(&o);
     return v->solver_data != NULL;
+}
+
+/* If A is complex, its values are first copied to pairs. */
+static bool put_values(struct solve *v, const double *dinv, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    if (!A->imag) return put_rows(v, A->val, dinv, e);
+    double *pairs = mem_new(2 * A->nnz, sizeof *pairs, "the values of A", e);
+    if (pairs) values_of(A, pairs);
+    bool ok = pairs && put_rows(v, pairs, dinv, e);
+    mem_free(pairs);
+    return ok;
 }
 
 static bool make_rows(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && diagonal_of(v->matrix.csr, v->solver->name, dinv, e);
-    for (int64_t i = 0; ok && i < v->n; i++) dinv[i] = 1 / dinv[i];
-    ok = ok && put_rows(v, dinv, e);
+    bool ok = dinv && diagonal_inverse(v->matrix.csr, v->solver->name, 1, dinv, e) && put_values(v, dinv, e);
     mem_free(dinv);
     return ok;
 }
 
 static const struct sweep_ops *sweep_ops(const struct solve *v)
 {
-    return (v->set.sums_host ? sweep_ops_host_sums : sweep_ops_of)(v->dev, v->real);
+    return (v->set.sums_host ? sweep_ops_host_sums : sweep_ops_of)(v->dev, solve_type(v));
 }
 
 static bool record(struct solve *v, struct err *e)
@@ -105,6 +116,7 @@ const struct solver solver_gs = {
     .window = 1000,
     .diff = true,
     .no_precond = true,
+    .complex_steps = true,
     .products = 1,
     .bytes = bytes,
     .held = held,
@@ -129,6 +141,7 @@ const struct solver solver_sor = {
     .diff = true,
     .omega = 1.5,
     .no_precond = true,
+    .complex_steps = true,
     .products = 1,
     .bytes = bytes,
     .held = held,

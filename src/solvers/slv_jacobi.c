@@ -28,18 +28,11 @@ static double omega_of(const struct solve *v)
     return v->set.omega > 0 ? v->set.omega : 1;
 }
 
-/* omega / a_ii */
-static bool invert_diagonal(const struct solve *v, double *dinv, struct err *e)
-{
-    if (!diagonal_of(v->matrix.csr, v->solver->name, dinv, e)) return false;
-    for (int64_t i = 0; i < v->n; i++) dinv[i] = omega_of(v) / dinv[i];
-    return true;
-}
-
 static bool put_diagonal(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
-    bool ok = dinv && invert_diagonal(v, dinv, e) && solve_put(v, v->vec[JACOBI_DINV], dinv, e);
+    bool ok = dinv && diagonal_inverse(v->matrix.csr, v->solver->name, omega_of(v), dinv, e) &&
+              solve_put(v, v->vec[JACOBI_DINV], dinv, e);
     mem_free(dinv);
     return ok;
 }
@@ -197,6 +190,7 @@ const struct solver solver_jacobi = {
     .diff = true,
     .alternates = true,
     .no_precond = true,
+    .complex_steps = true,
     .products = 1,
     .bytes = bytes,
     .form_bytes = form_bytes,
@@ -222,6 +216,7 @@ const struct solver solver_wjacobi = {
     .diff = true,
     .alternates = true,
     .no_precond = true,
+    .complex_steps = true,
     .omega = 2. / 3,
     .products = 1,
     .bytes = bytes,

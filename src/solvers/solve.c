@@ -26,7 +26,7 @@ double csr_bytes(const struct csr *A, size_t real)
 
 double solve_bytes(const struct solve *v)
 {
-    size_t size = type_size(type_of_values(v->real, v->matrix.csr->imag != NULL));
+    size_t size = type_size(solve_type(v));
     double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;

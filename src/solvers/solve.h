@@ -278,12 +278,13 @@ struct solve_options {
     bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
-   imaginary part. bicgstab and gmres compute with complex coefficients. The other solvers treat the parts as separate
-   unknowns: they solve the real system that is equivalent to A x = b, and only the product with A is complex. For a
+   imaginary part. cg and qmrcgstab treat the parts as separate unknowns: they solve the real system that is equivalent
+   to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex numbers. For a
    hermitian A, the iterates of cg are those of complex conjugate gradients, because all inner products of cg are real.
    qmrcgstab, and gmres with `sums host`, may need more iterations than with complex coefficients. */
 int64_t solve_numbers(const struct csr *A);
 bool solve_complex_steps(const struct solve *v); /* does v compute with complex coefficients? */
+enum type solve_type(const struct solve *v);     /* the type of the elements of A: v->real, or pairs of v->real */
 /* Check the matrix, the options and the values. Call this function before anything is allocated or packed. */
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */

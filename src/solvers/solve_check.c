@@ -56,18 +56,23 @@ bool precond_takes(const struct precond *pre, const struct csr *A, struct err *e
 {
     if (!pre || !A->imag || pre->takes_complex) return true;
     return fail(e, E_UNSUPPORTED,
-                "the matrix is complex, but the preconditioner %s takes real matrices only; jacobi takes a complex "
-                "matrix whose diagonal is real",
+                "the matrix is complex, but the preconditioner %s takes real matrices only; jacobi, bjacobi and ilu0 "
+                "take complex matrices",
                 pre->name);
 }
 
 static bool check_complex(const struct csr *A, const struct solve_options *o, struct err *e)
 {
     if (!A->imag) return true;
-    if (!o->solver->products_only)
+    if (!o->solver->products_only && !o->solver->complex_steps)
         return fail(e, E_UNSUPPORTED,
                     "the matrix is complex, but %s takes real matrices only; bicgstab, qmrcgstab, gmres and, for "
                     "hermitian matrices, cg take complex matrices",
+                    o->solver->name);
+    if (o->form_matrix)
+        return fail(e, E_UNSUPPORTED,
+                    "the matrix is complex, but `form matrix` takes real matrices only; %s without `form matrix` takes "
+                    "complex matrices",
                     o->solver->name);
     return precond_takes(o->pre, A, e);
 }

@@ -109,10 +109,15 @@ bool solve_complex_steps(const struct solve *v)
     return v->matrix.csr->imag && v->solver->complex_steps && !host_only_real;
 }
 
+enum type solve_type(const struct solve *v)
+{
+    return type_of_values(v->real, v->matrix.csr->imag != NULL);
+}
+
 void solve_choose_ops(struct solve *v)
 {
     bool host = v->set.sums_host;
-    v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, v->real);
+    v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
     v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
     enum type steps = type_of_values(v->real, solve_complex_steps(v));
     v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, steps);

@@ -35,7 +35,8 @@ struct solver {
     /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the
        real and imaginary parts of x. */
     bool products_only;
-    bool complex_steps; /* its passes also exist in complex arithmetic; only for solvers with products_only */
+    bool complex_steps; /* its passes also exist in complex arithmetic; a solver without this trait and without
+                           products_only takes real matrices only */
     bool probes;        /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
        solver that restarts has one more SpMV per cycle. */

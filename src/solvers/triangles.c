@@ -7,6 +7,7 @@
 #include "solve.h"
 #include "base/text.h"
 
+#include <complex.h>
 #include <float.h>
 #include <math.h>
 
@@ -30,16 +31,23 @@ bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err
                 who, (long long)first, how_many(missing, "such row").text);
 }
 
-bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e)
+bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t row, double *inverse, struct err *e)
 {
-    double most = real == T_F32 ? (double)FLT_MAX : DBL_MAX;
-    *inverse = 1 / pivot;
-    if (pivot == 0) return fail(e, E_NUMERIC, "%s: zero pivot in row %lld (counted from 0)", who, (long long)row);
-    if (!isfinite(pivot))
-        return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g", who, (long long)row, pivot);
-    if (fabs(*inverse) <= most) return true;
-    return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %g, too small to divide by in %s", who,
-                (long long)row, pivot, type_name(real));
+    bool pair = type_is_complex(type);
+    double most = type_of_parts(type) == T_F32 ? (double)FLT_MAX : DBL_MAX;
+    double size = pair ? hypot(pivot[0], pivot[1]) : fabs(*pivot);
+    char text[64];
+    if (pair)
+        *(double complex *)inverse = 1 / *(const double complex *)pivot;
+    else
+        *inverse = 1 / *pivot;
+    snprintf(text, sizeof text, pair ? "%g%+gi" : "%g", pivot[0], pair ? pivot[1] : 0);
+    if (size == 0) return fail(e, E_NUMERIC, "%s: zero pivot in row %lld (counted from 0)", who, (long long)row);
+    if (!isfinite(size))
+        return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s", who, (long long)row, text);
+    if (1 / size <= most) return true;
+    return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s, too small to divide by in %s", who,
+                (long long)row, text, type_name(type));
 }
 
 static struct entries lower_of(const struct factors *f)
@@ -56,15 +64,16 @@ static struct entries upper_of(const struct factors *f)
 static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
                            struct err *e)
 {
-    if (v->dev->kind == DEV_CPU) return order_plain(o, v->n, down, e);
-    return order_by(o, v->n, level_of, levels_of(t, v->n, down, level_of), down, e);
+    int64_t rows = v->matrix.csr->rows;
+    if (v->dev->kind == DEV_CPU) return order_plain(o, rows, down, e);
+    return order_by(o, rows, level_of, levels_of(t, rows, down, level_of), down, e);
 }
 
 static bool order_both(const struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
                        struct err *e)
 {
     struct entries L = lower_of(f), U = upper_of(f);
-    int *level_of = mem_new(v->n, sizeof *level_of, "the levels of rows", e);
+    int *level_of = mem_new(f->A->rows, sizeof *level_of, "the levels of rows", e);
     bool ok =
         level_of && order_triangle(v, &L, false, level_of, lower, e) && order_triangle(v, &U, true, level_of, upper, e);
     mem_free(level_of);
@@ -89,8 +98,8 @@ static bool put_both(struct solve *v, const struct factors *f, const struct orde
     struct level_source U = {
         .entries = upper_of(f), .position = upper->position, .at = lower->position, .dinv = f->upper};
     if (!t) return false;
-    t->lower = level_schedule_make(v->dev, v->real, lower, &L, v->pre.part + LOWER, e);
-    t->upper = t->lower ? level_schedule_make(v->dev, v->real, upper, &U, v->pre.part + UPPER, e) : NULL;
+    t->lower = level_schedule_make(v->dev, solve_type(v), lower, &L, v->pre.part + LOWER, e);
+    t->upper = t->lower ? level_schedule_make(v->dev, solve_type(v), upper, &U, v->pre.part + UPPER, e) : NULL;
     if (!t->upper) return free_triangles(t), false;
     v->pre.host = t;
     return true;
@@ -109,7 +118,7 @@ bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
 
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
 {
-    const struct pre_ops *ops = pre_ops_of(v->dev, v->real);
+    const struct pre_ops *ops = pre_ops_of(v->dev, solve_type(v));
     const struct triangles *t = v->pre.host;
     (void)e;
     ops->solve(v->dev, t->lower, v->scalars, r, NULL);

@@ -15,7 +15,7 @@ struct solve;
 enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
 
 /* The factors L and U have the sparsity pattern of A: L is left of the diagonal, and U is right of the diagonal. lower
-   and upper hold the inverses of the diagonals of L and U; NULL: all ones. */
+   and upper hold the inverses of the diagonals of L and U; NULL: all ones. If A is complex, all values are pairs. */
 struct factors {
     const struct csr *A;
     const int *diag;     /* [rows] index of each diagonal entry in A->val */
@@ -34,7 +34,8 @@ void triangles_note(const struct solve *v, char *out, size_t size);
 /* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
    is the name of the method in the error. */
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
-/* *inverse = 1 / pivot; fails if the pivot is 0, not finite, or too small to divide by in `real`. */
-bool invert_pivot(double pivot, enum type real, const char *who, int64_t row, double *inverse, struct err *e);
+/* *inverse = 1 / *pivot; fails if the pivot is 0, not finite, or too small to divide by. If `type` is complex, the
+   pivot and its inverse are pairs. */
+bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t row, double *inverse, struct err *e);
 
 #endif

@@ -18,6 +18,7 @@ static void test_complex(void **state)
 {
     (void)state;
     check_complex("cuda:0");
+    check_complex_files("cuda:0");
 }
 
 static void test_known_ends(void **state)

@@ -1,4 +1,6 @@
-/* Complex matrices in commands: the names of precisions, and numbers that show both parts. */
+/* Complex matrices in commands: the names of precisions, and numbers that show both parts, and the complex
+   matrices of the collection. */
+#include "kits/complex_kit.h"
 #include "kits/talk.h"
 
 #include <ctype.h>
@@ -82,11 +84,49 @@ static void find_shows_both_parts(void **state)
     talk_close(&t);
 }
 
+/* ---- print and let ---- */
+
+static void print_and_let_show_both_parts(void **state)
+{
+    static const struct {
+        const char *line, *part;
+    } shown[] = {
+        {"print row 1", "0: 1-0.5i   1:      5   2: 1-0.5i\n"},
+        {"print col 2", "1: 1-0.5i   2:      6\n"},
+        {"print 1 0", "H(1, 0) = 1-0.5i\n"},
+        {"print 0:1 0:1 H", " 1  1-0.5i       5\n"},
+        {"solve cg H on cpu; print x", "0: 1"},
+        {"print b", "0: 5+0.5i   1:   7-1i   2: 7+0.5i\n"},
+        {"print r", "b - A x after "},
+        {"spmv H on cpu; print y", "0:  1.53014+2.32598i   1: 5.24036+0.450118i   2: 0.328823+3.51445i\n"},
+        {"let B = H*H'; print B", " 0   17.25   9+4.5i     1.25\n"},
+        {"let C = H + 2*I; print C", " 0       6  1+0.5i       .\n"},
+        {"let D = 0.5*(H - H'); print D", " 1  0  0  0\n"},
+    };
+    struct talk t;
+    (void)state;
+    load(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "use H"));
+    for (int i = 0; i < COUNT(shown); i++) talk_says(&t, shown[i].line, shown[i].part);
+    talk_close(&t);
+}
+
+/* ---- the collection ---- */
+
+static void files_are_solved(void **state)
+{
+    (void)state;
+    check_complex_files("cpu");
+    check_complex_files("emu");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(precisions_are_complex),
         cmocka_unit_test(find_shows_both_parts),
+        cmocka_unit_test(print_and_let_show_both_parts),
+        cmocka_unit_test(files_are_solved),
     };
     return cmocka_run_group_tests_name("complex", tests, NULL, NULL);
 }
