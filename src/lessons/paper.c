@@ -95,7 +95,7 @@ static void out_paper(struct out *o, const struct papers *p, const char *text, d
     if (point && strspn(point + 1, "0123456789") == strlen(point + 1))
         snprintf(fmt, sizeof fmt, "%%.%zuf", strlen(point + 1));
     out_num(o, "paper", NULL, paper, NULL);
-    out_num(o, NULL, p->gpu, paper, fmt);
+    out_num(o, NULL, strcmp(p->gpu, "-") ? p->gpu : NULL, paper, fmt); /* "-": the table has no column for a paper */
     out_str(o, "paper_device", NULL, p->gpu);
 }
 
