@@ -5,47 +5,11 @@
    fill a warp. */
 #include "fmt_bsr.h"
 #include "matrix/csr.h"
+#include "blocks.h"
 #include "format.h"
 #include "base/search.h"
 #include "base/loop.h"
 #include "base/threads.h"
-
-enum { BLOCK_MAX = 32 };
-
-static int64_t block_rows(const struct csr *A, int64_t b)
-{
-    return (A->rows + b - 1) / b;
-}
-
-/* The block column of entry k of a row that ends at `end`. If k >= end, the result is larger than any block column. */
-static int block_of(const struct csr *A, int k, int end, int b)
-{
-    return k < end ? (int)((unsigned)A->col[k] / (unsigned)b) : INT32_MAX;
-}
-
-/* Merge the rows of block row I and return the number of blocks in it. If `list` is not NULL, write the block columns
-   of these blocks to it in ascending order. */
-static int64_t block_columns(const struct csr *A, int64_t I, int b, int *list)
-{
-    int64_t first = I * b, n = 0, rows = A->rows - first < b ? A->rows - first : b;
-    const int *end = A->rowptr + first + 1;
-    int at[BLOCK_MAX], block[BLOCK_MAX], next = INT32_MAX;
-    for (int64_t r = 0; r < rows; r++) {
-        at[r] = A->rowptr[first + r];
-        block[r] = block_of(A, at[r], end[r], b);
-        if (block[r] < next) next = block[r];
-    }
-    for (; next != INT32_MAX; n++) {
-        int least = next;
-        if (list) list[n] = least;
-        next = INT32_MAX;
-        for (int64_t r = 0; r < rows; r++) {
-            while (block[r] == least) block[r] = block_of(A, ++at[r], end[r], b);
-            if (block[r] < next) next = block[r];
-        }
-    }
-    return n;
-}
 
 void bsr_sizes(struct stored *S, int64_t blocks)
 {
@@ -57,19 +21,17 @@ void bsr_sizes(struct stored *S, int64_t blocks)
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
-    int64_t b = S->param[0], blocks = 0;
-    struct loop l = loop_of("planning blocks", block_rows(A, b));
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : blocks) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < block_rows(A, b); I++) blocks += loop_goes(&l, I) ? block_columns(A, I, (int)b, NULL) : 0;
+    int64_t blocks = 0;
+    if (!count_blocks(A, (int)S->param[0], &blocks, e)) return false;
     bsr_sizes(S, blocks);
-    return loop_end(&l, e);
+    return true;
 }
 
 static void put_block_row(const struct csr *A, int64_t I, int b, struct stored *S)
 {
     const int *ptr = S->a[BSR_PTR].data;
     int *col = S->a[BSR_COL].data;
-    block_columns(A, I, b, col + ptr[I]);
+    block_columns(A, I, b, col + ptr[I], 1);
     for (int64_t row = I * b; row < (I + 1) * b && row < A->rows; row++) {
         int64_t block = ptr[I];
         for (int64_t k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
@@ -83,10 +45,8 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     int *ptr = S->a[BSR_PTR].data, b = (int)S->param[0];
     int64_t n = block_rows(A, b);
+    if (!block_pointers(A, b, ptr, e)) return false;
     struct loop l = loop_of("packing blocks", n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < n; I++) ptr[I + 1] = loop_goes(&l, I) ? (int)block_columns(A, I, b, NULL) : 0;
-    for (int64_t I = 0; I < n; I++) ptr[I + 1] += ptr[I];
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t I = 0; I < n; I++)
         if (loop_goes(&l, I)) put_block_row(A, I, b, S);

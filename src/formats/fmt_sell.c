@@ -10,62 +10,9 @@
 #include "format.h"
 #include "base/mem.h"
 #include "base/search.h"
+#include "slices.h"
 #include "base/loop.h"
 #include "base/threads.h"
-
-#include <stdlib.h>
-
-/* Sorting rows by this key in ascending order puts the longest rows first and keeps rows of equal length in order. */
-static int64_t key_of(const struct csr *A, int64_t row)
-{
-    return (INT32_MAX - csr_row_length(A, row)) << 32 | row;
-}
-
-static int by_key(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static void sort_window(const struct csr *A, int64_t first, int64_t last, int64_t *key)
-{
-    bool sorted = true;
-    for (int64_t i = first; i < last; i++) {
-        key[i] = key_of(A, i);
-        sorted = sorted && (i == first || key[i - 1] < key[i]);
-    }
-    if (!sorted) qsort(key + first, (size_t)(last - first), sizeof *key, by_key);
-}
-
-/* The keys of all rows in sorted order, or NULL; the caller frees them. */
-static int64_t *sort_rows(const struct csr *A, int64_t sigma, struct err *e)
-{
-    int64_t *key = mem_new(A->rows, sizeof *key, "rows sorted by length", e);
-    if (!key) return NULL;
-    struct loop l = loop_of("sorting rows by length", A->rows);
-#pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
-    for (int64_t first = 0; first < A->rows; first += sigma)
-        if (loop_check(&l, first)) sort_window(A, first, first + sigma < A->rows ? first + sigma : A->rows, key);
-    if (loop_end(&l, e)) return key;
-    mem_free(key);
-    return NULL;
-}
-
-static int64_t row_of(const int64_t *key, int64_t k)
-{
-    return key[k] & INT32_MAX;
-}
-
-/* The length of the longest row of slice s. A slice may span two windows. */
-static int64_t slice_width(const struct csr *A, const int64_t *key, int64_t C, int64_t s)
-{
-    int64_t longest = 0;
-    for (int64_t k = s * C; k < (s + 1) * C && k < A->rows; k++) {
-        int64_t n = csr_row_length(A, row_of(key, k));
-        if (n > longest) longest = n;
-    }
-    return longest;
-}
 
 bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
 {
@@ -84,9 +31,9 @@ bool sell_sizes(struct stored *S, int64_t slots, struct err *e)
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     int64_t C = S->param[0], slices = (A->rows + C - 1) / C, slots = 0;
-    int64_t *key = sort_rows(A, S->param[1], e);
+    int64_t *key = slices_sort(A->rowptr, A->rows, S->param[1], e);
     if (!key) return false;
-    for (int64_t s = 0; s < slices; s++) slots += C * slice_width(A, key, C, s);
+    for (int64_t s = 0; s < slices; s++) slots += C * slices_width(A->rowptr, A->rows, key, C, s);
     mem_free(key);
     return sell_sizes(S, slots, e);
 }
@@ -111,20 +58,20 @@ static void put_slices(const struct csr *A, const int64_t *key, struct stored *S
 {
     int *perm = S->a[SELL_PERM].data, *ptr = S->a[SELL_PTR].data;
     int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
-    for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slice_width(A, key, C, s));
+    for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slices_width(A->rowptr, A->rows, key, C, s));
     struct loop l = loop_of("packing rows", slices * C);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t k = 0; k < slices * C; k++) {
         if (!loop_goes(&l, k)) continue;
         int64_t s = k / C;
-        perm[k] = k < A->rows ? (int)row_of(key, k) : -1;
+        perm[k] = k < A->rows ? (int)slices_row(key, k) : -1;
         put_row(A, perm[k], ptr[s] + k % C, (ptr[s + 1] - ptr[s]) / C, S);
     }
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
-    int64_t *key = sort_rows(A, S->param[1], e);
+    int64_t *key = slices_sort(A->rowptr, A->rows, S->param[1], e);
     if (!key) return false;
     put_slices(A, key, S);
     mem_free(key);
