@@ -5,6 +5,7 @@
 #include "kits/stored_kit.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "formats/fmt_bsell.h"
 #include "formats/fmt_bsr.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csc.h"
@@ -132,6 +133,12 @@ tries[] = {
     {"bsr", {2}},
     {"bsr", {3}},
     {"bsr", {32}},
+    {"bsell", {1, 32, 1}},
+    {"bsell", {2, 2, 1}},
+    {"bsell", {2, 32, 1024}},
+    {"bsell", {3, 5, 7}},
+    {"bsell", {4, 32, 40}},
+    {"bsell", {4, 1, INT32_MAX}},
     {"sc-csr", {0}},
     {"sc-csr", {1}},
     {"sc-csr", {2}},
@@ -385,6 +392,17 @@ static const struct figure {
     {"bsr", {2}, BSR_VAL, 16, {1, 7, 0, 2, 0, 0, 8, 0, 5, 0, 0, 6, 3, 9, 0, 4}},
     {"bsr", {3}, BSR_PTR, 3, {0, 2, 4}},
     {"bsr", {3}, BSR_VAL, 36, {1, 7, 0, 0, 2, 8, 5, 0, 3, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0, 6, 0, 0, 0, 0, 0, 0, 0, 4}},
+    {"bsell", {2, 2, 1}, BSELL_PERM, 4, {0, 1, 2, 3}},
+    {"bsell", {2, 2, 1}, BSELL_PTR, 2, {0, 2}},
+    {"bsell", {2, 2, 1}, BSELL_COL, 4, {0, 0, 1, 1}},
+    {"bsell", {2, 2, 1}, BSELL_VAL, 16, {1, 0, 5, 0, 7, 2, 0, 6, 0, 8, 3, 0, 0, 0, 9, 4}},
+    {"bsell", {3, 2, 1}, BSELL_PERM, 6, {0, 1, 2, 3, -1, -1}},
+    {"bsell", {3, 2, 1}, BSELL_PTR, 2, {0, 2}},
+    {"bsell", {3, 2, 1}, BSELL_COL, 4, {0, 0, 1, 1}},
+    {"bsell", {1, 3, 4}, BSELL_PERM, 6, {2, 0, 1, 3, -1, -1}},
+    {"bsell", {1, 3, 4}, BSELL_PTR, 3, {0, 3, 5}},
+    {"bsell", {1, 3, 4}, BSELL_COL, 15, {0, 0, 1, 2, 1, 2, 3, -1, -1, 1, -1, -1, 3, -1, -1}},
+    {"bsell", {1, 3, 4}, BSELL_VAL, 15, {5, 1, 2, 3, 7, 8, 9, 0, 0, 6, 0, 0, 4, 0, 0}},
     {"dense", {0}, DENSE_VAL, 16, {1, 0, 5, 0, 7, 2, 0, 6, 0, 8, 3, 0, 0, 0, 9, 4}},
 };
 
@@ -409,19 +427,42 @@ static const struct {
     int64_t slot;
     struct place place;
 } places[] = {
-    {"csr", {0}, CSR_PTR, 2, {SLOT_POINTER, 2, -1}},       {"csr", {0}, CSR_PTR, 4, {SLOT_POINTER, -1, -1}},
-    {"csr", {0}, CSR_COL, 6, {SLOT_ENTRY, 2, 3}},          {"csc", {0}, CSC_PTR, 3, {SLOT_POINTER, -1, 3}},
-    {"csc", {0}, CSC_ROW, 4, {SLOT_ENTRY, 3, 1}},          {"coo", {0}, COO_ROW, 4, {SLOT_ENTRY, 2, 0}},
-    {"ell", {0}, ELL_COL, 9, {SLOT_PADDING, 1, -1}},       {"ell", {0}, ELL_VAL, 10, {SLOT_ENTRY, 2, 3}},
-    {"hyb", {0}, HYB_ELL_VAL, 6, {SLOT_ENTRY, 2, 2}},      {"hyb", {0}, HYB_VAL, 0, {SLOT_ENTRY, 2, 3}},
-    {"dia", {0}, DIA_OFFSETS, 0, {SLOT_POINTER, 2, 0}},    {"dia", {0}, DIA_OFFSETS, 2, {SLOT_POINTER, 0, 1}},
-    {"dia", {0}, DIA_DATA, 1, {SLOT_PADDING, 1, -1}},      {"dia", {0}, DIA_DATA, 3, {SLOT_ENTRY, 3, 1}},
-    {"sell", {3, 4}, SELL_PERM, 0, {SLOT_POINTER, 2, -1}}, {"sell", {3, 4}, SELL_PERM, 5, {SLOT_PADDING, -1, -1}},
-    {"sell", {3, 4}, SELL_PTR, 1, {SLOT_POINTER, 3, -1}},  {"sell", {3, 4}, SELL_PTR, 2, {SLOT_POINTER, -1, -1}},
-    {"sell", {3, 4}, SELL_COL, 7, {SLOT_PADDING, 0, -1}},  {"bsr", {2}, BSR_PTR, 1, {SLOT_POINTER, 2, -1}},
-    {"bsr", {2}, BSR_PTR, 2, {SLOT_POINTER, -1, -1}},      {"bsr", {2}, BSR_COL, 3, {SLOT_POINTER, 2, 2}},
-    {"bsr", {2}, BSR_VAL, 9, {SLOT_PADDING, 2, -1}},       {"bsr", {2}, BSR_VAL, 13, {SLOT_ENTRY, 2, 3}},
-    {"bsr", {3}, BSR_VAL, 22, {SLOT_PADDING, -1, -1}},     {"dense", {0}, DENSE_VAL, 1, {SLOT_PADDING, 1, -1}},
+    {"csr", {0}, CSR_PTR, 2, {SLOT_POINTER, 2, -1}},
+    {"csr", {0}, CSR_PTR, 4, {SLOT_POINTER, -1, -1}},
+    {"csr", {0}, CSR_COL, 6, {SLOT_ENTRY, 2, 3}},
+    {"csc", {0}, CSC_PTR, 3, {SLOT_POINTER, -1, 3}},
+    {"csc", {0}, CSC_ROW, 4, {SLOT_ENTRY, 3, 1}},
+    {"coo", {0}, COO_ROW, 4, {SLOT_ENTRY, 2, 0}},
+    {"ell", {0}, ELL_COL, 9, {SLOT_PADDING, 1, -1}},
+    {"ell", {0}, ELL_VAL, 10, {SLOT_ENTRY, 2, 3}},
+    {"hyb", {0}, HYB_ELL_VAL, 6, {SLOT_ENTRY, 2, 2}},
+    {"hyb", {0}, HYB_VAL, 0, {SLOT_ENTRY, 2, 3}},
+    {"dia", {0}, DIA_OFFSETS, 0, {SLOT_POINTER, 2, 0}},
+    {"dia", {0}, DIA_OFFSETS, 2, {SLOT_POINTER, 0, 1}},
+    {"dia", {0}, DIA_DATA, 1, {SLOT_PADDING, 1, -1}},
+    {"dia", {0}, DIA_DATA, 3, {SLOT_ENTRY, 3, 1}},
+    {"sell", {3, 4}, SELL_PERM, 0, {SLOT_POINTER, 2, -1}},
+    {"sell", {3, 4}, SELL_PERM, 5, {SLOT_PADDING, -1, -1}},
+    {"sell", {3, 4}, SELL_PTR, 1, {SLOT_POINTER, 3, -1}},
+    {"sell", {3, 4}, SELL_PTR, 2, {SLOT_POINTER, -1, -1}},
+    {"sell", {3, 4}, SELL_COL, 7, {SLOT_PADDING, 0, -1}},
+    {"bsr", {2}, BSR_PTR, 1, {SLOT_POINTER, 2, -1}},
+    {"bsr", {2}, BSR_PTR, 2, {SLOT_POINTER, -1, -1}},
+    {"bsr", {2}, BSR_COL, 3, {SLOT_POINTER, 2, 2}},
+    {"bsr", {2}, BSR_VAL, 9, {SLOT_PADDING, 2, -1}},
+    {"bsr", {2}, BSR_VAL, 13, {SLOT_ENTRY, 2, 3}},
+    {"bsr", {3}, BSR_VAL, 22, {SLOT_PADDING, -1, -1}},
+    {"dense", {0}, DENSE_VAL, 1, {SLOT_PADDING, 1, -1}},
+    {"bsell", {3, 2, 1}, BSELL_PERM, 3, {SLOT_POINTER, 3, -1}},
+    {"bsell", {3, 2, 1}, BSELL_PERM, 4, {SLOT_PADDING, -1, -1}},
+    {"bsell", {1, 3, 4}, BSELL_PTR, 0, {SLOT_POINTER, 2, -1}},
+    {"bsell", {1, 3, 4}, BSELL_PTR, 2, {SLOT_POINTER, -1, -1}},
+    {"bsell", {3, 2, 1}, BSELL_COL, 3, {SLOT_POINTER, 3, 3}},
+    {"bsell", {1, 3, 4}, BSELL_COL, 8, {SLOT_PADDING, 1, -1}},
+    {"bsell", {1, 3, 4}, BSELL_COL, 10, {SLOT_PADDING, -1, -1}},
+    {"bsell", {2, 2, 1}, BSELL_VAL, 9, {SLOT_ENTRY, 1, 2}},
+    {"bsell", {2, 2, 1}, BSELL_VAL, 8, {SLOT_PADDING, 0, -1}},
+    {"bsell", {3, 2, 1}, BSELL_VAL, 4, {SLOT_PADDING, -1, -1}},
 };
 
 static void test_places(void **state)
@@ -449,6 +490,28 @@ static void test_hyb_width(void **state)
     }
 }
 
+/* A block size of 0 stands for the size from 2 to 4 that takes the fewest bytes. */
+static void test_bsell_block(void **state)
+{
+    (void)state;
+    for (int side = 2; side <= 4; side++) {
+        enum { SIZE = 60 };
+        struct csr A;
+        struct plan p;
+        int64_t n = 0;
+        assert_true(csr_new(&A, SIZE, SIZE, SIZE * SIZE, false, NULL));
+        for (int i = 0; i < SIZE; i++) {
+            for (int j = 0; j < SIZE; j++)
+                if (i / side % 3 == j / side % 3) A.col[n] = j, A.val[n++] = 1 + i;
+            A.rowptr[i + 1] = (int)n;
+        }
+        A.nnz = n;
+        assert_true(format_plan(&A, format_find("bsell"), NULL, T_F64, &p, NULL));
+        assert_int_equal(p.shape.param[0], side);
+        csr_free(&A);
+    }
+}
+
 /* ---- refusals ---- */
 
 static const struct {
@@ -462,6 +525,8 @@ static const struct {
     {"sell", {0, 1}, E_USAGE, "sell: C is 0; it must be 1 to 1024"},
     {"sell", {32, 0}, E_USAGE, "sell: sigma is 0; it must be 1 to 2147483647"},
     {"bsr", {33}, E_USAGE, "bsr: block is 33; it must be 1 to 32"},
+    {"bsell", {5, 32, 1}, E_USAGE, "bsell: block is 5; it must be 0 to 4"},
+    {"bsell", {3, 33, 1}, E_USAGE, "bsell: C is 33; it must be 1 to 32"},
     {"vab", {100}, E_USAGE, "vab: block is 100, which is not a multiple of 64 threads; use 64, 128 or 256"},
     {"vab", {0}, E_USAGE, "vab: block is 0; it must be 64 to 1024"},
     {"drm", {1025}, E_USAGE, "drm: nrows is 1025; it must be 1 to 1024"},
@@ -667,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_figures),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_hyb_width),
+        cmocka_unit_test(test_bsell_block),
         cmocka_unit_test(test_bad_parameters),
         cmocka_unit_test(test_explosion),
         cmocka_unit_test(test_estimate_saturates),
