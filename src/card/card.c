@@ -3,6 +3,7 @@
 #include "card.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
+#include "base/array.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -204,6 +205,11 @@ static void drop_advice(struct card_row *r)
     *r->advice = *r->conditional.text = 0;
 }
 
+double card_value_bytes(const struct csr *A)
+{
+    return (double)type_size(type_of_values(T_F64, A->imag != NULL));
+}
+
 /* ---- the time that costly lines may take ---- */
 
 double card_limit_us = 2e6;
@@ -284,7 +290,6 @@ static void run_line_of(struct card *c, struct card_row *r)
         memset(r->known, 0, sizeof r->known);
         snprintf(r->finding, sizeof r->finding, "%.*s", COUNT(r->finding) - 1, e.text);
     }
-    /* Formats, kernels and solvers take only real matrices, so advice about them does not apply to complex matrices. */
     if (!ok || (c->A->imag && r->line->real)) drop_advice(r);
     c->stopped = r->state == CARD_STOPPED;
 }

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 
+struct csr;
 struct err;
 
 /* CARD_KEYS: the largest number of JSON keys per line. CARD_SMALL: a matrix with at most this many rows, columns and
@@ -59,13 +60,15 @@ struct card_line {
                     limited */
     bool square; /* the line runs only for square matrices */
     bool empty;  /* the line also runs for a matrix without rows or columns */
-    bool real;   /* the line's advice is dropped for complex matrices */
+    bool real;   /* the line's advice is for real matrices only, so it is dropped for complex matrices */
     bool finite; /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
 };
 extern const struct card_line *const card_lines[]; /* terminated by NULL, in the order of card.def */
+
+double card_value_bytes(const struct csr *A); /* bytes of a value in fp64: 8, or 16 if A is complex */
 
 /* Results that several lines use. The functions card_values, card_columns, ... compute each result once. */
 struct card_values {

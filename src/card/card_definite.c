@@ -230,7 +230,6 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_definite = {
     .name = "definite",
-    .real = true,
     .about =
         "is a symmetric matrix positive definite? Decided by the diagonal, Gershgorin discs, irreducible dominance "
         "or Cholesky (CHOLMOD); for a matrix too large to factor, p'Ap in the steps of cg may disprove it",

@@ -12,7 +12,7 @@ struct diagonal {
     int64_t zero;     /* diagonal entries that are 0 or not stored */
     int64_t missing;  /* diagonal entries that are not stored */
     int64_t first;    /* row of the first zero; INT64_MAX: no entry is 0 */
-    int64_t negative; /* diagonal entries below 0 */
+    int64_t negative; /* diagonal entries below 0; 0 if A is complex */
 };
 
 static void visit_diagonal(const struct csr *A, int64_t row, void *part)
@@ -20,7 +20,7 @@ static void visit_diagonal(const struct csr *A, int64_t row, void *part)
     struct diagonal *d = part;
     int64_t k = csr_find(A, row, row);
     d->missing += k < 0;
-    d->negative += k >= 0 && A->val[k] < 0;
+    d->negative += k >= 0 && !A->imag && A->val[k] < 0;
     if ((k < 0 || csr_abs(A, k) == 0) && !d->zero++) d->first = row;
 }
 
@@ -229,7 +229,6 @@ static bool run_signs(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_diagonal = {
     .name = "diagonal",
-    .real = true,
     .about = "diagonal entries that are missing, zero or negative",
     .keys = {{"zero_diagonal", CARD_INT},
              {"zero_diagonal_row", CARD_INT},
@@ -240,7 +239,6 @@ const struct card_line card_line_diagonal = {
 };
 const struct card_line card_line_dominance = {
     .name = "dominance",
-    .real = true,
     .about = "|a_ii| compared with the sum of the other |a| in its row and in its column: strict if |a_ii| is larger, "
              "weak if the two agree to 12 digits, otherwise failing",
     .keys = {{"rows_strict", CARD_INT},

@@ -114,14 +114,13 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     if (f->flops < 1e9)
         card_advise_unless(r, CARD_IF_SINGULAR, "a direct solver is quick");
     else
-        card_advise(r, "%s%s", show_bytes(12 * f->nnz, bytes, sizeof bytes),
+        card_advise(r, "%s%s", show_bytes((card_value_bytes(c->A) + 4) * f->nnz, bytes, sizeof bytes),
                     f->flops > 1e12 ? ", iterate" : " to factor");
     return true;
 }
 
 const struct card_line card_line_fill = {
     .name = "fill",
-    .real = true,
     .about = "entries of the Cholesky factor L of A + A' in AMD's order, and the operations to compute L; L and U of a "
              "matrix that needs no pivoting have twice as many entries",
     .keys = {{"fill_nnz", CARD_NUM}, {"fill_flops", CARD_NUM}, {"fill_longest", CARD_INT}, {"fill_ratio", CARD_NUM}},

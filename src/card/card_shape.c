@@ -99,7 +99,7 @@ static bool run_band(struct card *c, struct card_row *r, struct err *e)
         advise_wide(A, r);
     else
         card_advise(r, "rows reach %s of x",
-                    show_bytes((A->imag ? 16 : 8) * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
+                    show_bytes(card_value_bytes(A) * ((double)b.lower + (double)b.upper + 1), bytes, sizeof bytes));
     return true;
 }
 
@@ -232,10 +232,10 @@ static bool blocks_of(struct card *c, int b, int *mark, int64_t *n, struct err *
     return true;
 }
 
-/* Bytes of n blocks in bsr: fp64 values and int32 column indices, without row pointers. */
-static double block_bytes(int64_t n, int b)
+/* Bytes of n blocks of b x b values of A in bsr: fp64 values and int32 column indices, without row pointers. */
+static double block_bytes(const struct csr *A, int64_t n, int b)
 {
-    return (double)n * (8.0 * b * b + 4);
+    return (double)n * (card_value_bytes(A) * b * b + 4);
 }
 
 static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
@@ -248,7 +248,7 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
     for (int b = BLOCK_LEAST; ok && b <= BLOCK_MOST; b++) {
         ok = blocks_of(c, b, mark, &n, e);
         if (ok && n) card_set(r, keys[b - BLOCK_LEAST], (double)A->nnz / ((double)n * b * b));
-        if (ok && n && (!best || block_bytes(n, b) < block_bytes(least, best))) best = b, least = n;
+        if (ok && n && (!best || block_bytes(A, n, b) < block_bytes(A, least, best))) best = b, least = n;
     }
     mem_free(mark);
     if (!ok) return false;
@@ -257,7 +257,7 @@ static bool run_blocks(struct card *c, struct card_row *r, struct err *e)
         return true;
     }
     double fill = (double)A->nnz / ((double)least * best * best),
-           gain = block_bytes(least, best) / (12.0 * (double)A->nnz);
+           gain = block_bytes(A, least, best) / block_bytes(A, A->nnz, 1);
     card_set(r, "block", best);
     c->facts.block = best;
     c->facts.block_ratio = gain;
@@ -283,7 +283,6 @@ const struct card_line card_line_band = {
 };
 const struct card_line card_line_rows = {
     .name = "rows",
-    .real = true,
     .about = "row lengths in entries: minimum, median, 90% and 99% quantiles, maximum",
     .keys = {{"row_min", CARD_INT},
              {"row_median", CARD_INT},
@@ -295,7 +294,6 @@ const struct card_line card_line_rows = {
 };
 const struct card_line card_line_columns = {
     .name = "columns",
-    .real = true,
     .about = "column lengths in entries: minimum, median, 90% and 99% quantiles, maximum",
     .keys = {{"col_min", CARD_INT},
              {"col_median", CARD_INT},
@@ -307,7 +305,6 @@ const struct card_line card_line_columns = {
 };
 const struct card_line card_line_blocks = {
     .name = "blocks",
-    .real = true,
     .about = "dense blocks of 2 x 2 to 8 x 8: the size that needs the fewest bytes in bsr, and how full its blocks are",
     .keys = {{"block", CARD_INT},
              {"block_fill", CARD_NUM},

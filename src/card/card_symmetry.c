@@ -173,7 +173,6 @@ static bool run_values(struct card *c, struct card_row *r, struct err *e)
 
 const struct card_line card_line_pattern = {
     .name = "pattern",
-    .real = true,
     .about = "is the pattern symmetric? Also shows the share of the entries off the diagonal that have a mirror image",
     .keys = {{"pattern_symmetric", CARD_BOOL}, {"mirrored", CARD_NUM}},
     .square = true,

@@ -65,17 +65,9 @@ static const char *solver_for_symmetric(const struct card *c)
 
 static const char *solver_for_unsymmetric(const struct card *c)
 {
-    if (c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
     if (c->facts.no_diagonal) return "gmres or bicgstab, but not with ilu0, which needs a nonzero diagonal";
     if (c->facts.dominant) return "bicgstab or gmres; jacobi and gs converge too";
     return "bicgstab or gmres, with precond ilu0";
-}
-
-static const char *solver_for_complex(const struct card *c)
-{
-    if (!c->has_symmetry || !c->symmetry.hermitian) return "bicgstab or gmres, without a preconditioner";
-    if (c->sign == CARD_POSITIVE) return "cg, with precond jacobi";
-    return "cg, with precond jacobi, if A is positive definite; else gmres";
 }
 
 static const char *solver_for(const struct card *c)
@@ -85,9 +77,10 @@ static const char *solver_for(const struct card *c)
     if (c->singular) return "no solver: A is singular, so A x = b has no unique solution";
     if (card_digits_lost(c->facts.condition) == CARD_DIGITS)
         return "no solver: A is singular in fp64, so x would have no correct digits";
-    if (c->A->imag) return solver_for_complex(c);
     if (!c->has_symmetry) return "not known, because the symmetry is not known";
-    return c->symmetry.values ? solver_for_symmetric(c) : solver_for_unsymmetric(c);
+    if (c->A->imag ? c->symmetry.hermitian : c->symmetry.values) return solver_for_symmetric(c);
+    if (!c->A->imag && c->symmetry.skew < 1e-12) return "`symmetrize`, then cg if positive definite";
+    return solver_for_unsymmetric(c);
 }
 
 static void judge_solver(const struct card *c, const char *name, const char *negated, struct card_verdict *v)
@@ -102,7 +95,7 @@ static void judge_solver(const struct card *c, const char *name, const char *neg
 /* Bytes of dia divided by the bytes of csr: a value per position, compared with a value and a column per entry. */
 static double dia_ratio(const struct csr *A, double full)
 {
-    double value = A->imag ? 16 : 8;
+    double value = card_value_bytes(A);
     return full > 0 ? value / ((value + 4) * full) : INFINITY;
 }
 
