@@ -11,7 +11,7 @@
 struct matrix;
 
 /* Draw line 0: the title `what`, the name and size of the matrix (if m is not NULL), and the formatted text. */
-void draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...) PRINTF(4, 5);
+int draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...) PRINTF(4, 5);
 /* Draw the last line: as many of "key what  key what  ..." as fit. */
 void draw_keys(struct canvas *c, const char *keys);
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph);

@@ -213,7 +213,7 @@ static int line_length(const char *text, int room)
     return end > 0 ? end : 0;
 }
 
-void draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...)
+int draw_title(struct canvas *c, const char *what, const struct matrix *m, const char *fmt, ...)
 {
     char name[256], rows[32], cols[32], nnz[32], size[128] = "", more[256];
     va_list ap;
@@ -226,7 +226,9 @@ void draw_title(struct canvas *c, const char *what, const struct matrix *m, cons
         snprintf(size, sizeof size, "%s x %s, %s nnz", show_count(m->csr.rows, rows, sizeof rows),
                  show_count(m->csr.cols, cols, sizeof cols), show_count(m->csr.nnz, nnz, sizeof nnz));
     if (x + text_width(size) <= c->w) x = canvas_text(c, x, 0, ST_PLAIN, "%s", size);
-    canvas_text(c, x + 2, 0, ST_DIM, "%.*s", line_length(more, c->w - x - 2), more);
+    int n = line_length(more, c->w - x - 2);
+    canvas_text(c, x + 2, 0, ST_DIM, "%.*s", n, more);
+    return n;
 }
 
 void draw_keys(struct canvas *c, const char *keys)

@@ -170,6 +170,7 @@ static const struct screen_case cases[] = {
     {.name = "rows_full_go", .setup = "gen rmat 12 8 seed 3", .view = "rows", .keys = "/111\n"},
     {.name = "spy_sampled", .setup = "gen poisson2d 600", .view = "spy", .keys = ""},
     {.name = "spy_sampled_ascii", .setup = "gen poisson2d 600", .view = "spy", .keys = "", .ascii = true},
+    {.name = "layout_dia_adaptive", .setup = "load samples/thesis4.mtx", .script = "layout dia-adaptive"},
     {.name = "layout_drm", .setup = "load samples/thesis4.mtx", .script = "layout drm"},
     {.name = "layout_full_go", .setup = "gen poisson2d 20", .view = "layout", .keys = "/200 220\n"},
     {.name = "layout_full_small", .setup = "gen poisson2d 20", .view = "layout", .keys = "", .w = 40, .h = 10},

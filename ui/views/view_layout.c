@@ -97,16 +97,19 @@ static const struct stored *shown(struct session *s, const struct view_state *st
     return NULL;
 }
 
+/* What does not fit in the first line continues in the second line. */
 static void title(struct canvas *c, struct session *s, const struct stored *S, bool lit)
 {
-    char bytes[32], padding[32], params[128] = "";
+    char bytes[32], padding[32], params[128] = "", text[256];
     size_t at = 0;
     for (int i = 0; i < PARAMS_MAX && S->format->params[i].name; i++)
         at += (size_t)snprintf(params + at, sizeof params - at, " %s %lld", S->format->params[i].name,
                                (long long)S->param[i]);
-    draw_title(c, S->format->name, s->current, "%s  %s  %s padding%s", params + (params[0] == ' '),
-               show_bytes((double)stored_bytes(S), bytes, sizeof bytes),
-               show_count(stored_slots(S) - S->nnz, padding, sizeof padding), lit ? "  > at work in trace" : "");
+    snprintf(text, sizeof text, "%s  %s  %s padding%s", params + (params[0] == ' '),
+             show_bytes((double)stored_bytes(S), bytes, sizeof bytes),
+             show_count(stored_slots(S) - S->nnz, padding, sizeof padding), lit ? "  > at work in trace" : "");
+    const char *rest = text + draw_title(c, S->format->name, s->current, "%s", text);
+    canvas_text(c, 1, 1, ST_DIM, "%s", rest + strspn(rest, " "));
 }
 
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
