@@ -162,11 +162,11 @@ const struct command command_layout = {
     .about = "draw the arrays of a storage format slot by slot",
     .help = "All slots of a row have the same colour; * is padding. With `view`, the layout is shown full screen: the\n"
             "arrows choose a slot, and f shows the next format. The drawing shows the part that fits on the screen.\n"
-            "`slots 100:199` prints these slots of every array as a table. JSON and CSV list all slots, or those of\n"
-            "the range.\n"
+            "`slots 100:199` prints the slots 100 to 199 of every array as a table, and `slots 100:` those from 100\n"
+            "to the end. JSON and CSV list all slots, or those of the range.\n"
             "    layout ell\n"
             "    layout bsr block 2\n"
-            "    layout csr slots 0:9",
+            "    layout csr slots 0:4",
     .run = run_layout,
     .rows_only_in_json = true,
 };

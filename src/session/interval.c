@@ -40,8 +40,10 @@ bool interval_read(const char *text, const char *noun, int64_t n, struct interva
     if (text && !read_ends(text, n, out)) return fail(e, E_USAGE, "a range is N or N:M, and both ends are included");
     int64_t outside = out->first < 0 || out->first >= n ? out->first : out->last;
     if (outside < 0 || outside >= n)
-        return fail(e, E_USAGE, "%s %lld does not exist; the %ss are 0 .. %lld", noun, (long long)outside, noun,
-                    (long long)n - 1);
+        return fail(e, E_USAGE, "%s %lld does not exist; the %ss are 0 .. %lld%s", noun, (long long)outside, noun,
+                    (long long)n - 1,
+                    outside >= n && outside != out->first ? "; a range includes both ends, and N: goes to the last"
+                                                          : "");
     if (out->first <= out->last) return true;
     return fail(e, E_USAGE, "the range %lld:%lld is empty; give the smaller %s first", (long long)out->first,
                 (long long)out->last, noun);
