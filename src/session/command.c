@@ -101,6 +101,7 @@ static bool unknown_command(struct words *w, struct err *e)
     char safe[256];
     struct suggest near = suggest_for(w->w[0].text);
     struct abbreviation x = {.typed = w->w[0].text};
+    if (is_option(w->w[0].text)) return refuse_option(w->w[0].text, e);
     registry_list(&command_registry, abbreviation_offer, &x);
     if (x.n > 1) return ambiguous_command(w->w[0].text, x.n, e);
     registry_list(&command_registry, suggest_offer, &near);

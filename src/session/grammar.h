@@ -53,6 +53,9 @@ struct args {
 bool grammar_parse(const char *text, struct grammar *g);
 /* Match words w[1..] against the grammar of c. */
 bool args_match(struct args *a, struct session *s, const struct command *c, struct words *w, struct err *e);
+/* Is the word an option of the program's command line, such as --json? refuse_option says where such options go. */
+bool is_option(const char *word);
+bool refuse_option(const char *word, struct err *e);
 /* Called with an item that may come next. If `value` is set, the item's value may come next; otherwise, the item's
    keyword may come next. */
 typedef void visit_fn(void *user, const struct item *it, bool value);

@@ -212,6 +212,21 @@ static void say_wrong(const struct match *m, const struct offer *o, struct messa
         say_unknown(m, o, t);
 }
 
+bool is_option(const char *word)
+{
+    return !strncmp(word, "--", 2) && word[2];
+}
+
+bool refuse_option(const char *word, struct err *e)
+{
+    struct message t = {0};
+    message_quote(&t, word);
+    message_add(&t,
+                " is for the start of warpspy, as in `warpspy --json FILE`; here, `COMMAND > FILE.json` and `COMMAND "
+                "> FILE.csv` write JSON and CSV");
+    return fail(e, E_USAGE, "%s", t.text);
+}
+
 /* Report that the next word is wrong, or that a word is missing. */
 static bool unexpected(const struct match *m, struct err *e)
 {
@@ -221,6 +236,7 @@ static bool unexpected(const struct match *m, struct err *e)
     struct message t = {0};
     expected(m, offer_item, &o);
     t.of = o.items;
+    if (!missing && !*near.best && is_option(m->w->w[m->next].text)) return refuse_option(m->w->w[m->next].text, e);
     if (missing) {
         say_missing(m, &t);
         if (o.value && o.items <= 1 && !o.value->words) message_choices(&t, m->a->session, m->a, o.value->value);

@@ -193,6 +193,11 @@ static void words_become_arguments(void **state)
 static const struct {
     const char *line, *message;
 } errors[] = {
+    {"--json", "--json: `--json` is for the start of warpspy, as in `warpspy --json FILE`; here, `COMMAND > FILE.json` "
+               "and `COMMAND > FILE.csv` write JSON and CSV\n"},
+    {"stats --csv",
+     "stats: `--csv` is for the start of warpspy, as in `warpspy --json FILE`; here, `COMMAND > FILE.json` "
+     "and `COMMAND > FILE.csv` write JSON and CSV\n"},
     {"statts", "statts: there is no such command; did you mean `stats`?\n"},
     {"st", "st: this could be `stats`, `step` or `stop`; type more letters\n"},
     {"qwertyuiop", "qwertyuiop: there is no such command; `help` lists all commands\n"},
