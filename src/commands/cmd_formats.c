@@ -43,7 +43,7 @@ static bool fits_of(struct session *s, struct matrix *m, enum type real, struct 
     struct fit *fit = mem_new(n, sizeof *fit, "how a matrix fits", e);
     bool ok = fit != NULL, any = false;
     for (int i = 0; ok && i < n; i++) {
-        ok = fit_of(s, m, formats[i], real, true, &fit[i], e);
+        ok = fit_of(s, m, formats[i], real, NULL, &fit[i], e);
         if (ok) out_format(s->out, formats[i], &fit[i]);
         any |= ok && fit[i].diagonals;
     }

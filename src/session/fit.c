@@ -16,26 +16,30 @@ static bool is_refusal(enum code c)
     return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;
 }
 
-static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct fit *out, struct err *e)
+static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct stored *packed, struct fit *out,
+                       struct err *e)
 {
     struct stored S = {0};
     double start = now_us();
     bool ok = format_pack(&m->csr, f, NULL, real, false, &S, e);
     out->prep_us = now_us() - start;
     out->diagonals = ok && format_measures(&S, &out->measures, NULL);
-    stored_free(&S);
+    if (packed && ok)
+        *packed = S;
+    else
+        stored_free(&S);
     return ok;
 }
 
-bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
-            struct err *e)
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, struct stored *packed,
+            struct fit *out, struct err *e)
 {
     struct err why = {0};
     memset(out, 0, sizeof *out);
     out->prep_us = NAN;
     if (!watch_tick(&s->watch, f->name, 0, 0, e)) return false;
     out->fits = format_plan(&m->csr, f, NULL, real, &out->plan, &why) &&
-                format_allow(&out->plan, mem_available(), false, &why) && (!pack || pack_timed(m, f, real, out, &why));
+                format_allow(&out->plan, mem_available(), false, &why) && pack_timed(m, f, real, packed, out, &why);
     if (!out->fits) out->prep_us = NAN;
     snprintf(out->reason, sizeof out->reason, "%s", why.text);
     return out->fits || is_refusal(why.code) || fail(e, why.code, "%s", why.text);

@@ -13,6 +13,7 @@ struct format;
 struct matrix;
 struct out;
 struct session;
+struct stored;
 
 struct fit {
     bool fits;
@@ -22,10 +23,10 @@ struct fit {
     bool diagonals; /* the format stores diagonals and was packed, so `measures` is set */
     struct measures measures;
 };
-/* If `pack` is set, also pack the matrix to time the packing, and free the result. Returns false if the user cancelled,
-   or after an error other than "does not fit". */
-bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, bool pack, struct fit *out,
-            struct err *e);
+/* Plan and pack the matrix, and time the packing. `packed` receives the packed matrix if the matrix fits; NULL: it is
+   freed. Returns false if the user cancelled, or after an error other than "does not fit". */
+bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum type real, struct stored *packed,
+            struct fit *out, struct err *e);
 /* Print the keys fits, reason, bytes, padding, prep_us and the keys of out_measures; print nothing if fit is NULL. */
 void out_fit(struct out *o, const struct fit *fit);
 

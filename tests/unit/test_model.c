@@ -471,6 +471,7 @@ int main(void)
         TEST(test_remedies),
         TEST(test_atomics_are_bounded),
         TEST(test_why_not),
+        TEST(test_kernels_that_fit),
         TEST(test_refused),
         TEST(test_cancelled),
         TEST(test_out_of_memory),
