@@ -1,4 +1,4 @@
-/* why not: explains why `advise` does not recommend a format. */
+/* why not: explains why `advise` does not recommend a format or a kernel. */
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -14,13 +14,14 @@
 
 struct answer {
     const struct format *format;
+    const struct kernel *kernel; /* the kernel that the user named; NULL: the user named a format */
     const struct matrix *matrix;
     enum type real;
     const struct modeled *best; /* the fastest of all kernels; NULL: none */
-    const struct modeled *own;  /* the fastest kernel of the format; NULL: none */
-    const char *reason;         /* why the format has no kernel */
+    const struct modeled *own;  /* the named kernel, or the fastest kernel of the format; NULL: none */
+    const char *reason;         /* why there is none */
     bool has_cause;
-    struct finding cause; /* the main extra cost of the format's fastest kernel */
+    struct finding cause; /* the main extra cost of `own` */
 };
 
 /* A kernel counts as slower if it takes more than AS_FAST times as long as the best kernel. A cause is ignored if its
@@ -28,10 +29,16 @@ struct answer {
 #define AS_FAST 1.03
 #define CAUSE_LEAST 0.2
 
-static const char *reason_of(const struct advice *a, const struct format *f)
+/* Is k the kernel that the user named, or a kernel of the format that the user named? */
+static bool is_meant(const struct answer *w, const struct kernel *k)
+{
+    return w->kernel ? k == w->kernel : k->format == w->format;
+}
+
+static const char *reason_of(const struct advice *a, const struct answer *w)
 {
     for (int i = 0; i < a->nno; i++)
-        if (a->no[i].kernel->format == f) return a->no[i].why;
+        if (is_meant(w, a->no[i].kernel)) return a->no[i].why;
     return "none of its kernels can be emulated";
 }
 
@@ -56,14 +63,13 @@ static void find_cause(const struct advice *a, const struct matrix *m, struct an
     if (w->has_cause) finding_finish(&w->cause, w->own, a->k, a->n);
 }
 
-static struct answer answer_of(const struct advice *a, const struct format *f, const struct matrix *m, enum type real)
+static void find_answer(const struct advice *a, struct answer *w)
 {
-    struct answer w = {.format = f, .matrix = m, .real = real, .best = a->n ? &a->k[0] : NULL};
+    w->best = a->n ? &a->k[0] : NULL;
     for (int i = a->n - 1; i >= 0; i--)
-        if (a->k[i].kernel->format == f) w.own = &a->k[i];
-    if (!w.own) w.reason = reason_of(a, f);
-    if (w.own && w.best && w.own != w.best) find_cause(a, m, &w);
-    return w;
+        if (is_meant(w, a->k[i].kernel)) w->own = &a->k[i];
+    if (!w->own) w->reason = reason_of(a, w);
+    if (w->own && w->best && w->own != w->best) find_cause(a, w->matrix, w);
 }
 
 static double times(const struct answer *w)
@@ -98,7 +104,7 @@ static void out_answer(struct out *o, const struct answer *w)
 
 static void say_answer(struct out *o, const struct answer *w)
 {
-    const char *name = w->format->name, *matrix = w->matrix->name;
+    const char *name = w->kernel ? w->kernel->name : w->format->name, *matrix = w->matrix->name;
     char own[32], best[32];
     if (!w->own) {
         out_text(o, "%s does not fit %s: %s", name, matrix, w->reason);
@@ -106,21 +112,25 @@ static void say_answer(struct out *o, const struct answer *w)
     }
     show_us(w->own->time.us, own, sizeof own);
     show_us(w->best->time.us, best, sizeof best);
+    const struct kernel *fastest = w->best->kernel;
+    const char *other = w->kernel ? fastest->name : fastest->format->name;
     if (w->own == w->best) {
-        out_text(o, "%s is the advised format for %s: %s is predicted to be fastest, %s", name, matrix,
-                 w->own->kernel->name, own);
+        out_text(o, "%s is the advised %s for %s: %s is predicted to be fastest, %s", name,
+                 w->kernel ? "kernel" : "format", matrix, w->own->kernel->name, own);
         return;
     }
     if (times(w) <= AS_FAST)
-        out_text(o, "%s is predicted to be as fast as %s: %s %s, %s %s", name, w->best->kernel->format->name,
-                 w->own->kernel->name, own, w->best->kernel->name, best);
+        out_text(o, "%s is predicted to be as fast as %s: %s %s, %s %s", name, other, w->own->kernel->name, own,
+                 fastest->name, best);
     else
-        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w),
-                 w->best->kernel->format->name, w->own->kernel->name, own, w->best->kernel->name, best);
-    out_text(o, "The format takes %s of memory; %s takes %s.", show_bytes((double)w->own->plan.bytes, own, sizeof own),
-             w->best->kernel->format->name, show_bytes((double)w->best->plan.bytes, best, sizeof best));
+        out_text(o, "%s would take %.2f times as long as %s: %s %s, %s %s", name, times(w), other, w->own->kernel->name,
+                 own, fastest->name, best);
+    if (w->format != fastest->format)
+        out_text(o, "%s takes %s of memory; %s takes %s.", w->format->name,
+                 show_bytes((double)w->own->plan.bytes, own, sizeof own), fastest->format->name,
+                 show_bytes((double)w->best->plan.bytes, best, sizeof best));
     if (!w->has_cause || times(w) <= AS_FAST) return;
-    out_text(o, "Main extra cost over %s: %s, %s: %s.", w->best->kernel->name, w->cause.cause,
+    out_text(o, "Main extra cost over %s: %s, %s: %s.", fastest->name, w->cause.cause,
              show_us(w->cause.us, own, sizeof own), w->cause.text);
     if (*w->cause.remedy) out_text(o, "Remedy: %s.", w->cause.remedy);
 }
@@ -134,14 +144,25 @@ static bool can_be_packed(const struct csr *A, const struct format *f, enum type
     return false;
 }
 
+/* Fails for a kernel that `advise` does not rank. k may be NULL. */
+static bool is_ranked(const struct kernel *k, struct err *e)
+{
+    if (!k || (!k->host && !k->vendor)) return true;
+    return fail(e, E_UNSUPPORTED,
+                "%s is not ranked, because the emulator cannot run it; `why not %s` explains its format", k->name,
+                k->format->name);
+}
+
 static bool run_why(struct session *s, const struct args *a, struct err *e)
 {
-    const struct format *f = format_find(arg(a, "format"));
+    const struct format *f = format_find(arg(a, "choice"));
+    const struct kernel *k = f ? NULL : kernel_find(arg(a, "choice"));
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     struct advice all = {0};
     struct err why = {0};
     struct machine g;
-    if (!m || !modeled_machine(s, &g, e)) return false;
+    if (!m || !is_ranked(k, e) || !modeled_machine(s, &g, e)) return false;
+    if (k) f = k->format;
     if (!modeled_matrix(m, e)) return false;
     bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);
     if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
@@ -149,8 +170,8 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
         advice_free(&all);
         return false;
     }
-    struct answer w = {.format = f, .matrix = m, .real = arg_precision(a), .reason = why.text};
-    if (fits) w = answer_of(&all, f, m, arg_precision(a));
+    struct answer w = {.format = f, .kernel = k, .matrix = m, .real = arg_precision(a), .reason = why.text};
+    if (fits) find_answer(&all, &w);
     if (out_mode(s->out) == OUT_TEXT)
         say_answer(s->out, &w);
     else
@@ -162,10 +183,11 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_why = {
     .name = "why",
-    .grammar = "not FORMAT [[of] MATRIX] [f32|f64]",
-    .about = "explain why a format is not recommended: it does not fit, has too much padding, or is slower",
-    .help = "All kernels are ranked in the same way as in `advise`. The format's best kernel is compared with the\n"
-            "best of all kernels: predicted times, memory, and the main extra cost, as found by `explain`.\n"
-            "    why not ell; why not dia of A",
+    .grammar = "not CHOICE [[of] MATRIX] [f32|f64]",
+    .about = "explain why a format or kernel is not recommended: it does not fit, has too much padding, or is slower",
+    .help = "All kernels are ranked in the same way as in `advise`. The format's best kernel, or the kernel, is\n"
+            "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
+            "`explain`.\n"
+            "    why not ell; why not dia of A; why not csr-vector",
     .run = run_why,
 };

@@ -373,6 +373,21 @@ static void test_why_not(void **state)
     assert_null(strstr(t.out, "is launches"));
     talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
     assert_null(strstr(t.out, "add `force`"));
+    talk_says(&t, "why not coo-atomic", "coo-atomic would take ");
+    talk_says(&t, "why not dia-symmetric", "dia-symmetric ");
+    talk_refuses(&t, "why not csr-serial",
+                 "csr-serial is not ranked, because the emulator cannot run it; `why not csr` explains its format");
+}
+
+/* `kernels` says of each kernel whether it fits the values of the matrix, not only its shape. */
+static void test_kernels_that_fit(void **state)
+{
+    (void)state;
+    talk_says(&t, "gen poisson2d 9; kernels dia", "dia-symmetric  dia     emu cuda  yes            yes ");
+    talk_says(&t, "load samples/thesis4.mtx; kernels dia", "dia-symmetric  dia     emu cuda  yes            no ");
+    talk_says(&t, "kernels ell of poisson2d", "ell-padded  ell     emu cuda  yes            yes ");
+    assert_null(strstr(t.out, "csr"));
+    talk_refuses(&t, "kernels elll", "did you mean `ell`?");
 }
 
 static const struct {
