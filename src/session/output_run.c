@@ -88,7 +88,7 @@ void out_prepared(struct out *o, const struct run *r, int n)
 {
     bool first = true;
     for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
-        if (!(r[i].ready_us > 0)) continue;
+        if (!(r[i].ready_us > 0) || !isfinite(r[i].us)) continue;
         if (first)
             out_text(o, "Kernels that prepare data on the device; total is the time of the preparation and one SpMV:");
         first = false;
@@ -164,9 +164,11 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
     out_rank(o, COLUMN_NORMAL);
     put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
-    put_time(o, "prep_us", "prep", "prep us", r->prep_us, long_form);
+    bool emulated = r->dev->kind == DEV_EMU && out_mode(o) == OUT_TEXT; /* text shows no time that the emulator took */
+    put_time(o, "prep_us", "prep", "prep us", r->prep_us - (emulated ? r->ready_us : 0), long_form);
     out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
-    put_time(o, "ready_us", r->ready_us > 0 ? "of that on the device" : NULL, NULL, r->ready_us, long_form);
+    put_time(o, "ready_us", r->ready_us > 0 && !emulated ? "of that on the device" : NULL, NULL, r->ready_us,
+             long_form);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
     out_num(o, "copy_gbs", long_form && isfinite(r->put_gbs) ? "copied at GB/s" : NULL, r->put_gbs, "%.2f");
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);

@@ -1336,6 +1336,9 @@ static void totals_include_the_preparation(void **state)
     talk_refresh(&t);
     assert_says(t.out, "csr-merge        30.00  2.50     32.50\n");
     assert_null(strstr(t.out, "csr-cusp"));
+    talk_forget(&t);
+    assert_true(talk_line(&t, "gen poisson2d 8; spmv csr-merge on emu; bench csr-merge on emu"));
+    assert_null(strstr(t.out, "on the device")); /* the emulator has no device time */
     shut(&t);
 }
 
