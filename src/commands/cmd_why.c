@@ -170,7 +170,8 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
         advice_free(&all);
         return false;
     }
-    struct answer w = {.format = f, .kernel = k, .matrix = m, .real = arg_precision(a), .reason = why.text};
+    struct answer w = {
+        .format = f, .kernel = k, .matrix = m, .real = arg_precision(a), .reason = fits ? NULL : why.text};
     if (fits) find_answer(&all, &w);
     if (out_mode(s->out) == OUT_TEXT)
         say_answer(s->out, &w);
