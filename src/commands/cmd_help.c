@@ -214,10 +214,11 @@ static void out_moved(struct session *s, const struct solver *v)
     enum { DEFAULT_M = 30 };
     char text[120], size[32];
     const struct matrix *m = s->current;
-    bool fits = m && !m->csr.imag && m->csr.rows == m->csr.cols;
-    double bytes = fits ? v->bytes(&m->csr, type_size(T_F64), DEFAULT_M) : NAN;
-    snprintf(text, sizeof text, "at least %s per iteration, in fp64%s", show_bytes(bytes, size, sizeof size),
-             v->restarts ? ", for an m of 30" : "");
+    bool fits = m && m->csr.rows == m->csr.cols;
+    enum type type = type_of_values(T_F64, fits && m->csr.imag);
+    double bytes = fits ? v->bytes(&m->csr, type_size(type), DEFAULT_M) : NAN;
+    snprintf(text, sizeof text, "at least %s per iteration, in %s%s", show_bytes(bytes, size, sizeof size),
+             type_name(type), v->restarts ? ", for an m of 30" : "");
     out_str(s->out, "matrix", NULL, fits ? m->name : NULL);
     out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
     if (fits && out_mode(s->out) == OUT_TEXT) {

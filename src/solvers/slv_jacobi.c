@@ -13,6 +13,9 @@
 #include "solver.h"
 #include "machine/vec_ops.h"
 
+#include <complex.h>
+#include <string.h>
+
 /* X2 alternates with VEC_X; Q = A x; DINV = omega / a_ii. In the matrix form, Q = B x, and D and F replace DINV:
    D = a_ii / omega, F = f. */
 enum { JACOBI_X2 = VEC_OWN, JACOBI_Q, JACOBI_DINV, JACOBI_D = JACOBI_DINV, JACOBI_F };
@@ -39,6 +42,18 @@ static bool put_diagonal(struct solve *v, struct err *e)
 
 /* ---- the matrix form ---- */
 
+/* Divide *re + i *im by element i of d. im is NULL for real numbers; otherwise the elements of d are pairs. */
+static void divide_by(const double *d, int64_t i, double *re, double *im)
+{
+    if (!im) {
+        *re /= d[i];
+        return;
+    }
+    double complex quotient = CMPLX(*re, *im) / ((const double complex *)d)[i];
+    *re = creal(quotient);
+    *im = cimag(quotient);
+}
+
 /* Row i of B = I - omega D^-1 A; the slots from k on receive its entries. Returns the slot after the row. With omega 1,
    B has no diagonal. */
 static int row_of_b(const struct csr *A, int64_t i, double omega, const double *d, struct csr *B, int k)
@@ -46,8 +61,11 @@ static int row_of_b(const struct csr *A, int64_t i, double omega, const double *
     for (int j = A->rowptr[i]; j < A->rowptr[i + 1]; j++) {
         bool diagonal = A->col[j] == i;
         if (diagonal && omega == 1) continue;
-        B->col[k] = A->col[j];
-        B->val[k++] = diagonal ? 1 - omega : -A->val[j] / d[i];
+        double *re = &B->val[k], *im = A->imag ? &B->imag[k] : NULL;
+        B->col[k++] = A->col[j];
+        *re = diagonal ? 1 - omega : -A->val[j];
+        if (im) *im = diagonal ? 0 : -A->imag[j];
+        if (!diagonal) divide_by(d, i, re, im);
     }
     return k;
 }
@@ -57,10 +75,11 @@ static bool make_b(const struct solve *v, const double *d, struct csr *B, struct
 {
     const struct csr *A = v->matrix.csr;
     double omega = omega_of(v);
-    struct loop l = loop_of("the iteration matrix", v->n);
+    int64_t rows = A->rows;
+    struct loop l = loop_of("the iteration matrix", rows);
     int k = 0;
-    if (!csr_new(B, v->n, v->n, A->nnz - (omega == 1 ? v->n : 0), false, e)) return false;
-    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) {
+    if (!csr_new(B, rows, rows, A->nnz - (omega == 1 ? rows : 0), A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < rows && loop_goes(&l, i); i++) {
         k = row_of_b(A, i, omega, d, B, k);
         B->rowptr[i + 1] = k;
     }
@@ -83,7 +102,10 @@ static bool put_b(struct solve *v, const double *d, struct err *e)
 static bool put_f(struct solve *v, const double *d, struct err *e)
 {
     double *f = mem_new(v->n, sizeof *f, "the vector f", e);
-    for (int64_t i = 0; f && i < v->n; i++) f[i] = v->b[i] / d[i];
+    bool pairs = v->matrix.csr->imag;
+    int64_t parts = pairs ? 2 : 1;
+    if (f) memcpy(f, v->b, (size_t)v->n * sizeof *f);
+    for (int64_t i = 0; f && i < v->matrix.csr->rows; i++) divide_by(d, i, &f[parts * i], pairs ? &f[2 * i + 1] : NULL);
     bool ok = f && solve_alloc(v, JACOBI_F, v->n * (int64_t)type_size(v->real), "the vector f", e) &&
               solve_put(v, v->vec[JACOBI_F], f, e);
     mem_free(f);
@@ -169,9 +191,9 @@ static double bytes(const struct csr *A, size_t real, int64_t m)
 /* B has one entry less per row than A, unless omega differs from 1. x, f and D are read, and x' is written. */
 static double form_bytes(const struct solve *v)
 {
-    size_t real = type_size(v->real);
-    double rows = (double)v->n, entry = (double)(real + 4);
-    return csr_bytes(v->matrix.csr, real) - (omega_of(v) == 1 ? entry * rows : 0) + 4.0 * (double)real * rows;
+    size_t value = type_size(solve_type(v));
+    double rows = (double)v->matrix.csr->rows, entry = (double)(value + 4);
+    return csr_bytes(v->matrix.csr, value) - (omega_of(v) == 1 ? entry * rows : 0) + 4.0 * (double)value * rows;
 }
 
 const struct solver solver_jacobi = {

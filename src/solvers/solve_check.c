@@ -69,11 +69,6 @@ static bool check_complex(const struct csr *A, const struct solve_options *o, st
                     "the matrix is complex, but %s takes real matrices only; bicgstab, qmrcgstab, gmres and, for "
                     "hermitian matrices, cg take complex matrices",
                     o->solver->name);
-    if (o->form_matrix)
-        return fail(e, E_UNSUPPORTED,
-                    "the matrix is complex, but `form matrix` takes real matrices only; %s without `form matrix` takes "
-                    "complex matrices",
-                    o->solver->name);
     return precond_takes(o->pre, A, e);
 }
 

@@ -154,11 +154,13 @@ static void each_transformed(const char *device)
     talk_open(&t, OUT_TEXT);
     for (int k = 0; solvers[k]; k++)
         for (int p = -1; p < 0 || preconds[p]; p++)
-            for (int i = 0; i < 4; i++) {
+            for (int i = 0; i < 6; i++) {
                 struct solve_options o = {.solver = solvers[k], .dev = device_open(device, NULL), .maxit = ITERATIONS};
                 o.pre = p < 0 ? NULL : preconds[p];
                 o.real = i & 1 ? T_F32 : T_F64;
                 o.sums_host = i & 2;
+                o.form_matrix = i & 4;
+                if (o.form_matrix && !o.solver->form_bytes) continue;
                 if (o.pre && (solvers[k]->no_precond || o.sums_host)) continue;
                 check_transformed(&t, o);
             }
