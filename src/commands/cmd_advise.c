@@ -75,6 +75,7 @@ struct advising {
     const struct modeled *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
     enum type real;
     int64_t products; /* number of SpMVs to plan for; 0: unlimited */
+    int measured;     /* number of shown kernels that were measured on this GPU */
 };
 
 static bool needs_no_conversion(const struct modeled *k)
@@ -138,7 +139,7 @@ static void out_advised(const struct advising *v, const struct modeled *k, int r
     out_bool(o, "machine_here", NULL, k->on.here);
     out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", k->time.us);
-    out_num(o, "measured_us", r || k->on.here ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
+    out_num(o, "measured_us", v->measured ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
     out_rank(o, COLUMN_DETAIL);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
     out_rank(o, COLUMN_NORMAL);
@@ -166,17 +167,38 @@ static void out_not(const struct advising *v, const struct not_advised *no, enum
     out_fitting(o, no->why);
 }
 
-static bool say(const struct advising *v, struct advice *a, const struct machine *g, int top, struct err *e)
+/* How many of the kernels shown did `bench` or `spmv` measure on this GPU? */
+static int count_measured(const struct advising *v, const struct advice *a, const int *order, int shown)
+{
+    int n = 0;
+    for (int i = 0; i < shown; i++) {
+        const struct modeled *k = &a->k[order[i]];
+        n += modeled_run(v->s, v->m, k->kernel, k->real) != NULL;
+    }
+    return n;
+}
+
+static void say_measured(const struct advising *v, const struct machine *g, int shown)
+{
+    if (!v->measured && g->here)
+        out_text(v->s->out, "None of these kernels was measured on this matrix: `bench` does.");
+    if (v->measured && v->measured < shown)
+        out_text(v->s->out, "Not measured on this matrix (-): `bench` measures all kernels.");
+}
+
+static bool say(struct advising *v, struct advice *a, const struct machine *g, int top, struct err *e)
 {
     int *order = mem_new(a->n, sizeof *order, "the ranking", e), shown = top && top < a->n ? top : a->n;
     bool sampled = false;
     if (!order) return false;
     sort_for(v, a, order);
+    v->measured = count_measured(v, a, order, shown);
     for (int i = 0; i < shown; i++) {
         out_advised(v, &a->k[order[i]], i + 1);
         sampled |= a->k[order[i]].work.sampled;
     }
     modeled_remarks(v->s, g, sampled);
+    say_measured(v, g, shown);
     if (!v->s->explained.conversions || out_stands_alone(v->s->out))
         out_text(v->s->out,
                  "Conversions are timed on this host, from csr. The emulator cannot run cuSPARSE: use `bench`.");
