@@ -73,7 +73,8 @@ struct run run_begin(const struct kernel *k, const struct mat *M, const struct o
                         .real = M->of->real,
                         .alpha = op->alpha,
                         .beta = op->beta,
-                        .bytes = kernel_bytes(k, M->of, op->beta)};
+                        .bytes = kernel_bytes(k, M->of, op->beta),
+                        .bound_us = NAN};
 }
 
 /* ---- a problem: A, x and y on the host in double precision, and on the device in the matrix's precision ----
@@ -272,6 +273,38 @@ void run_rates(struct run *r, const struct ceilings *c)
     r->gbs = (double)r->bytes / r->us / 1000;
     r->gflops = type_flops(r->of->real) * (double)r->of->nnz / r->us / 1000;
     r->share = c->measured && c->read_gbs > 0 ? r->gbs / c->read_gbs : 0;
+}
+
+/* Half of the cache is assumed to keep its contents from one SpMV to the next. */
+static int64_t kept(int64_t bytes, const struct ceilings *c)
+{
+    return bytes < c->cache_bytes / 2 ? bytes : c->cache_bytes / 2;
+}
+
+static double bytes_us(int64_t bytes, const struct ceilings *c)
+{
+    int64_t near = c->cache_gbs > c->read_gbs ? kept(bytes, c) : 0;
+    return ((double)(bytes - near) / c->read_gbs + (near ? (double)near / c->cache_gbs : 0)) / 1000;
+}
+
+static double gathers_us(int64_t gathers, int64_t x_bytes, const struct ceilings *c)
+{
+    return (double)gathers / (x_bytes <= kept(x_bytes, c) ? c->gather_cache_gps : c->gather_gps) / 1000;
+}
+
+void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c)
+{
+    bool gpu = r->dev->kind == DEV_CUDA;
+    double us[] = {[BY_BYTES] = bytes_us(r->bytes, c),
+                   [BY_GATHERS] = gpu ? gathers_us(gathers, r->of->cols * (int64_t)type_size(r->real), c) : 0,
+                   [BY_LAUNCH] = gpu ? c->launch_us : 0};
+    r->bound = BY_NOTHING;
+    r->bound_us = NAN;
+    for (int b = BY_BYTES; c->measured && b < COUNT(us); b++)
+        if (r->bound == BY_NOTHING || us[b] > r->bound_us) {
+            r->bound = (enum run_bound)b;
+            r->bound_us = us[b];
+        }
 }
 
 /* On the emulator, one launch is enough, because the time of an emulated launch says nothing about a kernel. */

@@ -53,6 +53,14 @@ static bool gather_far(void *ctx, struct err *e)
     return true;
 }
 
+static bool gather_near(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->gather(p->dev, p->small, p->n / 4, p->x, p->lanes, p->sums);
+    return true;
+}
+
 static bool launch_nothing(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
@@ -123,6 +131,7 @@ static bool measure(const struct probe *p, struct watch *w, struct ceilings *out
         {"copying", copy_far, 16.0 * (double)p->copied, &out->copy_gbs},
         {"reading from the cache", read_near, 8.0 * (double)(p->small * p->passes), &out->cache_gbs},
         {"gathering", gather_far, (double)(p->n / 4), &out->gather_gps},
+        {"gathering from the cache", gather_near, (double)(p->n / 4), &out->gather_cache_gps},
     };
     double us;
     for (int i = 0; i < COUNT(steps); i++) {
@@ -142,7 +151,10 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e)
     if (!p.ops)
         return fail(e, E_UNSUPPORTED, "%s: the emulator models accesses, not time; measure cpu or cuda:0", d->name);
     bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e);
-    if (ok) d->ceilings = found;
+    if (ok) {
+        found.cache_bytes = device_maker_of(d)->cache(d);
+        d->ceilings = found;
+    }
     d->ops->free(d, p.x);
     if (p.copied == p.n) d->ops->free(d, p.y);
     d->ops->free(d, p.sums);

@@ -193,7 +193,10 @@ const struct command command_bench = {
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
-            "read bandwidth, or >100 if the matrix stays in the cache. Lines below the table show the load balance\n"
+            "read bandwidth, or >100 if the matrix stays in the cache. bound us is the time below which the kernel\n"
+            "cannot be at the measured ceilings: that of its bytes (what half of the cache keeps moves at the rate\n"
+            "of the cache) or, on a GPU, of the sectors of x that it gathers (those that 2048 consecutive rows\n"
+            "share are counted once) or of one launch, whichever is longest. Below the table are the load balance\n"
             "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
             "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
             "the machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest\n"

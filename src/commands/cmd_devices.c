@@ -74,6 +74,7 @@ static void out_ceilings(struct out *o, const struct device *d)
     out_num(o, "copy_gbs", "copy GB/s", c->copy_gbs, "%.1f");
     out_num(o, "cache_gbs", "cache GB/s", c->cache_gbs, "%.1f");
     out_num(o, "gather_gps", "gathers 10^9/s", c->gather_gps, "%.2f");
+    out_num(o, "gather_cache_gps", "from the cache 10^9/s", c->gather_cache_gps, "%.2f");
     out_num(o, "launch_us", "launch us", c->launch_us, "%.2f");
 }
 

@@ -30,6 +30,9 @@ struct operation {
 extern const struct operation operation_product; /* A x */
 bool operation_is_product(const struct operation *op);
 
+/* What a kernel cannot be faster than: moving its bytes, gathering x, or a launch. */
+enum run_bound { BY_NOTHING, BY_BYTES, BY_GATHERS, BY_LAUNCH };
+
 /* The result of timing one kernel on one matrix. */
 struct run {
     const struct kernel *kernel;
@@ -51,6 +54,8 @@ struct run {
     double gbs;           /* bytes / us */
     double gflops;        /* 2 nnz / us; 8 nnz / us if the matrix is complex (type_flops) */
     double share;         /* gbs / the measured read bandwidth; 0: the bandwidth was not measured */
+    enum run_bound bound; /* what takes longest; BY_NOTHING: the ceilings of the device were not measured */
+    double bound_us;      /* the time that it takes at the measured ceilings; NaN with BY_NOTHING */
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };
 
@@ -58,6 +63,9 @@ struct run {
 struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op);
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
+/* Set bound and bound_us. gathers: the sectors of x that the kernel gathers (csr_gathers), which count on a GPU only; 0:
+   none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
+void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c);
 /* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
    0: as many launches as take about 0.2 s. If beta is not 0, each timed launch begins with the y that the previous
    launch left. If a result is wrong, fails with E_NUMERIC and does not time the kernel. */

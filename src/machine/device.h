@@ -21,7 +21,9 @@ struct ceilings {
     bool measured;
     double read_gbs, copy_gbs; /* streaming over vectors far larger than the cache */
     double cache_gbs;          /* reading a vector that fits in the last-level cache */
+    int64_t cache_bytes;       /* size of the last-level cache */
     double gather_gps;         /* random 8-byte gathers from a vector larger than the cache, in 10^9 per second */
+    double gather_cache_gps;   /* the same from a vector that fits in the cache */
     double launch_us;          /* time of one empty launch */
 };
 

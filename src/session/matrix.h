@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
+#include "matrix/gathers.h"
 #include "matrix/stats.h"
 
 struct product;
@@ -18,6 +19,7 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
+    int64_t gathers[SECTOR_BYTES / 4 + 1]; /* by elements per sector: csr_gathers, if it was counted; otherwise 0 */
     bool lesson;    /* a lesson made this matrix, so the next lesson drops it */
     int64_t number; /* serial number of the matrix in the session, counted from 1 */
     int index;      /* position in the list before the matrix was dropped; for undo */

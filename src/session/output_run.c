@@ -145,6 +145,15 @@ static void out_ceiling(struct out *o, double share)
         out_num(o, "ceiling_percent", "ceiling %", share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
 }
 
+static void out_bound(struct out *o, const struct run *r, bool long_form)
+{
+    static const char *const names[] = {[BY_BYTES] = "bytes", [BY_GATHERS] = "gathers", [BY_LAUNCH] = "launch"};
+    put_time(o, "bound_us", r->bound ? "bound" : NULL, "bound us", r->bound_us, long_form);
+    out_rank(o, COLUMN_DETAIL);
+    out_str(o, "bound_by", long_form && !r->bound ? NULL : "bound by", names[r->bound]);
+    out_rank(o, COLUMN_NORMAL);
+}
+
 /* In text, a record shows the operation only if it is not A x. */
 static void out_operation(struct out *o, const struct run *r, bool long_form)
 {
@@ -177,6 +186,7 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
     out_ceiling(o, r->share);
+    out_bound(o, r, long_form);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
 }

@@ -101,6 +101,16 @@ const char *operation_text(double alpha, double beta, const char *y0, char *out,
     return out;
 }
 
+/* Compare the run's time with the ceilings of its device. Only GPUs are compared with the gathers of x. */
+static bool bounded(struct matrix *m, struct run *r, struct err *e)
+{
+    int values = SECTOR_BYTES / (int)type_size(r->real);
+    int64_t *gathers = &m->gathers[values];
+    if (r->dev->kind == DEV_CUDA && !*gathers && !csr_gathers(&m->csr, values, gathers, e)) return false;
+    run_bounds(r, *gathers, &r->dev->ceilings);
+    return true;
+}
+
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e)
 {
@@ -119,6 +129,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     bool ok = w->dev->kind == DEV_EMU
                   ? check_only(w, k, M, out, e)
                   : bench_operation(k, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, out, e);
+    ok = ok && bounded(w->matrix, out, e);
     screen_lock_back(gave);
     if (out->beta != 0) snprintf(out->y0, sizeof out->y0, "%s", w->operation->y0_word);
     out->ready_us = kernel_prepared_us(k, M);

@@ -1,5 +1,5 @@
 /* Own kernels against cuSPARSE's, in fp64 on cuda:0 in one run: for each matrix, the best kernel of each side, the best
-   own kernel for CSR, and the time that the smallest lossless format would take at the measured read bandwidth. The
+   own kernel for CSR, and the bound: the time of the fewest bytes that any kernel moves, or of the gathers of x. The
    matrices are twelve generated ones and the real matrices of WARPSPY_MATRICES with more than SMALLEST nonzeros.
    Usage: bench_vendor [generated|real|all] [NAME]: only the matrix called NAME, with a line for each kernel. */
 #include <stdio.h>
@@ -17,6 +17,7 @@
 #include "machine/mat.h"
 #include "machine/packer.h"
 #include "matrix/csr.h"
+#include "matrix/gathers.h"
 #include "matrix/gen.h"
 
 #include <math.h>
@@ -169,12 +170,15 @@ static void print_contest(const char *name, const struct csr *A, const struct co
     fflush(stdout);
 }
 
-/* A matrix that fits in the last-level cache with room to spare is read at the bandwidth of the cache. */
-static double bound_us(const struct device *d, int64_t bytes)
+/* The time of the fewest bytes that a kernel moves, of the gathers of x, or of a launch, whichever is longest. */
+static double bound_us(const struct csr *A, const struct stored *S, const struct device *d, int64_t bytes)
 {
-    enum { CACHED = 30 << 20 };
-    const struct ceilings *c = &d->ceilings;
-    return (double)bytes / (bytes < CACHED && c->cache_gbs > 0 ? c->cache_gbs : c->read_gbs) / 1000;
+    struct run r = {.dev = d, .of = S, .real = T_F64, .bytes = bytes};
+    struct err e = {0};
+    int64_t gathers = 0;
+    if (!csr_gathers(A, SECTOR_BYTES / (int)sizeof *A->val, &gathers, &e)) return NAN;
+    run_bounds(&r, gathers, &d->ceilings);
+    return r.bound_us;
 }
 
 static bool contest(const char *name, const struct csr *A, struct device *d, bool each, struct total *t)
@@ -183,16 +187,15 @@ static bool contest(const char *name, const struct csr *A, struct device *d, boo
     struct stored S;
     struct mat M;
     struct contest c = {.each = each};
-    if (!format_pack(A, &format_csr, NULL, T_F64, false, &S, &e))
-        return printf("# %s: %s\n", name, e.text), false;
+    if (!format_pack(A, &format_csr, NULL, T_F64, false, &S, &e)) return printf("# %s: %s\n", name, e.text), false;
     bool ok = mat_put(&M, &S, d, &e);
     if (ok) {
         ok = all_formats(&c, A, &M);
         mat_free(&M);
     }
+    double bound = bound_us(A, &S, d, c.bytes), share = bound / c.own.us;
     stored_free(&S);
     if (!c.own.kernel || !c.csr.kernel || !c.vendor.kernel) return printf("# %s: %s\n", name, e.text), false;
-    double bound = bound_us(d, c.bytes), share = bound / c.own.us;
     print_contest(name, A, &c, share, bound);
     add(t, &c, share);
     return ok;

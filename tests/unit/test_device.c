@@ -117,11 +117,40 @@ static void test_ceilings(void **state)
     const struct ceilings *c = &fake.dev.ceilings;
     if (!device_ceilings(&fake.dev, NULL, &e)) fail_msg("%s", e.text);
     assert_true(c->measured && c->read_gbs > 0 && c->copy_gbs > 0 && c->cache_gbs > 0 && c->gather_gps > 0);
+    assert_true(c->gather_cache_gps > 0 && c->cache_bytes > 0);
     assert_true(c->launch_us > 0 && c->launch_us < 1e6);
     assert_int_equal(fake.nblocks, 0);
     assert_true(fake.most <= 4 * maker_cpu.cache(&fake.dev) + 4096);
     assert_false(device_ceilings(device_open("emu", &e), NULL, &e));
     assert_non_null(strstr(e.text, "models accesses, not time"));
+}
+
+/* The longest of the times of the bytes, the gathers and a launch is the bound; only a GPU has the last two. */
+static void test_bounds(void **state)
+{
+    (void)state;
+    struct device gpu = {.kind = DEV_CUDA}, host = {.kind = DEV_CPU};
+    const struct stored S = {.cols = 1000, .real = T_F64};
+    const struct ceilings c = {true, 1000, 800, 5000, 2000000, 10, 100, 3};
+    const struct {
+        const struct device *dev;
+        int64_t bytes, gathers;
+        enum run_bound by;
+        double us;
+    } cases[] = {{&gpu, 500, 0, BY_LAUNCH, 3},
+                 {&gpu, 5000000, 0, BY_BYTES, 4.2},
+                 {&gpu, 900000, 20000000, BY_GATHERS, 200},
+                 {&host, 900000, 20000000, BY_BYTES, 0.18},
+                 {&host, 500, 0, BY_BYTES, 0.0001}};
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct run r = {.dev = cases[i].dev, .of = &S, .real = T_F64, .bytes = cases[i].bytes};
+        run_bounds(&r, cases[i].gathers, &c);
+        assert_int_equal(r.bound, cases[i].by);
+        assert_true(fabs(r.bound_us - cases[i].us) < 1e-9 * cases[i].us);
+    }
+    struct run r = {.dev = &gpu, .of = &S, .real = T_F64, .bytes = 500};
+    run_bounds(&r, 0, &(struct ceilings){0});
+    assert_true(r.bound == BY_NOTHING && isnan(r.bound_us));
 }
 
 /* The kernels that measure a GPU, run on the emulator: copies are exact, each pass reads every element once, and the
@@ -368,6 +397,7 @@ int main(void)
         ON(test_refused, "cpu"),
         ON(test_memory, "cpu"),
         ON(test_ceilings, "cpu"),
+        ON(test_bounds, "cpu"),
         ON(test_ceiling_kernels, "emu"),
         ON(test_bench, "cpu"),
         ON(test_bytes, "cpu"),

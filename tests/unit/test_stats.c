@@ -2,6 +2,7 @@
 #include "kits/collection.h"
 #include "kits/shapes.h"
 #include "base/err.h"
+#include "matrix/gathers.h"
 #include "matrix/gen.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
@@ -449,6 +450,44 @@ static void work_stops_when_asked(void **state)
     csr_free(&A);
 }
 
+/* ---- gathers ---- */
+
+static int64_t naive_gathers(const struct csr *A, int values)
+{
+    int64_t n = 0;
+    for (int64_t from = 0; from < A->rows; from += ROWS_AT_ONCE) {
+        int64_t end = from + ROWS_AT_ONCE < A->rows ? from + ROWS_AT_ONCE : A->rows;
+        bool *seen = mem_zero(A->cols + 1, sizeof *seen, "sectors", NULL);
+        for (int64_t k = A->rowptr[from]; k < A->rowptr[end]; k++) {
+            n += !seen[A->col[k] / values];
+            seen[A->col[k] / values] = true;
+        }
+        mem_free(seen);
+    }
+    return n;
+}
+
+/* The numbers of sectors that groups of rows gather agree with a naive count, on one thread and on several. */
+static void gathers_are_counted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *generator;
+        int64_t p[PARAMS_MAX];
+    } problems[] = {{"random", {0, 4, 9}},       {"random", {5000, 7, 300}}, {"random", {5000, 70, 90000}},
+                    {"poisson2d", {100, 41, 0}}, {"rmat", {13, 12}},         {"circuit", {3000, 3}}};
+    for (int i = 0; i < COUNT(problems); i++)
+        for (int values = 1; values <= 8; values *= 2) {
+            struct csr A;
+            struct err e = {0};
+            int64_t n;
+            if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+            if (!csr_gathers(&A, values, &n, &e)) fail_msg("%s", e.text);
+            assert_int_equal(n, naive_gathers(&A, values));
+            csr_free(&A);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -463,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_symmetric_matrix_gives_a_symmetric_picture),
         cmocka_unit_test(empty_windows_hold_nothing),
         cmocka_unit_test(real_matrices_agree_with_their_index),
+        cmocka_unit_test(gathers_are_counted),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(work_stops_when_asked),
     };
