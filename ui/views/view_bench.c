@@ -8,6 +8,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "session/output_run.h"
+#include "session/matrix.h"
 #include "session/session.h"
 #include "base/text.h"
 
@@ -75,7 +76,8 @@ static void draw_axis(struct canvas *c, int lines)
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     char about[300] = "";
-    if (s->nruns) snprintf(about, sizeof about, "on %s", s->runs[0].dev->name);
+    if (s->nruns)
+        snprintf(about, sizeof about, "on %s%s", s->runs[0].dev->name, s->runs_of->csr.imag ? ", complex values" : "");
     draw_title(c, "bench", s->runs_of, "%s", about);
     if (!s->nruns) {
         draw_wrapped(c, 1, 2, 3, ST_PLAIN,
