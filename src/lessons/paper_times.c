@@ -225,7 +225,9 @@ bool paper_factor(struct session *s, struct matrix *m, struct device *d, enum ty
     struct err why = {0};
     struct paper_time t, solve;
     if (!o.method) return fail(e, E_INPUT, "`%s` is not an LU method: write, for example, lu-serial or lu-paper", of);
-    if (d->kind == DEV_EMU && !o.method->host) return no_clock(of, e);
+    if (d->kind == DEV_EMU && !o.method->host)
+        return fail(e, E_UNSUPPORTED, "%s needs a GPU: the emulator has no clock, and the cost model covers only SpMV",
+                    of);
     o.dev = o.method->host ? device_open("cpu", e) : d;
     if (!o.dev) return false;
     if (!lu_runs_on(o.method, o.dev))
