@@ -55,8 +55,18 @@ __device__ bool row_has(P ptr, Q col, int64_t r, int64_t i, int64_t c, int64_t w
     return at < end && col[at] <= to;
 }
 
-/* One thread per entry of a tile: at[k] = 1 if entry k is an opener. Searches the rows above the entry, nearest first.
- */
+/* Is entry `here`, which is in row i, an opener? Searches the rows above the entry, nearest first. */
+template <typename KEYS, typename P, typename Q>
+__device__ bool opens(P ptr, Q col, int64_t i, int64_t here, int64_t height, int64_t width)
+{
+    int64_t in_row = here - ptr[i], c = col[here];
+    if (in_row > 0 && KEYS::key(i, col[here - 1], width) == KEYS::key(i, c, width)) return false;
+    for (int64_t r = i - 1; r >= i / height * height; r--)
+        if (row_has<KEYS>(ptr, col, r, i, c, width, in_row)) return false;
+    return true;
+}
+
+/* One thread per entry of a tile: at[k] = 1 if entry k is an opener. */
 template <typename KEYS>
 __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
                              int64_t height, int64_t width, GPTR(int64_t) at)
@@ -66,12 +76,25 @@ __global__ void openers_mark(int64_t steps, GPTR(const int) cut, GPTR(const int)
     row_tile t = tile_of<false>(steps, cut);
     rows_of(t, ptr, start, row_of);
     for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK) {
-        int64_t i = t.row + row_of[k], here = t.from + k, in_row = here - ptr[i], c = col[here];
-        bool opens = in_row == 0 || KEYS::key(i, col[here - 1], width) != KEYS::key(i, c, width);
-        for (int64_t r = i - 1; opens && r >= i / height * height; r--)
-            opens = !row_has<KEYS>(ptr, col, r, i, c, width, in_row);
-        at[here] = opens;
+        int64_t here = t.from + k;
+        at[here] = opens<KEYS>(ptr, col, t.row + row_of[k], here, height, width);
     }
+}
+
+/* The same without a list: count[0] += the number of openers of the tile. */
+template <typename KEYS>
+__global__ void openers_count(int64_t steps, GPTR(const int) cut, GPTR(const int) ptr, GPTR(const int) col,
+                              int64_t height, int64_t width, GPTR(unsigned long long) count)
+{
+    SHARED(int, start, TILE + 1);
+    SHARED(int, row_of, TILE);
+    row_tile t = tile_of<false>(steps, cut);
+    rows_of(t, ptr, start, row_of);
+    unsigned n = 0;
+    for (int k = threadIdx.x; k < t.n; k += TILE_BLOCK)
+        n += opens<KEYS>(ptr, col, t.row + row_of[k], t.from + k, height, width);
+    for (int d = WARP / 2; d > 0; d /= 2) n += __shfl_down_sync(FULL_MASK, n, d);
+    if (threadIdx.x % WARP == 0 && n > 0) atomicAdd(count + 0, (unsigned long long)n);
 }
 
 /* One thread per entry of a tile: an opener counts the smaller keys of its band, then writes its own key. */

@@ -36,18 +36,23 @@ __global__ void pack_longest(int64_t rows, GPTR(const int) ptr, GPTR(int) found)
     if (threadIdx.x % WARP == 0 && longest > 0) atomicMax(found + 0, longest);
 }
 
-bool longest_of(struct packing *p, int64_t *longest, struct err *e)
+bool longest_between(struct packing *p, const void *ptr, int64_t rows, int64_t *longest, struct err *e)
 {
     enum { BLOCKS = 1024 };
-    unsigned blocks = blocks_for(p->rows, PACK_BLOCK);
+    unsigned blocks = blocks_for(rows, PACK_BLOCK);
     int most = 0;
     if (!packing_room(p, ROOM_FOUND, 2, sizeof(int64_t), e)) return false;
     launch_zero<int>(p->dev, p->room[ROOM_FOUND].p, 1);
     LAUNCH(p->dev, blocks < BLOCKS ? blocks : +BLOCKS, PACK_BLOCK, pack_longest)
-    (p->rows, PACK_PTR(p), PACK_ROOM(p, ROOM_FOUND, 1, int));
+    (rows, VECTOR("ptr", ROLE_POINTERS, ptr, rows + 1, const int), PACK_ROOM(p, ROOM_FOUND, 1, int));
     if (!packing_read(p, &most, p->room[ROOM_FOUND].p, sizeof most, e)) return false;
     *longest = most;
     return true;
+}
+
+bool longest_of(struct packing *p, int64_t *longest, struct err *e)
+{
+    return longest_between(p, p->A->ptr[CSR_PTR], p->rows, longest, e);
 }
 
 /* ---- zeros and pointers ---- */

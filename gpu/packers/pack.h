@@ -73,6 +73,8 @@ bool plan_by_shape(struct packing *p, struct err *e);
 bool cut_rows(struct packing *p, struct err *e);
 /* *longest: the length of the longest row. */
 bool longest_of(struct packing *p, int64_t *longest, struct err *e);
+/* The same for rows that begin at ptr[0 .. rows], on the device. */
+bool longest_between(struct packing *p, const void *ptr, int64_t rows, int64_t *longest, struct err *e);
 template <typename T> void launch_zero(struct device *d, void *to, int64_t n);
 /* ptr[i] = at[i] for i <= n */
 void launch_pointers(struct packing *p, enum room at, int64_t n, void *ptr);
@@ -88,6 +90,16 @@ bool number_diagonals(struct packing *p, int64_t *diagonals, struct err *e);
 void launch_offsets(struct packing *p, int k);
 /* Write the first `width` entries of each row to arrays k_col and k_val; element k of row i is slot k*rows + i. */
 template <typename T> void launch_ell_pack(struct packing *p, int64_t width, int k_col, int k_val);
+
+/* ---- p_slices.cu: rows that begin at ptr[0 .. rows], on the device, sorted and cut into slices ---- */
+
+/* Sort the rows by length, longest first, in windows of sigma rows. The work area order_of(p) then holds the row at
+   each position, int64. */
+bool sort_by_length(struct packing *p, const void *ptr, int64_t rows, int64_t sigma, struct err *e);
+enum room order_of(const struct packing *p);
+/* After sort_by_length: ROOM_AT receives the prefix sums of the widths of the slices of C rows, and *sum the total, in
+   units of 1 / `unit` elements. */
+bool sum_widths(struct packing *p, const void *ptr, int64_t rows, int64_t C, int64_t unit, int64_t *sum, struct err *e);
 
 } // namespace KERNEL_SPACE
 
