@@ -97,6 +97,15 @@ static void out_change(struct out *o, const struct args *a, const struct solve *
     if (restarted) out_text(o, "restarted from x at iteration %lld; the iteration count continues", (long long)v->base);
 }
 
+/* End a solve that could not restart, so that its x is kept. */
+static void end_without_restart(struct session *s, bool cancelled)
+{
+    struct solve *v = s->solve;
+    if (!(cancelled ? solve_end_soon(v, SOLVE_SOON_US, NULL) : solve_end(v, NULL))) return;
+    out_note(s->out, "the solve has ended at iteration %lld; x is kept, and `change` continues from it",
+             (long long)v->iterations);
+}
+
 static bool run_change(struct session *s, const struct args *a, struct err *e)
 {
     struct solve *v = changeable(s, e);
@@ -107,8 +116,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     if (!v || !names_a_setting(a, e) || !check_integers(v, a, e) || !precond_of(v, a, &c, e)) return false;
     bool ended = v->reason != RUNNING;
     if (!solve_again(v, &c, e)) {
-        if (!ended && v->reason != RUNNING)
-            solve_end(v, NULL); /* the solve could not restart: end it, so that its x is kept */
+        if (!ended && v->reason != RUNNING) end_without_restart(s, e->code == E_CANCELLED);
         return false;
     }
     if (s->race) s->race->solve_is_newer = true;

@@ -124,9 +124,11 @@ static bool expand(struct lu *v, const struct csr *A, struct err *e)
     v->swap = mem_new(v->n, sizeof *v->swap, "the pivots", e);
     if (!v->given || !v->swap) return false;
     struct array a = {.type = v->real, .n = v->n * v->n, .data = v->given};
+    struct loop l = loop_of("the dense matrix", A->nnz);
     for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) put_value(&a, (int64_t)A->col[k] * A->rows + i, A, k);
-    return true;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
+            put_value(&a, (int64_t)A->col[k] * A->rows + i, A, k);
+    return loop_end(&l, e);
 }
 
 static bool take_room(struct lu *v, struct err *e)

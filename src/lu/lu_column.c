@@ -5,12 +5,16 @@
 #include "machine/device.h"
 #include "matrix/csr.h"
 
-static bool check(const struct csr *A, int64_t k, const char *method, struct err *e)
+static bool check_matrix(const struct csr *A, const char *method, struct err *e)
 {
     if (A->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex; only the columns of real matrices are traced");
-    if (A->rows > LU_STEPS_MOST)
-        return fail(e, E_LIMIT, "the matrix has %s; the columns of %s are traced for matrices of up to %d",
-                    how_many(A->rows, "row").text, method, +LU_STEPS_MOST);
+    if (A->rows <= LU_STEPS_MOST) return true;
+    return fail(e, E_LIMIT, "the matrix has %s; the columns of %s are traced for matrices of up to %d",
+                how_many(A->rows, "row").text, method, +LU_STEPS_MOST);
+}
+
+static bool check_column(const struct csr *A, int64_t k, struct err *e)
+{
     if (k >= 0 && k < A->rows) return true;
     return fail(e, E_USAGE, "there is no column %lld: the columns are 0 .. %lld", (long long)k, (long long)A->rows - 1);
 }
@@ -34,8 +38,8 @@ bool lu_column_begin(struct lu_column *c, const struct csr *A, int64_t k, const 
 {
     *c = (struct lu_column){.k = k};
     if (!o->method->step) return fail(e, E_UNSUPPORTED, "%s does not work column by column", o->method->name);
-    if (!lu_begin(&c->v, A, o, e)) return false;
-    if (check(A, k, o->method->name, e) && start_from(c->v, A, k, e)) return true;
+    if (!check_matrix(A, o->method->name, e) || !lu_begin(&c->v, A, o, e)) return false;
+    if (check_column(A, k, e) && start_from(c->v, A, k, e)) return true;
     lu_column_free(c);
     return false;
 }

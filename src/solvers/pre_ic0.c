@@ -1,6 +1,7 @@
 /* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry. If a pivot is not positive, the
    diagonal of A is increased (Manteuffel 1980). */
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -61,8 +62,9 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
 {
     const struct csr *A = c->f.A;
     int *next = c->at;
+    struct loop loop = loop_of("the mirror images of entries", A->rows);
     for (int64_t i = 0; i < A->rows; i++) next[i] = c->f.diag[i] + 1;
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++)
         for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
             int j = A->col[k], l = next[j]++;
             if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(A, i, j, e);
@@ -70,6 +72,7 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
             if (differ(A, k, l)) return refuse(A, i, j, e);
             c->mirror[k] = l;
         }
+    if (!loop_end(&loop, e)) return false;
     for (int64_t i = 0; i < A->rows; i++) {
         if (next[i] < A->rowptr[i + 1]) return refuse(A, i, A->col[next[i]], e);
         if (differ(A, c->f.diag[i], c->f.diag[i])) return refuse(A, i, i, e);
@@ -120,7 +123,7 @@ static void mark(struct cholesky *c, int64_t i, bool there)
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
-    values_of(A, c->f.val);
+    if (!values_of(A, c->f.val, e)) return -1;
     for (int64_t i = 0; i < A->rows; i++) c->at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;

@@ -1,5 +1,6 @@
 /* Incomplete LU without fill: L U = A wherever A has an entry. Rows are eliminated in their order in A. */
 #include "matrix/csr.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -43,7 +44,7 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
 {
     const struct csr *A = f->A;
     int64_t parts = type_parts(solve_type(v));
-    for (int64_t i = 0; i < A->rows; i++) at[i] = -1;
+    if (!loop_fill(at, A->rows, -1, "ilu0", e)) return false;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ilu0", i, A->rows, e)) return false;
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
@@ -65,7 +66,7 @@ static bool make(struct solve *v, struct err *e)
     struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
     v->pre.note[TRI_SHIFT] = 0;
     bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
-    if (ok) values_of(A, val);
+    ok = ok && values_of(A, val, e);
     ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);
     mem_free(diag);
     mem_free(at);

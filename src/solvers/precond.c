@@ -1,5 +1,6 @@
 /* The registry of preconditioners, and the diagonal by which several methods divide. */
 #include "precond.h"
+#include "base/loop.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/registry.h"
@@ -42,13 +43,15 @@ static const char *without_diagonal(const struct csr *A, int64_t row)
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
 {
     int64_t zeros = 0, first = 0;
-    for (int64_t i = A->rows - 1; i >= 0; i--) {
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = A->rows - 1; i >= 0 && loop_goes(&l, i); i--) {
         int64_t k = csr_find(A, i, i);
         double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
         if (A->imag) diag[2 * i] = re, diag[2 * i + 1] = im;
         if (!A->imag) diag[i] = re;
         if (re == 0 && im == 0) zeros++, first = i;
     }
+    if (!loop_end(&l, e)) return false;
     if (!zeros) return true;
     return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there (%s); %s", who,
                 (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
@@ -67,11 +70,13 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
     return true;
 }
 
-void values_of(const struct csr *A, double *val)
+bool values_of(const struct csr *A, double *val, struct err *e)
 {
-    for (int64_t k = 0; k < A->nnz; k++)
+    struct loop l = loop_of("the values", A->nnz);
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++)
         if (A->imag)
             val[2 * k] = A->val[k], val[2 * k + 1] = A->imag[k];
         else
             val[k] = A->val[k];
+    return loop_end(&l, e);
 }

@@ -43,9 +43,9 @@ extern const char precond_none[]; /* the word that stands for no preconditioner 
 /* For slv_*.c and pre_*.c. The numbers of a complex A are pairs of a real and an imaginary part.
    diagonal_of: write the diagonal of A to diag[solve_numbers(A)]. Fails if an entry is missing or 0; `who` is the name
    of the method in the error. diagonal_inverse: likewise, diag_i = scale / a_ii. values_of: write the values of A to
-   val[nnz], or to val[2 nnz] if A is complex. */
+   val[nnz], or to val[2 nnz] if A is complex. Ctrl-C ends all three. */
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e);
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e);
-void values_of(const struct csr *A, double *val);
+bool values_of(const struct csr *A, double *val, struct err *e);
 
 #endif

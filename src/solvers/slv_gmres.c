@@ -172,7 +172,7 @@ static bool choose_m(struct solve *v, int64_t *m, struct err *e)
     if (!make_room(v, v->n < TRIAL ? v->n : TRIAL, e)) return false;
     if (!take_scalars(v, before, e) || !start(v, e) || !take_scalars(v, first, e)) return false;
     for (int k = 0; k < v->set.m; k++)
-        if (!extend(v, k, e)) return false;
+        if (!extend(v, k, e) || !cut_release(v, 0, e)) return false;
     if (!take_scalars(v, last, e)) return false;
     *m = estimate(v, sqrt(last[S_RR] / first[S_RR]));
     free_room(v);

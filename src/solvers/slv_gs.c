@@ -42,8 +42,7 @@ static bool put_values(struct solve *v, const double *dinv, struct err *e)
     const struct csr *A = v->matrix.csr;
     if (!A->imag) return put_rows(v, A->val, dinv, e);
     double *pairs = mem_new(2 * A->nnz, sizeof *pairs, "the values of A", e);
-    if (pairs) values_of(A, pairs);
-    bool ok = pairs && put_rows(v, pairs, dinv, e);
+    bool ok = pairs && values_of(A, pairs, e) && put_rows(v, pairs, dinv, e);
     mem_free(pairs);
     return ok;
 }

@@ -2,6 +2,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "machine/device.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -100,10 +101,11 @@ static bool restart(struct solve *v, const double *x, struct err *e)
     return solve_start(v, x, e);
 }
 
-/* Ctrl-C does not end this restart, except on the emulator, where it would take seconds. */
+/* Ctrl-C does not end this restart, unless the restart takes long: on the emulator, or for a large matrix. */
 static bool restart_anyway(struct solve *v, const double *x)
 {
-    struct watch *w = v->dev->kind == DEV_EMU ? loop_watch() : loop_enter(NULL);
+    bool is_long = v->dev->kind == DEV_EMU || loop_worth(v->matrix.csr->nnz / 8);
+    struct watch *w = is_long ? loop_watch() : loop_enter(NULL);
     bool ok = restart(v, x, NULL);
     loop_enter(w);
     return ok;

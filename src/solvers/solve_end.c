@@ -368,8 +368,9 @@ static bool x_now_or_later(struct solve *v, bool soon, struct err *e)
 /* Compute the true residual in at most about `us` microseconds. *measured: it is known. */
 static bool measure_within(struct solve *v, double us, bool *measured, struct err *e)
 {
-    bool soon = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ && !v->matrix.csr->imag, ok = true;
-    *measured = !soon ? (ok = measure(v, e)) : measure_soon(v, us);
+    bool large = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ, ok = true;
+    if (large && v->matrix.csr->imag && isfinite(us)) return *measured = false, true;
+    *measured = large && !v->matrix.csr->imag ? measure_soon(v, us) : (ok = measure(v, e));
     *measured = *measured && loop_tick("the true residual", 0, 0, NULL);
     return ok;
 }

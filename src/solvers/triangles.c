@@ -3,7 +3,8 @@
 #include "matrix/csr.h"
 #include "machine/device.h"
 #include "level_schedule.h"
-#include "base/mem.h"
+#include "base/loop.h"
+#include "base//mem.h"
 #include "solve.h"
 #include "base/text.h"
 
@@ -20,10 +21,12 @@ enum { LOWER = 0, UPPER = 2 }; /* indices in v->pre.part, which has two allocati
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
 {
     int64_t missing = 0, first = 0;
-    for (int64_t i = A->rows - 1; i >= 0; i--) {
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = A->rows - 1; i >= 0 && loop_goes(&l, i); i--) {
         diag[i] = (int)csr_find(A, i, i);
         if (diag[i] < 0) missing++, first = i;
     }
+    if (!loop_end(&l, e)) return false;
     if (!missing) return true;
     return fail(e, E_NUMERIC,
                 "%s needs an entry on the diagonal of every row, but row %lld (counted from 0) has none (%s); gmres "

@@ -286,6 +286,47 @@ static void x_can_be_left_for_later(void **state)
     loop_check_all(false);
 }
 
+static bool count_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    return ++*(int *)w->user > 0;
+}
+
+/* The number of times that the set-up of gmres checks for Ctrl-C; m 0: m is estimated from a short cycle. */
+static int ticks_of_set_up(int64_t m)
+{
+    struct run r = {0};
+    struct err e = {0};
+    int ticks = 0;
+    struct watch w = {count_ticks, &ticks};
+    bed_make(&r.bed, &on_cpu);
+    int64_t n = r.bed.s.current->csr.rows;
+    r.b = mem_new(n, sizeof *r.b, "b", NULL);
+    for (int64_t i = 0; i < n; i++) r.b[i] = 1;
+    struct solve_options o = {.solver = solver_find("gmres"),
+                              .dev = device_open("cpu", &e),
+                              .real = T_F64,
+                              .tol = 1e-8,
+                              .m = m,
+                              .maxit = 10,
+                              .b = r.b};
+    loop_check_all(true);
+    loop_enter(&w);
+    assert_true(session_solve(&r.v, &r.bed.s, r.bed.s.current, &o, &e));
+    loop_enter(NULL);
+    loop_check_all(false);
+    end(&r);
+    return ticks;
+}
+
+/* Ctrl-C can end each iteration of the short cycle from which gmres estimates m. */
+static void the_estimate_of_m_can_be_cut(void **state)
+{
+    enum { TRIAL = 5, PASSES = 5 };
+    (void)state;
+    assert_true(ticks_of_set_up(0) > ticks_of_set_up(4) + TRIAL * PASSES);
+}
+
 /* If an iteration is interrupted between its two parts and the solve then goes back, the iteration runs again from its
    beginning. */
 static void a_solve_that_was_cut_can_go_back(void **state)
@@ -301,9 +342,9 @@ static void a_solve_that_was_cut_can_go_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterations_on_cpu_can_be_cut),     cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
-        cmocka_unit_test(a_solve_that_was_cut_keeps_x),     cmocka_unit_test(x_can_be_left_for_later),
-        cmocka_unit_test(a_solve_that_was_cut_can_go_back),
+        cmocka_unit_test(iterations_on_cpu_can_be_cut), cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
+        cmocka_unit_test(a_solve_that_was_cut_keeps_x), cmocka_unit_test(x_can_be_left_for_later),
+        cmocka_unit_test(the_estimate_of_m_can_be_cut), cmocka_unit_test(a_solve_that_was_cut_can_go_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
