@@ -197,18 +197,6 @@ static bool say_view(struct session *s, const struct export *x, struct err *e)
     return fail(e, E_UNSUPPORTED, "%s has no numbers to export; .txt, .svg and .png show it", v->name);
 }
 
-/* Join lines of JSON into one array. */
-static void put_array(FILE *f, const char *lines)
-{
-    fputs("[", f);
-    for (const char *p = lines; *p;) {
-        int n = (int)strcspn(p, "\n");
-        fprintf(f, "%s\n%.*s", p == lines ? "" : ",", n, p);
-        p += n + (p[n] == '\n');
-    }
-    fputs("\n]\n", f);
-}
-
 static bool write_numbers(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
     struct memfile lines = {0};
@@ -227,7 +215,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
         out_free(o);
     }
     ok = memfile_close(&lines, ok, e);
-    if (ok) json ? put_array(f, lines.text) : (void)fputs(lines.text, f);
+    if (ok) json ? out_json_array(f, lines.text) : (void)fputs(lines.text, f);
     memfile_free(&lines);
     return ok;
 }

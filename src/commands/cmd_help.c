@@ -56,9 +56,9 @@ static void help_all(struct out *o)
            "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
            "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
            "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"
-           "`kernels | less`. Quote names that contain spaces or look like keywords. A line or a script stops at\n"
-           "its first failure; when input is a pipe, execution continues with the next line and the exit status\n"
-           "is 1.");
+           "`kernels | less`. A FILE that ends in .csv, .json or .jsonl receives CSV, JSON or JSON lines.\n"
+           "Quote names that contain spaces or look like keywords. A line or a script stops at its first failure;\n"
+           "when input is a pipe, execution continues with the next line and the exit status is 1.");
 }
 
 /* The sources that formats, kernels and solvers cite by short names. */

@@ -67,6 +67,22 @@ enum out_mode out_mode(const struct out *o)
     return o->mode;
 }
 
+void out_set_mode(struct out *o, enum out_mode mode)
+{
+    o->mode = mode;
+}
+
+void out_json_array(FILE *f, const char *lines)
+{
+    fputs("[", f);
+    for (const char *p = lines; *p;) {
+        int n = (int)strcspn(p, "\n");
+        fprintf(f, "%s\n%.*s", p == lines ? "" : ",", n, p);
+        p += n + (p[n] == '\n');
+    }
+    fputs("\n]\n", f);
+}
+
 bool out_is_redirected(const struct out *o)
 {
     return o->to.redirected;

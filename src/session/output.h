@@ -34,6 +34,9 @@ bool out_is_redirected(const struct out *o);
 /* Will the output be read without the earlier output of the session, because it is redirected or a report? */
 bool out_stands_alone(const struct out *o);
 enum out_mode out_mode(const struct out *o);
+void out_set_mode(struct out *o, enum out_mode mode); /* only while no row is pending, as after out_redirect */
+/* Write lines of JSON as one array. */
+void out_json_array(FILE *f, const char *lines);
 FILE *out_file(const struct out *o);
 /* Copy all output to two more files. The first file receives the rows as JSON lines; the second file receives the text
    with errors, formatted as for a pipe. NULL: no copy. */

@@ -114,16 +114,6 @@ static bool open_target(struct redirect *r, struct session *s, struct err *e)
     return r->to == REDIRECT_NEW ? open_new(r, e) : open_directly(r, e);
 }
 
-bool redirect_begin(struct redirect *r, struct session *s, struct err *e)
-{
-    struct stat st;
-    if (r->to == REDIRECT_NONE) return true;
-    if (!open_target(r, s, e)) return r->to = REDIRECT_NONE, false;
-    bool filled = r->to == REDIRECT_APPEND && !fstat(fileno(r->stream), &st) && st.st_size > 0;
-    r->before = out_redirect(s->out, (struct out_target){.data = r->stream, .csv_before = filled, .redirected = true});
-    return true;
-}
-
 static bool close_file(struct redirect *r, bool keep, struct err *e)
 {
     errno = 0;
@@ -131,6 +121,61 @@ static bool close_file(struct redirect *r, bool keep, struct err *e)
     if (r->to == REDIRECT_APPEND) return !failed || cannot(r->target, "write the file", e);
     if (failed) newfile_fail(&r->file, "write the file", errno ? errno : EIO, e);
     return newfile_close(&r->file, keep && !failed, e) || !keep;
+}
+
+/* ---- the form of the output ---- */
+
+static bool ends_in(const char *name, const char *end)
+{
+    size_t n = strlen(name), k = strlen(end);
+    return n > k && !strcasecmp(name + n - k, end);
+}
+
+/* The end of a file's name chooses the form of its content. */
+static enum out_mode form_of(const struct redirect *r, enum out_mode mode)
+{
+    static const struct {
+        const char *end;
+        enum out_mode mode;
+    } forms[] = {{".csv", OUT_CSV}, {".json", OUT_JSON}, {".jsonl", OUT_JSON}};
+    for (int i = 0; r->to != REDIRECT_SHELL && i < COUNT(forms); i++)
+        if (ends_in(r->target, forms[i].end)) return forms[i].mode;
+    return mode;
+}
+
+/* The width of text for a pager, which shows it on the terminal; 0: no limit. */
+static int pager_columns(const struct redirect *r, const struct out *o)
+{
+    static const char *const pagers[] = {"less", "more", "most"};
+    size_t n = strcspn(r->target, " \t");
+    for (int i = 0; r->to == REDIRECT_SHELL && i < COUNT(pagers); i++)
+        if (n == strlen(pagers[i]) && !strncmp(r->target, pagers[i], n)) return out_columns(o);
+    return 0;
+}
+
+bool redirect_begin(struct redirect *r, struct session *s, struct err *e)
+{
+    struct stat st;
+    if (r->to == REDIRECT_NONE) return true;
+    if (!open_target(r, s, e)) return r->to = REDIRECT_NONE, false;
+    r->mode_before = out_mode(s->out);
+    r->array = r->to == REDIRECT_NEW && r->mode_before != OUT_JSON && ends_in(r->target, ".json");
+    if (r->array && !memfile_open(&r->text, e)) return close_file(r, false, NULL), r->to = REDIRECT_NONE, false;
+    bool filled = r->to == REDIRECT_APPEND && !fstat(fileno(r->stream), &st) && st.st_size > 0;
+    r->before = out_redirect(s->out, (struct out_target){.data = r->array ? r->text.file : r->stream,
+                                                         .columns = pager_columns(r, s->out),
+                                                         .csv_before = filled,
+                                                         .redirected = true});
+    out_set_mode(s->out, form_of(r, r->mode_before));
+    return true;
+}
+
+static bool write_array(struct redirect *r, bool keep, struct err *e)
+{
+    bool ok = memfile_close(&r->text, keep, e);
+    if (ok) out_json_array(r->stream, r->text.text);
+    memfile_free(&r->text);
+    return ok || !keep;
 }
 
 static bool feed_shell(struct redirect *r, struct session *s, bool run, struct err *e)
@@ -144,10 +189,12 @@ bool redirect_end(struct redirect *r, struct session *s, bool ok, struct err *e)
 {
     if (r->to == REDIRECT_NONE) return ok;
     out_redirect(s->out, r->before);
-    fflush(r->stream);
-    bool shell = r->to == REDIRECT_SHELL, keep = ok || (shell ? r->text.n > 0 : ftello(r->stream) > 0);
+    out_set_mode(s->out, r->mode_before);
+    fflush(r->array ? r->text.file : r->stream);
+    bool shell = r->to == REDIRECT_SHELL, keep = ok || (shell || r->array ? r->text.n > 0 : ftello(r->stream) > 0);
     struct err late = {0};
-    bool ended = shell ? feed_shell(r, s, keep, &late) : close_file(r, keep, &late);
+    bool written = !r->array || write_array(r, keep, &late);
+    bool ended = shell ? feed_shell(r, s, keep, &late) : close_file(r, keep && written, &late) && written;
     if (!ok || ended) return ok;
     return fail_at(e, late.code, late.where, "%s", late.text);
 }

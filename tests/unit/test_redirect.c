@@ -5,6 +5,7 @@
 #include "session/command.h"
 #include "session/redirect.h"
 
+#include <cjson/cJSON.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +145,39 @@ static void a_file_holds_what_the_command_prints(void **state)
         assert_true(talk_line(&t, "kernels"));
         assert_string_equal(t.out + (mode == OUT_CSV && *t.out == '\n'), printed);
         talk_close(&t);
+    }
+}
+
+/* The end of the file's name chooses the form, whatever the session prints; a .json file is one array. */
+static void the_name_of_a_file_chooses_its_form(void **state)
+{
+    (void)state;
+    for (enum out_mode mode = OUT_TEXT; mode <= OUT_CSV; mode++) {
+        struct talk t, csv;
+        int n = 0;
+        talk_open(&csv, OUT_CSV);
+        assert_true(talk_line(&csv, "kernels"));
+        talk_open(&t, mode);
+        assert_true(run_in(&t, "kernels > %s/k.csv force; kernels > %s/k.JSONL force"));
+        assert_string_equal(t.out, "");
+        assert_string_equal(content("k.csv"), csv.out);
+        for (const char *at = content("k.JSONL"); (at = strchr(at, '\n')); at++) n++;
+        assert_true(run_in(&t, "kernels > %s/k.json force"));
+        cJSON *all = cJSON_Parse(content("k.json"));
+        if (mode == OUT_JSON)
+            assert_int_equal(strncmp(content("k.json"), "{\"command\":\"kernels\"", 20), 0);
+        else
+            assert_int_equal(cJSON_GetArraySize(all), n);
+        cJSON_Delete(all);
+        assert_true(talk_line(&t, "kernels")); /* the session's own mode is back */
+        bool back = mode == OUT_JSON  ? t.out[0] == '{'
+                    : mode == OUT_CSV ? strchr(t.out, ',') != NULL
+                                      : !strchr(t.out, '"');
+        assert_true(back);
+        assert_false(run_in(&t, "stats > %s/none.json"));
+        assert_null(content("none.json"));
+        talk_close(&t);
+        talk_close(&csv);
     }
 }
 
@@ -290,6 +324,7 @@ int main(void)
         cmocka_unit_test(redirected_lines_can_be_typed_again),
         cmocka_unit_test(a_grammar_with_comparisons_has_the_trait),
         cmocka_unit_test(a_file_holds_what_the_command_prints),
+        cmocka_unit_test(the_name_of_a_file_chooses_its_form),
         cmocka_unit_test(an_existing_file_needs_force),
         cmocka_unit_test(a_failed_command_writes_no_file),
         cmocka_unit_test(redirections_nest),
