@@ -46,15 +46,15 @@ static void report_scale(struct out *o, const struct matrix *made, const char *o
     out_str(o, "name", "name", made->name);
     out_str(o, "of", "made of", of);
     out_str(o, "by", NULL, ways[way].name);
-    out_str(o, "about", "divided", ways[way].about);
+    out_str(o, "about", "method", ways[way].about);
     out_int(o, "rows", "rows", made->csr.rows);
     out_int(o, "nnz", "nonzeros", made->csr.nnz);
     out_num(o, "smallest_before", "smallest |a| before", v->before.low, "%.4g");
-    out_num(o, "smallest", "after", v->after.low, "%.4g");
+    out_num(o, "smallest", "smallest |a| after", v->after.low, "%.4g");
     out_num(o, "largest_before", "largest |a| before", v->before.high, "%.4g");
-    out_num(o, "largest", "after", v->after.high, "%.4g");
-    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows unchanged" : NULL, v->left.rows);
-    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns unchanged" : NULL, v->left.cols);
+    out_num(o, "largest", "largest |a| after", v->after.high, "%.4g");
+    out_int(o, "rows_left", ways[way].sides & SCALE_ROWS ? "rows not scaled" : NULL, v->left.rows);
+    out_int(o, "cols_left", ways[way].sides & SCALE_COLS ? "columns not scaled" : NULL, v->left.cols);
     out_time(o, "time_us", "time", v->us);
 }
 
@@ -85,7 +85,7 @@ const struct command command_scale = {
     .help = "`by rows` and `by cols` divide each row or column by its largest |a|, which becomes 1. `by both` (the\n"
             "default) divides rows and columns together by the square roots of their largest |a|, 10 times. The\n"
             "largest |a| of every row and column then approaches 1, and a symmetric matrix stays symmetric (Ruiz\n"
-            "2001). Rows and columns that contain only zeros or that contain an infinite value stay unchanged. The\n"
+            "2001). Rows and columns that contain only zeros or that contain an infinite value are not scaled. The\n"
             "new matrix becomes the current one, named A-scaled if no name is given.\n"
             "    scale A; scale A by rows as R",
     .run = run_scale,
