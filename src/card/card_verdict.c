@@ -23,7 +23,8 @@ static const char *symmetry_of(const struct card *c)
                                            [CARD_NEGATIVE] = "symmetric negative definite"};
     const struct card_symmetry *s = &c->symmetry;
     if (!c->has_symmetry) return "square";
-    if (c->A->imag) return s->hermitian ? "hermitian" : s->values ? "symmetric, not hermitian" : "not symmetric";
+    if (c->A->imag && s->hermitian) return "hermitian";
+    if (c->A->imag && s->values) return "symmetric, not hermitian";
     if (s->values) return definite[c->sign];
     return s->pattern ? "only the pattern is symmetric" : "not symmetric";
 }
