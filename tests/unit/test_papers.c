@@ -207,6 +207,18 @@ static const struct figure {
     {empty3000, "drm", {32}, DRM_BLO, 5, {0, 1, 32, 63, 94}},
 };
 
+/* The matrix of lesson drm-steps is the matrix of these tests. */
+static void test_sample(void **state)
+{
+    struct csr A = drm8(), B;
+    struct load_info info;
+    (void)state;
+    assert_true(mtx_load("samples/drm8.mtx", NULL, &B, &info, NULL));
+    assert_true(csr_equal(&A, &B));
+    csr_free(&A);
+    csr_free(&B);
+}
+
 static void test_figures(void **state)
 {
     (void)state;
@@ -817,6 +829,7 @@ static void test_sources(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sample),
         cmocka_unit_test(test_figures),
         cmocka_unit_test(test_places),
         cmocka_unit_test(test_measures),
