@@ -1,49 +1,69 @@
 /* SpMV kernel (matrix-vector product) for sliced blocks: one row per thread, and the steps of a slice shared by the
    groups of a thread block. */
 #include "gpu/dialect.h"
+#include "base/err.h"
 #include "formats/fmt_bsell.h"
 
 namespace KERNEL_SPACE
 {
 
-/* The groups of threads that share a slice: enough that short slices keep a GPU busy, and that the last slices of a
-   large matrix end at about the same time. */
-enum { GROUPS = 4 };
+/* C: block rows per slice. GROUPS: groups of threads that share a slice: enough that short slices keep a GPU busy, and
+   that the last slices of a large matrix end at about the same time. A thread issues the loads of AHEAD_STEPS steps
+   together, or of fewer steps if their values take more than AHEAD_BYTES of registers. */
+enum { C = BSELL_C_MAX, GROUPS = 4, AHEAD_STEPS = 3, AHEAD_BYTES = 72 };
+
+/* The sum over n steps of row `at` of a slice: step, step + GROUPS, ... All loads are issued before the first product.
+   A column beyond the matrix, and the column of a padding block, is not read from x. */
+template <typename T, int b, int n>
+__device__ T sum_steps(int64_t step, int at, unsigned cols, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
+{
+    unsigned first[n]; /* the first column of the block; padding: larger than any column */
+    T v[n][b], xs[n][b], sum = 0;
+    UNROLL_WHOLE
+    for (int i = 0; i < n; i++) {
+        first[i] = (unsigned)once(col, (step + i * GROUPS) * C + at / b) * b;
+        UNROLL_WHOLE
+        for (int c = 0; c < b; c++) v[i][c] = once(val, ((step + i * GROUPS) * b + c) * C * b + at);
+    }
+    UNROLL_WHOLE
+    for (int i = 0; i < n; i++) UNROLL_WHOLE
+    for (int c = 0; c < b; c++) xs[i][c] = first[i] + c < cols ? x[first[i] + c] : T(0);
+    UNROLL_WHOLE
+    for (int i = 0; i < n; i++) UNROLL_WHOLE
+    for (int c = 0; c < b; c++) sum += v[i][c] * xs[i][c];
+    return sum;
+}
 
 /* One slice per thread block of GROUPS groups of C*b threads; thread `at` of each group computes row `at` of the
    slice. Group g takes the steps g, g + GROUPS, ... of the slice. In each step, the threads of a group read C
-   neighbouring block columns, b times C*b neighbouring values, and runs of b elements of x. A column beyond the matrix,
-   and the column of a padding block, is not read from x. Group 0 adds the sums of the groups in their order. */
+   neighbouring block columns, b times C*b neighbouring values, and runs of b elements of x. Group 0 adds the sums of
+   the groups in their order. */
 template <typename T, int b>
-__global__ void bsell(unsigned cols, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
-                      GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void bsell(unsigned cols, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+                      T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    SHARED(T, part, GROUPS * b * BSELL_C_MAX);
-    int tall = C * b, group = threadIdx.x / tall, at = threadIdx.x % tall, end = ptr[blockIdx.x + 1];
+    SHARED(T, part, GROUPS * C * b);
+    constexpr int fit = AHEAD_BYTES / (b * sizeof(T)), n = fit < 1 ? 1 : fit < AHEAD_STEPS ? fit : AHEAD_STEPS;
+    int group = threadIdx.x / (C * b), at = threadIdx.x % (C * b), end = ptr[blockIdx.x + 1];
+    int64_t step = ptr[blockIdx.x] + group;
     T sum = 0;
-    UNROLL(2)
-    for (int64_t step = ptr[blockIdx.x] + group; step < end; step += GROUPS) {
-        unsigned first = (unsigned)once(col, step * C + at / b) * b; /* padding: larger than any column */
-        UNROLL_WHOLE
-        for (int c = 0; c < b; c++) {
-            T v = once(val, (step * b + c) * tall + at);
-            if (first + c < cols) sum += v * x[first + c];
-        }
-    }
+    UNROLL(1)
+    for (; step + (n - 1) * GROUPS < end; step += n * GROUPS) sum += sum_steps<T, b, n>(step, at, cols, col, val, x);
+    UNROLL(1)
+    for (; step < end; step += GROUPS) sum += sum_steps<T, b, 1>(step, at, cols, col, val, x);
     part[threadIdx.x] = sum;
     __syncthreads(); /* all threads of the block: `part` is complete */
-    int row = perm[(int64_t)blockIdx.x * tall + at];
+    int row = perm[(int64_t)blockIdx.x * C * b + at];
     if (group > 0 || row < 0) return;
-    for (int g = 1; g < GROUPS; g++) sum += part[g * tall + at];
+    for (int g = 1; g < GROUPS; g++) sum += part[g * C * b + at];
     store(y, row, alpha, sum, beta);
 }
 
 template <typename T, int b> static void launch_blocks(const struct launch *L)
 {
     const struct stored *S = L->A->of;
-    int C = (int)S->param[1];
     LAUNCH(L->A->dev, (unsigned)(S->a[BSELL_PTR].n - 1), GROUPS * C * b, bsell<T, b>)
-    ((unsigned)S->cols, C, ARRAY(L, BSELL_PERM, int), ARRAY(L, BSELL_PTR, int), ARRAY(L, BSELL_COL, int),
+    ((unsigned)S->cols, ARRAY(L, BSELL_PERM, int), ARRAY(L, BSELL_PTR, int), ARRAY(L, BSELL_COL, int),
      ARRAY(L, BSELL_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
@@ -55,6 +75,13 @@ template <typename T> static bool by_size(const struct launch *L, struct err *)
                                                               launch_blocks<T, 3>, launch_blocks<T, 4>};
     launches[L->A->of->param[0] - 1](L);
     return true;
+}
+
+static bool fits_slices(const struct stored *S, struct err *e)
+{
+    if (S->param[1] == C) return true;
+    return fail(e, E_UNSUPPORTED, "slices have %lld block rows; this kernel needs %d: convert with C %d",
+                (long long)S->param[1], C, C);
 }
 
 } // namespace KERNEL_SPACE
@@ -82,6 +109,7 @@ KERNEL_ENTRY(bsell) = {
               "Zeros inside blocks are stored and multiplied, as in bsr: the format pays only if blocks are mostly\n"
               "full, as in finite elements with several unknowns per node. If they are not, use sell.\n",
     .deterministic = true,
+    .fits = fits_slices,
     VALUE_TYPES(by_size),
 };
 
@@ -94,11 +122,11 @@ template <typename T> static void host_block_row(const struct launch *L, int64_t
               *col = (const int *)L->A->ptr[BSELL_COL];
     const T *val = (const T *)L->A->ptr[BSELL_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta, sum[BSELL_MOST] = {0};
-    int64_t b = S->param[0], C = S->param[1], at = place % C;
-    for (int64_t step = ptr[place / C]; step < ptr[place / C + 1] && col[step * C + at] >= 0; step++) {
-        int64_t first = col[step * C + at] * b, width = min(b, S->cols - first);
+    int64_t b = S->param[0], height = S->param[1], at = place % height;
+    for (int64_t step = ptr[place / height]; step < ptr[place / height + 1] && col[step * height + at] >= 0; step++) {
+        int64_t first = col[step * height + at] * b, width = min(b, S->cols - first);
         for (int64_t c = 0; c < width; c++)
-            for (int64_t r = 0; r < b; r++) sum[r] += val[((step * b + c) * C + at) * b + r] * x[first + c];
+            for (int64_t r = 0; r < b; r++) sum[r] += val[((step * b + c) * height + at) * b + r] * x[first + c];
     }
     for (int64_t r = 0; r < b; r++)
         if (perm[place * b + r] >= 0) store(y, perm[place * b + r], alpha, sum[r], beta);
