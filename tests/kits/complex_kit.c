@@ -9,6 +9,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "solvers/level_schedule.h"
 #include "solvers/precond.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -83,20 +84,35 @@ static double complex turn(int i)
     return cexp(0.7 * I * i);
 }
 
-/* A 5-point stencil with dominant diagonal, symmetric or not; if c is not 0, c D A D^H. */
-static struct csr stencil(bool symmetric, double complex c)
+/* How to solve. full: A has all entries, so that a warp processes each row of a triangle; narrow: see
+   level_schedule_hook. */
+struct variant {
+    enum type real;
+    bool sums_host, form_matrix, full;
+    int narrow;
+};
+
+/* Element (i, j) of a 5-point stencil with a dominant diagonal, symmetric or not; 0: not stored. If `full`, the other
+   elements are small. */
+static double element(int i, int j, bool symmetric, bool full)
 {
-    static const int offset[] = {-GRID, -1, 0, 1, GRID};
-    static const double skew[] = {0.2, -0.3, 0, 0.3, -0.2};
-    enum { MOST = 5 * COMPLEX_ROWS };
+    if (i == j) return 5 + i % 3;
+    if (abs(i - j) == 1) return -1 + (symmetric ? 0 : i < j ? 0.3 : -0.3);
+    if (abs(i - j) == GRID) return -1 + (symmetric ? 0 : i < j ? -0.2 : 0.2);
+    return full ? 0.01 * (1 + (i + j) % 3) : 0;
+}
+
+/* A; or, if c is not 0, c D A D^H. */
+static struct csr stencil(bool symmetric, bool full, double complex c)
+{
+    enum { MOST = COMPLEX_ROWS * COMPLEX_ROWS };
     struct csr A;
     int row[MOST], col[MOST], n = 0;
     double re[MOST], im[MOST];
     for (int i = 0; i < COMPLEX_ROWS; i++)
-        for (int k = 0; k < 5; k++) {
-            int j = i + offset[k];
-            if (j < 0 || j >= COMPLEX_ROWS) continue;
-            double complex a = i == j ? 5 + i % 3 : -1 + (symmetric ? 0 : skew[k]);
+        for (int j = 0; j < COMPLEX_ROWS; j++) {
+            double complex a = element(i, j, symmetric, full);
+            if (a == 0) continue;
             if (c != 0) a *= c * turn(i) * conj(turn(j));
             row[n] = i, col[n] = j, re[n] = creal(a), im[n++] = i == j && c == 1 ? 0 : cimag(a);
         }
@@ -126,14 +142,14 @@ static void iterate(struct talk *t, struct solve_options *o, double complex c, d
     for (int i = 0; i < COMPLEX_ROWS; i++) x[i] = from[parts * i] + (c != 0 ? I * from[2 * i + 1] : 0);
 }
 
-static void check_transformed(struct talk *t, struct solve_options o)
+static void check_transformed(struct talk *t, struct solve_options o, bool full)
 {
     bool symmetric = o.solver->symmetric || o.pre == precond_find("ic0");
     bool real_steps = !o.solver->complex_steps || (o.solver->arnoldi && o.sums_host);
     double complex c[] = {0, symmetric || real_steps ? 1 : 0.6 + 0.8 * I}, x[2][COMPLEX_ROWS];
     double gap = 0, size = 0;
     for (int k = 0; k < 2; k++) {
-        struct csr A = stencil(symmetric, c[k]);
+        struct csr A = stencil(symmetric, full, c[k]);
         struct load_info info = {.field = "complex"};
         assert_true(session_add(&t->s, k ? "Z" : "R", &A, &info, NULL));
         iterate(t, &o, c[k], x[k]);
@@ -150,20 +166,34 @@ static void check_transformed(struct talk *t, struct solve_options o)
 
 static void each_transformed(const char *device)
 {
+    static const struct variant variants[] = {
+        {.real = T_F64, .narrow = -1},
+        {.real = T_F32, .narrow = -1},
+        {.real = T_F64, .narrow = -1, .sums_host = true},
+        {.real = T_F32, .narrow = -1, .sums_host = true},
+        {.real = T_F64, .narrow = -1, .form_matrix = true},
+        {.real = T_F32, .narrow = -1, .form_matrix = true},
+        {.real = T_F64, .narrow = -1, .full = true},
+        {.real = T_F64, .narrow = 0, .full = true},
+        {.real = T_F64, .narrow = 0},
+    };
     struct talk t;
     talk_open(&t, OUT_TEXT);
     for (int k = 0; solvers[k]; k++)
         for (int p = -1; p < 0 || preconds[p]; p++)
-            for (int i = 0; i < 6; i++) {
+            for (int i = 0; i < COUNT(variants); i++) {
+                const struct variant *w = &variants[i];
                 struct solve_options o = {.solver = solvers[k], .dev = device_open(device, NULL), .maxit = ITERATIONS};
                 o.pre = p < 0 ? NULL : preconds[p];
-                o.real = i & 1 ? T_F32 : T_F64;
-                o.sums_host = i & 2;
-                o.form_matrix = i & 4;
+                o.real = w->real;
+                o.sums_host = w->sums_host;
+                o.form_matrix = w->form_matrix;
                 if (o.form_matrix && !o.solver->form_bytes) continue;
                 if (o.pre && (solvers[k]->no_precond || o.sums_host)) continue;
-                check_transformed(&t, o);
+                level_schedule_hook(w->narrow);
+                check_transformed(&t, o, w->full);
             }
+    level_schedule_hook(-1);
     talk_close(&t);
 }
 
