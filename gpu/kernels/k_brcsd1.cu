@@ -1,20 +1,24 @@
-/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes a piece of at most 64 rows, one per thread.
- */
+/* SpMV kernels (matrix-vector products) for BRCSD-I: a thread block takes four pieces of at most 64 rows, one row per
+   thread. */
 #include "diagonal_rows.h"
 #include "formats/fmt_brcsd1.h"
 
 namespace KERNEL_SPACE
 {
 
-/* One row per thread; a thread block takes one piece. All its threads read the same pointers and offsets; a warp reads
-   neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only at the end of a piece. The
-   height of a piece is the distance to the start row of the next record. */
+enum { PIECES = 4 }; /* per thread block */
+
+/* A piece per row of the thread block, one row of the matrix per thread. All threads of a piece read the same pointers
+   and offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only
+   at the end of a piece. The height of a piece is the distance to the start row of the next record. */
 template <typename T>
-__global__ void brcsd1(unsigned rows, int64_t cols, int pieces, GPTR(const int) offsets, GPTR(const T) data,
+__global__ void brcsd1(unsigned rows, unsigned cols, int pieces, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    int k = (int)blockIdx.x, record = ptr[k], next = ptr[k + 1];
-    unsigned first = offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;
+    int k = (int)(blockIdx.x * PIECES + threadIdx.y);
+    if (k >= pieces) return;
+    int record = ptr[k], next = ptr[k + 1];
+    unsigned first = (unsigned)offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;
     unsigned row = first + threadIdx.x;
     if (row >= last) return;
     T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + (start[k] + threadIdx.x),
@@ -26,8 +30,8 @@ template <typename T> void launch_brcsd1(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t pieces = S->a[BRCSD1_PTR].n - 1;
-    LAUNCH(L->A->dev, (unsigned)pieces, BRCSD1_ROWS, brcsd1<T>)
-    ((unsigned)S->rows, S->cols, (int)pieces, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
+    LAUNCH(L->A->dev, blocks_for(pieces, PIECES), dim3(BRCSD1_ROWS, PIECES), brcsd1<T>)
+    ((unsigned)S->rows, (unsigned)S->cols, (int)pieces, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
      ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
@@ -49,16 +53,16 @@ KERNEL_ENTRY(brcsd1) = {
     .about = "coalesced like DIA, and hardly any slots outside the matrix are stored; the pieces' work is uneven",
     .format = &format_brcsd1,
     .source = "Gao et al.; DRM, sec. 3.3",
-    .work = "one row per thread, a piece of at most 64 rows per thread block",
+    .work = "one row per thread, four pieces of at most 64 rows per thread block",
     .lesson = "Like dia, but the rows are cut into blocks wherever a diagonal enters or leaves the matrix, so that\n"
               "every diagonal of a block spans all its rows. The 4x4 example (with blocks of any height):\n"
               "    rows 0-1   offset 0   1 2    offset 1   7 8\n"
               "    row  2     offset -2  5      offset 0   3      offset 1   9\n"
               "    row  3     offset -2  6      offset 0   4\n"
               "Blocks are cut again into pieces of at most 64 rows, and each piece stores only the diagonals that\n"
-              "have an entry in it. A thread block takes a piece, one row per thread. Each of its two warps reads\n"
-              "one offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8 sectors each in\n"
-              "fp64. No slot outside the matrix is stored, if no cut is omitted.\n"
+              "have an entry in it. A thread block takes four pieces, one row per thread. Each of the two warps of\n"
+              "a piece reads one offset, 32 neighbouring values and 32 neighbouring elements of x per step: 8\n"
+              "sectors each in fp64. No slot outside the matrix is stored, if no cut is omitted.\n"
               "A single entry on a diagonal costs 63 slots of padding, twice as many as in the blocks of 32 rows of\n"
               "brcsd2, hdia and drm. Pieces shorter than a warp would leave lanes idle, so cuts closer together\n"
               "than 64 rows are omitted, which costs some padding too. Pieces have different numbers of diagonals\n"

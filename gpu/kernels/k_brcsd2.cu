@@ -7,17 +7,17 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with blocks of 32 rows, a warp takes one block. Its lanes read the same pointers and offsets
-   (often shared with neighbouring warps), neighbouring values of a diagonal and neighbouring elements of x. */
+/* A block of rows per row of the thread block, one row of the matrix per thread; with blocks of 32 rows, a warp takes
+   one. Its lanes read the same pointers and offsets (often shared with neighbouring warps), neighbouring values of a
+   diagonal and neighbouring elements of x. */
 template <typename T>
-__global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const int) offsets, GPTR(const T) data,
-                       GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void brcsd2(unsigned rows, unsigned cols, GPTR(const int) offsets, GPTR(const T) data, GPTR(const int) ptr,
+                       GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned b = blockIdx.x * blockDim.y + threadIdx.y, nrows = blockDim.x, row = b * nrows + threadIdx.x;
     if (row >= rows) return;
-    unsigned b = row / nrows;
     int first = dnum[b], n = dnum[b + 1] - first;
-    int64_t slot = (int64_t)first * nrows + row % nrows;
+    int64_t slot = (int64_t)first * nrows + threadIdx.x;
     T sum = diagonals_sum<T>(row, cols, n, offsets + (ptr[b] + 1), data + slot, nrows, x);
     store(y, row, alpha, sum, beta);
 }
@@ -25,8 +25,9 @@ __global__ void brcsd2(unsigned rows, int64_t cols, unsigned nrows, GPTR(const i
 template <typename T> void launch_brcsd2(const struct launch *L)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, brcsd2<T>)
-    ((unsigned)S->rows, S->cols, (unsigned)S->param[0], ARRAY(L, BRCSD2_OFFSETS, int), ARRAY(L, BRCSD2_DATA, T),
+    unsigned nrows = (unsigned)S->param[0], blocks = nrows < BLOCK ? BLOCK / nrows : 1;
+    LAUNCH(L->A->dev, blocks_for(S->rows, (int)(nrows * blocks)), dim3(nrows, blocks), brcsd2<T>)
+    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, BRCSD2_OFFSETS, int), ARRAY(L, BRCSD2_DATA, T),
      ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
      (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }

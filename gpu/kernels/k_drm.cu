@@ -6,43 +6,42 @@
 namespace KERNEL_SPACE
 {
 
-/* One row per thread, one sub-block per thread block: thread t is row t % nrows of the block's segment t / nrows. With
-   segments of 32 rows, a warp takes a segment: its lanes read the same bounds and offsets, and access neighbouring
-   values of a diagonal and neighbouring elements of x and y. Threads beyond the sub-block's segments or the last row
-   return immediately. */
+/* One sub-block per thread block: a segment of the sub-block per row of the thread block, one row of the matrix per
+   thread. With segments of 32 rows, a warp takes a segment: its lanes read the same bounds and offsets, and access
+   neighbouring values of a diagonal and neighbouring elements of x and y. Threads beyond the sub-block's segments or
+   the last row return immediately. */
 template <typename T>
 __global__ void __launch_bounds__(DRM_ROWS)
-    drm(int64_t rows, int64_t cols, int nrows, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
+    drm(unsigned rows, unsigned cols, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
         GPTR(const int) off, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    int t = threadIdx.x % nrows, s = blo[blockIdx.x] + threadIdx.x / nrows;
+    int s = blo[blockIdx.x] + (int)threadIdx.y;
     if (s >= blo[blockIdx.x + 1]) return;
-    int64_t row = (int64_t)index[s] * nrows + t;
+    unsigned nrows = blockDim.x, row = (unsigned)index[s] * nrows + threadIdx.x;
     if (row >= rows) return;
     int first = dnum[s], n = dnum[s + 1] - first;
-    T sum = diagonals_sum<T>(row, cols, n, off + first, val + ((int64_t)first * nrows + t), nrows, x);
+    T sum = diagonals_sum<T>(row, cols, n, off + first, val + ((int64_t)first * nrows + threadIdx.x), nrows, x);
     store(y, row, alpha, sum, beta);
 }
 
 /* ---- on the host ---- */
 
-/* Sets the launch's note to the number of threads per block: the rows of the largest sub-block, in whole warps. */
-static bool find_block(const struct launch *L, struct err *)
+/* Sets the launch's note to the number of segments of the largest sub-block. */
+static bool find_largest(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
     const int *blo = (const int *)S->a[DRM_BLO].data;
-    int64_t most = 1;
-    for (int64_t b = 0; b + 1 < S->a[DRM_BLO].n; b++)
-        if (blo[b + 1] - blo[b] > most) most = blo[b + 1] - blo[b];
-    *L->note = (uint64_t)((most * S->param[0] + WARP - 1) / WARP * WARP);
+    int most = 1;
+    for (int64_t b = 0; b + 1 < S->a[DRM_BLO].n; b++) most = max(most, blo[b + 1] - blo[b]);
+    *L->note = (uint64_t)most;
     return true;
 }
 
 template <typename T> static bool subblocks_by_blocks(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), (unsigned)*L->note, drm<T>)
-    (S->rows, S->cols, (int)S->param[0], ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
+    LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), dim3((unsigned)S->param[0], (unsigned)*L->note), drm<T>)
+    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
      ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
@@ -72,7 +71,7 @@ KERNEL_ENTRY(drm) = {
               "DRM paper, fp64: the average speed-up was 20.8 over DIA, 1.94 over HDC, 2.26 over DIA-Adaptive, 1.13\n"
               "over HDIA and 2.46 over CSR.\n",
     .deterministic = true,
-    .prepare = find_block,
+    .prepare = find_largest,
     VALUE_TYPES(subblocks_by_blocks),
 };
 

@@ -8,25 +8,25 @@ namespace KERNEL_SPACE
 
 enum { BLOCK = 128 };
 
-/* One row per thread; with hacks of 32 rows, a warp takes a hack. Its lanes read the same bounds and offsets, and
-   neighbouring values of a diagonal and neighbouring elements of x. */
+/* A hack per row of the thread block, one row of the matrix per thread; with hacks of 32 rows, a warp takes a hack. Its
+   lanes read the same bounds and offsets, and neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
-__global__ void hdia(unsigned rows, int64_t cols, unsigned hack, GPTR(const int) dnum, GPTR(const int) offsets,
-                     GPTR(const T) data, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void hdia(unsigned rows, unsigned cols, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(const T) data,
+                     T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned h = blockIdx.x * blockDim.y + threadIdx.y, hack = blockDim.x, row = h * hack + threadIdx.x;
     if (row >= rows) return;
-    int first = dnum[row / hack], n = dnum[row / hack + 1] - first;
-    int64_t slot = (int64_t)first * hack + row % hack;
-    T sum = diagonals_sum<T>(row, cols, n, offsets + first, data + slot, hack, x);
+    int first = dnum[h], n = dnum[h + 1] - first;
+    T sum = diagonals_sum<T>(row, cols, n, offsets + first, data + ((int64_t)first * hack + threadIdx.x), hack, x);
     store(y, row, alpha, sum, beta);
 }
 
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+template <typename T> static bool hacks_by_rows(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, hdia<T>)
-    ((unsigned)S->rows, S->cols, (unsigned)S->param[0], ARRAY(L, HDIA_HACKOFFSETS, int), ARRAY(L, HDIA_OFFSETS, int),
+    unsigned hack = (unsigned)S->param[0], hacks = hack < BLOCK ? BLOCK / hack : 1;
+    LAUNCH(L->A->dev, blocks_for(S->rows, (int)(hack * hacks)), dim3(hack, hacks), hdia<T>)
+    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, HDIA_HACKOFFSETS, int), ARRAY(L, HDIA_OFFSETS, int),
      ARRAY(L, HDIA_DATA, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
@@ -54,7 +54,7 @@ KERNEL_ENTRY(hdia) = {
               "the variance of DRM on average.\n"
               "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, and 1.47 times at best.\n",
     .deterministic = true,
-    VALUE_TYPES(rows_by_threads),
+    VALUE_TYPES(hacks_by_rows),
 };
 
 #ifndef __CUDACC__

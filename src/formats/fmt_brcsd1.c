@@ -11,8 +11,8 @@
          4   . *     *
          5   . . *     *
 
-   A thread block processes one piece. Cuts that would leave a block of fewer than `min` rows are dropped; the default
-   of 64 is the height at which the paper cuts blocks again. */
+   Cuts that would leave a block of fewer than `min` rows are dropped; the default of 64 is the height at which the
+   paper cuts blocks again. */
 #include "fmt_brcsd1.h"
 #include "matrix/csr.h"
 #include "diagonals.h"

@@ -39,7 +39,7 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, row, row + offsets[i / S->rows]);
 }
 
-/* The paper does not divide DIA into pieces; here a piece consists of the rows of one thread block. */
+/* The paper does not divide DIA into pieces; here a piece is DIA_ROWS rows. */
 static bool piece(const struct stored *S, int64_t k, int64_t *operands)
 {
     int64_t rows = S->rows - k * DIA_ROWS;

@@ -14,7 +14,7 @@ struct stored;
 extern const struct format format_dia;
 
 enum { DIA_OFFSETS, DIA_DATA };
-enum { DIA_ROWS = 128 }; /* maximum number of rows per thread block; our own choice, not from a paper */
+enum { DIA_ROWS = 128 }; /* maximum number of rows in a piece; our own choice, not from a paper */
 
 /* diagonals: number of stored diagonals */
 void dia_sizes(struct stored *S, int64_t diagonals);
