@@ -66,7 +66,7 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
 
 /* One row of dia, for the product that also computes the sums of CG. */
 template <typename AT> struct dia_rows : AT {
-    enum { GATHERS = 1 };
+    enum { WIDE = 1 };
     int64_t rows, cols;
     int diagonals;
     GPTR(const int) offsets;
@@ -74,13 +74,7 @@ template <typename AT> struct dia_rows : AT {
 
     __device__ typename AT::real row(int64_t i, typename AT::in x) const
     {
-        typename AT::real sum = 0;
-        UNROLL(4)
-        for (int d = 0; d < diagonals; d++) {
-            int64_t j = i + offsets[d];
-            if (0 <= j && j < cols) sum += once(data, d * rows + i) * x[j];
-        }
-        return sum;
+        return diagonals_sum<typename AT::real>((unsigned)i, (unsigned)cols, diagonals, offsets, data + i, rows, x);
     }
 };
 
