@@ -742,6 +742,20 @@ def test_output_goes_to_a_shell_command():
     quits(s)
 
 
+def test_a_table_for_a_pager_fits_the_terminal():
+    if not shutil.which("less"):
+        return
+    s = at_prompt()
+    s.line("gen poisson2d 4; kernels | less +G")
+    s.wait("hidden (")
+    s.keys("q")
+    s.line("clear; kernels | tail -1")
+    s.wait("drm-openmp")
+    s.settle()
+    assert "hidden (" not in s.text(), s.text()
+    quits(s)
+
+
 def test_long_output_is_paged():
     s = at_prompt()
     s.line("help")
