@@ -122,9 +122,8 @@ static bool fits(const struct stored *S, struct err *e)
         if (k[d] == -k[offsets->n - 1 - d]) row = unequal[S->real - T_F32](S, d);
         if (row < S->rows)
             return fail(e, E_UNSUPPORTED,
-                        "the matrix is not symmetric in row %lld (counted from 0), %d columns to the right of "
-                        "the diagonal; use the kernel dia",
-                        (long long)row, k[d]);
+                        "the matrix is not symmetric in row %lld, column %lld (counted from 0); use the kernel dia",
+                        (long long)row, (long long)row + k[d]);
     }
     return true;
 }
