@@ -53,10 +53,10 @@ __global__ void bsell(unsigned cols, GPTR(const int) perm, GPTR(const int) ptr, 
     for (; step < end; step += GROUPS) sum += sum_steps<T, b, 1>(step, at, cols, col, val, x);
     part[threadIdx.x] = sum;
     __syncthreads(); /* all threads of the block: `part` is complete */
+    if (group > 0) return;
     int row = perm[(int64_t)blockIdx.x * C * b + at];
-    if (group > 0 || row < 0) return;
     for (int g = 1; g < GROUPS; g++) sum += part[g * C * b + at];
-    store(y, row, alpha, sum, beta);
+    if (row >= 0) store(y, row, alpha, sum, beta);
 }
 
 template <typename T, int b> static void launch_blocks(const struct launch *L)

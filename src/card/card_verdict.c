@@ -1,6 +1,7 @@
 /* The verdict on a matrix, from the results of the card's lines: kind, solver, format, problems. */
 #include "card.h"
 #include "matrix/csr.h"
+#include "formats/fmt_bsell.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -114,7 +115,8 @@ static void judge_format(const struct card *c, struct card_verdict *v)
         append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes", how_many(f->diagonals, "diagonal").text,
                diagonals);
     else
-        append(v->store, sizeof v->store, "bsr %d: %.2g times csr's bytes", f->block, f->block_ratio);
+        append(v->store, sizeof v->store, "bsr %d%s: %.2g times csr's bytes", f->block,
+               f->block <= BSELL_MOST ? " or bsell" : "", f->block_ratio);
     append(v->store, sizeof v->store, "; `advise` predicts times");
 }
 

@@ -111,6 +111,31 @@ static void test_default(void **state)
     assert_string_equal(kernel_default(format_find("bsr"), NULL, emu)->name, "bsr-column");
 }
 
+/* Stored matrices that a kernel refuses, and the whole message. */
+static void test_refusals(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *kernel, *text;
+        int64_t param[PARAMS_MAX];
+    } cases[] = {
+        {"bsell", "slices have 7 block rows; this kernel needs 32: convert with C 32", {3, 7, 1}},
+    };
+    for (int i = 0; i < COUNT(cases); i++) {
+        const struct kernel *k = kernel_find(cases[i].kernel);
+        struct err e = {0};
+        struct csr A;
+        struct stored S;
+        if (!generator_find("poisson2d")->make((int64_t[PARAMS_MAX]){10, 10}, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+        if (!format_pack(&A, k->format, cases[i].param, T_F64, false, &S, &e)) fail_msg("%s", e.text);
+        assert_false(k->fits(&S, &e));
+        assert_int_equal(e.code, E_UNSUPPORTED);
+        assert_string_equal(e.text, cases[i].text);
+        stored_free(&S);
+        csr_free(&A);
+    }
+}
+
 /* Three matrices: short rows of similar length, long rows of similar length, and short rows with one long row. */
 static void test_default_for_rows(void **state)
 {
@@ -199,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_default),
         cmocka_unit_test(test_threads_per_row),
         cmocka_unit_test(test_launches_by_row_length),
+        cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_default_for_rows),
         cmocka_unit_test(test_shapes_on_cpu),
         cmocka_unit_test(test_exact),
