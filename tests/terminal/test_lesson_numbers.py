@@ -27,8 +27,8 @@ NAMES_A_PAPER = re.compile(r"(?<!-)\b(?:thesis\b(?!-)|papers?|(?:the|study) note
 LIST = r"\d+(?:\.\d+)*(?:(?:,? and|,| to) \d+(?:\.\d+)*)*"
 PLACE = re.compile(rf"\b(section|figure|table|chapter|equation)s? ({LIST})", re.IGNORECASE)
 # A number after one of these words is a label, or the accuracy of a guess; thesis-4-1 and c-26 are names.
-LABEL = re.compile(rf"\b(?:row|column|line|step|launch|lane|slot|block|iteration|word|rule|within|within a factor of)s? {LIST}",
-                   re.IGNORECASE)
+LABEL = re.compile(r"\b(?:row|column|line|step|launch|lane|slot|block|iteration|word|rule|within|within a factor of)s? "
+                   + LIST, re.IGNORECASE)
 ITEM = re.compile(r"^ {1,3}\d+ {2,}")  # the number of an item of a list
 NUMBER = re.compile(r"(?<![\w.,-])\d+(?:[.,]\d+)*")
 # How a heading or a caption of the papers writes a place: in Chinese, simplified or traditional, or in English.
