@@ -244,6 +244,23 @@ static __device__ void follow()
 #endif
 }
 
+/* Adds 1 to p[0] and returns the old value. A thread that finds the new value, and then calls __threadfence, sees what
+   this thread wrote before. Unlike a __threadfence before an atomicAdd, this leaves the L1 cache as it is. */
+#ifdef __CUDACC__
+static __device__ __forceinline__ unsigned arrive(unsigned *p)
+{
+    unsigned before;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(p) : "memory");
+    return before;
+}
+#else
+inline unsigned arrive(simt::array<unsigned> p, simt::source at = HERE)
+{
+    __threadfence();
+    return atomicAdd(p, 1u, at);
+}
+#endif
+
 /* The device's clock, in microseconds since an arbitrary moment. */
 static __device__ double clock_us()
 {

@@ -4,6 +4,7 @@
 #include "shapes.h"
 #include "machine/bench.h"
 #include "matrix/csr.h"
+#include "matrix/gen.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "formats/fmt_dia_adaptive.h"
@@ -339,6 +340,25 @@ void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int ro
 {
     between = disturb;
     all_shapes(&(struct loop){d, slots, hold_to_itself});
+}
+
+/* ---- large uneven rows ---- */
+
+void check_uneven(struct device *d)
+{
+    static const struct {
+        const char *generator;
+        int64_t param[PARAMS_MAX];
+    } cases[] = {{"circuit", {180000, 3}}, {"rmat", {16, 14}}};
+    static const struct variant csr = {.format = "csr"};
+    between = NULL;
+    for (int k = 0; k < COUNT(cases); k++) {
+        struct err e = {0};
+        struct csr A;
+        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+        each_kernel(cases[k].generator, &A, &csr, T_F64, &(struct loop){d, A.nnz, hold_to_itself});
+        csr_free(&A);
+    }
 }
 
 /* ---- real matrices ---- */
