@@ -161,8 +161,45 @@ static inline int host_threads(const struct launch *L)
     template void f<cplx<double>>(__VA_ARGS__)
 
 /* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU, these
-   functions use streaming loads and stores, which do not displace other data from the cache. */
+   functions use streaming loads and stores, which do not displace other data from the cache. together<N>(p, i) is one
+   load of the elements p[i] .. p[i+N-1], the array `of` of its result; i is a multiple of N, and N elements have 1, 2,
+   4, 8 or 16 bytes. once<N>(p, i) is the same as a streaming load. */
 #ifdef __CUDACC__
+template <typename T, int N> struct alignas(N * sizeof(T)) several {
+    T of[N];
+};
+/* The type of a load of so many bytes. */
+template <int BYTES> struct word_of;
+template <> struct word_of<1> {
+    typedef unsigned char type;
+};
+template <> struct word_of<2> {
+    typedef unsigned short type;
+};
+template <> struct word_of<4> {
+    typedef unsigned type;
+};
+template <> struct word_of<8> {
+    typedef uint2 type;
+};
+template <> struct word_of<16> {
+    typedef uint4 type;
+};
+template <int N, typename T> using several_word = typename word_of<N *(int)sizeof(T)>::type;
+template <int N, typename T> __device__ several<T, N> together(const T *p, int64_t i)
+{
+    several_word<N, T> w = __ldg(reinterpret_cast<const several_word<N, T> *>(p + i));
+    several<T, N> v;
+    memcpy(&v, &w, sizeof v);
+    return v;
+}
+template <int N, typename T> __device__ several<T, N> once(const T *p, int64_t i)
+{
+    several_word<N, T> w = __ldcs(reinterpret_cast<const several_word<N, T> *>(p + i));
+    several<T, N> v;
+    memcpy(&v, &w, sizeof v);
+    return v;
+}
 template <typename P> __device__ auto once(P p, int64_t i)
 {
     return __ldcs(p + i);
@@ -172,6 +209,15 @@ template <typename P, typename T> __device__ void put_once(P p, int64_t i, T v)
     __stcs(p + i, v);
 }
 #else
+using simt::several;
+template <int N, typename T> several<T, N> together(simt::array<const T> p, INDEX i)
+{
+    return p.template load_several<N>(i.i, i.at);
+}
+template <int N, typename T> several<T, N> once(simt::array<const T> p, INDEX i)
+{
+    return together<N>(p, i);
+}
 template <typename P> auto once(P p, INDEX i)
 {
     if constexpr (std::is_pointer_v<P>)
@@ -197,6 +243,23 @@ static __device__ void follow()
     asm volatile("griddepcontrol.launch_dependents;");
 #endif
 }
+
+/* Adds 1 to p[0] and returns the old value. A thread that finds the new value, and then calls __threadfence, sees what
+   this thread wrote before. Unlike a __threadfence before an atomicAdd, this leaves the L1 cache as it is. */
+#ifdef __CUDACC__
+static __device__ __forceinline__ unsigned arrive(unsigned *p)
+{
+    unsigned before;
+    asm volatile("atom.add.release.gpu.u32 %0, [%1], 1;" : "=r"(before) : "l"(p) : "memory");
+    return before;
+}
+#else
+inline unsigned arrive(simt::array<unsigned> p, simt::source at = HERE)
+{
+    __threadfence();
+    return atomicAdd(p, 1u, at);
+}
+#endif
 
 /* The device's clock, in microseconds since an arbitrary moment. */
 static __device__ double clock_us()

@@ -47,11 +47,11 @@ void wait_before_atomic()
     give_way();
 }
 
-void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, bool integral,
-                 const char *name, enum role role, source at)
+void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, int elements,
+                 bool integral, const char *name, enum role role, source at)
 {
     static const enum access_kind in_shared[] = {ACCESS_SHARED_LOAD, ACCESS_SHARED_STORE, ACCESS_SHARED_ATOMIC};
-    if (settings.races) check_race(what, base, k, size, name, at);
+    for (int i = 0; settings.races && i < elements; i++) check_race(what, base, k + i, size, name, at);
     const char *p = static_cast<const char *>(base);
     bool shared = p >= now.shared && p < now.shared + SHARED_MOST;
     lane_access t = {};
@@ -59,6 +59,7 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
     t.shared = shared;
     t.integral = integral;
     t.size = static_cast<int>(size);
+    t.elements = elements;
     t.base = shared ? static_cast<uint64_t>(p - now.shared) : reinterpret_cast<uint64_t>(base);
     t.n = n;
     t.name = name;

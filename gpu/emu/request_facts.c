@@ -58,18 +58,18 @@ static void global_facts(const struct scope *s, const struct access_site *p, con
     const struct scope_array *a = &s->array[p->array];
     bool pads = a->stored >= 0 && !s->of->format->raw;
     uint64_t address[LANES];
-    int n = addresses_of(a, r, address), distinct = 0;
+    int n = addresses_of(a, r, address), distinct = 0, size = a->size * p->elements;
     bool ascends = ascending(address, n);
     for (int k = 0; k < n; k++) {
-        uint64_t first = address[k] / SECTOR, last = (address[k] + (uint64_t)a->size - 1) / SECTOR;
+        uint64_t first = address[k] / SECTOR, last = (address[k] + (uint64_t)size - 1) / SECTOR;
         for (uint64_t sector = first; sector <= last; sector++) add_sector(f, sector);
         if (!is_new(address, k, ascends)) continue;
         distinct++;
-        if (pads &&
-            scope_element(s, p->array, (int64_t)((address[k] - a->base) / (uint64_t)a->size)).kind == SLOT_PADDING)
-            f->padding += a->size;
+        int64_t element = (int64_t)((address[k] - a->base) / (uint64_t)a->size);
+        for (int i = 0; pads && i < p->elements; i++)
+            if (scope_element(s, p->array, element + i).kind == SLOT_PADDING) f->padding += a->size;
     }
-    f->bytes = distinct * a->size;
+    f->bytes = distinct * size;
     if (p->kind != ACCESS_ATOMIC) return;
     f->contended = n - distinct;
     if (f->contended && !a->integral) f->nsectors = atomic_sectors(address, n, f->sector, f->nsectors);

@@ -128,7 +128,7 @@ static bool same_site(const struct scope_run *run, int k, const struct lane_acce
 {
     const struct access_site *p = &run->scope.site[k];
     return p->line == t->line && p->column == t->column && p->kind == t->kind && p->array == array &&
-           p->launch == run->scope.nlaunches - 1 && run->origin[k].file == t->file &&
+           p->elements == t->elements && p->launch == run->scope.nlaunches - 1 && run->origin[k].file == t->file &&
            (array >= 0 || run->origin[k].name == t->name);
 }
 
@@ -150,6 +150,7 @@ static int site_new(struct scope_run *run, const struct lane_access *t)
                                               .line = t->line,
                                               .column = t->column,
                                               .array = array,
+                                              .elements = t->elements,
                                               .what = t->kind == ACCESS_COLLECTIVE ? t->name : NULL,
                                               .launch = s->nlaunches - 1,
                                               .unroll = t->unroll};
@@ -162,7 +163,7 @@ int access_site_of(struct scope_thread *s, const struct lane_access *t)
     struct cached *c = &s->cached[hash % CACHED];
     int launch = s->run->scope.nlaunches;
     if (c->t.line == t->line && c->t.column == t->column && c->t.base == t->base && c->t.kind == t->kind &&
-        c->t.file == t->file && c->t.name == t->name && c->launch == launch)
+        c->t.elements == t->elements && c->t.file == t->file && c->t.name == t->name && c->launch == launch)
         return c->site;
     c->t = *t;
     c->launch = launch;

@@ -54,7 +54,7 @@ struct scope_thread *scope_thread_of(struct scope_run *run, int t);
 struct lane_access {
     enum access_kind kind;
     bool shared, integral;
-    int size;
+    int size, elements; /* bytes of an element; elements per access */
     uint64_t base;
     int64_t n;
     const char *name, *file;

@@ -101,9 +101,10 @@ unsigned shared_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
    depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
 void wait_before_atomic();
-/* The running lane accesses element k of the array of n elements at base. Called only in a watched launch. */
-void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, bool integral,
-                 const char *name, enum role role, source at);
+/* The running lane accesses `elements` elements, from element k, of the array of n elements at base. Called only in a
+   watched launch. */
+void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, int elements,
+                 bool integral, const char *name, enum role role, source at);
 /* Let the scheduler check whether the user has cancelled the launch. */
 void rest();
 /* The running lane is at the end of a loop iteration. Called only in a watched launch. */
@@ -121,6 +122,11 @@ struct index {
 
 template <typename T> struct cell;
 
+/* N elements that a lane loads at once. */
+template <typename T, int N> struct alignas(N * sizeof(T)) several {
+    T of[N];
+};
+
 /* A bounds-checked array in global or shared memory. p[i] of a constant array is a value; p[i] of any other array is
    a cell, which distinguishes reads from writes. */
 template <typename T> struct array {
@@ -137,16 +143,30 @@ template <typename T> struct array {
                   static_cast<long long>(n));
         return base + k;
     }
-    void note(enum access_kind what, T *p, source at) const
+    void note(enum access_kind what, T *p, source at, int elements = 1) const
     {
         if (--now.left == 0) rest();
-        if (now.watched) note_access(what, base, p - base, n, sizeof(T), std::is_integral_v<T>, name, role, at);
+        if (now.watched)
+            note_access(what, base, p - base, n, sizeof(T), elements, std::is_integral_v<T>, name, role, at);
     }
     T load(int64_t i, source at, enum access_kind what = ACCESS_LOAD) const
     {
         T *p = slot(i, at);
         note(what, p, at);
         return *p;
+    }
+    /* elements i .. i+N-1 in one access; i is a multiple of N */
+    template <int N> several<std::remove_const_t<T>, N> load_several(int64_t i, source at) const
+    {
+        several<std::remove_const_t<T>, N> v;
+        T *p = slot(i, at);
+        (void)slot(i + N - 1, at);
+        if ((offset + i) % N)
+            found(at, "a load of %d elements at %s[%lld], which is not aligned to them", N, name,
+                  static_cast<long long>(offset + i));
+        note(ACCESS_LOAD, p, at, N);
+        memcpy(&v, p, sizeof v);
+        return v;
     }
     auto operator[](index i) const
     {

@@ -8,13 +8,29 @@
 namespace KERNEL_SPACE
 {
 
+/* Up to FEW_OFFSETS offsets in a kernel's arguments, which a GPU keeps in constant memory: one read serves all lanes of
+   a warp. */
+enum { FEW_OFFSETS = 64 };
+struct few_offsets {
+    int at[FEW_OFFSETS];
+    __device__ int operator[](int d) const { return at[d]; }
+};
+static inline bool are_few(const struct array *offsets, struct few_offsets *few)
+{
+    const int *at = (const int *)offsets->data;
+    *few = {};
+    if (!at || offsets->n > FEW_OFFSETS) return false;
+    for (int64_t d = 0; d < offsets->n; d++) few->at[d] = at[d];
+    return true;
+}
+
 enum { DIAGONALS_AT_ONCE = 8 };
 
 /* Adds the products of the N diagonals d .. d+N-1 in a row to `sum`. Diagonal d has its value at data[d * height] and
    its column at row + offsets[d]; for columns outside the matrix, x is not read and the product is 0. Threads with
-   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. All loads are issued
-   before the first result is needed, so a thread waits once for N diagonals. The values are read once, so they do not
-   displace x from the cache. Offsets: a GPTR, or an object in the kernel's arguments. */
+   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. No load waits for the
+   sum, so as many loads are in flight as the registers allow. The values are read once, so they do not displace x from
+   the cache. Offsets: a GPTR or few_offsets. */
 template <int N, typename T, typename OFFSETS>
 __device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS &offsets, int d, GPTR(const T) data,
                                int64_t height, GPTR(const T) x)

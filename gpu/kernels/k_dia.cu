@@ -6,14 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 256, FEW = 64 };
-
-/* Up to FEW offsets in the kernel's arguments, which a GPU keeps in constant memory: one read serves all lanes of a
-   warp. */
-struct few_offsets {
-    int at[FEW];
-    __device__ int operator[](int d) const { return at[d]; }
-};
+enum { BLOCK = 256 };
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring elements of x, for REST
    diagonals at once and then for DIAGONALS_AT_ONCE; REST is the remainder of the number of diagonals. */
@@ -48,12 +41,11 @@ template <typename T, typename OFFSETS> static void launch_with(const struct lau
 
 template <typename T> void launch_dia(const struct launch *L)
 {
-    const struct array *offsets = &L->A->of->a[DIA_OFFSETS];
-    const int *at = (const int *)offsets->data;
-    struct few_offsets few = {};
-    if (!at || offsets->n > FEW) return launch_with<T>(L, ARRAY(L, DIA_OFFSETS, int));
-    for (int64_t d = 0; d < offsets->n; d++) few.at[d] = at[d];
-    launch_with<T>(L, few);
+    struct few_offsets few;
+    if (are_few(&L->A->of->a[DIA_OFFSETS], &few))
+        launch_with<T>(L, few);
+    else
+        launch_with<T>(L, ARRAY(L, DIA_OFFSETS, int));
 }
 
 INSTANTIATE(launch_dia, const struct launch *);
@@ -108,9 +100,9 @@ KERNEL_ENTRY(dia) = {
               "    *  *  5  6    1  2  3  4    7  8  9  *\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
               "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
-              "in fp64. No columns are stored: 8 bytes per entry, not 12. A thread issues the loads of 8 diagonals\n"
-              "before it needs the first value, so their latencies overlap; up to 64 offsets are arguments of the\n"
-              "kernel and come from constant memory. On full diagonals, no format is faster.\n"
+              "in fp64. No columns are stored: 8 bytes per entry, not 12. The loads of 8 diagonals wait neither for\n"
+              "one another nor for a sum, so their latencies overlap; up to 64 offsets are arguments of the kernel\n"
+              "and come from constant memory. On full diagonals, no format is faster.\n"
               "But a single entry causes a whole diagonal to be stored. DRM paper: for add32, DIA stored 940 zeros\n"
               "per nonzero and took 155 times as long as DRM; over 20 matrices, it took 20.8 times as\n"
               "long on average.\n"

@@ -1,5 +1,6 @@
 /* Matrix-vector product with a symmetric matrix in DIA. Only the main diagonal and the diagonals above it are read from
    memory, because the diagonals below it have the same values. */
+#include "diagonal_rows.h"
 #include "vec.h"
 #include "formats/fmt_dia.h"
 #include "base/err.h"
@@ -7,19 +8,21 @@
 namespace KERNEL_SPACE
 {
 
-/* Adds to `sum` the products of up to N diagonals, the first of which has number `first`, and of their mirror images in
-   row i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots
-   earlier; that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values
-   and neighbouring elements of x; a thread issues all loads before it needs the first result. */
-template <int N, typename T>
-__device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagonals, GPTR(const int) offsets,
-                           GPTR(const T) data, GPTR(const T) x)
+enum { BLOCK = 256, AT_ONCE = 4, STEPS_MOST = 8, BLOCKS_A_UNIT = 6 };
+
+/* Adds to `sum` the products of N diagonals, the first of which has number `first`, and of their mirror images in row
+   i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots earlier;
+   that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values and
+   neighbouring elements of x. No load waits for the sum. */
+template <int N, typename T, typename OFFSETS>
+__device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OFFSETS &offsets, GPTR(const T) data,
+                           GPTR(const T) x)
 {
     T right[N], left[N], x_right[N], x_left[N];
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
-        int d = first + t;
-        int64_t k = d < diagonals ? offsets[d] : rows, at = d * rows + i;
+        unsigned k = (unsigned)offsets[first + t];
+        int64_t at = (int64_t)(first + t) * rows + i;
         bool has_right = i + k<rows, has_left = k> 0 && i >= k;
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
@@ -35,51 +38,124 @@ __device__ T symmetric_sum(T sum, int64_t i, int first, int64_t rows, int diagon
     return sum;
 }
 
-/* The sum of row i: the main diagonal and the diagonals above it, four at a time. A 7-point grid has four such
-   diagonals; a 5-point grid has three. */
-template <typename T>
-__device__ T symmetric_row(int64_t i, int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data,
+/* The sum of row i: the main diagonal and the diagonals above it, REST diagonals at once and then AT_ONCE. */
+template <int REST, typename T, typename OFFSETS>
+__device__ T symmetric_row(unsigned i, unsigned rows, int diagonals, const OFFSETS &offsets, GPTR(const T) data,
                            GPTR(const T) x)
 {
     T sum = 0;
     int d = diagonals / 2;
-    if (diagonals - d <= 3) return symmetric_sum<3, T>(sum, i, d, rows, diagonals, offsets, data, x);
+    if constexpr (REST > 0) sum = symmetric_sum<REST, T>(sum, i, d, rows, offsets, data, x);
     UNROLL(1)
-    for (; d < diagonals; d += 4) sum = symmetric_sum<4, T>(sum, i, d, rows, diagonals, offsets, data, x);
+    for (d += REST; d < diagonals; d += AT_ONCE) sum = symmetric_sum<AT_ONCE, T>(sum, i, d, rows, offsets, data, x);
     return sum;
 }
 
-template <typename T>
-__global__ void dia_symmetric(int64_t rows, int diagonals, GPTR(const int) offsets, GPTR(const T) data, T alpha,
-                              GPTR(const T) x, T beta, GPTR(T) y)
+/* The rows of a thread are `far` apart: what the thread reads to the right of one row, at offset `far`, lies to the
+   left of its next row, and is still in the L1 cache. A thread block takes neighbouring rows, then the rows `far`
+   below, `steps` times; `tiles` thread blocks take `far` neighbouring rows. */
+struct march {
+    unsigned far, tiles;
+    int steps;
+};
+
+template <typename T, int REST, typename OFFSETS>
+__global__ void dia_symmetric(unsigned rows, int diagonals, OFFSETS offsets, GPTR(const T) data, T alpha,
+                              GPTR(const T) x, T beta, GPTR(T) y, struct march m)
 {
-    int64_t row = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (row >= rows) return;
-    T sum = symmetric_row<T>(row, rows, diagonals, offsets, data, x);
-    store(y, row, alpha, sum, beta);
+    unsigned in_tiles = blockIdx.x % m.tiles * blockDim.x + threadIdx.x;
+    unsigned row = blockIdx.x / m.tiles * m.far * (unsigned)m.steps + in_tiles;
+    if (in_tiles >= m.far) return;
+    UNROLL(1)
+    for (int s = 0; s < m.steps && row < rows; s++, row += m.far) {
+        T sum = symmetric_row<REST, T>(row, rows, diagonals, offsets, data, x);
+        store(y, row, alpha, sum, beta);
+    }
+}
+
+/* The middle one of the offsets that are more than half as large as the largest. In a grid, these are the neighbours in
+   the next line or plane. */
+static int64_t far_offset(const struct stored *S)
+{
+    const struct array *offsets = &S->a[DIA_OFFSETS];
+    const int *k = (const int *)offsets->data;
+    int64_t last = offsets->n - 1, from = last;
+    if (!k || last < 0) return 0;
+    while (from > 0 && k[from - 1] > k[last] / 2) from--;
+    return k[(from + last) / 2];
+}
+
+static int64_t blocks_of(const struct march *m, int64_t rows)
+{
+    int64_t band = (int64_t)m->far * m->steps;
+    return (rows + band - 1) / band * m->tiles;
+}
+
+/* Threads of a block: whole warps, and all blocks have about the same number of rows. */
+static unsigned threads_of(const struct march *m)
+{
+    return ((m->far + m->tiles - 1) / m->tiles + WARP - 1) / WARP * WARP;
+}
+
+/* Several steps, if `far` is at least a thread block and enough blocks remain to fill the GPU. */
+static struct march march_of(const struct launch *L)
+{
+    int64_t rows = L->A->of->rows, far = far_offset(L->A->of);
+    struct march m = {(unsigned)far, blocks_for(far, BLOCK), STEPS_MOST};
+    while (far >= BLOCK && m.steps > 1 && blocks_of(&m, rows) < (int64_t)BLOCKS_A_UNIT * L->A->dev->units) m.steps /= 2;
+    if (far < BLOCK || m.steps == 1) m = {(unsigned)rows, blocks_for(rows, BLOCK), 1};
+    return m;
+}
+
+template <typename T, typename OFFSETS>
+using symmetric_kernel = void(unsigned, int, OFFSETS, GPTR(const T), T, GPTR(const T), T, GPTR(T), struct march);
+
+template <typename T, typename OFFSETS> static void launch_with(const struct launch *L, OFFSETS offsets)
+{
+    static KERNEL_POINTER(symmetric_kernel<T, OFFSETS>)
+        const kernel[AT_ONCE] = {KERNEL(dia_symmetric<T, 0, OFFSETS>), KERNEL(dia_symmetric<T, 1, OFFSETS>),
+                                 KERNEL(dia_symmetric<T, 2, OFFSETS>), KERNEL(dia_symmetric<T, 3, OFFSETS>)};
+    const struct stored *S = L->A->of;
+    int diagonals = (int)S->a[DIA_OFFSETS].n;
+    struct march m = march_of(L);
+    if (S->rows == 0) return;
+    LAUNCH(L->A->dev, (unsigned)blocks_of(&m, S->rows), threads_of(&m), kernel[(diagonals - diagonals / 2) % AT_ONCE])
+    ((unsigned)S->rows, diagonals, offsets, ARRAY(L, DIA_DATA, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T), m);
+}
+
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    struct few_offsets few;
+    if (are_few(&L->A->of->a[DIA_OFFSETS], &few))
+        launch_with<T>(L, few);
+    else
+        launch_with<T>(L, ARRAY(L, DIA_OFFSETS, int));
+    return true;
 }
 
 template <typename AT> struct symmetric_rows : AT {
     enum { WIDE = 1 };
-    int64_t rows;
+    unsigned rows;
     int diagonals;
     GPTR(const int) offsets;
     typename AT::in data;
 
     __device__ typename AT::real row(int64_t i, typename AT::in x) const
     {
-        return symmetric_row<typename AT::real>(i, rows, diagonals, offsets, data, x);
+        typedef typename AT::real T;
+        switch ((diagonals - diagonals / 2) % AT_ONCE) {
+        case 0:
+            return symmetric_row<0, T>((unsigned)i, rows, diagonals, offsets, data, x);
+        case 1:
+            return symmetric_row<1, T>((unsigned)i, rows, diagonals, offsets, data, x);
+        case 2:
+            return symmetric_row<2, T>((unsigned)i, rows, diagonals, offsets, data, x);
+        default:
+            return symmetric_row<3, T>((unsigned)i, rows, diagonals, offsets, data, x);
+        }
     }
 };
-
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
-{
-    const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, DIA_ROWS), DIA_ROWS, dia_symmetric<T>)
-    (S->rows, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T), (T)L->alpha,
-     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
-    return true;
-}
 
 template <typename T> static bool sums(const struct launch *L, struct err *)
 {
@@ -88,7 +164,7 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     int64_t n = S->rows;
     AT::run(L->A->dev, n, L->s,
             pass_cg_product<symmetric_rows<AT>>{
-                {{}, n, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
+                {{}, (unsigned)n, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
                 AT::from("x", L->x, n),
                 AT::from("r", L->r, n),
                 AT::to("y", L->y, n)});
@@ -143,7 +219,7 @@ KERNEL_ENTRY(dia_symmetric) = {
     .about = "for symmetric matrices: only the upper diagonals are read from memory",
     .format = &format_dia,
     .source = "[ours]",
-    .work = "one row per thread",
+    .work = "one row per thread, or up to 8 rows far apart",
     .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which stores it as value (i - k, i),\n"
               "k slots earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
               "diagonals are read from memory instead of 7. On a symmetric 4x4 matrix:\n"
@@ -152,6 +228,8 @@ KERNEL_ENTRY(dia_symmetric) = {
               "            2     6\n"
               "            3     7\n"
               "            4     *\n"
+              "On a large grid, a thread takes up to 8 rows, which lie a grid line or plane apart: what it reads to\n"
+              "the right of one row lies to the left of its next row, and is still in the L1 cache.\n"
               "All diagonals are still stored. Before the first launch, the program checks that the matrix is\n"
               "symmetric.\n",
     .deterministic = true,

@@ -17,9 +17,14 @@ namespace KERNEL_SPACE
 /* The key is the number of the block column; a block column is `width` columns wide. All columns from `from` to `to`
    have the same key as column c. */
 struct by_block {
-    static __device__ int key(int64_t, int64_t c, int64_t width) { return (int)(c / width); }
-    static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width; }
-    static __device__ int64_t to(int64_t, int64_t, int64_t c, int64_t width) { return c / width * width + width - 1; }
+    /* columns have 31 bits, and a division of 32 bits takes half the time of one of 64 bits */
+    static __device__ int number(int64_t c, int64_t width) { return (int)((unsigned)c / (unsigned)width); }
+    static __device__ int key(int64_t, int64_t c, int64_t width) { return number(c, width); }
+    static __device__ int64_t from(int64_t, int64_t, int64_t c, int64_t width) { return number(c, width) * width; }
+    static __device__ int64_t to(int64_t, int64_t, int64_t c, int64_t width)
+    {
+        return number(c, width) * width + width - 1;
+    }
 };
 
 /* The key is the diagonal. The diagonal through (i, c) crosses row r in column c + r - i. */

@@ -1,5 +1,5 @@
 /* CSR to sliced blocks on a device: openers give the blocks of each block row, block rows are sorted by window and
-   length, then one thread per block writes its column and its values. */
+   length, then one thread per row of a block writes its values. */
 #include "openers.h"
 #include "formats/fmt_bsell.h"
 
@@ -25,30 +25,32 @@ template <typename P> __device__ int64_t entry_at(P col, int64_t from, int64_t e
     return at < end && col[at] == c ? at : end;
 }
 
-/* One block per TILE blocks of the result, one thread per block: neighbouring threads write the blocks of neighbouring
-   block rows. The next step reads the next entries of the same rows, which are still in the cache. */
+/* One thread per row of a block of the result, TILE of them per thread block: neighbouring threads write neighbouring
+   values. The next step reads the next entries of the same rows, which are still in the cache. */
 template <typename T>
-__global__ void bsell_pack(int64_t rows, int b, int64_t C, int64_t slices, int64_t blocks, GPTR(const int) ptr,
-                           GPTR(const int) col, GPTR(const T) val, GPTR(const int) perm, GPTR(const int) slice,
-                           GPTR(const int) block_ptr, GPTR(const int) block_col, GPTR(int) out_col, GPTR(T) out_val)
+__global__ void bsell_pack(int b, int C, int64_t slices, int64_t items, GPTR(const int) ptr, GPTR(const int) col,
+                           GPTR(const T) val, GPTR(const int) perm, GPTR(const int) slice, GPTR(const int) block_ptr,
+                           GPTR(const int) block_col, GPTR(int) out_col, GPTR(T) out_val)
 {
     SHARED(int, ends, 2);
-    int64_t tile = (int64_t)blockIdx.x * TILE, tile_end = min(tile + TILE, blocks);
-    if (threadIdx.x < 2)
-        ends[threadIdx.x] = (int)last_not_above(slice, 0, slices, (threadIdx.x ? tile_end - 1 : tile) / C);
+    int64_t tile = (int64_t)blockIdx.x * TILE, n = min((int64_t)TILE, items - tile);
+    int tall = C * b, before = (int)(tile % tall);
+    int64_t first = tile / tall, last = (tile + n - 1) / tall;
+    if (threadIdx.x < 2) ends[threadIdx.x] = (int)last_not_above(slice, 0, slices, threadIdx.x ? last : first);
     __syncthreads(); /* all threads of the block: `ends` is complete */
-    for (int64_t g = tile + threadIdx.x; g < tile_end; g += PACK_BLOCK) {
-        int64_t step = g / C, at = g % C, s = last_not_above(slice, ends[0], ends[1], step), k = step - slice[s];
-        int64_t first = perm[(s * C + at) * b], I = first / b, n = first < 0 ? 0 : block_ptr[I + 1] - block_ptr[I];
-        int block = k < n ? block_col[block_ptr[I] + k] : -1;
-        out_col[g] = block;
-        for (int r = 0; r < b; r++) {
-            bool stored = block >= 0 && first + r < rows;
-            int64_t from = stored ? ptr[first + r] : 0, end = stored ? ptr[first + r + 1] : 0;
-            for (int c = 0; c < b; c++) {
-                int64_t entry = stored ? entry_at(col, from, end, from + k * b + c, (int64_t)block * b + c) : end;
-                out_val[((step * b + c) * C + at) * b + r] = entry < end ? val[entry] : T(0);
-            }
+    for (int i = threadIdx.x; i < n; i += PACK_BLOCK) {
+        int64_t step = first + (before + i) / tall, s = last_not_above(slice, ends[0], ends[1], step);
+        int at = (before + i) % tall, row = perm[s * tall + at], k = (int)step - slice[s], block = -1;
+        int from = 0, end = 0;
+        if (row >= 0 && k < block_ptr[row / b + 1] - block_ptr[row / b]) {
+            block = block_col[block_ptr[row / b] + k];
+            from = ptr[row];
+            end = ptr[row + 1];
+        }
+        if (at % b == 0) out_col[step * C + at / b] = block; /* the first row of a block row is inside the matrix */
+        for (int c = 0; c < b; c++) {
+            int64_t entry = entry_at(col, from, end, from + (int64_t)k * b + c, (int64_t)block * b + c);
+            out_val[(step * b + c) * tall + at] = entry < end ? val[entry] : T(0);
         }
     }
 }
@@ -59,8 +61,11 @@ static bool choose_block(struct packing *p, struct err *e)
     int64_t blocks[BSELL_CHOICES];
     if (!cut_rows(p, e) || !packing_room(p, ROOM_FOUND, BSELL_CHOICES, sizeof *blocks, e)) return false;
     launch_zero<int64_t>(p->dev, p->room[ROOM_FOUND].p, BSELL_CHOICES);
-    for (int k = 0; k < BSELL_CHOICES; k++) LAUNCH_TILES(p, openers_count<by_block>)
-    (PACK_TILES(p), BSELL_LEAST + k, BSELL_LEAST + k, PACK_ROOM(p, ROOM_FOUND, BSELL_CHOICES, unsigned long long) + k);
+    for (int k = 0; k < BSELL_CHOICES; k++) {
+        int b = BSELL_LEAST + k;
+        LAUNCH_TILES(p, openers_count<by_block>)
+        (PACK_TILES(p), b, b, PACK_ROOM(p, ROOM_FOUND, BSELL_CHOICES, unsigned long long) + k);
+    }
     if (!packing_read(p, blocks, p->room[ROOM_FOUND].p, sizeof blocks, e)) return false;
     p->S.param[0] = bsell_choice(blocks, p->S.real);
     return true;
@@ -86,14 +91,14 @@ static bool plan(struct packing *p, struct err *e)
 
 template <typename T> static bool pack(struct packing *p, struct err *e)
 {
-    int64_t C = p->S.param[1], n = block_rows_of(p), slices = p->S.a[BSELL_PTR].n - 1, blocks = p->S.a[BSELL_COL].n;
-    int b = (int)p->S.param[0];
+    int b = (int)p->S.param[0], C = (int)p->S.param[1];
+    int64_t n = block_rows_of(p), slices = p->S.a[BSELL_PTR].n - 1, items = p->S.a[BSELL_COL].n * b;
     (void)e;
     LAUNCH(p->dev, blocks_for(p->S.a[BSELL_PERM].n, PACK_BLOCK), PACK_BLOCK, bsell_perm)
     (p->rows, b, n, p->S.a[BSELL_PERM].n, PACK_ROOM(p, order_of(p), n, const int64_t), PACK_OUT(p, BSELL_PERM, int));
     launch_pointers(p, ROOM_AT, slices, p->out[BSELL_PTR]);
-    LAUNCH(p->dev, blocks_for(blocks, TILE), PACK_BLOCK, bsell_pack<T>)
-    (p->rows, b, C, slices, blocks, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), PACK_OUT(p, BSELL_PERM, const int),
+    LAUNCH(p->dev, blocks_for(items, TILE), PACK_BLOCK, bsell_pack<T>)
+    (b, C, slices, items, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, T), PACK_OUT(p, BSELL_PERM, const int),
      PACK_OUT(p, BSELL_PTR, const int), PACK_ROOM(p, ROOM_BAND, n + 1, const int),
      PACK_ROOM(p, ROOM_NUMBER, p->found, const int), PACK_OUT(p, BSELL_COL, int), PACK_OUT(p, BSELL_VAL, T));
     return true;
@@ -103,7 +108,8 @@ template <typename T> static bool pack(struct packing *p, struct err *e)
 
 PACKER_ENTRY(bsell) = {
     .format = &format_bsell,
-    .about = "openers as for bsr, a radix sort of the block rows by window and length, then one thread per block",
+    .about =
+        "openers as for bsr, a radix sort of the block rows by window and length, then one thread per row of a block",
     .plan = KERNEL_SPACE::plan,
     VALUE_TYPES(KERNEL_SPACE::pack),
 };

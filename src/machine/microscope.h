@@ -70,6 +70,7 @@ struct access_site {
     const char *file; /* "k_csr.cu" */
     int line, column; /* from 1 */
     int array;        /* index in struct scope; -1: a warp collective or a barrier */
+    int elements;     /* consecutive elements that a lane accesses at once, usually 1; 0 if array is -1 */
     const char *what; /* the warp collective: "__shfl_down_sync"; else NULL */
     int launch;       /* index of the launch, counted from 0; a kernel may need several launches */
     int unroll;       /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
@@ -79,7 +80,7 @@ struct access_site {
 struct request {
     int site;
     uint32_t mask;     /* the active lanes, one bit per lane; the other lanes wait or have returned */
-    int64_t at[LANES]; /* per lane: the element of the site's array; 0 if the lane is not active */
+    int64_t at[LANES]; /* per lane: the (first) element of the site's array; 0 if the lane is not active */
 };
 
 /* What a request costs: sectors in global memory, wavefronts in shared memory. */

@@ -24,18 +24,22 @@ struct unfinished {
     double loaded[LANES];
 };
 
+static void count_entry(struct unfinished *t, struct place p, bool add_rows)
+{
+    int k = 0;
+    if (p.kind != SLOT_ENTRY || p.row < 0) return;
+    while (k < t->n && t->row[k] != p.row) k++;
+    if (k == t->n && !add_rows) return;
+    if (k == t->n) t->row[t->n] = p.row, t->loaded[t->n++] = 0;
+    t->loaded[k]++;
+}
+
 static void count_loaded(struct unfinished *t, const struct scope *s, const struct request *r, bool add_rows)
 {
-    int array = s->site[r->site].array;
-    for (uint32_t left = r->mask; left; left &= left - 1) {
-        struct place p = scope_element(s, array, r->at[__builtin_ctz(left)]);
-        int k = 0;
-        if (p.kind != SLOT_ENTRY || p.row < 0) continue;
-        while (k < t->n && t->row[k] != p.row) k++;
-        if (k == t->n && !add_rows) continue;
-        if (k == t->n) t->row[t->n] = p.row, t->loaded[t->n++] = 0;
-        t->loaded[k]++;
-    }
+    const struct access_site *site = &s->site[r->site];
+    for (uint32_t left = r->mask; left; left &= left - 1)
+        for (int i = 0; i < site->elements; i++)
+            count_entry(t, scope_element(s, site->array, r->at[__builtin_ctz(left)] + i), add_rows);
 }
 
 static bool at_values(const struct trace *t, int64_t k)
@@ -54,7 +58,7 @@ static double beyond_together(const struct trace *t, const struct csr *A, const 
     bool together = false;
     for (int64_t k = 0; k < t->nsteps; k++) {
         together |= t->scope.site[t->step[k].site].kind == ACCESS_BARRIER;
-        if (at_values(t, k)) loaded += __builtin_popcount(t->step[k].mask);
+        if (at_values(t, k)) loaded += __builtin_popcount(t->step[k].mask) * t->scope.site[t->step[k].site].elements;
     }
     if (end > A->rows) end = A->rows;
     if (!together || loaded == 0 || first < 0 || first >= end) return NAN;

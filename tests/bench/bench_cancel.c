@@ -92,7 +92,6 @@ static bool begin(const struct cancel_line *l, const char *matrix)
     if (!drive_start(&driven, argv, WIDTH, HEIGHT, home)) return false;
     if (!at_prompt(PATIENCE_MS) || !type(matrix) || !at_prompt(PREPARE_MS)) return false;
     if (*l->before && !type(l->before)) return false;
-    if (strstr(l->before, " step ")) drive_key(&driven, drive_until(&driven, "paused", PREPARE_MS) ? "q" : "");
     return !*l->before || at_prompt(PREPARE_MS);
 }
 

@@ -53,6 +53,12 @@ static void test_deterministic(void **state)
     check_deterministic(open_or_fail("cuda:0"), SHAPE_SLOTS, NULL);
 }
 
+static void test_uneven(void **state)
+{
+    (void)state;
+    check_uneven(open_or_fail("cuda:0"));
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -129,9 +135,9 @@ static void test_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes), cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_files),  cmocka_unit_test(test_times),
-        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven),  cmocka_unit_test(test_files),
+        cmocka_unit_test(test_times),         cmocka_unit_test(test_no_room), cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

@@ -4,6 +4,7 @@
 #include "shapes.h"
 #include "machine/bench.h"
 #include "matrix/csr.h"
+#include "matrix/gen.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "formats/fmt_dia_adaptive.h"
@@ -178,7 +179,7 @@ static void each_shape(const struct shape *list, const struct loop *l)
 }
 
 /* Square matrices that consist of diagonals: the rows `first` to `last` - 1 have an entry at each offset from `from` to
-   `to`. */
+   `to`. Mirror images have equal values. */
 static const struct banded {
     const char *name;
     int64_t rows;
@@ -189,11 +190,12 @@ static const struct banded {
     {"rows of four lengths", 125, {{0, 30, 0, 2}, {30, 60, -5, 4}, {60, 90, -30, -11}, {90, 121, -60, -21}}},
     {"diagonals that end", 200, {{0, 200, 0, 0}, {0, 130, 70, 70}, {130, 200, -130, -130}, {0, 150, 1, 1}}},
     {"one heavy segment", 3000, {{0, 32, 0, 79}, {32, 3000, 0, 0}, {1000, 1500, -1000, -1000}}},
+    {"symmetric, diagonals far apart", 3000, {{0, 3000, 0, 0}, {0, 2700, 300, 300}, {300, 3000, -300, -300}}},
 };
 
 static struct csr banded_csr(const struct banded *b, bool complex_values)
 {
-    enum { MOST = 6400 };
+    enum { MOST = 8400 };
     static int row[MOST], col[MOST];
     static double val[MOST], imag[MOST];
     struct err e = {0};
@@ -205,8 +207,8 @@ static struct csr banded_csr(const struct banded *b, bool complex_values)
                 assert_true(n < MOST);
                 row[n] = (int)i;
                 col[n] = (int)(i + off);
-                val[n] = (n % 127 - 63.5) / 4;
-                imag[n] = (n % 61 - 30) / 8.0;
+                val[n] = ((row[n] + col[n]) % 127 - 63.5) / 4;
+                imag[n] = ((row[n] + col[n]) % 61 - 30) / 8.0;
                 n++;
             }
     if (!csr_from_triplets(&A, b->rows, b->rows, n, row, col, val, complex_values ? imag : NULL, NULL, &e))
@@ -339,6 +341,25 @@ void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int ro
 {
     between = disturb;
     all_shapes(&(struct loop){d, slots, hold_to_itself});
+}
+
+/* ---- large uneven rows ---- */
+
+void check_uneven(struct device *d)
+{
+    static const struct {
+        const char *generator;
+        int64_t param[PARAMS_MAX];
+    } cases[] = {{"circuit", {180000, 3}}, {"rmat", {16, 14}}};
+    static const struct variant csr = {.format = "csr"};
+    between = NULL;
+    for (int k = 0; k < COUNT(cases); k++) {
+        struct err e = {0};
+        struct csr A;
+        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+        each_kernel(cases[k].generator, &A, &csr, T_F64, &(struct loop){d, A.nnz, hold_to_itself});
+        csr_free(&A);
+    }
 }
 
 /* ---- real matrices ---- */

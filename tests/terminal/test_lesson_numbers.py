@@ -183,7 +183,8 @@ def test_each_section_figure_and_table_is_in_a_paper_of_the_lesson():
     lessons = lesson_files()
     for name in {q["lesson"] for q in quoted()} if texts else ():
         own = [texts[p] for p in {q["paper"] for q in quoted() if q["lesson"] == name and q["kind"] != "other"}]
-        for kind, numbers in PLACE.findall(prose_of(lessons[name])):
+        headings = " ".join(line for line in lessons[name].splitlines() if line.startswith(("#", "%")))
+        for kind, numbers in PLACE.findall(prose_of(lessons[name]) + headings):
             for number in re.findall(r"\d+(?:\.\d+)*", numbers):
                 pattern = WRITTEN[kind.lower()].format(re.escape(number))
                 assert any(re.search(pattern, text) for text in own), f"{name}: {kind} {number}"

@@ -50,6 +50,12 @@ static void test_deterministic(void **state)
     check_deterministic(open_or_fail("emu"), EMU_SLOTS / 4, other_order);
 }
 
+static void test_uneven(void **state)
+{
+    (void)state;
+    check_uneven(open_or_fail("emu"));
+}
+
 static void test_files(void **state)
 {
     (void)state;
@@ -146,7 +152,7 @@ static void test_default_for_rows(void **state)
     } cases[] = {
         {"poisson2d", "csr-stream", {20, 20}},
         {"random", "csr-cusp", {500, 40, 500}},
-        {"circuit", "csr-merge", {3000, 1}},
+        {"circuit", "csr-ends", {3000, 1}},
     };
     for (int k = 0; k < COUNT(cases); k++) {
         struct err e = {0};
@@ -230,6 +236,7 @@ int main(void)
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_shapes_on_emu),
         cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_files),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);

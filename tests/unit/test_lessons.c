@@ -1299,8 +1299,8 @@ static void measures_are_shown(void **state)
     assert_says(t.out, "format        zero padding  operands  pieces  variance");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
     assert_says(t.out, "padded GFLOP/s is 2 P / t, and\n-N is (2 P - N) / t");
-    assert_narrow(
-        strstr(t.out, "Diagonal formats.")); /* the table of times above is wider, and a terminal narrows it */
+    /* the table of times above these lines is wider, and a terminal narrows it */
+    assert_narrow(strstr(t.out, "Diagonal formats."));
     shut(&t);
 }
 

@@ -226,13 +226,14 @@ static void look(void *user, const struct scope *sc, int64_t block, int warp, co
     const struct scope_array *a = &sc->array[p->array];
     if (accesses_shared(p->kind)) v->bad += f->wavefronts < f->wavefronts_least || f->wavefronts_least < 1;
     if (!accesses_global(p->kind)) return;
-    v->bad += f->nsectors * SECTOR < f->bytes || f->nsectors > f->lanes || f->nsectors < 1;
-    v->bad += f->padding > f->bytes || f->bytes > f->lanes * a->size || (f->contended && p->kind != ACCESS_ATOMIC);
+    v->bad += f->nsectors * SECTOR < f->bytes || f->nsectors > f->lanes * p->elements || f->nsectors < 1;
+    v->bad += f->padding > f->bytes || f->bytes > f->lanes * p->elements * a->size ||
+              (f->contended && p->kind != ACCESS_ATOMIC);
     for (uint32_t left = r->mask; left; left &= left - 1) {
         int64_t at = r->at[__builtin_ctz(left)];
-        v->bad += at < 0 || at >= a->n;
         bool writes = p->kind == ACCESS_STORE || p->kind == ACCESS_ATOMIC;
-        if (!writes && a->stored >= 0) v->slot[a->stored][at] = 1;
+        v->bad += at < 0 || at + p->elements > a->n;
+        if (!writes && a->stored >= 0) memset(&v->slot[a->stored][at], 1, (size_t)p->elements);
         if (writes && !strcmp(a->name, "y")) v->row[at] = 1;
     }
 }

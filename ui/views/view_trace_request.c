@@ -77,12 +77,13 @@ struct bytes {
 
 static struct bytes bytes_of(const struct tracing *v, uint64_t sector, const struct lane_at *lane)
 {
-    const struct scope_array *a = &v->t.scope.array[tracing_site(v, v->at)->array];
+    const struct access_site *p = tracing_site(v, v->at);
+    const struct scope_array *a = &v->t.scope.array[p->array];
     struct bytes b = {0, 0};
     for (int l = 0; l < LANES; l++) {
         if (lane[l].state != LANE_ACTIVE) continue;
         int64_t from = (int64_t)(a->base + (uint64_t)lane[l].index * (uint64_t)a->size - sector * SECTOR);
-        for (int64_t i = from < 0 ? 0 : from; i < from + a->size && i < SECTOR; i++) {
+        for (int64_t i = from < 0 ? 0 : from; i < from + a->size * p->elements && i < SECTOR; i++) {
             b.asked |= 1u << i;
             if (lane[l].padding && a->stored >= 0) b.padding |= 1u << i;
         }
