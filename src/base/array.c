@@ -8,6 +8,7 @@ static const struct {
 } types[] = {
     [T_I32] = {4, "int32", T_I32}, [T_I64] = {8, "int64", T_I64},        [T_F32] = {4, "fp32", T_F32},
     [T_F64] = {8, "fp64", T_F64},  [T_C32] = {8, "complex fp32", T_F32}, [T_C64] = {16, "complex fp64", T_F64},
+    [T_U8] = {1, "uint8", T_U8},   [T_U16] = {2, "uint16", T_U16},
 };
 
 size_t type_size(enum type t)
@@ -29,6 +30,11 @@ enum type type_of_values(enum type precision, bool complex_values)
 bool type_is_complex(enum type t)
 {
     return types[t].part != t;
+}
+
+bool type_is_integer(enum type t)
+{
+    return t == T_I32 || t == T_I64 || t == T_U8 || t == T_U16;
 }
 
 enum type type_of_parts(enum type t)
@@ -61,6 +67,10 @@ static double number_at(enum type t, const void *data, int64_t i)
         return ((const int32_t *)data)[i];
     case T_I64:
         return (double)((const int64_t *)data)[i];
+    case T_U8:
+        return ((const uint8_t *)data)[i];
+    case T_U16:
+        return ((const uint16_t *)data)[i];
     case T_F32:
         return (double)((const float *)data)[i];
     default:

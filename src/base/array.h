@@ -12,8 +12,9 @@
 extern "C" {
 #endif
 
-/* T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. */
-enum type { T_I32, T_I64, T_F32, T_F64, T_C32, T_C64 };
+/* T_C32 and T_C64 are complex numbers: pairs of a real and an imaginary part in fp32 or fp64. T_U8 and T_U16 are
+   unsigned. */
+enum type { T_I32, T_I64, T_F32, T_F64, T_C32, T_C64, T_U8, T_U16 };
 
 struct array {
     const char *name;
@@ -28,6 +29,7 @@ const char *type_name(enum type t); /* "int32", "fp64", "complex fp64", ... */
 /* The type of values in a precision (T_F32 or T_F64; T_C32 and T_C64 mean the same as T_F32 and T_F64). */
 enum type type_of_values(enum type precision, bool complex_values);
 bool type_is_complex(enum type t);
+bool type_is_integer(enum type t);
 enum type type_of_parts(enum type t); /* T_F64 for T_C64; t itself if t is not complex */
 int64_t type_parts(enum type t);      /* numbers per element: 2 if t is complex, else 1 */
 /* flops of one multiplication and one addition: 2, or 8 in complex arithmetic (4 multiplications, 4 additions) */

@@ -53,7 +53,7 @@ char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p,
 {
     if (p.kind == SLOT_PADDING)
         snprintf(out, size, "*");
-    else if (S->a[k].type == T_I32 || S->a[k].type == T_I64)
+    else if (type_is_integer(S->a[k].type))
         snprintf(out, size, "%.0f", array_real(&S->a[k], i));
     else if (type_is_complex(S->a[k].type))
         snprintf(out, size, "%.3g%+.3gi", array_real(&S->a[k], i), array_imag(&S->a[k], i));
