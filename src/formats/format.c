@@ -201,8 +201,9 @@ static bool collect(const struct stored *S, int k, struct triplets *t, struct er
                         S->format->name, (long long)S->nnz);
         t->row[t->n] = (int)at.row;
         t->col[t->n] = (int)at.col;
-        t->val[t->n] = array_real(&S->a[k], i);
-        if (t->imag) t->imag[t->n] = array_imag(&S->a[k], i);
+        double im;
+        stored_value(S, k, i, &t->val[t->n], &im);
+        if (t->imag) t->imag[t->n] = im;
         t->n++;
     }
     return loop_end(&l, e);

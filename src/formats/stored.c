@@ -13,6 +13,13 @@ bool stored_is_value(const struct stored *S, int k)
     return false;
 }
 
+void stored_value(const struct stored *S, int k, int64_t i, double *re, double *im)
+{
+    if (S->format->slot_value) return S->format->slot_value(S, k, i, re, im);
+    *re = array_real(&S->a[k], i);
+    *im = array_imag(&S->a[k], i);
+}
+
 int64_t stored_slots(const struct stored *S)
 {
     int64_t slots = 0;

@@ -42,7 +42,9 @@ int64_t stored_slots(const struct stored *S); /* elements of the value arrays */
 void stored_free(struct stored *S);
 /* Write to out the parameters with which S was stored, such as "C 32, sigma 1024". Returns out. */
 const char *stored_params(const struct stored *S, char *out, size_t size);
-bool stored_is_value(const struct stored *S, int k); /* does array k hold values? */
+bool stored_is_value(const struct stored *S, int k); /* does array k have a slot for each entry's value? */
+/* The value of slot i of value array k; *im is 0 for a real matrix. */
+void stored_value(const struct stored *S, int k, int64_t i, double *re, double *im);
 
 #ifdef __cplusplus
 }

@@ -61,15 +61,14 @@ static bool is_gathered(const struct scope_array *a)
     return a->stored < 0 && !a->shared && a->role != ROLE_Y;
 }
 
-static bool is_value(const struct watching *v, const struct scope_array *a)
+static bool is_value(const struct scope_array *a)
 {
-    return a->stored >= 0 && stored_is_value(v->M->of, a->stored);
+    return a->stored >= 0 && a->role == ROLE_VALUES;
 }
 
 static bool is_pointer(const struct watching *v, int array, const struct scope_array *a)
 {
-    return a->stored >= 0 && a->n > 0 && !stored_is_value(v->M->of, a->stored) &&
-           scope_element(v->scope, array, 0).kind == SLOT_POINTER;
+    return a->stored >= 0 && a->n > 0 && !is_value(a) && scope_element(v->scope, array, 0).kind == SLOT_POINTER;
 }
 
 /* Does the request need a value that is still in flight, such as an index, a pointer, or the sum of the previous
@@ -82,7 +81,7 @@ static bool needs(const struct watching *v, const struct warp_state *w, const st
     if (w->places[place / 64] >> (place % 64) & 1) return true;
     if (is_gathered(a)) return w->indices;
     if (w->pointers && w->pointer_array != p->array) return true;
-    return w->gathers && !is_value(v, a);
+    return w->gathers && !is_value(a);
 }
 
 /* Is the request a load of x, which waits only for its address? */
@@ -153,12 +152,12 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         return;
     }
     w->sectors += scale * r->n;
-    bool value = is_value(v, &v->scope->array[p->array]);
+    bool value = is_value(&v->scope->array[p->array]);
     if (value && level > s->values) s->values = level;
     if (!value && level > s->pending) s->pending = level;
     s->unroll = r->unroll;
     s->gathers |= is_gathered(&v->scope->array[p->array]);
-    s->indices |= !is_gathered(&v->scope->array[p->array]) && !is_value(v, &v->scope->array[p->array]);
+    s->indices |= !is_gathered(&v->scope->array[p->array]) && !is_value(&v->scope->array[p->array]);
     s->places[r->site / 64] |= (uint64_t)1 << (r->site % 64);
     if (is_pointer(v, p->array, &v->scope->array[p->array])) {
         s->pointers = true;

@@ -9,6 +9,7 @@
 #include "model_watch.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
+#include "formats/format.h"
 #include "machine/mat.h"
 #include "base/mem.h"
 
@@ -113,11 +114,12 @@ static bool find_positions(struct watching *v)
 {
     const struct stored *S = v->M->of;
     for (int k = 0; k < S->narrays; k++) {
-        const int *row = S->a[k].data;
-        if (S->a[k].role != ROLE_ROW_ORDER) continue;
+        if (S->a[k].role != ROLE_ROW_ORDER || !S->a[k].n) continue;
         v->position = mem_zero(S->rows, sizeof *v->position, "the places of rows", &v->err);
-        for (int64_t i = 0; v->position && i < S->a[k].n; i++)
-            if (row[i] >= 0 && row[i] < S->rows) v->position[row[i]] = (int)i;
+        for (int64_t i = 0; v->position && i < S->a[k].n; i++) {
+            int64_t row = S->format->where(S, k, i).row;
+            if (row >= 0 && row < S->rows) v->position[row] = (int)i;
+        }
         return v->position != NULL;
     }
     return true;
