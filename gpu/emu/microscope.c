@@ -195,7 +195,8 @@ static bool later(const struct access_site *a, const struct access_site *b)
     if (file) return file > 0;
     if (a->line != b->line) return a->line > b->line;
     if (a->column != b->column) return a->column > b->column;
-    return a->kind != b->kind ? a->kind > b->kind : a->array > b->array;
+    if (a->kind != b->kind) return a->kind > b->kind;
+    return a->array != b->array ? a->array > b->array : a->elements < b->elements;
 }
 
 static void sort_places(struct counts *c)
