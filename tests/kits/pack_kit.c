@@ -27,6 +27,11 @@ static const struct {
     {"sell", {33, 100}},
     {"sell", {1, 7}},
     {"sell", {64, 8192}},
+    {"packed", {1, 1}},
+    {"packed", {4, 16}},
+    {"packed", {8, 100}},
+    {"packed", {16, 0}},
+    {"packed", {32, 8192}},
     {"hyb", {1}},
     {"hyb", {3}},
     {"hyb", {200}},
@@ -147,13 +152,18 @@ static void check_one(const char *what, const struct csr *A, const struct on_dev
 
 void pack_check(const char *what, const struct csr *A, const char *device)
 {
+    pack_check_format(what, A, device, NULL);
+}
+
+void pack_check_format(const char *what, const struct csr *A, const char *device, const struct format *only)
+{
     struct device *d = device_open(device, NULL);
     assert_non_null(d);
     for (int real = T_F32; real <= T_F64; real++) {
         struct on_device c;
         on_device_put(&c, A, (enum type)real, d);
         for (int i = 0; formats[i]; i++) {
-            if (!packer_find(formats[i], d)) continue;
+            if (!packer_find(formats[i], d) || (only && only != formats[i])) continue;
             bool small = A->nnz < 100000; /* false: formats that would take too much memory are only planned */
             check_one(what, A, &c, formats[i], NULL, false);
             if (small) check_one(what, A, &c, formats[i], NULL, true);
@@ -210,7 +220,8 @@ void pack_check_refused(const char *device)
     static const struct {
         const char *format;
         int64_t param[PARAMS_MAX];
-    } refused[] = {{"ell", {2}}, {"sell", {0, 1}}, {"hyb", {-1}}, {"bsr", {33}}, {"vab", {65}}, {"hdia", {0}}};
+    } refused[] = {{"ell", {2}},  {"sell", {0, 1}}, {"packed", {5}}, {"packed", {0, 65537}},
+                   {"hyb", {-1}}, {"bsr", {33}},    {"vab", {65}},   {"hdia", {0}}};
     for (int i = 0; i < COUNT(refused); i++) {
         const struct format *f = format_find(refused[i].format);
         struct packing *p;

@@ -8,6 +8,7 @@
 
 struct csr;
 struct device;
+struct format;
 
 /* A's arrays in the format csr on a device; the caller frees them. */
 struct on_device {
@@ -19,6 +20,8 @@ void on_device_free(struct on_device *c);
 
 /* Check A with all packers, both precisions and several parameters. */
 void pack_check(const char *what, const struct csr *A, const char *device);
+/* The same for the packer of one format; NULL: all packers. */
+void pack_check_format(const char *what, const struct csr *A, const char *device, const struct format *only);
 /* Check all shapes, and matrices with rows that span several tiles. */
 void pack_check_shapes(const char *device);
 void pack_check_tiles(const char *device);

@@ -126,6 +126,11 @@ tries[] = {
     {"sell", {32, 1}},
     {"sell", {4, INT32_MAX}},
     {"sell", {1024, 8}},
+    {"packed", {1, 0}},
+    {"packed", {2, 4}},
+    {"packed", {8, 1}},
+    {"packed", {32, 1024}},
+    {"packed", {16, 65536}},
     {"hyb", {1}},
     {"hyb", {7}},
     {"hyb", {250}},
@@ -238,7 +243,8 @@ static void expect_place(const struct csr *A, const struct stored *S, int k, int
     assert_in_range(at.col + 1, 0, A->cols);
     if (at.kind == SLOT_PADDING) assert_int_equal(at.col, -1);
     if (!stored_is_value(S, k)) return;
-    double v = array_real(&S->a[k], i), im = array_imag(&S->a[k], i);
+    double v, im;
+    stored_value(S, k, i, &v, &im);
     assert_int_not_equal(at.kind, SLOT_POINTER);
     if (at.kind == SLOT_PADDING) {
         assert_true(v == 0 && im == 0);
@@ -316,26 +322,31 @@ static void test_types(void **state)
         size_t size;
         const char *name;
         const void *slots;
+        double second;
     } types[] = {
-        {T_I32, 4, "int32", (int32_t[]){0, -7}},
-        {T_I64, 8, "int64", (int64_t[]){0, -7}},
-        {T_F32, 4, "fp32", (float[]){0, -7}},
-        {T_F64, 8, "fp64", (double[]){0, -7}},
-        {T_C32, 8, "complex fp32", (float[]){0, 3, -7, 4}},
-        {T_C64, 16, "complex fp64", (double[]){0, 3, -7, 4}},
+        {T_I32, 4, "int32", (int32_t[]){0, -7}, -7},
+        {T_I64, 8, "int64", (int64_t[]){0, -7}, -7},
+        {T_F32, 4, "fp32", (float[]){0, -7}, -7},
+        {T_F64, 8, "fp64", (double[]){0, -7}, -7},
+        {T_C32, 8, "complex fp32", (float[]){0, 3, -7, 4}, -7},
+        {T_C64, 16, "complex fp64", (double[]){0, 3, -7, 4}, -7},
+        {T_U8, 1, "uint8", (uint8_t[]){0, 255}, 255},
+        {T_U16, 2, "uint16", (uint16_t[]){0, 65535}, 65535},
     };
     for (int k = 0; k < COUNT(types); k++) {
         struct array a = {.type = types[k].type, .n = 2, .data = (void *)types[k].slots};
         assert_int_equal(type_size(types[k].type), types[k].size);
         assert_string_equal(type_name(types[k].type), types[k].name);
         assert_true(array_real(&a, 0) == 0);
-        assert_true(array_real(&a, 1) == -7);
-        bool pairs = k >= 4;
+        assert_true(array_real(&a, 1) == types[k].second);
+        bool pairs = types[k].type == T_C32 || types[k].type == T_C64;
+        bool whole = !pairs && types[k].type != T_F32 && types[k].type != T_F64;
+        assert_true(type_is_integer(a.type) == whole);
         assert_true(type_is_complex(a.type) == pairs && type_parts(a.type) == 1 + pairs);
         assert_true(array_imag(&a, 0) == 3 * pairs && array_imag(&a, 1) == 4 * pairs);
         struct array parts = array_parts(&a);
         assert_int_equal(parts.n, 2 + 2 * pairs);
-        assert_true(array_real(&parts, 1 + pairs) == -7);
+        assert_true(array_real(&parts, 1 + pairs) == types[k].second);
     }
 }
 
