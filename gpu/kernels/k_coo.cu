@@ -135,7 +135,7 @@ KERNEL_ENTRY(coo_segmented) = {
               "9. The sum in lane 31 is carried into the next 32 nonzeros, so a long row costs one atomic per 512\n"
               "nonzeros. All reads except x are contiguous, as in coo-atomic.\n"
               "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
-              "one or two entries this saves little; csr-merge has the same balance without atomics.\n",
+              "one or two entries this saves little; csr-ends has the same balance without atomics.\n",
     VALUE_TYPES(segmented),
 };
 

@@ -110,7 +110,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "On an H200, csr-scalar is close to the fastest kernel for rows of up to about 16 entries (poisson2d\n"
               "1000 999: 28 us, csr-stream 24, csr-cusp 37 with V = 4). It is the slowest kernel if one row is\n"
               "long (circuit 100000 4: 2369 us, csr-merge 12.7).\n"
-              "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-merge.\n",
+              "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-ends.\n",
     .deterministic = true,
     VALUE_TYPES(scalar),
 };
@@ -129,7 +129,7 @@ KERNEL_ENTRY(csr_vector) = {
               "Rows of 100 or more entries keep the lanes busy. Rows of 5 entries leave 27 of 32 lanes idle and\n"
               "still need five shuffles: use csr-scalar, or csr-cusp, which gives a row only as many lanes as it\n"
               "needs. A single very long row keeps one warp busy after the rest of the device has finished: use\n"
-              "csr-merge.\n"
+              "csr-ends.\n"
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .deterministic = true,
     VALUE_TYPES(vector),

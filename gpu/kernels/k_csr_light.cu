@@ -164,7 +164,7 @@ KERNEL_ENTRY(csr_light_vector) = {
               "of a row does not depend on that: the result has the same bits every time.\n"
               "The counter is the bottleneck: an H200 performs about one warp's addition per nanosecond at one\n"
               "address. A million short rows took 121 us with V = 4 (csr-cusp: 37 us), and a\n"
-              "row of 100000 entries is still one vector's work (use csr-merge).\n"
+              "row of 100000 entries is still one vector's work (use csr-ends).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times. There x is\n"
               "read through a texture: see csr-light-vector-texture.\n",
     .deterministic = true,

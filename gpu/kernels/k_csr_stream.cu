@@ -143,7 +143,7 @@ KERNEL_ENTRY(csr_stream) = {
               "Rows may start anywhere in shared memory at no cost. Only the reads of x stay uncoalesced.\n"
               "On an H200, csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
               "(csr-scalar 28, cusparse-csr1-prep 36), and fem 200 200 takes 18 us (csr-scalar 25,\n"
-              "cusparse-csr1-prep 20). A single thread sums a long row: use csr-merge for matrices with long rows.\n",
+              "cusparse-csr1-prep 20). A single thread sums a long row: use csr-ends for matrices with long rows.\n",
     .deterministic = true,
     .best = short_rows,
     VALUE_TYPES(plain),

@@ -90,7 +90,7 @@ KERNEL_ENTRY(hyb) = {
               "ell, 4 sectors of columns and 8 of fp64 values per step, and a few long rows add no padding.\n"
               "y is written once and then added to, in no fixed order: the last bits may differ between runs. For\n"
               "matrices without long rows, the second launch is wasted: use ell or sell. If most of the nonzeros\n"
-              "overflow, as in power-law graphs, csr-merge is better.\n",
+              "overflow, as in power-law graphs, csr-ends is better.\n",
     .skips_padding = true,
     VALUE_TYPES(ell_then_coo),
 };

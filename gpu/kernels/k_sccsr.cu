@@ -164,7 +164,7 @@ KERNEL_ENTRY(sccsr) = {
               "4; all rows with the same c form a segment with its own launch. log2(32 / c) shuffles add the sums,\n"
               "and c lanes write y at row_index: scattered, up to c sectors.\n"
               "Sorting costs time up front, and it separates rows that read the same elements of x. Padding rows of\n"
-              "a warp to equal length is expensive if one row is much longer: use csr-merge for such matrices.\n"
+              "a warp to equal length is expensive if one row is much longer: use csr-ends for such matrices.\n"
               "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",
     .deterministic = true,
     VALUE_TYPES(segments),

@@ -60,7 +60,7 @@ KERNEL_ENTRY(sell) = {
               "values. The stores to y[perm] are scattered, but only within a window of the sort.\n"
               "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
               "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
-              "while 31 lanes wait: use csr-merge or hyb for such matrices.\n",
+              "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
     .deterministic = true,
     .skips_padding = true,
     VALUE_TYPES(rows_by_threads),

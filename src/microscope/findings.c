@@ -418,16 +418,16 @@ static const struct rule {
     bool (*also)(const struct sums *s); /* report the cause even if it costs no time; may be NULL */
     const char *instead[INSTEAD_MOST];  /* kernels that apply the remedy */
 } rules[] = {
-    {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-merge"}},
-    {"long row", no_long_row, say_long_row, NULL, {"csr-merge", "coo-segmented", "csr-vector"}},
-    {"imbalance", no_imbalance, say_imbalance, NULL, {"sell", "sc-csr", "csr-merge"}},
-    {"idle lanes", no_idle_lanes, say_idle, NULL, {"csr-cusp", "csr-stream", "csr-merge"}},
+    {"padding", no_padding, say_padding, pads_much, {"hyb", "csr-vector", "csr-stream", "csr-ends"}},
+    {"long row", no_long_row, say_long_row, NULL, {"csr-ends", "csr-merge", "coo-segmented", "csr-vector"}},
+    {"imbalance", no_imbalance, say_imbalance, NULL, {"sell", "sc-csr", "csr-ends"}},
+    {"idle lanes", no_idle_lanes, say_idle, NULL, {"csr-cusp", "csr-stream", "csr-ends"}},
     {"uncoalesced loads", no_scatter, say_scatter, NULL, {"csr-vector", "csr-stream", "ell", "sell"}},
     {"x gather", no_gather, say_gather, NULL, {NULL}},
-    {"atomics", no_atomics, say_atomics, NULL, {"coo-segmented", "csr-vector", "csr-stream", "csr-merge"}},
+    {"atomics", no_atomics, say_atomics, NULL, {"coo-segmented", "csr-vector", "csr-stream", "csr-ends"}},
     {"bank conflicts", no_conflicts, say_conflicts, NULL, {"csr-stream-padded"}},
     {"launches", NULL, say_launches, NULL, {NULL}},
-    {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-merge"}},
+    {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-ends"}},
     {"bytes", no_bytes, say_bytes, NULL, {NULL}},
 };
 
