@@ -308,6 +308,7 @@ template <typename W, bool SORTED> static bool fill(struct packing *p, struct er
 {
     int64_t slices = slices_of(p), slots = p->S.a[PACKED_COL16].n + p->S.a[PACKED_COL32].n;
     bool coded = p->S.a[PACKED_CODE].n > 0, per_slot = !coded && p->S.a[PACKED_VAL].n > 1;
+    int values = coded ? (int)p->S.a[PACKED_VAL].n : 0;
     if (!packing_room(p, ROOM_BASE, slices + 1, sizeof(int64_t), e)) return false;
     LAUNCH(p->dev, blocks_for(slices, PACK_BLOCK), PACK_BLOCK, packed_heads)
     (slices, PACKED_STARTS(p, ROOM_AT, const int64_t), PACKED_STARTS(p, ROOM_MORE, const int64_t),
@@ -315,11 +316,12 @@ template <typename W, bool SORTED> static bool fill(struct packing *p, struct er
     if (SORTED) LAUNCH(p->dev, blocks_for(p->rows, PACK_BLOCK), PACK_BLOCK, packed_perm)
     (p->rows, p->S.param[1], PACK_ROOM(p, order_of(p), p->rows, const int64_t), PACK_OUT(p, PACKED_PERM, uint16_t));
     if (!per_slot && !put_values(p, p->out[PACKED_VAL], e)) return false;
+    if (coded && !put_values(p, p->room[ROOM_NUMBER].p, e)) return false;
     LAUNCH(p->dev, blocks_for(slots, TILE), PACK_BLOCK, packed_pack<W, SORTED>)
     (p->rows, p->S.param[0], slices, slots, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, W),
      PACK_ROOM(p, order_of(p), SORTED ? p->rows : 0, const int64_t), PACKED_STARTS(p, ROOM_BASE, const int64_t),
-     PACK_OUT(p, PACKED_SLICE, const int), coded ? (int)p->S.a[PACKED_VAL].n : 0, PACK_OUT(p, PACKED_VAL, const W),
-     per_slot, PACK_OUT(p, PACKED_COL16, uint16_t), PACK_OUT(p, PACKED_COL32, int), PACK_OUT(p, PACKED_CODE, uint8_t),
+     PACK_OUT(p, PACKED_SLICE, const int), values, PACK_ROOM(p, ROOM_NUMBER, values, const W), per_slot,
+     PACK_OUT(p, PACKED_COL16, uint16_t), PACK_OUT(p, PACKED_COL32, int), PACK_OUT(p, PACKED_CODE, uint8_t),
      PACK_OUT(p, PACKED_VAL, W));
     return true;
 }
