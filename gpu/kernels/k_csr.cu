@@ -83,7 +83,7 @@ template <typename T> static bool cusp(const struct launch *L, struct err *)
     return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
 }
 
-/* The best kernel if no row is much longer than the mean; otherwise csr-merge is best. */
+/* The best kernel if no row is much longer than the mean; otherwise csr-ends is best. */
 static bool even_rows(const struct csr *A)
 {
     return csr_longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));

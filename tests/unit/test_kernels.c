@@ -152,7 +152,7 @@ static void test_default_for_rows(void **state)
     } cases[] = {
         {"poisson2d", "csr-stream", {20, 20}},
         {"random", "csr-cusp", {500, 40, 500}},
-        {"circuit", "csr-merge", {3000, 1}},
+        {"circuit", "csr-ends", {3000, 1}},
     };
     for (int k = 0; k < COUNT(cases); k++) {
         struct err e = {0};
