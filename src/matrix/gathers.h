@@ -16,5 +16,7 @@ enum { ROWS_AT_ONCE = 2048, SECTOR_BYTES = 32 };
    the groups, if a sector holds `values` elements of x: what the L2 cache must deliver even if L1 answers every further
    read of the same sector within the group. Fails with E_MEMORY or E_CANCELLED. */
 bool csr_gathers(const struct csr *A, int values, int64_t *out, struct err *e);
+/* The same for runs of `entries` consecutive entries in place of groups of rows. */
+bool csr_gathers_in_runs(const struct csr *A, int values, int64_t entries, int64_t *out, struct err *e);
 
 #endif

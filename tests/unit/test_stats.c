@@ -452,22 +452,39 @@ static void work_stops_when_asked(void **state)
 
 /* ---- gathers ---- */
 
+/* The distinct sectors of the entries from .. end-1. */
+static int64_t naive_sectors(const struct csr *A, int values, int64_t from, int64_t end)
+{
+    int64_t n = 0;
+    bool *seen = mem_zero(A->cols + 1, sizeof *seen, "sectors", NULL);
+    for (int64_t k = from; k < end; k++) {
+        n += !seen[A->col[k] / values];
+        seen[A->col[k] / values] = true;
+    }
+    mem_free(seen);
+    return n;
+}
+
 static int64_t naive_gathers(const struct csr *A, int values)
 {
     int64_t n = 0;
     for (int64_t from = 0; from < A->rows; from += ROWS_AT_ONCE) {
         int64_t end = from + ROWS_AT_ONCE < A->rows ? from + ROWS_AT_ONCE : A->rows;
-        bool *seen = mem_zero(A->cols + 1, sizeof *seen, "sectors", NULL);
-        for (int64_t k = A->rowptr[from]; k < A->rowptr[end]; k++) {
-            n += !seen[A->col[k] / values];
-            seen[A->col[k] / values] = true;
-        }
-        mem_free(seen);
+        n += naive_sectors(A, values, A->rowptr[from], A->rowptr[end]);
     }
     return n;
 }
 
-/* The numbers of sectors that groups of rows gather agree with a naive count, on one thread and on several. */
+static int64_t naive_gathers_in_runs(const struct csr *A, int values, int64_t entries)
+{
+    int64_t n = 0;
+    for (int64_t from = 0; from < A->nnz; from += entries)
+        n += naive_sectors(A, values, from, from + entries < A->nnz ? from + entries : A->nnz);
+    return n;
+}
+
+/* The numbers of sectors that groups of rows, and runs of entries, gather agree with a naive count, on one thread and
+ * on several. */
 static void gathers_are_counted(void **state)
 {
     (void)state;
@@ -484,6 +501,8 @@ static void gathers_are_counted(void **state)
             if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, &e)) fail_msg("%s", e.text);
             if (!csr_gathers(&A, values, &n, &e)) fail_msg("%s", e.text);
             assert_int_equal(n, naive_gathers(&A, values));
+            if (!csr_gathers_in_runs(&A, values, 1000, &n, &e)) fail_msg("%s", e.text);
+            assert_int_equal(n, naive_gathers_in_runs(&A, values, 1000));
             csr_free(&A);
         }
 }
