@@ -1,118 +1,54 @@
-/* advise: ranks all kernels by predicted time, and shows what the conversion to their format costs and when it pays for
-   itself. */
+/* advise: ranks all kernels by predicted or measured time, and shows what the conversion to their format costs and when
+   it pays for itself. */
+#include "session/advice.h"
 #include "session/args.h"
-#include "base/screen_lock.h"
-#include "machine/bench.h"
 #include "session/command.h"
-#include "machine/kernel.h"
+#include "formats/format.h"
 #include "session/matrix.h"
-#include "base/mem.h"
+#include "microscope/black_box.h"
 #include "microscope/modeled.h"
 #include "session/output_run.h"
 #include "session/predicted.h"
 #include "session/session.h"
+#include "session/spmv.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-void advice_free(struct advice *a)
-{
-    mem_free(a->k);
-    mem_free(a->no);
-    *a = (struct advice){0};
-}
-
-static int by_time(const void *a, const void *b)
-{
-    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
-    return (x > y) - (x < y);
-}
-
-static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, enum type real,
-                       const struct machine *g, struct packed *last, struct advice *out, struct err *e)
-{
-    struct err why = {0};
-    bool gave = screen_lock_give();
-    bool modeled = modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why);
-    screen_lock_back(gave);
-    if (modeled) {
-        out->n++;
-        return true;
-    }
-    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
-    if (!only_this) return fail_at(e, why.code, why.where, "%s", why.text);
-    refusal_without_force(&why, k->format->name, real, false);
-    out->no[out->nno].kernel = k;
-    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
-    return true;
-}
-
-bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
-               struct advice *out, struct err *e)
-{
-    int n = 0;
-    struct packed last = {0};
-    while (kernels[n]) n++;
-    *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
-    out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
-    bool ok = out->no != NULL;
-    for (int i = 0; ok && i < n; i++) {
-        const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (format && strcmp(k->format->name, format) != 0)) continue;
-        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
-    }
-    packed_free(&last);
-    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
-    return ok;
-}
-
-/* ---- the cost of a conversion, and when it pays for itself ---- */
+enum { ADVISE_REPS = 20 }; /* launches that are timed for each measured kernel */
 
 struct advising {
     struct session *s;
     const struct matrix *m;
-    const struct modeled *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
+    const struct machine *on;
+    const struct choice *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
     enum type real;
-    int64_t products; /* number of SpMVs to plan for; 0: unlimited */
-    int measured;     /* number of shown kernels that were measured on this GPU */
+    int top;              /* number of kernels to show; 0: all */
+    bool measured_here;   /* this command measured the first predictions and the library kernels */
+    int shown, nmeasured; /* numbers of kernels that are shown, and of those that were measured on this GPU */
+    bool sampled, fitted; /* a shown kernel was sampled; a shown kernel is ranked by a fit */
 };
 
-static bool needs_no_conversion(const struct modeled *k)
+static bool needs_no_conversion(const struct choice *c)
 {
-    return k->plan.shape.format->interchange;
+    return c->format->interchange;
 }
 
-/* The cost of packing; 0 for csr, which is stored already. */
-static double cost_us(const struct modeled *k)
-{
-    return needs_no_conversion(k) ? 0 : k->prep_us;
-}
-
-/* The number of SpMVs after which k has overtaken the fastest csr kernel; infinite if k never overtakes it, NaN if k is
+/* The number of SpMVs after which c has overtaken the fastest csr kernel; infinite if c never overtakes it, NaN if c is
    a csr kernel itself. */
-static double pays_after(const struct advising *v, const struct modeled *k)
+static double pays_after(const struct advising *v, const struct choice *c)
 {
-    if (!v->csr || needs_no_conversion(k)) return NAN;
-    if (k->time.us >= v->csr->time.us) return INFINITY;
-    return ceil(cost_us(k) / (v->csr->time.us - k->time.us));
+    if (!v->csr || needs_no_conversion(c)) return NAN;
+    if (choice_us(c) >= choice_us(v->csr)) return INFINITY;
+    return ceil(c->prep_us / (choice_us(v->csr) - choice_us(c)));
 }
 
-static double total_of(const struct advising *v, const struct modeled *k)
+static void find_csr(struct advising *v, const struct choices *all)
 {
-    return cost_us(k) + (double)v->products * k->time.us;
-}
-
-/* Sort by total time, the smallest first. */
-static void sort_for(const struct advising *v, struct advice *a, int *order)
-{
-    for (int i = 0; i < a->n; i++) {
-        int k = i;
-        while (k > 0 && v->products && total_of(v, &a->k[order[k - 1]]) > total_of(v, &a->k[i])) {
-            order[k] = order[k - 1];
-            k--;
-        }
-        order[k] = i;
+    for (int i = 0; i < all->n; i++) {
+        const struct choice *c = &all->c[i];
+        if (needs_no_conversion(c) && (!v->csr || choice_us(c) < choice_us(v->csr))) v->csr = c;
     }
 }
 
@@ -125,118 +61,163 @@ static void out_pays(struct out *o, double after)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "pays after", isnan(after) ? "-" : isinf(after) ? "never" : text);
 }
 
-static void out_advised(const struct advising *v, const struct modeled *k, int rank)
+/* What predicted the time. A fit has no bound. */
+static void out_basis(struct out *o, const struct choice *c)
 {
+    const char *bound = c->model ? bound_names[c->model->time.bound] : NULL;
+    out_str(o, "predicted_by", NULL, c->model ? "model" : c->box ? "fit" : NULL);
+    out_num(o, "fit_error_percent", NULL, c->box ? c->box->error_percent : NAN, "%.0f");
+    out_str(o, "bound", NULL, bound);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "bound by", bound ? bound : c->box ? "(a fit)" : "-");
+}
+
+static void out_advised(const struct advising *v, const struct choices *all, int i)
+{
+    const struct choice *c = &all->c[i];
     struct out *o = v->s->out;
-    const struct run *r = modeled_run(v->s, v->m, k->kernel, k->real);
     out_row(o);
-    out_int(o, "rank", NULL, rank);
+    out_int(o, "rank", NULL, i + 1);
     out_str(o, "matrix", NULL, v->m->name);
-    out_str(o, "kernel", "kernel", k->kernel->name);
-    out_str(o, "format", "format", k->kernel->format->name);
-    out_str(o, "precision", NULL, precision_of(&v->m->csr, k->real));
-    out_str(o, "machine", NULL, k->on.name);
-    out_bool(o, "machine_here", NULL, k->on.here);
+    out_str(o, "kernel", "kernel", c->name);
+    out_str(o, "format", "format", c->format->name);
+    out_str(o, "precision", NULL, precision_of(&v->m->csr, v->real));
+    out_str(o, "machine", NULL, c->box ? BLACK_BOX_GPU : v->on->name);
+    out_bool(o, "machine_here", NULL, v->on->here && !c->box);
     out_rank(o, COLUMN_ANSWER);
-    out_time(o, "predicted_us", "predicted", k->time.us);
-    out_num(o, "measured_us", v->measured ? "measured us" : NULL, r ? r->us : NAN, "%.2f");
+    out_time(o, "predicted_us", "predicted", c->predicted_us);
+    out_num(o, "measured_us", v->nmeasured ? "measured us" : NULL, c->measured_us, "%.2f");
     out_rank(o, COLUMN_DETAIL);
-    out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_basis(o, c);
     out_rank(o, COLUMN_NORMAL);
-    out_num(o, "prep_us", "conversion us", cost_us(k), "%.0f");
+    out_num(o, "prep_us", "conversion us", c->prep_us, "%.0f");
     out_rank(o, COLUMN_ANSWER);
-    out_pays(o, pays_after(v, k));
-    out_int(o, "products", NULL, v->products);
-    out_num(o, "total_us", v->products ? "total us" : NULL, v->products ? total_of(v, k) : NAN, "%.0f");
-    out_bool(o, "sampled", NULL, k->work.sampled);
+    out_pays(o, pays_after(v, c));
+    out_int(o, "products", NULL, all->products);
+    out_num(o, "total_us", all->products ? "total us" : NULL, all->products ? choice_total(all, c) : NAN, "%.0f");
+    out_bool(o, "sampled", NULL, c->model && c->model->work.sampled);
     out_fitting(o, NULL);
 }
 
-static void out_not(const struct advising *v, const struct not_advised *no, enum type real)
+static void out_not(const struct advising *v, const struct refused *no)
 {
     struct out *o = v->s->out;
     if (out_mode(o) == OUT_TEXT) {
-        out_text(o, "%s: %s", no->kernel->name, no->why);
+        out_text(o, "%s: %s", no->name, no->why);
         return;
     }
     out_row(o);
     out_str(o, "matrix", NULL, v->m->name);
-    out_str(o, "kernel", NULL, no->kernel->name);
-    out_str(o, "format", NULL, no->kernel->format->name);
-    out_str(o, "precision", NULL, precision_of(&v->m->csr, real));
+    out_str(o, "kernel", NULL, no->name);
+    out_str(o, "format", NULL, no->format->name);
+    out_str(o, "precision", NULL, precision_of(&v->m->csr, v->real));
     out_fitting(o, no->why);
 }
 
-/* How many of the kernels shown did `bench` or `spmv` measure on this GPU? */
-static int count_measured(const struct advising *v, const struct advice *a, const int *order, int shown)
+static void look_at_shown(struct advising *v, const struct choices *all)
 {
-    int n = 0;
-    for (int i = 0; i < shown; i++) {
-        const struct modeled *k = &a->k[order[i]];
-        n += modeled_run(v->s, v->m, k->kernel, k->real) != NULL;
+    v->shown = v->top && v->top < all->n ? v->top : all->n;
+    for (int i = 0; i < v->shown; i++) {
+        const struct choice *c = &all->c[i];
+        v->nmeasured += !isnan(c->measured_us);
+        v->fitted |= c->box && isnan(c->measured_us);
+        v->sampled |= c->model && c->model->work.sampled;
     }
-    return n;
 }
 
-static void say_measured(const struct advising *v, const struct machine *g, int shown)
+static void say_measured(const struct advising *v)
 {
-    if (!v->measured && g->here)
-        out_text(v->s->out, "None of these kernels was measured on this matrix: `bench` does.");
-    if (v->measured && v->measured < shown)
-        out_text(v->s->out, "Not measured on this matrix (-): `bench` measures all kernels.");
+    const char *said = NULL;
+    if (v->nmeasured < v->shown) said = "Not measured on this matrix (-): `bench` measures all kernels.";
+    if (!v->nmeasured) said = v->on->here ? "None of these kernels was measured on this matrix: `bench` does." : NULL;
+    if (v->measured_here)
+        said = "Measured: the first three predictions and cuSPARSE's kernels; the others are predicted.";
+    if (said) out_text(v->s->out, "%s", said);
 }
 
-static bool say(struct advising *v, struct advice *a, const struct machine *g, int top, struct err *e)
+/* Name the kernels that are ranked by a fit, with the errors of the fits. */
+static void say_fitted(const struct advising *v, const struct choices *all)
 {
-    int *order = mem_new(a->n, sizeof *order, "the ranking", e), shown = top && top < a->n ? top : a->n;
-    bool sampled = false;
-    if (!order) return false;
-    sort_for(v, a, order);
-    v->measured = count_measured(v, a, order, shown);
-    for (int i = 0; i < shown; i++) {
-        out_advised(v, &a->k[order[i]], i + 1);
-        sampled |= a->k[order[i]].work.sampled;
+    char text[400];
+    int n = snprintf(text, sizeof text, "Fits to times measured on an %s in fp64, not models:", BLACK_BOX_GPU),
+        more = 0;
+    for (int i = 0; i < v->shown && n < (int)sizeof text; i++) {
+        const struct choice *c = &all->c[i];
+        if (c->box && isnan(c->measured_us))
+            n += snprintf(text + n, sizeof text - (size_t)n, "%s %s (%d matrices, mean error %d%%)", more++ ? "," : "",
+                          c->name, c->box->matrices, c->box->error_percent);
     }
-    modeled_remarks(v->s, g, sampled);
-    say_measured(v, g, shown);
-    if (!v->s->explained.conversions || out_stands_alone(v->s->out))
-        out_text(v->s->out,
-                 "Conversions are timed on this host, from csr. The emulator cannot run cuSPARSE: use `bench`.");
+    if (v->fitted) out_text(v->s->out, "%s.", text);
+}
+
+static void say_conversions(const struct advising *v)
+{
+    if (v->s->explained.conversions && !out_stands_alone(v->s->out)) return;
+    out_text(v->s->out, "Conversions are timed on this host, from csr.");
     v->s->explained.conversions |= !out_stands_alone(v->s->out);
-    for (int i = 0; i < a->nno && !top; i++) out_not(v, &a->no[i], v->real);
-    mem_free(order);
-    return true;
+}
+
+static void say(struct advising *v, const struct choices *all)
+{
+    find_csr(v, all);
+    look_at_shown(v, all);
+    for (int i = 0; i < v->shown; i++) out_advised(v, all, i);
+    modeled_remarks(v->s, v->on, v->sampled);
+    say_fitted(v, all);
+    say_measured(v);
+    say_conversions(v);
+    for (int i = 0; i < all->nrefused && !v->top; i++) out_not(v, &all->refused[i]);
+}
+
+/* Measure the first kernels if the session's device is a GPU. */
+static bool measure(struct advising *v, struct matrix *m, struct choices *all, struct err *e)
+{
+    struct spmv_request w = {.matrix = m,
+                             .dev = session_device(v->s, NULL, e),
+                             .real = type_of_values(v->real, m->csr.imag != NULL),
+                             .reps = ADVISE_REPS};
+    return v->measured_here = w.dev && choices_measure(all, v->s, &w, spmv_measure, e);
+}
+
+/* Rank the kernels of `a` and show them. After a cancellation (!complete), rank those that were predicted before it. */
+static bool rank_and_say(struct advising *v, struct matrix *m, const struct advice *a, int64_t products, bool complete,
+                         bool measured, struct err *e)
+{
+    struct choices all;
+    bool ranked = choices_of(v->s, m, a, products, &all, e);
+    bool ok = ranked && complete && choices_fit(&all, v->s, m, v->real, e) && (!measured || measure(v, m, &all, e));
+    if (ranked) say(v, &all);
+    choices_free(&all);
+    return ok;
 }
 
 static bool run_advise(struct session *s, const struct args *a, struct err *e)
 {
     int64_t products = arg_int(a, "for", 0), top;
-    struct advising v = {.s = s, .real = arg_precision(a), .products = products};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct advice all = {0};
+    struct advice predicted = {0};
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
     if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !m || !modeled_machine(s, &g, e)) return false;
-    bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &all, e);
-    v.m = m;
-    for (int i = all.n - 1; i >= 0; i--)
-        if (needs_no_conversion(&all.k[i])) v.csr = &all.k[i];
-    /* After a cancellation, show the kernels that were ranked before it. */
-    if (ok || all.n) ok = say(&v, &all, &g, (int)top, e) && ok;
-    advice_free(&all);
+    struct advising v = {.s = s, .m = m, .on = &g, .real = arg_precision(a), .top = (int)top};
+    bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &predicted, e);
+    if (ok || predicted.n) ok = rank_and_say(&v, m, &predicted, products, ok, g.here && !arg_flag(a, "predicted"), e);
+    advice_free(&predicted);
     return ok;
 }
 
 const struct command command_advise = {
     .name = "advise",
-    .grammar = "[MATRIX] [for N] [products] [top N] [f32|f64]",
-    .about = "rank all kernels by predicted GPU time, with the cost of converting to their format",
+    .grammar = "[MATRIX] [for N] [products] [top N] [predicted] [f32|f64]",
+    .about = "rank all kernels by their time on a GPU, with the cost of converting to their format",
     .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
+            "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
+            "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
+            "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too.\n"
             "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
             "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
-            "sorted by the total time of the conversion and N SpMVs. Times that `bench` or `spmv` measured on a GPU\n"
-            "are shown too. `top N` shows only the first N.\n"
+            "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"
+            "what was ranked.\n"
             "    advise; advise A for 100 products f32; advise top 3",
     .run = run_advise,
 };

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "microscope/modeled.h"
 #include "session/output_run.h"
+#include "session/advice.h"
 #include "session/predicted.h"
 #include "matrix/reorder.h"
 #include "session/session.h"

@@ -5,6 +5,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
+#include "session/advice.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "base/text.h"
@@ -186,7 +187,7 @@ const struct command command_why = {
     .name = "why",
     .grammar = "not CHOICE [[of] MATRIX] [f32|f64]",
     .about = "explain why a format or kernel is not recommended: it does not fit, has too much padding, or is slower",
-    .help = "All kernels are ranked in the same way as in `advise`. The format's best kernel, or the kernel, is\n"
+    .help = "All emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, is\n"
             "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
             "`explain`.\n"
             "    why not ell; why not dia of A; why not csr-vector",

@@ -25,6 +25,7 @@ struct black_box {
     const int64_t *param; /* parameters of the format; NULL: the defaults */
     double launch_us, gbs, gather_gps;
     int matrices;      /* to which the time was fitted */
+    int longest;       /* their longest row; a fit says nothing about longer rows */
     int error_percent; /* mean error if each of these matrices is predicted from a fit to the others */
 };
 extern const struct black_box black_boxes[]; /* terminated by an entry without a name */

@@ -47,23 +47,4 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled);
 /* Print the keys of a prediction, from kernel to measured_us. */
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
 
-/* ---- cmd_advise.c ---- */
-
-/* The predictions of all kernels that can be emulated, the fastest first, and the reason why each other kernel has no
-   prediction. */
-struct advice {
-    int n, nno;
-    struct modeled *k;
-    struct not_advised {
-        const struct kernel *kernel;
-        char why[sizeof((struct err *)0)->text];
-    } * no;
-};
-/* Predict the times of the kernels of one format, or of all formats if `format` is NULL. A failure of a single kernel
-   is recorded in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds
-   the kernels predicted so far. The caller must call advice_free even if the result is false. */
-bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
-               struct advice *out, struct err *e);
-void advice_free(struct advice *a);
-
 #endif

@@ -8,6 +8,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "microscope/modeled.h"
+#include "session/advice.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"

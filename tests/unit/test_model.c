@@ -5,6 +5,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
+#include "session/advice.h"
 #include "session/predicted.h"
 
 #include <math.h>

@@ -1,0 +1,316 @@
+/* Ranks kernels for `advise`: emulates our kernels, fits the times of library kernels, and measures the best on a
+   GPU. */
+#include "advice.h"
+#include "base/screen_lock.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "matrix.h"
+#include "base/mem.h"
+#include "microscope/black_box.h"
+#include "microscope/modeled.h"
+#include "predicted.h"
+#include "session.h"
+#include "spmv.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the predictions of the model ---- */
+
+void advice_free(struct advice *a)
+{
+    mem_free(a->k);
+    mem_free(a->no);
+    *a = (struct advice){0};
+}
+
+static int by_time(const void *a, const void *b)
+{
+    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
+    return (x > y) - (x < y);
+}
+
+static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, enum type real,
+                       const struct machine *g, struct packed *last, struct advice *out, struct err *e)
+{
+    struct err why = {0};
+    bool gave = screen_lock_give();
+    bool modeled = modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why);
+    screen_lock_back(gave);
+    if (modeled) {
+        out->n++;
+        return true;
+    }
+    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
+    if (!only_this) return fail_at(e, why.code, why.where, "%s", why.text);
+    refusal_without_force(&why, k->format->name, real, false);
+    out->no[out->nno].kernel = k;
+    snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
+    return true;
+}
+
+static int count_kernels(void)
+{
+    int n = 0;
+    while (kernels[n]) n++;
+    return n;
+}
+
+bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+               struct advice *out, struct err *e)
+{
+    int n = count_kernels();
+    struct packed last = {0};
+    *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
+    out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
+    bool ok = out->no != NULL;
+    for (int i = 0; ok && i < n; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->host || k->vendor || (format && strcmp(k->format->name, format) != 0)) continue;
+        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
+    }
+    packed_free(&last);
+    if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
+    return ok;
+}
+
+/* ---- the order of choices ---- */
+
+double choice_us(const struct choice *c)
+{
+    return isnan(c->measured_us) ? c->predicted_us : c->measured_us;
+}
+
+double choice_total(const struct choices *all, const struct choice *c)
+{
+    return c->prep_us + (double)all->products * choice_us(c);
+}
+
+static double cost_of(const struct choices *all, const struct choice *c)
+{
+    return all->products ? choice_total(all, c) : choice_us(c);
+}
+
+/* Of equals, the measured kernel comes first. */
+static int by_rank(const void *a, const void *b)
+{
+    const struct choice *x = a, *y = b;
+    if (x->ranked_us != y->ranked_us) return x->ranked_us > y->ranked_us ? 1 : -1;
+    if (isnan(x->measured_us) != isnan(y->measured_us)) return isnan(x->measured_us) ? 1 : -1;
+    return (choice_us(x) > choice_us(y)) - (choice_us(x) < choice_us(y));
+}
+
+static void rank(struct choices *all)
+{
+    for (int i = 0; i < all->n; i++) {
+        struct choice *c = &all->c[i];
+        c->ranked_us = cost_of(all, c);
+        if (isnan(c->measured_us)) c->ranked_us = fmax(c->ranked_us, all->floor_us);
+    }
+    qsort(all->c, (size_t)all->n, sizeof *all->c, by_rank);
+}
+
+/* ---- adding choices ---- */
+
+void choices_free(struct choices *c)
+{
+    mem_free(c->c);
+    mem_free(c->refused);
+    *c = (struct choices){0};
+}
+
+/* k NULL: this build lacks the kernel. */
+static void refuse(struct choices *all, const char *name, const struct format *f, const struct kernel *k,
+                   const char *why)
+{
+    struct refused *no = &all->refused[all->nrefused++];
+    no->name = name;
+    no->format = f;
+    no->kernel = k;
+    snprintf(no->why, sizeof no->why, "%s", reason_without_name(name, why));
+}
+
+static double known_us(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
+{
+    const struct run *r = k ? modeled_run(s, m, k, real) : NULL;
+    return r ? r->us : NAN;
+}
+
+bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
+                struct choices *out, struct err *e)
+{
+    int room = count_kernels();
+    for (const struct black_box *b = black_boxes; b->name; b++) room++;
+    *out = (struct choices){.products = products, .room = room};
+    out->c = mem_new(room, sizeof *out->c, "the ranking", e);
+    out->refused = out->c ? mem_new(room, sizeof *out->refused, "the ranking", e) : NULL;
+    if (!out->refused) return false;
+    for (int i = 0; i < a->n; i++) {
+        const struct modeled *k = &a->k[i];
+        const struct format *f = k->kernel->format;
+        out->c[out->n++] = (struct choice){.name = k->kernel->name,
+                                           .format = f,
+                                           .kernel = k->kernel,
+                                           .model = k,
+                                           .predicted_us = k->time.us,
+                                           .measured_us = known_us(s, m, k->kernel, k->real),
+                                           .prep_us = f->interchange ? 0 : k->prep_us};
+    }
+    for (int i = 0; i < a->nno; i++) {
+        const struct kernel *k = a->no[i].kernel;
+        refuse(out, k->name, k->format, k, a->no[i].why);
+    }
+    rank(out);
+    return true;
+}
+
+/* The time of a conversion to f: that of our kernels of the same format; NaN if none was predicted. */
+static double prep_of(const struct choices *all, const struct format *f)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->c[i].format == f && all->c[i].model) return all->c[i].prep_us;
+    return f->interchange ? 0 : NAN;
+}
+
+/* A library kernel without times. Returns NULL if the time of its conversion is not known. */
+static struct choice *add_library(struct choices *all, const char *name, const struct format *f, const struct kernel *k)
+{
+    double prep = prep_of(all, f);
+    if (isnan(prep)) {
+        refuse(all, name, f, k, "the conversion to this format was not timed, because none of our kernels of it fits");
+        return NULL;
+    }
+    all->c[all->n] = (struct choice){
+        .name = name, .format = f, .kernel = k, .predicted_us = NAN, .measured_us = NAN, .prep_us = prep};
+    return &all->c[all->n++];
+}
+
+static bool fit_one(struct choices *all, const struct session *s, const struct matrix *m, const struct black_box *b,
+                    enum type real, int64_t *gathers, struct err *e)
+{
+    struct err why = {0};
+    double us;
+    bool gave = screen_lock_give();
+    bool ok = black_box_fit(b, &m->csr, real, gathers, &us, &why);
+    screen_lock_back(gave);
+    if (!ok && why.code != E_LIMIT && why.code != E_UNSUPPORTED && why.code != E_MEMORY)
+        return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!ok) {
+        refusal_without_force(&why, b->format->name, real, false);
+        refuse(all, b->name, b->format, kernel_find(b->name), why.text);
+        return true;
+    }
+    struct choice *c = add_library(all, b->name, b->format, kernel_find(b->name));
+    if (!c) return true;
+    c->box = b;
+    c->predicted_us = us;
+    c->measured_us = known_us(s, m, c->kernel, type_of_values(real, m->csr.imag != NULL));
+    return true;
+}
+
+bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e)
+{
+    int64_t gathers = 0;
+    bool ok = true;
+    for (const struct black_box *b = black_boxes; ok && b->name; b++) ok = fit_one(c, s, m, b, real, &gathers, e);
+    rank(c);
+    return ok;
+}
+
+/* ---- measuring the best ---- */
+
+static struct choice *find(struct choices *all, const struct kernel *k)
+{
+    for (int i = 0; i < all->n; i++)
+        if (all->c[i].kernel == k) return &all->c[i];
+    return NULL;
+}
+
+/* A kernel that has no fit for this matrix can be measured nevertheless. */
+static void forget_refusal(struct choices *all, const struct kernel *k)
+{
+    int kept = 0;
+    for (int i = 0; i < all->nrefused; i++)
+        if (all->refused[i].kernel != k) all->refused[kept++] = all->refused[i];
+    all->nrefused = kept;
+}
+
+/* Measure k, and write the time to its choice. If only this kernel fails, move it to the refused kernels. */
+static bool measure_one(struct choices *all, struct session *s, const struct spmv_request *w, const struct kernel *k,
+                        measure_fn *measure, struct err *e)
+{
+    struct run r;
+    struct err why = {0};
+    struct choice *c = find(all, k);
+    if (!isnan(c->measured_us)) return true;
+    if (!watch_tick(&s->watch, k->name, 0, 0, e)) return false;
+    if (measure(s, w, k, &r, &why)) {
+        c->measured_us = r.us;
+        return true;
+    }
+    if (why.code == E_CANCELLED || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    refusal_without_force(&why, k->format->name, w->real, false);
+    refuse(all, k->name, k->format, k, why.text);
+    *c = all->c[--all->n];
+    return true;
+}
+
+/* The best of our kernels that is not measured; NULL: none. */
+static const struct kernel *next_prediction(const struct choices *all)
+{
+    const struct choice *next = NULL;
+    for (int i = 0; i < all->n; i++) {
+        const struct choice *c = &all->c[i];
+        if (c->model && isnan(c->measured_us) && (!next || by_rank(c, next) < 0)) next = c;
+    }
+    return next ? next->kernel : NULL;
+}
+
+/* Measure the first predictions, and note the slowest of them in floor_us. */
+static bool measure_first(struct choices *all, struct session *s, const struct spmv_request *w, measure_fn *measure,
+                          struct err *e)
+{
+    const struct kernel *k;
+    for (int n = 0; n < MEASURED_FIRST && (k = next_prediction(all));) {
+        if (!measure_one(all, s, w, k, measure, e)) return false;
+        const struct choice *c = find(all, k);
+        if (!c) continue;
+        all->floor_us = fmax(all->floor_us, cost_of(all, c));
+        n++;
+    }
+    return true;
+}
+
+static bool measure_library(struct choices *all, struct session *s, const struct spmv_request *w, measure_fn *measure,
+                            struct err *e)
+{
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (!k->vendor || !kernel_runs_on(k, w->dev)) continue;
+        forget_refusal(all, k);
+        if (!find(all, k) && !add_library(all, k->name, k->format, k)) continue;
+        if (!measure_one(all, s, w, k, measure, e)) return false;
+    }
+    return true;
+}
+
+/* Drop the library kernels that have no time, because the user cancelled before they were measured. */
+static void drop_unknown(struct choices *all)
+{
+    int kept = 0;
+    for (int i = 0; i < all->n; i++)
+        if (!isnan(choice_us(&all->c[i]))) all->c[kept++] = all->c[i];
+    all->n = kept;
+}
+
+bool choices_measure(struct choices *c, struct session *s, const struct spmv_request *w, measure_fn *measure,
+                     struct err *e)
+{
+    bool ok = measure_first(c, s, w, measure, e) && measure_library(c, s, w, measure, e);
+    drop_unknown(c);
+    rank(c);
+    return ok;
+}

@@ -1,0 +1,84 @@
+/* The ranking of kernels by `advise`: our kernels by the cost model, library kernels by fits, and what was measured. */
+#ifndef ADVICE_H
+#define ADVICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/err.h"
+
+struct black_box;
+struct format;
+struct kernel;
+struct machine;
+struct matrix;
+struct modeled;
+struct run;
+struct session;
+struct spmv_request;
+
+/* The predictions of all kernels that can be emulated, the fastest first, and the reason why each other kernel has no
+   prediction. */
+struct advice {
+    int n, nno;
+    struct modeled *k;
+    struct not_advised {
+        const struct kernel *kernel;
+        char why[sizeof((struct err *)0)->text];
+    } * no;
+};
+/* Predict the times of the kernels of one format, or of all formats if `format` is NULL. A failure of a single kernel
+   is recorded in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds
+   the kernels predicted so far. The caller must call advice_free even if the result is false. */
+bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+               struct advice *out, struct err *e);
+void advice_free(struct advice *a);
+
+/* A kernel that can be chosen. */
+struct choice {
+    const char *name;
+    const struct format *format;
+    const struct kernel *kernel;      /* NULL: a library kernel that this build lacks */
+    const struct modeled *model;      /* NULL: a library kernel */
+    const struct black_box *box;      /* NULL: one of our kernels, or a library kernel that has no fit */
+    double predicted_us, measured_us; /* NaN: not predicted, or not measured on this GPU */
+    double prep_us;                   /* time of the conversion from csr on this host; 0 for csr */
+    double ranked_us;                 /* the time, or total time, by which the kernels are sorted */
+};
+struct choices {
+    int n, nrefused, room;
+    struct choice *c; /* the best first */
+    struct refused {
+        const char *name;
+        const struct format *format;
+        const struct kernel *kernel; /* NULL: a library kernel that this build lacks */
+        char why[sizeof((struct err *)0)->text];
+    } * refused;
+    int64_t products; /* number of SpMVs to rank for; 0: unlimited */
+    double floor_us;  /* the largest ranked_us of the predictions that choices_measure measured */
+};
+/* Rank the kernels of `a`, which must outlive the choices, with the times that the session has measured on its GPU. The
+   caller must call choices_free even if the result is false. */
+bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
+                struct choices *out, struct err *e);
+void choices_free(struct choices *c);
+/* Add the fitted times of library kernels. real: the precision, T_F32 or T_F64. */
+bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e);
+
+/* spmv_measure, or a function of a test in its place */
+typedef bool measure_fn(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
+                        struct err *e);
+enum { MEASURED_FIRST = 3 };
+/* Measure the first MEASURED_FIRST of our kernels, and all library kernels, that were not measured yet, and rank the
+   kernels again. The model has predicted that our other kernels are slower than the first, so none of them is ranked
+   before a measured prediction. A kernel that cannot be measured is refused. Returns false if the user cancelled or the
+   device is lost; *c then holds what was measured before. */
+bool choices_measure(struct choices *c, struct session *s, const struct spmv_request *w, measure_fn *measure,
+                     struct err *e);
+/* Its time: measured, or else predicted. */
+double choice_us(const struct choice *c);
+/* The time of the conversion and of the SpMVs to rank for. */
+double choice_total(const struct choices *all, const struct choice *c);
+
+#endif
