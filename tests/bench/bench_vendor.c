@@ -105,13 +105,16 @@ static bool all_kernels(struct contest *c, const struct csr *A, const struct mat
     bool ok = true;
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
+        struct err unfit = {0};
         if (k->format != M->of->format || k->param != param || !kernel_runs_on(k, M->dev)) continue;
+        if (k->fits && !k->fits(M->of, &unfit)) continue;
         ok &= one_kernel(c, k, A, M);
     }
     return ok;
 }
 
-/* Pack A on the device if the format has a packer, else on the host. Formats that do not suit A are left out. */
+/* Pack A on the device if the format has a packer, else on the host. Some launches read arrays on the host, too.
+ * Formats that do not suit A are left out. */
 static bool one_format(struct contest *c, const struct csr *A, const struct mat *csr, const struct format *f,
                        const int64_t *param)
 {
@@ -120,8 +123,9 @@ static bool one_format(struct contest *c, const struct csr *A, const struct mat 
     struct stored S = {0};
     struct mat M = {0};
     bool on_device = packer_find(f, csr->dev) != NULL;
-    bool packed = on_device ? packing_begin(&p, f, csr, param, false, &e) && packing_take(p, &S, &M, &e)
-                            : format_pack(A, f, param, T_F64, false, &S, &e) && mat_put(&M, &S, csr->dev, &e);
+    bool packed =
+        on_device ? packing_begin(&p, f, csr, param, false, &e) && packing_take(p, &S, &M, &e) && mat_get(&M, &S, &e)
+                  : format_pack(A, f, param, T_F64, false, &S, &e) && mat_put(&M, &S, csr->dev, &e);
     bool ok = !packed || all_kernels(c, A, &M, param);
     if (!packed && e.code != E_LIMIT && e.code != E_UNSUPPORTED && e.code != E_MEMORY) {
         printf("# %s: %s\n", f->name, e.text);
