@@ -264,10 +264,11 @@ __global__ void packed_perm(int64_t rows, int64_t sigma, GPTR(const int64_t) sor
 
 /* The entry of a slice's step and lane; -1: padding. */
 template <bool SORTED>
-__device__ int64_t entry_at(int64_t rows, int64_t C, int64_t s, int64_t step, int64_t lane, GPTR(const int) ptr,
+__device__ int64_t entry_at(int64_t rows, int C, int64_t s, int step, int lane, GPTR(const int) ptr,
                             GPTR(const int64_t) sorted)
 {
-    int64_t V = WARP / C, k = s * C + lane / V, j = step * V + lane % V;
+    int V = WARP / C, j = step * V + lane % V;
+    int64_t k = s * C + lane / V;
     if (k >= rows) return -1;
     int64_t row = row_at<SORTED>(sorted, k), from = ptr[row];
     return j < ptr[row + 1] - from ? from + j : -1;
@@ -276,7 +277,7 @@ __device__ int64_t entry_at(int64_t rows, int64_t C, int64_t s, int64_t step, in
 /* One block per TILE slots, one thread per slot: the column and the code at the slot, and, if each slot has its own
    value, the value that lies at the same index of val, which belongs to another entry of the slice. */
 template <typename W, bool SORTED>
-__global__ void packed_pack(int64_t rows, int64_t C, int64_t slices, int64_t slots, GPTR(const int) ptr,
+__global__ void packed_pack(int64_t rows, int C, int64_t slices, int64_t slots, GPTR(const int) ptr,
                             GPTR(const int) col, GPTR(const W) val, GPTR(const int64_t) sorted,
                             GPTR(const int64_t) start, GPTR(const int) head, int values, GPTR(const W) dictionary,
                             bool per_slot, GPTR(uint16_t) col16, GPTR(int) col32, GPTR(uint8_t) code, GPTR(W) out)
@@ -288,11 +289,11 @@ __global__ void packed_pack(int64_t rows, int64_t C, int64_t slices, int64_t slo
     if (threadIdx.x < 2) ends[threadIdx.x] = (int)last_not_above(start, 0, slices - 1, threadIdx.x ? end - 1 : first);
     __syncthreads(); /* all threads of the block: `value` and `ends` are complete */
     for (int64_t g = first + threadIdx.x; g < end; g += PACK_BLOCK) {
-        int64_t s = last_not_above(start, ends[0], ends[1], g), in = g - start[s];
-        int base = head[s * PACKED_HEAD + PACKED_BASE];
+        int64_t s = last_not_above(start, ends[0], ends[1], g);
+        int in = (int)(g - start[s]), base = head[s * PACKED_HEAD + PACKED_BASE];
         struct packed_group group = packed_group_of(head[s * PACKED_HEAD + PACKED_STEPS], in / WARP, base < 0);
-        int64_t part = in - group.first * WARP;
-        int64_t k = entry_at<SORTED>(rows, C, s, group.first + part % group.width, part / group.width, ptr, sorted);
+        int first_step = (int)group.first, width = (int)group.width, part = in - first_step * WARP;
+        int64_t k = entry_at<SORTED>(rows, C, s, first_step + part % width, part / width, ptr, sorted);
         if (base < 0)
             col32[head[s * PACKED_HEAD + PACKED_AT32] + in] = k < 0 ? -1 : col[k];
         else
@@ -318,7 +319,7 @@ template <typename W, bool SORTED> static bool fill(struct packing *p, struct er
     if (!per_slot && !put_values(p, p->out[PACKED_VAL], e)) return false;
     if (coded && !put_values(p, p->room[ROOM_NUMBER].p, e)) return false;
     LAUNCH(p->dev, blocks_for(slots, TILE), PACK_BLOCK, packed_pack<W, SORTED>)
-    (p->rows, p->S.param[0], slices, slots, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, W),
+    (p->rows, (int)p->S.param[0], slices, slots, PACK_PTR(p), PACK_COL(p), PACK_VAL(p, W),
      PACK_ROOM(p, order_of(p), SORTED ? p->rows : 0, const int64_t), PACKED_STARTS(p, ROOM_BASE, const int64_t),
      PACK_OUT(p, PACKED_SLICE, const int), values, PACK_ROOM(p, ROOM_NUMBER, values, const W), per_slot,
      PACK_OUT(p, PACKED_COL16, uint16_t), PACK_OUT(p, PACKED_COL32, int), PACK_OUT(p, PACKED_CODE, uint8_t),

@@ -104,10 +104,17 @@ void packed_put(enum type real, void *data, int64_t i, struct packed_bits v)
 /* The bits of entry k of A, rounded to the type `real`. */
 static struct packed_bits entry_bits(const struct csr *A, int64_t k, enum type real)
 {
-    double room[2];
-    struct array one = {.type = real, .n = 1, .data = room};
-    put_value(&one, 0, A, k);
-    return packed_get(real, room, 0);
+    double imag = A->imag ? A->imag[k] : 0;
+    float single[2] = {(float)A->val[k], (float)imag};
+    struct packed_bits v = {0, 0};
+    if (type_of_parts(real) == T_F32) {
+        memcpy(&v.re, &single[0], sizeof single[0]);
+        memcpy(&v.im, &single[1], sizeof single[1]);
+    } else {
+        memcpy(&v.re, &A->val[k], sizeof v.re);
+        memcpy(&v.im, &imag, sizeof v.im);
+    }
+    return v;
 }
 
 static bool same(struct packed_bits a, struct packed_bits b)
@@ -152,8 +159,12 @@ static void find_values(const struct csr *A, enum type real, struct packed_dicti
 {
     struct loop l = loop_of("distinct values", A->nnz);
     *d = (struct packed_dictionary){0};
-    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++)
-        if (!packed_add(d, entry_bits(A, k, real))) return;
+    struct packed_bits last = {0, 0};
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
+        struct packed_bits v = entry_bits(A, k, real);
+        if (k && same(v, last)) continue;
+        if (!packed_add(d, last = v)) return;
+    }
     packed_sort(d);
 }
 
@@ -308,6 +319,7 @@ static void put_slice(const struct csr *A, const struct order *o, int64_t s, str
                       struct stored *S)
 {
     int64_t C = S->param[0], sigma = S->param[1], V = PACKED_LANES / C;
+    int bits = __builtin_ctz((unsigned)V); /* V = 2^bits: shifts instead of divisions in the loop over the entries */
     struct slots t = slots_at(S, s);
     if (t.wide)
         memset((int *)S->a[PACKED_COL32].data + t.at32, 0xff, (size_t)(t.steps * PACKED_LANES) * sizeof(int));
@@ -316,7 +328,7 @@ static void put_slice(const struct csr *A, const struct order *o, int64_t s, str
     for (int64_t p = s * C; p < (s + 1) * C && p < A->rows; p++) {
         int64_t row = row_at(o, p), first = A->rowptr[row], n = csr_row_length(A, row);
         if (o->key) ((uint16_t *)S->a[PACKED_PERM].data)[p] = (uint16_t)(row - p / sigma * sigma);
-        for (int64_t j = 0; j < n; j++) put_entry(A, first + j, &t, j / V, p % C * V + j % V, d, S);
+        for (int64_t j = 0; j < n; j++) put_entry(A, first + j, &t, j >> bits, (p - s * C) * V + (j & (V - 1)), d, S);
     }
 }
 

@@ -46,7 +46,8 @@ struct packed_group {
     int64_t first, width;
 };
 
-/* The group of a step in a slice of `steps` steps: groups of 8 (narrow) or 4 (wide), then smaller ones. */
+/* The group of a step in a slice of `steps` steps: groups of 8 (narrow) or 4 (wide), then smaller ones. The width is a
+   power of two, so a mask rounds down to a multiple of the width without a division. */
 #ifdef __CUDACC__
 __host__ __device__
 #endif
@@ -55,8 +56,8 @@ __host__ __device__
 {
     struct packed_group g;
     g.width = wide ? PACKED_GROUP32 : PACKED_GROUP16;
-    while (step >= steps / g.width * g.width) g.width /= 2;
-    g.first = step / g.width * g.width;
+    while (step >= (steps & -g.width)) g.width /= 2;
+    g.first = step & -g.width;
     return g;
 }
 
