@@ -38,7 +38,9 @@
    Rules:
    - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. A kernel that
      uses a value twice keeps the value in a local variable.
-   - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n).
+   - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n). A block that needs more
+     than 48 KB, or a size that the launch chooses, declares one SHARED_GIVEN(T, name, n) and is launched by
+     LAUNCH_GIVEN.
    - The mask of a shuffle or vote contains exactly the lanes that execute it. Never rely on lockstep: after a write to
      shared memory that other lanes read, use __syncwarp or __syncthreads.
    - If a pointer argument of a function may be a GPTR, its type is a template parameter or GPTR, and the index into it
@@ -54,6 +56,10 @@
 
 #define WARP 32
 #define FULL_MASK 0xffffffffu
+
+/* Bytes of shared memory per block: SHARED arrays have at most SHARED_PLAIN bytes together, and a launch gives at most
+   SHARED_GIVEN_MOST bytes for SHARED_GIVEN. A block of an H100 or H200 may have 227 KB, one of an A100 163 KB. */
+enum { SHARED_PLAIN = 48 * 1024, SHARED_GIVEN_MOST = 224 * 1024 };
 
 #ifdef __CUDACC__
 #define KERNEL_SPACE cuda_
@@ -71,6 +77,9 @@ static __device__ __forceinline__ void reconverge() {}
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
+#define SHARED_GIVEN(T, name, n)                           \
+    extern __shared__ __align__(16) unsigned char given[]; \
+    T *name = reinterpret_cast<T *>(given)
 /* UNROLL(n) before a loop unrolls the loop n times; UNROLL_WHOLE unrolls the loop completely. AHEAD(n) before a loop
    or a statement states that nvcc, without being told, issues the loads of n iterations together. The emulator records
    these numbers with each access, for the cost model. */
@@ -92,41 +101,50 @@ static inline bool launchable(dim3 grid)
 {
     return grid.x && grid.y && grid.z;
 }
+/* LAUNCH_GIVEN(device, grid, block, bytes, kernel<T>)(arguments) is LAUNCH with this many bytes for the array that the
+   kernel declares by SHARED_GIVEN. */
+#define LAUNCH_GIVEN(d, grid, block, bytes, ...) (launcher_of((d), (grid), (block), (bytes), false, __VA_ARGS__))
 /* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs, its blocks may
    become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
    short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
    unevenly. */
-#define FOLLOW(d, grid, block, ...) (follower_of((d), (grid), (block), __VA_ARGS__))
+#define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, true, __VA_ARGS__))
 static inline bool launches_early(void)
 {
     int number, major;
     return cudaGetDevice(&number) == cudaSuccess &&
            cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number) == cudaSuccess && major >= 9;
 }
-template <typename... P> struct follower {
+template <typename... P> struct launcher {
     cudaStream_t stream;
     dim3 grid, block;
+    unsigned given; /* bytes of shared memory */
+    bool early;
     void (*kernel)(P...);
 
     void operator()(P... p) const
     {
         if (!launchable(grid)) return;
         cudaLaunchConfig_t config = {};
-        cudaLaunchAttribute early = {};
-        early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        early.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchAttribute overlap = {};
+        overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        overlap.val.programmaticStreamSerializationAllowed = 1;
         config.gridDim = grid;
         config.blockDim = block;
+        config.dynamicSmemBytes = given;
         config.stream = stream;
-        config.attrs = &early;
-        config.numAttrs = launches_early();
+        config.attrs = &overlap;
+        config.numAttrs = early && launches_early();
+        if (given > SHARED_PLAIN)
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(given));
         cudaLaunchKernelEx(&config, kernel, p...);
     }
 };
 template <typename... P>
-static follower<P...> follower_of(const struct device *d, dim3 grid, dim3 block, void (*kernel)(P...))
+static launcher<P...> launcher_of(const struct device *d, dim3 grid, dim3 block, unsigned given, bool early,
+                                  void (*kernel)(P...))
 {
-    return {static_cast<cudaStream_t>(d->stream), grid, block, kernel};
+    return {static_cast<cudaStream_t>(d->stream), grid, block, given, early, kernel};
 }
 #else
 #define KERNEL_SPACE emu_

@@ -9,19 +9,32 @@ const char *const collective_names[COLLECTIVES] = {"__syncwarp",      "__ballot_
                                                    "__all_sync",      "__shfl_down_sync", "__shfl_up_sync",
                                                    "__shfl_xor_sync", "__shfl_sync"};
 
+/* Elements that no thread has written are NaN, so that a read of such an element is noticed: the first thread of the
+   block fills the bytes from `used` to `end`. */
+static void declare(unsigned end)
+{
+    if (end <= m->shared_used) return;
+    memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
+    m->shared_used = end;
+}
+
 unsigned shared_bytes(unsigned bytes, const char *name, source here)
 {
     lane *l = now.self;
     unsigned at = l->shared_at, end = at + (bytes + 15) / 16 * 16;
-    if (end > SHARED_MOST)
-        found(here, "%s brings the block's shared memory to %u bytes; the maximum is %d", name, end, +SHARED_MOST);
+    if (end > SHARED_PLAIN)
+        found(here, "%s brings the block's shared memory to %u bytes; the maximum is %d", name, end, +SHARED_PLAIN);
     l->shared_at = end;
-    if (end > m->shared_used) { /* the first thread of the block fills the array with NaN, so that a read of an
-                                   unwritten element is noticed */
-        memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
-        m->shared_used = end;
-    }
+    declare(end);
     return at;
+}
+
+unsigned given_bytes(unsigned bytes, const char *name, source here)
+{
+    if (bytes > now.given)
+        found(here, "%s needs %u bytes of shared memory; the launch gives %u", name, bytes, now.given);
+    declare(SHARED_PLAIN + bytes);
+    return SHARED_PLAIN;
 }
 
 void barrier(source at)

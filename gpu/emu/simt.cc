@@ -128,10 +128,12 @@ static void choose_order()
         std::swap(m->order[k - 1], m->order[random_next(&state) % k]);
 }
 
-static bool begin(const char *kernel, dim3 grid, dim3 block)
+static bool begin(const char *kernel, geometry g)
 {
+    dim3 block = g.block;
     m->kernel = settings.name ? settings.name : kernel;
-    now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = grid, now.watched = false;
+    now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = g.grid;
+    now.given = g.given, now.watched = false;
     m->threads = block.x * block.y * block.z;
     if (!make_fibers()) return m->broken = true, false;
     if (m->threads == 0 || m->threads > BLOCK_MOST) {
@@ -182,8 +184,9 @@ static int host_threads_for(int64_t blocks, const scope_run *watch)
     return min(omp_get_max_threads(), +RUNNERS);
 }
 
-static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(void *), void *ctx, scope_run *watch)
+static void run_grid(const char *kernel, geometry g, void (*body)(void *), void *ctx, scope_run *watch)
 {
+    dim3 grid = g.grid;
     int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
     int threads = make_runners(host_threads_for(blocks, watch));
     std::atomic<bool> broken(false);
@@ -194,7 +197,7 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
     {
         int t = threads > 1 ? omp_get_thread_num() : 0;
         use_runner(t);
-        if (t > 0) begin(kernel, grid, block);
+        if (t > 0) begin(kernel, g);
         m->body = body, m->ctx = ctx;
 #pragma omp single
         at_work = omp_get_num_threads();
@@ -215,13 +218,13 @@ static void run_grid(const char *kernel, dim3 grid, dim3 block, void (*body)(voi
     if (threads > 1) gather_findings();
 }
 
-void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx)
+void launch(const char *kernel, const char *function, geometry g, void (*body)(void *), void *ctx)
 {
-    int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
-    if (m->broken || !begin(kernel, grid, block)) return;
+    int64_t blocks = static_cast<int64_t>(g.grid.x) * g.grid.y * g.grid.z;
+    if (m->broken || !begin(kernel, g)) return;
     bool watched =
         settings.scope && settings.scope_kernel && scope_begin(settings.scope, kernel, function, blocks, m->threads);
-    run_grid(kernel, grid, block, body, ctx, watched ? settings.scope : nullptr);
+    run_grid(kernel, g, body, ctx, watched ? settings.scope : nullptr);
 }
 
 } // namespace simt

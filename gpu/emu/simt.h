@@ -86,18 +86,20 @@ struct machine {
     lane *self = nullptr; /* the running lane */
     dim3 block, block_dim, grid_dim;
     char *shared = nullptr;
+    unsigned given = 0;   /* bytes of shared memory that the launch gives to SHARED_GIVEN */
     bool watched = false; /* lanes note their accesses, or the race check is on */
     unsigned left = 0;    /* accesses until the running lane yields, counted down; 0 stands for 2^32 */
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
-enum { SHARED_MOST = 48 * 1024, BLOCK_MOST = 1024 };
+enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
 
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void barrier(source at);
 void join_collective(source at);
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
+unsigned given_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
    depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
 void wait_before_atomic();
@@ -111,7 +113,11 @@ void rest();
 void reconverge(source at);
 /* Run body(ctx) for every thread of the grid. `kernel` is the text of the launch in the source, and `function` is the
    name of the kernel that the launch runs; both are for messages. */
-void launch(const char *kernel, const char *function, dim3 grid, dim3 block, void (*body)(void *), void *ctx);
+struct geometry {
+    dim3 grid, block;
+    unsigned given; /* bytes of shared memory for SHARED_GIVEN */
+};
+void launch(const char *kernel, const char *function, geometry g, void (*body)(void *), void *ctx);
 
 /* An index with the source line that it was written on, so that kernels can write p[i]. */
 struct index {
@@ -207,6 +213,11 @@ template <typename T> array<T> shared(int64_t n, const char *name, source here)
     unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
     return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
 }
+template <typename T> array<T> shared_given(int64_t n, const char *name, source here)
+{
+    unsigned at = given_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
+    return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
+}
 
 /* While an object of this type exists, the running lane records `factor` as the unroll factor of each of its accesses.
  */
@@ -232,14 +243,14 @@ template <typename F> named_kernel<F> named(const char *name, F *kernel)
 /* LAUNCH(...)(arguments): LAUNCH makes a launcher, which stores the kernel; a call of the launcher runs the kernel. */
 template <typename... P> struct launcher {
     const char *name, *function;
-    dim3 grid, block;
+    geometry g;
     void (*kernel)(P...);
 
     void operator()(std::type_identity_t<P>... args) const
     {
         std::tuple<launcher, P...> call(*this, args...);
         launch(
-            name, function, grid, block,
+            name, function, g,
             [](void *ctx) {
                 std::apply([](const launcher &l, const P &...a) { l.kernel(a...); },
                            *static_cast<std::tuple<launcher, P...> *>(ctx));
@@ -249,14 +260,14 @@ template <typename... P> struct launcher {
 };
 
 template <typename... P>
-launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 block, void (*kernel)(P...))
+launcher<P...> prepare(const struct device *, const char *name, geometry g, void (*kernel)(P...))
 {
-    return {name, name, grid, block, kernel};
+    return {name, name, g, kernel};
 }
 template <typename... P>
-launcher<P...> prepare(const struct device *, const char *name, dim3 grid, dim3 block, named_kernel<void(P...)> k)
+launcher<P...> prepare(const struct device *, const char *name, geometry g, named_kernel<void(P...)> k)
 {
-    return {name, k.name, grid, block, k.kernel};
+    return {name, k.name, g, k.kernel};
 }
 
 template <typename T> T read_lane(enum collective what, unsigned mask, T value, int from, source at)
@@ -303,7 +314,10 @@ inline int lane_of_warp()
 #define UNROLL_WHOLE UNROLL(UNROLL_ALL)
 #define AHEAD(n) UNROLL(n)
 #define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
-#define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, grid, block, __VA_ARGS__)
+#define SHARED_GIVEN(T, name, n) simt::array<T> name = simt::shared_given<T>(n, #name, HERE)
+#define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, simt::geometry{(grid), (block), 0}, __VA_ARGS__)
+#define LAUNCH_GIVEN(d, grid, block, bytes, ...) \
+    simt::prepare((d), #__VA_ARGS__, simt::geometry{(grid), (block), static_cast<unsigned>(bytes)}, __VA_ARGS__)
 
 /* ---- the built-in functions of the dialect; `at` is filled in by the compiler ---- */
 

@@ -111,6 +111,21 @@ static __global__ void shared_too_much(GPTR(int) out)
     SHARED(double, s, 7000);
     out[0] = static_cast<int>(s[0]);
 }
+static __global__ void given_too_little(GPTR(int) out)
+{
+    SHARED_GIVEN(double, s, 7001);
+    out[0] = static_cast<int>(s[0]);
+}
+/* More than 48 KB of given shared memory, beside 256 bytes of its own. */
+static __global__ void reverse_given(GPTR(int) out)
+{
+    SHARED(int, own, 64);
+    SHARED_GIVEN(int, s, 14000);
+    own[threadIdx.x] = 1;
+    s[13999 - static_cast<int>(threadIdx.x)] = out[threadIdx.x];
+    __syncthreads();
+    out[threadIdx.x] = s[13936 + static_cast<int>(threadIdx.x)] + s[0] + own[threadIdx.x];
+}
 static __global__ void shared_unwritten(GPTR(int) out)
 {
     SHARED(int, s, 4);
@@ -168,6 +183,11 @@ void emu_test_run(const char *name, int *y)
     if (!strcmp(name, "reverse_block")) {
         memcpy(y, a, sizeof a);
         LAUNCH(&emu_device, 1, 64, reverse_block)(out_of(y));
+    }
+    if (!strcmp(name, "given_too_little")) LAUNCH_GIVEN(&emu_device, 1, 1, 56000, given_too_little)(out_of(y));
+    if (!strcmp(name, "reverse_given")) {
+        memcpy(y, a, sizeof a);
+        LAUNCH_GIVEN(&emu_device, 1, 64, 56000, reverse_given)(out_of(y));
     }
     if (!strcmp(name, "sum_warp"))
         LAUNCH(&emu_device, 1, 128, sum_warp)(VECTOR("a", ROLE_WORK, a, N, const int), out_of(y));

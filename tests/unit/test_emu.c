@@ -78,6 +78,8 @@ static void test_shared_is_poisoned(void **state)
     (void)state;
     run_clean("shared_unwritten");
     assert_int_equal(y[0], -1);
+    run_clean("reverse_given"); /* adds an unwritten element, -1, and 1 */
+    for (int k = 0; k < 64; k++) assert_int_equal(y[k], 63 - k);
 }
 
 static const struct {
@@ -95,6 +97,8 @@ static const struct {
     {"read_unnamed", "__shfl_sync(0xffffu, 1, 20)", "reads lane 20, which the mask 0000ffff does not name"},
     {"others_elsewhere", "__shfl_sync(FULL_MASK, 1, 0)", "never completes: lane 0 of warp 0"},
     {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; the maximum is 49152"},
+    {"given_too_little", "SHARED_GIVEN(double, s, 7001)",
+     "s needs 56008 bytes of shared memory; the launch gives 56000"},
     {"block_too_big", NULL, "1025 x 1 x 1 threads cannot be launched"},
     {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
 };
