@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "formats/fmt_bsell.h"
 #include "formats/fmt_bsr.h"
+#include "formats/fmt_strips.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csc.h"
 #include "formats/fmt_csr.h"
@@ -144,6 +145,10 @@ tries[] = {
     {"bsell", {3, 5, 7}},
     {"bsell", {4, 32, 40}},
     {"bsell", {4, 1, INT32_MAX}},
+    {"strips", {1}},
+    {"strips", {2}},
+    {"strips", {100}},
+    {"strips", {7168}},
     {"sc-csr", {0}},
     {"sc-csr", {1}},
     {"sc-csr", {2}},
@@ -414,6 +419,13 @@ static const struct figure {
     {"bsell", {1, 3, 4}, BSELL_PTR, 3, {0, 3, 5}},
     {"bsell", {1, 3, 4}, BSELL_COL, 15, {0, 0, 1, 2, 1, 2, 3, -1, -1, 1, -1, -1, 3, -1, -1}},
     {"bsell", {1, 3, 4}, BSELL_VAL, 15, {5, 1, 2, 3, 7, 8, 9, 0, 0, 6, 0, 0, 4, 0, 0}},
+    {"strips", {2}, STRIPS_PTR, 3, {0, 1, 2}},
+    {"strips", {2}, STRIPS_ENDS, 8, {2, 1, 1, 1, 1, 0, 1, 1}},
+    {"strips", {2}, STRIPS_BEFORE, 3, {0, 4, 7}},
+    {"strips", {2}, STRIPS_ROW, 7, {0, 1, 2, 3, 1, 2, 3}},
+    {"strips", {2}, STRIPS_GROUP, 2, {0, 2}},
+    {"strips", {2}, STRIPS_RUN, 4, {15, 0, 14, 4}},
+    {"strips", {1}, STRIPS_RUN, 8, {5, 0, 11, 2, 6, 5, 12, 7}},
     {"dense", {0}, DENSE_VAL, 16, {1, 0, 5, 0, 7, 2, 0, 6, 0, 8, 3, 0, 0, 0, 9, 4}},
 };
 
@@ -474,6 +486,17 @@ static const struct {
     {"bsell", {2, 2, 1}, BSELL_VAL, 9, {SLOT_ENTRY, 1, 2}},
     {"bsell", {2, 2, 1}, BSELL_VAL, 8, {SLOT_PADDING, 0, -1}},
     {"bsell", {3, 2, 1}, BSELL_VAL, 4, {SLOT_PADDING, -1, -1}},
+    {"strips", {2}, STRIPS_PTR, 1, {SLOT_POINTER, -1, 2}},
+    {"strips", {2}, STRIPS_PTR, 2, {SLOT_POINTER, -1, -1}},
+    {"strips", {2}, STRIPS_COL, 1, {SLOT_ENTRY, 3, 1}},
+    {"strips", {2}, STRIPS_COL, 2, {SLOT_PADDING, -1, -1}},
+    {"strips", {2}, STRIPS_VAL, 160, {SLOT_ENTRY, 2, 2}},
+    {"strips", {2}, STRIPS_VAL, 192, {SLOT_ENTRY, 2, 3}},
+    {"strips", {2}, STRIPS_VAL, 255, {SLOT_PADDING, -1, -1}},
+    {"strips", {2}, STRIPS_ENDS, 5, {SLOT_POINTER, -1, -1}},
+    {"strips", {2}, STRIPS_ROW, 5, {SLOT_POINTER, 2, -1}},
+    {"strips", {2}, STRIPS_GROUP, 1, {SLOT_POINTER, -1, -1}},
+    {"strips", {2}, STRIPS_RUN, 3, {SLOT_POINTER, 1, -1}},
 };
 
 static void test_places(void **state)
@@ -538,6 +561,8 @@ static const struct {
     {"bsr", {33}, E_USAGE, "bsr: block is 33; it must be 1 to 32"},
     {"bsell", {5, 32, 1}, E_USAGE, "bsell: block is 5; it must be 0 to 4"},
     {"bsell", {3, 33, 1}, E_USAGE, "bsell: C is 33; it must be 1 to 32"},
+    {"strips", {-1}, E_USAGE, "strips: width is -1; it must be 0 to 65535"},
+    {"strips", {28673}, E_USAGE, "strips: width is 28673; the shared memory holds 28672 elements of x in fp64"},
     {"vab", {100}, E_USAGE, "vab: block is 100, which is not a multiple of 64 threads; use 64, 128 or 256"},
     {"vab", {0}, E_USAGE, "vab: block is 0; it must be 64 to 1024"},
     {"drm", {1025}, E_USAGE, "drm: nrows is 1025; it must be 1 to 1024"},

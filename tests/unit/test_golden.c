@@ -65,6 +65,7 @@ static const struct screen_case cases[] = {
     {.name = "layout_dia", .setup = "load samples/thesis4.mtx", .script = "layout dia"},
     {.name = "layout_bsr", .setup = "load samples/thesis4.mtx", .script = "layout bsr block 2"},
     {.name = "layout_bsell", .setup = "load samples/thesis4.mtx", .script = "layout bsell block 2 C 2"},
+    {.name = "layout_strips", .setup = "load samples/thesis4.mtx", .script = "layout strips width 2"},
     {.name = "layout_dense", .setup = "load samples/thesis4.mtx", .script = "layout dense"},
     {.name = "layout_ell_ascii", .setup = "load samples/thesis4.mtx", .script = "layout ell", .ascii = true},
     {.name = "layout_large", .setup = "gen poisson2d 20", .script = "layout"},

@@ -3,6 +3,8 @@
 #include "kits/kernel_loops.h"
 #include "gpu/emu/emu.h"
 #include "base/err.h"
+#include "base/mem.h"
+#include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -222,6 +224,41 @@ static void test_launches_by_row_length(void **state)
     }
 }
 
+/* Many rows of one entry, and a row so long that a whole block adds its partial sums: the result does not depend on
+   which warps add. */
+static void test_strips_of_many_rows(void **state)
+{
+    (void)state;
+    enum { ROWS = 150000, LONG_ROW = 40, LENGTH = 30000 };
+    struct csr A;
+    struct stored S;
+    struct mat M;
+    struct err e = {0};
+    double *x = mem_new(LENGTH, sizeof *x, "x", NULL), *y = mem_new(ROWS, sizeof *y, "y", NULL);
+    assert_true(x && y && csr_new(&A, ROWS, LENGTH, ROWS - 1 + LENGTH, false, NULL));
+    for (int i = 0, k = 0; i < ROWS; i++) {
+        for (int j = i == LONG_ROW ? 0 : LENGTH - 1; j < LENGTH; j++, k++)
+            A.col[k] = i == LONG_ROW ? j : i % LENGTH, A.val[k] = 1 + i % 5;
+        A.rowptr[i + 1] = k;
+    }
+    for (int j = 0; j < LENGTH; j++) x[j] = j % 7;
+    struct device *d = open_or_fail("emu");
+    if (!format_pack(&A, format_find("strips"), NULL, T_F64, false, &S, &e)) fail_msg("%s", e.text);
+    assert_true(mat_put(&M, &S, d, &e));
+    struct launch L = {.A = &M, .alpha = 1, .x = x, .y = y};
+    if (!kernel_launch(kernel_find("strips"), &L, &e) || !d->ops->sync(d, &e)) fail_msg("%s", e.text);
+    for (int i = 0; i < ROWS; i++) {
+        double sum = 0;
+        for (int k = A.rowptr[i]; k < A.rowptr[i + 1]; k++) sum += A.val[k] * x[A.col[k]];
+        if (y[i] != sum) fail_msg("row %d: %g, not %g", i, y[i], sum);
+    }
+    mat_free(&M);
+    stored_free(&S);
+    csr_free(&A);
+    mem_free(x);
+    mem_free(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_default),
         cmocka_unit_test(test_threads_per_row),
         cmocka_unit_test(test_launches_by_row_length),
+        cmocka_unit_test(test_strips_of_many_rows),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_default_for_rows),
         cmocka_unit_test(test_shapes_on_cpu),
