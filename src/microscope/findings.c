@@ -397,7 +397,9 @@ static void say_bytes(const struct sums *s, struct finding *f)
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),
          k->time.l2_bytes < NEAR_LEAST * (double)k->bytes ? ": as good as it gets with these bytes" : "");
-    REMEDY(f, "to move fewer bytes, %s or use a format with fewer indices (bsell, bsr, dia, dia-symmetric)",
+    REMEDY(f,
+           "to move fewer bytes, %s or use a format with fewer or narrower indices (packed, bsell, bsr, dia, "
+           "dia-symmetric)",
            type_of_parts(k->real) == T_F64 ? "use fp32" : "store fewer entries");
 }
 
