@@ -13,8 +13,7 @@
 #include "session/spmv.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdio.h>
 
 enum { ADVISE_REPS = 20 }; /* launches that are timed for each measured kernel */
 

@@ -145,10 +145,15 @@ static bool can_be_packed(const struct csr *A, const struct format *f, enum type
     return false;
 }
 
-/* Fails for a kernel that `advise` does not rank. k may be NULL. */
-static bool is_ranked(const struct kernel *k, struct err *e)
+/* Fails for a kernel that the emulator cannot run. k may be NULL. */
+static bool is_emulated(const struct kernel *k, struct err *e)
 {
     if (!k || (!k->host && !k->vendor)) return true;
+    if (k->vendor)
+        return fail(e, E_UNSUPPORTED,
+                    "%s is a library's kernel, so its causes are unknown; `advise` ranks it, and `why not %s` explains "
+                    "its format",
+                    k->name, k->format->name);
     return fail(e, E_UNSUPPORTED,
                 "%s is not ranked, because the emulator cannot run it; `why not %s` explains its format", k->name,
                 k->format->name);
@@ -162,7 +167,7 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
     struct advice all = {0};
     struct err why = {0};
     struct machine g;
-    if (!m || !is_ranked(k, e) || !modeled_machine(s, &g, e)) return false;
+    if (!m || !is_emulated(k, e) || !modeled_machine(s, &g, e)) return false;
     if (k) f = k->format;
     if (!modeled_matrix(m, e)) return false;
     bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);

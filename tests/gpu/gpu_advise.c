@@ -100,6 +100,11 @@ static void the_first_and_the_library_are_measured(void **state)
     talk_open(&t, OUT_JSON);
     assert_true(talk_line(&t, "device cuda:0"));
     for (int i = 0; i < COUNT(matrices); i++) check(matrices[i]);
+    for (int i = 0; kernels[i]; i++) {
+        char line[64];
+        snprintf(line, sizeof line, "why not %s", kernels[i]->name);
+        if (kernels[i]->vendor) talk_refuses(&t, line, "`advise` ranks it");
+    }
     talk_close(&t);
     devices_close();
 }
