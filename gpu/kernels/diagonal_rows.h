@@ -28,9 +28,9 @@ enum { DIAGONALS_AT_ONCE = 8 };
 
 /* Adds the products of the N diagonals d .. d+N-1 in a row to `sum`. Diagonal d has its value at data[d * height] and
    its column at row + offsets[d]; for columns outside the matrix, x is not read and the product is 0. Threads with
-   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. All loads are issued
-   before the first result is needed, so a thread waits once for N diagonals. The values are read once, so they do not
-   displace x from the cache. Offsets: a GPTR or few_offsets. */
+   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. No load waits for the
+   sum, so as many loads are in flight as the registers allow. The values are read once, so they do not displace x from
+   the cache. Offsets: a GPTR or few_offsets. */
 template <int N, typename T, typename OFFSETS>
 __device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS &offsets, int d, GPTR(const T) data,
                                int64_t height, GPTR(const T) x)

@@ -13,7 +13,7 @@ enum { BLOCK = 256, AT_ONCE = 4, STEPS_MOST = 8, BLOCKS_A_UNIT = 6 };
 /* Adds to `sum` the products of N diagonals, the first of which has number `first`, and of their mirror images in row
    i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots earlier;
    that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values and
-   neighbouring elements of x; a thread issues all loads before it needs the first result. */
+   neighbouring elements of x. No load waits for the sum. */
 template <int N, typename T, typename OFFSETS>
 __device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OFFSETS &offsets, GPTR(const T) data,
                            GPTR(const T) x)

@@ -114,7 +114,7 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
         return;
     }
     out_row(o);
-    out_str(o, "matrix", NULL, w->matrix->name);
+    out_str(o, "matrix", NULL, w->matrix->transpose_of ? w->matrix->transpose_of->name : w->matrix->name);
     out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "device", NULL, w->dev->name);
@@ -131,8 +131,9 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
     char text[160];
     out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text,
              precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
-    if (!operation_is_product(op))
-        out_text(s->out, "y = %s", operation_text(op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
+    if (!operation_is_product(op) || m->transpose_of)
+        out_text(s->out, "y = %s",
+                 operation_text(m->transpose_of, op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
@@ -140,6 +141,7 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
     }
     out_remarks(s->out, s->runs, shown);
     out_diagonals(s->out, s->runs, shown);
+    out_transposing(s->out, m, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
     out_copied(s->out, s->runs, shown);
     for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, &r->refused[i]);
@@ -188,8 +190,8 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
-    .grammar = "[MATRIX] [CHOICE...] [using FORMAT] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] [reps N] "
-               "[f32|f64] [force]",
+    .grammar = "[MATRIX] [transposed] [CHOICE...] [using FORMAT] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] "
+               "[reps N] [f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
@@ -200,7 +202,7 @@ const struct command command_bench = {
             "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
             "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
             "the machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest\n"
-            "N. alpha, beta and y0 are as in spmv. Ctrl-C keeps the results so far.\n"
-            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3",
+            "N. alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
+            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3; bench A transposed",
     .run = run_bench,
 };

@@ -14,8 +14,8 @@ static int64_t bytes_of(const struct matrix *m)
     const struct csr *A = &m->csr;
     int64_t value = A->imag ? 2 * sizeof *A->val : sizeof *A->val;
     int64_t bytes = (A->rows + 1) * (int64_t)sizeof *A->rowptr + A->nnz * ((int64_t)sizeof *A->col + value);
-    for (const struct product *p = m->products; p; p = p->next) bytes += stored_bytes(&p->S);
-    return bytes;
+    for (const struct product *p = m->products; p; p = p->next) bytes += p->lender ? 0 : stored_bytes(&p->S);
+    return bytes + (m->transposed ? bytes_of(m->transposed) : 0);
 }
 
 /* The stored formats, the oldest last, for example "csr ell/fp32". */

@@ -4,6 +4,7 @@
 #include "session/command.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "formats/fmt_csc.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -46,6 +47,18 @@ static bool out_measured(struct session *s, const struct matrix *m, const struct
     return true;
 }
 
+/* A' x in two ways: from the csr of A, which is the csc of A', and from A' stored in csr. */
+static bool multiply_both_ways(struct session *s, const struct spmv_request *w, struct spmv_operation *o, struct err *e)
+{
+    const struct format *const way[] = {&format_csc, &format_csr};
+    struct run r[COUNT(way)];
+    for (int i = 0; i < COUNT(way); i++)
+        if (!spmv_measure(s, w, kernel_default(way[i], &w->matrix->csr, w->dev), &r[i], e)) return false;
+    if (!spmv_keep(s, w->matrix, r, COUNT(way), o, e)) return false;
+    for (int i = 0; i < COUNT(way); i++) out_measured(s, w->matrix, &r[i]);
+    return true;
+}
+
 /* Choose the device, the kernel and its parameters, then measure. */
 static bool multiply(struct session *s, const struct args *a, struct spmv_request *w, struct spmv_operation *o,
                      struct err *e)
@@ -54,6 +67,7 @@ static bool multiply(struct session *s, const struct args *a, struct spmv_reques
     int64_t param[PARAMS_MAX];
     struct run r;
     w->dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
+    if (w->dev && w->matrix->transpose_of && !named && !arg(a, "using")) return multiply_both_ways(s, w, o, e);
     const struct kernel *k = w->dev ? kernel_for(a, &w->matrix->csr, w->dev, e) : NULL;
     if (!k || !arg_params(a, k->format->params, param, e)) return false;
     if (arg_count(a, "params")) w->param = param;
@@ -73,9 +87,9 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 const struct command command_spmv = {
     .name = "spmv",
     .aliases = "multiply",
-    .grammar =
-        "[MATRIX] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [alpha R] [beta R] [y0 START] [on DEVICE] [reps N] "
-        "[f32|f64] [force]",
+    .grammar = "[MATRIX] [transposed] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [alpha R] [beta R] [y0 START] [on "
+               "DEVICE] [reps N] "
+               "[f32|f64] [force]",
     .about = "multiply with one kernel: check the result against the reference, then time the kernel",
     .help = "The default is the default kernel of the format (csr if no format is named) on the device. The kernel,\n"
             "the packing and the copying are timed separately. The error is the relative 2-norm; the worst row's\n"
@@ -83,6 +97,9 @@ const struct command command_spmv = {
             "y = alpha A x + beta y0 for a random x; alpha is 1 and beta is 0 unless given. y0 is zero, ones, random\n"
             "(the default) or a file, and is not read if beta is 0. If beta is not 0, each timed SpMV begins with\n"
             "the y of the previous one, and bytes counts y twice. `print y` shows the result.\n"
-            "    spmv csr-vector on emu f32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones",
+            "With transposed, y = alpha A' x + beta y0: x has as many elements as A has rows. A kernel of csc reads\n"
+            "the csr of A, which is the csc of A', and adds to a scattered y; every other format stores A' beside A.\n"
+            "If no format is named, both are shown: csc, then csr. Complex values are not conjugated.\n"
+            "    spmv csr-vector on emu f32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; spmv A transposed",
     .run = run_spmv,
 };

@@ -1,5 +1,6 @@
 /* CSC: column j holds entries ptr[j] .. ptr[j+1]-1 of row and val. CSC is the CSR form of the transpose. */
 #include "fmt_csc.h"
+#include "fmt_csr.h"
 #include "matrix/csr.h"
 #include "format.h"
 #include "base/search.h"
@@ -38,6 +39,7 @@ const struct format format_csc = {
     .about = "compressed columns: one pointer per column, row and value per entry",
     .source = "textbook",
     .raw = true,
+    .transposed = &format_csr,
     .value = CSC_VAL,
     .plan = plan,
     .pack = pack,

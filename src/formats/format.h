@@ -35,7 +35,10 @@ struct format {
     bool interchange; /* the format in which the program keeps matrices, so no conversion is needed */
     bool spills; /* with its default parameters, the format limits the padding of rows and stores the remaining entries
                     without padding */
-    int value;   /* index of the array that holds the values; -1 if there are several (see values) */
+    /* The arrays of A in this format are those of A^T in format `transposed`, in the same order; NULL: no such format.
+     */
+    const struct format *transposed;
+    int value;     /* index of the array that holds the values; -1 if there are several (see values) */
     int values[3]; /* if value is -1: the indices of the value arrays, terminated by -1 */
     /* For formats that store each distinct value once: the value of slot i of value array k, 0 for padding. Such a
        "value array" has a slot for each entry, but the value is elsewhere. NULL: the slot holds the value. */

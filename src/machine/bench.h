@@ -39,10 +39,13 @@ struct run {
     const struct device *dev;
     const struct stored *of;
     enum type real;
-    double alpha, beta;   /* the operation that was timed is alpha A x + beta y */
-    char y0[64];          /* the y before it, as the user named it; empty if beta is 0 */
-    double us, spread_us; /* median time of one SpMV, and half the interquartile range */
-    double first_us;      /* time of the first launch, with cold caches */
+    bool transposed;         /* the operation is alpha A^T x + beta y, and `of` is A^T */
+    double transpose_us;     /* then: time to transpose A; 0: the kernel uses arrays of A */
+    int64_t transpose_bytes; /* and the memory that A^T takes beside A; 0: none */
+    double alpha, beta;      /* the operation that was timed is alpha A x + beta y */
+    char y0[64];             /* the y before it, as the user named it; empty if beta is 0 */
+    double us, spread_us;    /* median time of one SpMV, and half the interquartile range */
+    double first_us;         /* time of the first launch, with cold caches */
     int reps;
     double prep_us;                 /* time for packing plus ready_us */
     double put_us;                  /* time for copying to the device (0 if the matrix was packed on the device) */
@@ -63,8 +66,8 @@ struct run {
 struct run run_begin(const struct kernel *k, const struct mat *M, const struct operation *op);
 /* Set gbs, gflops and share from the time and the bytes of a run. */
 void run_rates(struct run *r, const struct ceilings *c);
-/* Set bound and bound_us. gathers: the sectors of x that the kernel gathers (csr_gathers), which count on a GPU only; 0:
-   none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
+/* Set bound and bound_us. gathers: the sectors of x that the kernel gathers (csr_gathers), which count on a GPU only;
+   0: none. The part of the bytes that stays in the cache between SpMVs moves at the rate of the cache. */
 void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c);
 /* Check k on M against the reference of A with random x and y, then check and time op. reps: number of timed launches;
    0: as many launches as take about 0.2 s. If beta is not 0, each timed launch begins with the y that the previous

@@ -10,6 +10,7 @@
 #include "output.h"
 #include "spmv.h"
 #include "base/busy.h"
+#include "base/text.h"
 
 #include <math.h>
 #include <unistd.h>
@@ -158,11 +159,48 @@ static void out_bound(struct out *o, const struct run *r, bool long_form)
 static void out_operation(struct out *o, const struct run *r, bool long_form)
 {
     char text[160];
-    bool chosen = r->alpha != 1 || r->beta != 0;
-    if (chosen && long_form) out_str(o, NULL, "y", operation_text(r->alpha, r->beta, r->y0, text, sizeof text));
+    bool chosen = r->transposed || r->alpha != 1 || r->beta != 0;
+    if (chosen && long_form)
+        out_str(o, NULL, "y", operation_text(r->transposed, r->alpha, r->beta, r->y0, text, sizeof text));
     out_num(o, "alpha", NULL, r->alpha, NULL);
     out_num(o, "beta", NULL, r->beta, NULL);
     out_str(o, "y0", NULL, *r->y0 ? r->y0 : NULL);
+}
+
+/* Does the run compute A' x from the arrays of A? */
+static bool reads_arrays_of_A(const struct run *r)
+{
+    return r->transposed && r->of->format->transposed;
+}
+
+/* What it takes to have A' stored; text shows it only in the records of A' x. */
+static void out_transposed(struct out *o, const struct run *r, bool long_form)
+{
+    bool shown = long_form && r->transposed && !reads_arrays_of_A(r);
+    out_bool(o, "transposed", NULL, r->transposed);
+    if (long_form && reads_arrays_of_A(r)) out_str(o, NULL, "A' stored", "no, the kernel reads the csr of A");
+    if (shown) out_bytes(o, NULL, "A' stored", r->transpose_bytes);
+    out_num(o, "transpose_bytes", NULL, r->transposed ? (double)r->transpose_bytes : NAN, NULL);
+    out_time(o, "transpose_us", shown ? "transposed in" : NULL, r->transposed ? r->transpose_us : NAN);
+    if (shown && isfinite(r->us)) out_num(o, NULL, "that is products", r->transpose_us / r->us, "%.1f");
+}
+
+void out_transposing(struct out *o, const struct matrix *m, const struct run *r, int n)
+{
+    double fastest = INFINITY;
+    char us[32];
+    if (!m->transpose_of) return;
+    for (int i = 0; i < n; i++)
+        if (!reads_arrays_of_A(&r[i]) && r[i].us < fastest) fastest = r[i].us;
+    for (int i = 0; i < n; i++)
+        if (reads_arrays_of_A(&r[i]) && first_of(r, i))
+            out_text(o, "The %s of A' has the arrays of the %s of A: A' takes no memory, and A is not transposed.",
+                     r[i].of->format->name, r[i].of->format->transposed->name);
+    show_us(m->transpose_us, us, sizeof us);
+    if (isfinite(fastest))
+        out_text(o,
+                 "Other formats store A' beside A. Transposing took %s on %s, as long as %.1f of the fastest products.",
+                 us, m->transposed_on->name, m->transpose_us / fastest);
 }
 
 static void out_times(struct out *o, const struct run *r, bool long_form)
@@ -204,6 +242,7 @@ static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
 
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)
 {
+    if (m->transpose_of) m = m->transpose_of;
     out_str(o, "matrix", long_form ? "matrix" : NULL, m->name);
     out_int(o, "rows", NULL, m->csr.rows);
     out_int(o, "cols", NULL, m->csr.cols);
@@ -215,6 +254,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, bool lo
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
     out_str(o, "precision", long_form ? "precision" : NULL, precision_of(&m->csr, r->real));
     out_operation(o, r, long_form);
+    out_transposed(o, r, long_form);
     out_times(o, r, long_form);
     out_rank(o, COLUMN_DETAIL);
     out_num(o, "error", "error", r->error.relative, "%.1e");

@@ -28,7 +28,11 @@ void out_prepared(struct out *o, const struct run *r, int n);
 /* Print a text table of the matrices that were copied to a device with memory of its own, if there are any. */
 void out_copied(struct out *o, const struct run *r, int n);
 
-/* Print the keys of a run; long_form also shows, in text, the values that do not fit in a table. */
+/* If m is a transpose, print below the table of n runs what it takes to store m, in text only. */
+void out_transposing(struct out *o, const struct matrix *m, const struct run *r, int n);
+
+/* Print the keys of a run of m, or of the matrix whose transpose m is; long_form also shows, in text, the values that
+ * do not fit in a table. */
 void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);
 /* Print the keys fits and reason of a row of `bench`; why_not NULL: the format fits. */
 void out_fitting(struct out *o, const char *why_not);

@@ -15,6 +15,9 @@ struct product {
     struct mat mat[4];              /* copies on devices */
     double put_us[4];               /* time to make each copy, in us */
     int nmats;
+    /* A stored form of A that also serves as a stored form of A^T lends its arrays, here and on devices. */
+    struct product *lender;   /* owns the arrays; NULL: this product does */
+    struct product *borrower; /* uses the arrays of this product; NULL: none */
     struct product *next;
 };
 

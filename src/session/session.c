@@ -122,16 +122,28 @@ int64_t session_frees(void)
     return frees;
 }
 
+/* Free mat i of p, but not the arrays that the lender of p owns. */
+static void free_mat(struct product *p, int i)
+{
+    if (p->lender) memset(p->mat[i].ptr, 0, sizeof p->mat[i].ptr);
+    mat_free(&p->mat[i]);
+}
+
 static void product_free(struct product *p)
 {
     frees++;
-    for (int i = 0; i < p->nmats; i++) mat_free(&p->mat[i]);
-    stored_free(&p->S);
+    for (int i = 0; i < p->nmats; i++) free_mat(p, i);
+    if (p->lender)
+        p->lender->borrower = NULL;
+    else
+        stored_free(&p->S);
     mem_free(p);
 }
 
 void products_free(struct matrix *m)
 {
+    if (m->transposed) matrix_free(m->transposed); /* first, because its products use arrays of m */
+    m->transposed = NULL;
     while (m->products) {
         struct product *p = m->products;
         m->products = p->next;
@@ -164,7 +176,7 @@ bool session_drop(struct session *s, struct matrix *m)
     for (; *at && *at != m; index++) at = &(*at)->next;
     if (!*at) return false;
     holdings_drop_of(s, m);
-    if (s->runs_of == m) forget_runs(s);
+    if (s->runs_of == m || (s->runs_of && s->runs_of->transpose_of == m)) forget_runs(s);
     *at = m->next;
     if (s->current == m) s->current = s->matrices;
     if (!undo_keep(s, m, index)) matrix_free(m);
@@ -315,15 +327,40 @@ bool session_is_packed(struct matrix *m, const struct format *f, const int64_t *
     return format_params(f, param, &request, NULL) && requested_before(m, &request);
 }
 
+/* May m, which is the transpose of a matrix, use the arrays of that matrix in another format? */
+static bool can_borrow(const struct matrix *m, const struct format *f)
+{
+    return m->transpose_of && f->transposed;
+}
+
+/* Make a product of m from the arrays of a product of the matrix whose transpose m is. */
+static struct product *borrow(struct session *s, struct matrix *m, const struct format *f, enum type real,
+                              struct err *e)
+{
+    struct plan plan;
+    struct product *lender = session_product(s, (struct matrix *)m->transpose_of, f->transposed, NULL, real, false, e);
+    if (!lender || !format_plan(&m->csr, f, NULL, real, &plan, e)) return NULL;
+    struct product *p = mem_zero(1, sizeof *p, "a stored matrix", e);
+    if (!p) return NULL;
+    p->S = plan.shape;
+    for (int k = 0; k < p->S.narrays; k++) p->S.a[k].data = lender->S.a[k].data;
+    p->prep_us = lender->prep_us;
+    p->packed_on = lender->packed_on;
+    p->lender = lender;
+    lender->borrower = p;
+    p->next = m->products;
+    return m->products = p;
+}
+
 struct product *session_product(struct session *s, struct matrix *m, const struct format *f, const int64_t *param,
                                 enum type real, bool force, struct err *e)
 {
     struct stored request = {.format = f, .real = stored_type(m, real)};
     struct plan plan;
-    (void)s;
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
+    if (can_borrow(m, f)) return borrow(s, m, f, real, e);
     bool gave = screen_lock_give();
     bool ok = format_plan(&m->csr, f, param, real, &plan, e);
     screen_lock_back(gave);
@@ -387,7 +424,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (packer_find(f, d)) {
+    if (packer_find(f, d) && !can_borrow(m, f)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
@@ -426,26 +463,34 @@ struct device *session_device(struct session *s, const char *name, struct err *e
     return d;
 }
 
-/* Free mat i of p, which is one copy of the stored matrix on a device. The last mat moves into the place of mat i, and
-   the pointers to the moved mat are updated. */
+/* Free mat i of p, which is one copy of the stored matrix on a device, and the mat of the borrower of p that uses its
+   arrays. The last mat moves into the place of mat i, and the pointers to the moved mat are updated. */
 static void remove_mat(struct session *s, struct product *p, int i)
 {
+    struct product *b = p->borrower;
+    for (int k = b ? b->nmats : 0; k-- > 0;)
+        if (b->mat[k].dev == p->mat[i].dev) remove_mat(s, b, k);
     int last = p->nmats - 1;
     holdings_drop_using(s, &p->mat[i]);
     holdings_moved(s, &p->mat[last], &p->mat[i]);
-    mat_free(&p->mat[i]);
+    free_mat(p, i);
     p->mat[i] = p->mat[last];
     p->put_us[i] = p->put_us[last];
     p->nmats--;
 }
 
+static void drop_matrix_from(struct session *s, struct matrix *m, const struct device *d)
+{
+    if (m->transposed) drop_matrix_from(s, m->transposed, d);
+    for (struct product *p = m->products; p; p = p->next)
+        for (int i = p->nmats; i-- > 0;)
+            if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
+}
+
 /* Free the mats on d that no holding uses, because the memory is needed or the device is lost. */
 static void drop_from(struct session *s, const struct device *d)
 {
-    for (struct matrix *m = s->matrices; m; m = m->next)
-        for (struct product *p = m->products; p; p = p->next)
-            for (int i = p->nmats; i-- > 0;)
-                if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
+    for (struct matrix *m = s->matrices; m; m = m->next) drop_matrix_from(s, m, d);
 }
 
 /* Make sure that S fits in the free memory of d. If S does not fit, free the mats on d that are not in use. */
@@ -463,16 +508,26 @@ static bool make_room(struct session *s, struct device *d, const struct stored *
                 show_bytes((double)free_bytes, b, sizeof b));
 }
 
+/* Make M, a copy of S on the device of `lent`, from the arrays of `lent`. */
+static bool mat_lend(struct mat *M, const struct stored *S, const struct mat *lent, struct err *e)
+{
+    *M = (struct mat){.of = S, .dev = lent->dev};
+    M->scratch = mem_zero(1, sizeof *M->scratch, "a matrix on a device", e);
+    if (M->scratch) memcpy(M->ptr, lent->ptr, sizeof M->ptr);
+    return M->scratch != NULL;
+}
+
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e)
 {
     for (int i = 0; i < p->nmats; i++)
         if (p->mat[i].dev == d) return &p->mat[i];
-    if (!make_room(s, d, &p->S, e)) return NULL;
+    struct mat *lent = p->lender ? session_mat(s, p->lender, d, e) : NULL;
+    if (p->lender ? !lent : !make_room(s, d, &p->S, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
     bool gave = screen_lock_give();
     double start = now_us();
-    bool ok = mat_put(M, &p->S, d, e);
+    bool ok = lent ? mat_lend(M, &p->S, lent, e) : mat_put(M, &p->S, d, e);
     p->put_us[p->nmats] = now_us() - start;
     screen_lock_back(gave);
     if (!ok) return NULL;

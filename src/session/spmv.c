@@ -62,11 +62,20 @@ static bool operation_read(const struct args *a, const struct csr *A, struct spm
     return true;
 }
 
+/* The matrix that the command names, or its transpose if the command says so. */
+static struct matrix *operand_of(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !arg_flag(a, "transposed")) return m;
+    struct device *d = session_device(s, arg(a, "on"), e);
+    return d ? session_transposed(s, m, d, e) : NULL;
+}
+
 bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
                      struct err *e)
 {
     int64_t reps;
-    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    struct matrix *m = operand_of(s, a, e);
     if (!m || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) || !operation_read(a, &m->csr, o, e)) return false;
     *out = (struct spmv_request){.matrix = m,
                                  .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
@@ -92,10 +101,10 @@ static const char *factor(double value, char *out, size_t size)
     return out;
 }
 
-const char *operation_text(double alpha, double beta, const char *y0, char *out, size_t size)
+const char *operation_text(bool transposed, double alpha, double beta, const char *y0, char *out, size_t size)
 {
     char a[32], b[32];
-    size_t n = (size_t)snprintf(out, size, "%sA x", factor(alpha, a, sizeof a));
+    size_t n = (size_t)snprintf(out, size, "%sA%s x", factor(alpha, a, sizeof a), transposed ? "'" : "");
     if (beta != 0 && n < size)
         snprintf(out + n, size - n, " %s %sy0 (y0 %s)", beta < 0 ? "-" : "+", factor(fabs(beta), b, sizeof b), y0);
     return out;
@@ -109,6 +118,15 @@ static bool bounded(struct matrix *m, struct run *r, struct err *e)
     if (r->dev->kind == DEV_CUDA && !*gathers && !csr_gathers(&m->csr, values, gathers, e)) return false;
     run_bounds(r, *gathers, &r->dev->ceilings);
     return true;
+}
+
+/* Note what it takes to have p, a stored form of M, if M is a transpose. */
+static void transpose_costs(const struct matrix *M, const struct product *p, struct run *out)
+{
+    bool own = M->transpose_of && !p->lender;
+    out->transposed = M->transpose_of != NULL;
+    out->transpose_us = own ? M->transpose_us : 0;
+    out->transpose_bytes = own ? stored_bytes(&p->S) : 0;
 }
 
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
@@ -137,6 +155,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     out->put_us = p->put_us[M - p->mat];
     out->put_gbs = copied_gbs(&M->copied);
     out->packed_on = p->packed_on;
+    transpose_costs(w->matrix, p, out);
     return ok;
 }
 

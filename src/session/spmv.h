@@ -23,7 +23,7 @@ struct session;
 enum { SPMV_REPS_MOST = 1000000 }; /* the highest number that a user may give as reps */
 
 struct spmv_request {
-    struct matrix *matrix;
+    struct matrix *matrix; /* the transposed matrix for A' x */
     struct device *dev;
     enum type real;
     int reps; /* number of runs; 0: chosen from the time of one SpMV */
@@ -37,13 +37,13 @@ struct spmv_operation {
     double *y0;          /* op.y0, owned; NULL: random, or not read because beta is 0 */
     const char *y0_word; /* y0 as the user named it */
 };
-/* Read the matrix, precision, reps, force, alpha, beta and y0 of a command. out->operation is o; the caller frees it
-   with spmv_operation_free, and sets out->dev. */
+/* Read the matrix, whether it is transposed, precision, reps, force, alpha, beta and y0 of a command. out->operation is
+   o; the caller frees it with spmv_operation_free, and sets out->dev. */
 bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,
                      struct err *e);
 void spmv_operation_free(struct spmv_operation *o);
-/* The operation as a formula, such as "2 A x + y0 (y0 random)". Returns out. */
-const char *operation_text(double alpha, double beta, const char *y0, char *out, size_t size);
+/* The operation as a formula, such as "2 A x + y0 (y0 random)" or "A' x". Returns out. */
+const char *operation_text(bool transposed, double alpha, double beta, const char *y0, char *out, size_t size);
 /* Choose parameters of f that suit d, and write them to param[PARAMS_MAX]; returns param, or NULL for the defaults. */
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
 /* Check and time one kernel. On the emulator, which does not model time, the kernel is only checked, and the times are

@@ -211,11 +211,11 @@ static const struct {
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
     {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
-    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is unknown; use a format, a kernel, `alpha`, `beta`, `y0`, `reps`, "
-                          "`f32`, `f64` or `force`\n"},
-    {"spmv Buss",
-     "spmv: `Buss` after `spmv` is unknown: did you mean `Bus`? Use a matrix, a format, a kernel, `alpha`, "
-     "`beta`, `y0`, `on`, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is unknown; use a format, a kernel, `transposed`, `alpha`, `beta`, "
+                          "`y0`, `reps`, `f32`, `f64` or `force`\n"},
+    {"spmv Buss", "spmv: `Buss` after `spmv` is unknown: did you mean `Bus`? Use a matrix, a format, a kernel, "
+                  "`transposed`, `alpha`, "
+                  "`beta`, `y0`, `on`, `reps`, `f32`, `f64` or `force`\n"},
     {"spmv A emu", "spmv: `emu` after `A` needs a keyword: write `on emu`\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},
