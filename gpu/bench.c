@@ -241,12 +241,17 @@ static bool must_hold(const struct problem *p, const struct verdict *v, struct e
 
 /* ---- timing ---- */
 
+static bool times_of(const struct timed *t, int reps, double *us, struct err *e)
+{
+    return t->dev->ops->time(t->dev, t->go, t->ctx, reps, us, e);
+}
+
 /* Run up to WARM_UPS launches, so that a GPU raises its clock frequency; stop after a launch that takes more than
    SLOW_US. *us receives the time of the last launch. */
-static bool warm_up(struct problem *p, double *us, struct err *e)
+static bool warm_up(const struct timed *t, double *us, struct err *e)
 {
     for (int i = 0; i < WARM_UPS; i++) {
-        if (!loop_tick(p->kernel->name, 0, 0, e) || !times(p, 1, us, e)) return false;
+        if (!loop_tick(t->name, 0, 0, e) || !times_of(t, 1, us, e)) return false;
         if (*us > SLOW_US) break;
     }
     return true;
@@ -258,14 +263,28 @@ static int at_most(double wanted, int least, int most)
 }
 
 /* Measure us[0..reps-1] in short batches, so that the user can cancel between them. */
-static bool repeat(struct problem *p, int reps, double estimate, struct watch *w, double *us, struct err *e)
+static bool repeat(const struct timed *t, int reps, double estimate, struct watch *w, double *us, struct err *e)
 {
     int batch = at_most(BATCH_US / (estimate + 1), 1, BATCH_MOST);
     for (int done = 0; done < reps; done += batch) {
-        if (!watch_tick(w, p->kernel->name, done, reps, e)) return false;
-        if (!times(p, reps - done < batch ? reps - done : batch, us + done, e)) return false;
+        if (!watch_tick(w, t->name, done, reps, e)) return false;
+        if (!times_of(t, reps - done < batch ? reps - done : batch, us + done, e)) return false;
     }
     return true;
+}
+
+/* On the emulator, one launch is enough, because the time of an emulated launch says nothing about a kernel. */
+bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e)
+{
+    bool emulated = t->dev->kind == DEV_EMU;
+    double estimate = 0;
+    if (!emulated && !warm_up(t, &estimate, e)) return false;
+    if (!*reps) *reps = emulated ? 1 : at_most(BUDGET_US / (estimate + 0.1), REPS_LEAST, REPS_MOST);
+    double *us = mem_new(*reps, sizeof *us, "the times of a bench", e);
+    bool ok = us && repeat(t, *reps, estimate, w, us, e);
+    if (ok) *median = times_median(*reps, us, spread);
+    mem_free(us);
+    return ok;
 }
 
 void run_rates(struct run *r, const struct ceilings *c)
@@ -307,22 +326,13 @@ void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c)
         }
 }
 
-/* On the emulator, one launch is enough, because the time of an emulated launch says nothing about a kernel. */
 static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
 {
-    const struct device *d = p->M->dev;
-    double estimate = 0;
-    if (d->kind != DEV_EMU && !warm_up(p, &estimate, e)) return false;
-    if (!reps) reps = d->kind == DEV_EMU ? 1 : at_most(BUDGET_US / (estimate + 0.1), REPS_LEAST, REPS_MOST);
-    double *us = mem_new(reps, sizeof *us, "the times of a bench", e);
-    bool ok = us && repeat(p, reps, estimate, w, us, e);
-    if (ok) {
-        r->reps = reps;
-        r->us = times_median(reps, us, &r->spread_us);
-        run_rates(r, &d->ceilings);
-    }
-    mem_free(us);
-    return ok;
+    struct timed t = {p->M->dev, p->kernel->name, go, p};
+    if (!bench_times(&t, &reps, w, &r->us, &r->spread_us, e)) return false;
+    r->reps = reps;
+    run_rates(r, &t.dev->ceilings);
+    return true;
 }
 
 bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat *M, int reps, struct watch *w,

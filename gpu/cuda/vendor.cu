@@ -1,5 +1,5 @@
-/* cuSPARSE's SpMV as entries of the table of kernels. The library is opened at its first use, because loading it would
-   delay the prompt. */
+/* cuSPARSE's SpMV and SpMM as entries of the tables of kernels. The library is opened at its first use, because loading
+   it would delay the prompt. */
 #include "library.h"
 #include "gpu/dialect.h"
 #include "formats/fmt_bsr.h"
@@ -10,6 +10,7 @@
 #include "base/err.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/spmm.h"
 #include "base/mem.h"
 #include "formats/stored.h"
 
@@ -34,7 +35,13 @@
     F(cusparseDestroyDnVec)         \
     F(cusparseSpMV)                 \
     F(cusparseSpMV_bufferSize)      \
-    F(cusparseSpMV_preprocess)
+    F(cusparseSpMV_preprocess)      \
+    F(cusparseCreateConstDnMat)     \
+    F(cusparseCreateDnMat)          \
+    F(cusparseDestroyDnMat)         \
+    F(cusparseSpMM)                 \
+    F(cusparseSpMM_bufferSize)      \
+    F(cusparseSpMM_preprocess)
 
 static struct {
     void *opened;
@@ -315,3 +322,88 @@ VENDOR(cusparse_sell, "cusparse-sell", sell, "cuSPARSE's sliced ELL, without sor
 VENDOR(cusparse_bsr, "cusparse-bsr", bsr, "cuSPARSE's BSR",
        CLOSED "The layout is the same as for bsr-block and bsr-column, for matrices that consist of whole blocks.\n",
        false, describe_bsr, CUSPARSE_SPMV_BSR_ALG1, false, whole_blocks, nullptr)
+
+/* ---- SpMM ---- */
+
+struct spmm_state {
+    cusparseConstSpMatDescr_t A;
+    cusparseConstDnMatDescr_t x;
+    cusparseDnMatDescr_t y;
+    cusparseSpMMAlg_t algorithm;
+    void *buffer;
+};
+
+static void spmm_end(struct device *d, void *state)
+{
+    struct spmm_state *m = (struct spmm_state *)state;
+    if (m->A) sp.cusparseDestroySpMat(m->A);
+    if (m->x) sp.cusparseDestroyDnMat(m->x);
+    if (m->y) sp.cusparseDestroyDnMat(m->y);
+    if (m->buffer) d->ops->free(d, m->buffer);
+    mem_free(m);
+}
+
+template <typename T> static bool spmm_analyse(const struct spmm *L, struct spmm_state *m, struct err *e)
+{
+    factors<T> f = {1, 0};
+    cusparseHandle_t handle;
+    cudaDataType type = type_of(L->A->of);
+    cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    size_t bytes = 0;
+    if (!handle_of(L->A->dev, &handle, e)) return false;
+    SP(cusparseSpMM_bufferSize(handle, op, op, &f.alpha, m->A, m->x, &f.beta, m->y, type, m->algorithm, &bytes));
+    m->buffer = L->A->dev->ops->alloc(L->A->dev, (int64_t)bytes, "cuSPARSE's buffer", e);
+    if (!m->buffer) return false;
+    SP(cusparseSpMM_preprocess(handle, op, op, &f.alpha, m->A, m->x, &f.beta, m->y, type, m->algorithm, m->buffer));
+    return true;
+}
+
+static bool spmm_describe(const struct spmm *L, struct spmm_state *m, struct err *e)
+{
+    const struct stored *S = L->A->of;
+    SP(cusparseCreateConstDnMat(&m->x, S->cols, L->vectors, L->vectors, L->x, type_of(S), CUSPARSE_ORDER_ROW));
+    SP(cusparseCreateDnMat(&m->y, S->rows, L->vectors, L->vectors, L->y, type_of(S), CUSPARSE_ORDER_ROW));
+    return describe_csr(L->A, &m->A, e);
+}
+
+template <cusparseSpMMAlg_t ALGORITHM> static bool spmm_begin(const struct spmm *L, void **state, struct err *e)
+{
+    struct spmm_state *m = (struct spmm_state *)mem_zero(1, sizeof *m, "cuSPARSE's view of a matrix", e);
+    if (!m) return false;
+    *state = m;
+    m->algorithm = ALGORITHM;
+    if (!load(e) || !spmm_describe(L, m, e)) return false;
+    return L->A->of->real == T_F32 ? spmm_analyse<float>(L, m, e) : spmm_analyse<double>(L, m, e);
+}
+
+template <typename T> static bool spmm_run(const struct spmm *L, struct err *e)
+{
+    const struct spmm_state *m = (const struct spmm_state *)L->state;
+    factors<T> f = {1, 0};
+    cusparseHandle_t handle;
+    cusparseOperation_t op = CUSPARSE_OPERATION_NON_TRANSPOSE;
+    if (!handle_of(L->A->dev, &handle, e)) return false;
+    SP(cusparseSpMM(handle, op, op, &f.alpha, m->A, m->x, &f.beta, m->y, type_of(L->A->of), m->algorithm, m->buffer));
+    return true;
+}
+
+#define VENDOR_SPMM(id, name_, about_, same, algorithm) \
+    extern "C" const struct spmm_kernel cuda_spmm_##id; \
+    const struct spmm_kernel cuda_spmm_##id = {         \
+        .name = name_,                                  \
+        .about = about_,                                \
+        .format = &format_csr,                          \
+        .work = "as the library chooses",               \
+        .deterministic = same,                          \
+        .vendor = true,                                 \
+        .fits = not_empty,                              \
+        .begin = spmm_begin<algorithm>,                 \
+        .end = spmm_end,                                \
+        .f32 = spmm_run<float>,                         \
+        .f64 = spmm_run<double>,                        \
+    };
+
+VENDOR_SPMM(cusparse2, "cusparse-spmm2", "cuSPARSE's SpMM, CSR algorithm 2, made for row-major X", false,
+            CUSPARSE_SPMM_CSR_ALG2)
+VENDOR_SPMM(cusparse3, "cusparse-spmm3", "cuSPARSE's SpMM, CSR algorithm 3, bitwise reproducible", true,
+            CUSPARSE_SPMM_CSR_ALG3)

@@ -86,7 +86,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_spmv = {
     .name = "spmv",
-    .aliases = "multiply",
+    .aliases = "multiply spm",
     .grammar = "[MATRIX] [transposed] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [alpha R] [beta R] [y0 START] [on "
                "DEVICE] [reps N] "
                "[f32|f64] [force]",

@@ -84,6 +84,16 @@ bool bench_result(const struct kernel *k, const struct csr *A, const struct mat 
 /* bench_result with a random y0. */
 bool bench_check(const struct kernel *k, const struct csr *A, const struct mat *M, double alpha, double beta,
                  uint64_t seed, double *y, struct verdict *out, struct err *e);
+/* Launches that are timed: go(ctx) makes one launch on dev. */
+struct timed {
+    struct device *dev;
+    const char *name; /* of the kernel, for the progress */
+    bool (*go)(void *ctx, struct err *e);
+    void *ctx;
+};
+/* The median time of a launch in us, and half the interquartile range. *reps: the number of timed launches; if it is 0,
+   it receives as many launches as take about 0.2 s. */
+bool bench_times(const struct timed *t, int *reps, struct watch *w, double *median, double *spread, struct err *e);
 /* Minimum traffic of k in bytes: the arrays (minus the padding, if k skips it), x once, y once (twice if beta != 0). */
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta);
 

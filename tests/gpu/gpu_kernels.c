@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "kits/kernel_loops.h"
+#include "kits/spmm_kit.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -51,6 +52,12 @@ static void test_deterministic(void **state)
 {
     (void)state;
     check_deterministic(open_or_fail("cuda:0"), SHAPE_SLOTS, NULL);
+}
+
+static void test_spmm(void **state)
+{
+    (void)state;
+    check_spmm(open_or_fail("cuda:0"), EMU_SLOTS, NULL);
 }
 
 static void test_uneven(void **state)
@@ -135,9 +142,10 @@ static void test_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes),  cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven),  cmocka_unit_test(test_files),
-        cmocka_unit_test(test_times),         cmocka_unit_test(test_no_room), cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes), cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven), cmocka_unit_test(test_spmm),
+        cmocka_unit_test(test_files),         cmocka_unit_test(test_times),  cmocka_unit_test(test_no_room),
+        cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

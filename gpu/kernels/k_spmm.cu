@@ -1,0 +1,266 @@
+/* SpMM kernels: Y = A X for several vectors. X and Y are row-major, so the values of a row of X, one for each vector,
+   are neighbours: an entry of A multiplies one contiguous piece of X, and A is read once for all vectors. */
+#include "gpu/dialect.h"
+
+#include "base/err.h"
+#include "formats/fmt_bsr.h"
+#include "formats/fmt_csr.h"
+#include "formats/fmt_sell.h"
+#include "machine/spmm.h"
+
+#ifdef __CUDACC__
+#define SPMM_SYMBOL(id) cuda_spmm_##id
+#else
+#define SPMM_SYMBOL(id) emu_spmm_##id
+#endif
+#define SPMM_ENTRY(id)                                   \
+    extern "C" const struct spmm_kernel SPMM_SYMBOL(id); \
+    const struct spmm_kernel SPMM_SYMBOL(id)
+
+namespace KERNEL_SPACE
+{
+
+enum { BLOCK = 128, SPMM_HELD = 8 }; /* SPMM_HELD: the sums that a thread of spmm_sell holds in registers */
+
+/* The lanes of a warp that work side by side on the vectors of one entry: the smallest power of two that is at least
+   the number of vectors, at most 32. */
+static int lanes_across(int vectors)
+{
+    int across = 1;
+    while (across < vectors && across < WARP) across *= 2;
+    return across;
+}
+
+/* ---- csr ---- */
+
+/* One row per across * along neighbouring threads: `across` lanes take the vectors, and `along` such groups of lanes
+   take every along-th entry of the row. With 8 vectors and along = 2, the lanes of a row are
+
+       lane    0 .. 7    entry 0, vectors 0 .. 7      8 .. 15   entry 1, vectors 0 .. 7
+                then     entry 2                      then      entry 3
+
+   The lanes of a group read the same element of col and val, and neighbouring elements of X. Shuffles add the groups.
+   Participants in the shuffles: the whole warp, also lanes without a row or a vector. */
+template <typename T>
+__global__ void spmm_csr(int64_t rows, int vectors, int across, int along, GPTR(const int) ptr, GPTR(const int) col,
+                         GPTR(const T) val, GPTR(const T) x, GPTR(T) y)
+{
+    int lane = threadIdx.x % WARP, at = lane / across % along;
+    int64_t row = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / (across * along);
+    int begin = 0, end = 0;
+    if (row < rows) {
+        begin = ptr[row];
+        end = ptr[row + 1];
+    }
+    UNROLL(1)
+    for (int v = lane % across; v - lane % across < vectors; v += across) {
+        T sum = 0;
+        UNROLL(4)
+        for (int k = begin + at; k < end; k += along) {
+            if (v < vectors) sum += val[k] * x[(int64_t)col[k] * vectors + v];
+            reconverge();
+        }
+        for (int d = along / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d * across);
+        if (row < rows && at == 0 && v < vectors) y[row * vectors + v] = sum;
+    }
+}
+
+/* Short rows take one group of lanes, so that several rows share a warp; each group should get 4 entries or more. */
+static int lanes_along(const struct stored *S, int across)
+{
+    int64_t mean = S->rows ? S->nnz / S->rows : 0;
+    int along = 1;
+    while (2 * along * across <= WARP && 8 * along <= mean) along *= 2;
+    return along;
+}
+
+template <typename T> static bool csr_go(const struct spmm *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    int across = lanes_across(L->vectors), along = lanes_along(S, across);
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK / (across * along)), BLOCK, spmm_csr<T>)
+    (S->rows, L->vectors, across, along, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
+     VECTOR("x", ROLE_X, L->x, S->cols * L->vectors, const T), VECTOR("y", ROLE_Y, L->y, S->rows * L->vectors, T));
+    return true;
+}
+
+/* ---- sell ---- */
+
+/* One stored row per thread, for H of the vectors, whose sums the thread holds in registers. As in the kernel sell,
+   neighbouring threads read neighbouring slots of col and val; each thread reads H neighbouring elements of X. */
+template <typename T, int H>
+__global__ void spmm_sell(unsigned stored_rows, int C, int vectors, int first, GPTR(const int) perm,
+                          GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, GPTR(T) y)
+{
+    unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
+    if (at >= stored_rows) return;
+    int row = perm[at];
+    if (row < 0) return; /* padding of the last slice */
+    unsigned slice = at / C;
+    int64_t end = ptr[slice + 1];
+    T sum[H] = {};
+    UNROLL(1)
+    for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += C) {
+        int c = col[k];
+        if (c < 0) break;
+        T a = val[k];
+        UNROLL_WHOLE
+        for (int h = 0; h < H; h++) sum[h] += a * x[(int64_t)c * vectors + first + h];
+    }
+    UNROLL_WHOLE
+    for (int h = 0; h < H; h++) y[(int64_t)row * vectors + first + h] = sum[h];
+}
+
+template <typename T, int H> static void sell_pass(const struct spmm *L, int first)
+{
+    const struct stored *S = L->A->of;
+    int64_t n = S->a[SELL_PERM].n;
+    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, spmm_sell<T, H>)
+    ((unsigned)n, (int)S->param[0], L->vectors, first, ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int),
+     ARRAY(L, SELL_COL, int), ARRAY(L, SELL_VAL, T), VECTOR("x", ROLE_X, L->x, S->cols * L->vectors, const T),
+     VECTOR("y", ROLE_Y, L->y, S->rows * L->vectors, T));
+}
+
+/* One launch for every 8 vectors, then one each for 4, 2 and 1 of the others; A is read once per launch. */
+template <typename T> static bool sell_go(const struct spmm *L, struct err *)
+{
+    int first = 0, left = L->vectors;
+    for (; left >= SPMM_HELD; left -= SPMM_HELD, first += SPMM_HELD) sell_pass<T, SPMM_HELD>(L, first);
+    if (left & 4) sell_pass<T, 4>(L, first), first += 4;
+    if (left & 2) sell_pass<T, 2>(L, first), first += 2;
+    if (left & 1) sell_pass<T, 1>(L, first);
+    return true;
+}
+
+/* ---- bsr ---- */
+
+/* One row per `across` neighbouring threads, which take the vectors. A row of a block multiplies b neighbouring rows of
+   X, which its lanes read as one contiguous piece; a block has a single column index. */
+template <typename T>
+__global__ void spmm_bsr(int64_t rows, int64_t cols, int b, int vectors, int across, GPTR(const int) ptr,
+                         GPTR(const int) col, GPTR(const T) val, GPTR(const T) x, GPTR(T) y)
+{
+    int64_t row = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / across;
+    if (row >= rows) return;
+    int64_t block_row = row / b, r = row % b;
+    int end = ptr[block_row + 1];
+    UNROLL(1)
+    for (int v = threadIdx.x % across; v < vectors; v += across) {
+        T sum = 0;
+        UNROLL(1)
+        for (int64_t k = ptr[block_row]; k < end; k++) {
+            int64_t j = (int64_t)col[k] * b;
+            UNROLL(1)
+            for (int c = 0; c < b && j + c < cols; c++) sum += val[(k * b + r) * b + c] * x[(j + c) * vectors + v];
+        }
+        y[row * vectors + v] = sum;
+    }
+}
+
+template <typename T> static bool bsr_go(const struct spmm *L, struct err *)
+{
+    const struct stored *S = L->A->of;
+    int across = lanes_across(L->vectors);
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK / across), BLOCK, spmm_bsr<T>)
+    (S->rows, S->cols, (int)S->param[0], L->vectors, across, ARRAY(L, BSR_PTR, int), ARRAY(L, BSR_COL, int),
+     ARRAY(L, BSR_VAL, T), VECTOR("x", ROLE_X, L->x, S->cols * L->vectors, const T),
+     VECTOR("y", ROLE_Y, L->y, S->rows * L->vectors, T));
+    return true;
+}
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+SPMM_ENTRY(csr) = {
+    .name = "spmm-csr",
+    .about = "lanes over the vectors and over the entries of a row; A is read once",
+    .format = &format_csr,
+    .work = "one row per group of lanes: a lane per vector, 1 to 32 entries at a time",
+    .deterministic = true,
+    .f32 = csr_go<float>,
+    .f64 = csr_go<double>,
+};
+
+SPMM_ENTRY(sell) = {
+    .name = "spmm-sell",
+    .about = "the sums of 8 vectors in the registers of a thread; A is read once per 8 vectors",
+    .format = &format_sell,
+    .work = "one row per thread, 8 vectors at a time",
+    .deterministic = true,
+    .f32 = sell_go<float>,
+    .f64 = sell_go<double>,
+};
+
+SPMM_ENTRY(bsr) = {
+    .name = "spmm-bsr",
+    .about = "lanes over the vectors; a block multiplies one contiguous piece of X",
+    .format = &format_bsr,
+    .work = "one row per group of lanes: a lane per vector, block after block",
+    .deterministic = true,
+    .f32 = bsr_go<float>,
+    .f64 = bsr_go<double>,
+};
+
+#ifndef __CUDACC__
+/* Row `row` times H of the vectors, whose sums stay in registers while the entries of the row pass by. */
+template <typename T, int H> static void host_sums(const struct spmm *L, int64_t row, int first)
+{
+    const int *ptr = (const int *)L->A->ptr[CSR_PTR], *col = (const int *)L->A->ptr[CSR_COL];
+    const T *val = (const T *)L->A->ptr[CSR_VAL], *x = (const T *)L->x + first;
+    T sum[H] = {}, *y = (T *)L->y + row * L->vectors + first;
+    for (int k = ptr[row]; k < ptr[row + 1]; k++) {
+        const T *piece = x + (int64_t)col[k] * L->vectors, a = val[k];
+        for (int h = 0; h < H; h++) sum[h] += a * piece[h];
+    }
+    for (int h = 0; h < H; h++) y[h] = sum[h];
+}
+
+template <typename T> static void host_row(const struct spmm *L, int64_t row)
+{
+    int first = 0;
+    for (; first + SPMM_HELD <= L->vectors; first += SPMM_HELD) host_sums<T, SPMM_HELD>(L, row, first);
+    for (; first < L->vectors; first++) host_sums<T, 1>(L, row, first);
+}
+
+template <typename T> static bool host_go(const struct spmm *L, int threads, struct err *e)
+{
+    struct launch shared = {.A = L->A};
+    host_shares(&shared, threads ? threads : host_threads(&shared), L->A->of->rows, 256, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) host_row<T>(L, row);
+    });
+    return loop_unbroken("the product", e);
+}
+
+template <typename T> static bool on_one_thread(const struct spmm *L, struct err *e)
+{
+    return host_go<T>(L, 1, e);
+}
+
+template <typename T> static bool on_all_threads(const struct spmm *L, struct err *e)
+{
+    return host_go<T>(L, 0, e);
+}
+
+SPMM_ENTRY(csr_serial) = {
+    .name = "spmm-csr-serial",
+    .about = "the serial host loop: the sums of 8 vectors in registers",
+    .format = &format_csr,
+    .work = "the whole SpMM, in one thread",
+    .deterministic = true,
+    .host = true,
+    .f32 = on_one_thread<float>,
+    .f64 = on_one_thread<double>,
+};
+
+SPMM_ENTRY(csr_openmp) = {
+    .name = "spmm-csr-openmp",
+    .about = "the host loop on all cores",
+    .format = &format_csr,
+    .work = "256 rows at a time per host thread",
+    .deterministic = true,
+    .host = true,
+    .f32 = on_all_threads<float>,
+    .f64 = on_all_threads<double>,
+};
+#endif

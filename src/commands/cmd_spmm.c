@@ -1,0 +1,251 @@
+/* spmm: multiplies several vectors at a time by every SpMM kernel, and shows the time per vector. */
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "base/watch.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/spmm.h"
+#include "session/args.h"
+#include "session/command.h"
+#include "session/matrix.h"
+#include "session/output.h"
+#include "session/product.h"
+#include "session/session.h"
+#include "session/spmv.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { DEFAULT_VECTORS = 8 };
+
+/* One row of the table: an SpMM kernel, or one SpMV for each vector. */
+struct row {
+    const struct format *format;
+    const char *kernel, *about;
+    int launches;
+    double us, spread_us; /* of all launches */
+    int reps;
+    int64_t bytes; /* of all launches */
+    double error, worst;
+    bool deterministic;
+    char why_not[sizeof((struct err *)0)->text]; /* empty: the kernel was measured */
+};
+
+struct task {
+    struct session *s;
+    struct matrix *m;
+    struct device *dev;
+    enum type real;
+    int vectors, reps;
+    bool force;
+    struct row *row;
+    int nrows;
+    bool wrong; /* the result of a kernel was wrong */
+};
+
+/* The matrix in the format, on the device; packed on the device if it is a GPU. */
+static struct mat *stored_on(const struct task *t, const struct format *f, struct err *e)
+{
+    struct product *p = t->dev->kind == DEV_CUDA && !t->m->lesson
+                            ? session_product_on(t->s, t->m, f, NULL, t->real, t->force, t->dev, e)
+                            : session_product(t->s, t->m, f, NULL, t->real, t->force, e);
+    return p ? session_mat(t->s, p, t->dev, e) : NULL;
+}
+
+/* The product of all vectors by one kernel. */
+static bool measure_spmm(const struct task *t, const struct spmm_kernel *k, struct row *r, struct err *e)
+{
+    struct spmm_run run;
+    *r = (struct row){
+        .format = k->format, .kernel = k->name, .about = k->about, .launches = 1, .deterministic = k->deterministic};
+    struct mat *M = stored_on(t, k->format, e);
+    if (!M) return false;
+    bool gave = screen_lock_give();
+    bool ok = spmm_measure(k, &t->m->csr, M, t->vectors, t->reps, &t->s->watch, NULL, &run, e);
+    screen_lock_back(gave);
+    if (!ok) return false;
+    r->us = run.us;
+    r->spread_us = run.spread_us;
+    r->reps = run.reps;
+    r->bytes = run.bytes;
+    r->error = run.error.relative;
+    r->worst = run.error.worst;
+    return true;
+}
+
+/* One SpMV for each vector, by the default kernel of csr. */
+static bool measure_spmv(const struct task *t, struct row *r, struct err *e)
+{
+    struct spmv_request w = {.matrix = t->m, .dev = t->dev, .real = t->real, .reps = t->reps, .force = t->force};
+    const struct kernel *k = kernel_default(&format_csr, &t->m->csr, t->dev);
+    struct run run;
+    *r = (struct row){.format = k->format,
+                      .kernel = k->name,
+                      .about = k->about,
+                      .launches = t->vectors,
+                      .deterministic = k->deterministic};
+    if (!spmv_measure(t->s, &w, k, &run, e)) return false;
+    r->us = run.us * t->vectors;
+    r->spread_us = run.spread_us * t->vectors;
+    r->reps = run.reps;
+    r->bytes = run.bytes * t->vectors;
+    r->error = run.error.relative;
+    r->worst = run.error.worst;
+    return true;
+}
+
+/* Measure one kernel; k NULL: SpMVs. If only this kernel fails, its row says why. If the function returns false, the
+   command ends. */
+static bool measure(struct task *t, const struct spmm_kernel *k, struct err *e)
+{
+    struct err why = {0};
+    struct row *r = &t->row[t->nrows];
+    if (k ? measure_spmm(t, k, r, &why) : measure_spmv(t, r, &why)) return ++t->nrows;
+    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
+    if (!only_this || t->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    t->wrong |= why.code == E_NUMERIC;
+    r->us = r->spread_us = r->error = r->worst = NAN;
+    snprintf(r->why_not, sizeof r->why_not, "%s", why.text);
+    return ++t->nrows;
+}
+
+static bool measure_all(struct task *t, const struct format *f, struct err *e)
+{
+    for (int i = 0; spmm_kernels[i]; i++) {
+        const struct spmm_kernel *k = spmm_kernels[i];
+        if (!spmm_runs_on(k, t->dev) || (f && k->format != f)) continue;
+        if (!watch_tick(&t->s->watch, k->name, 0, 0, e) || !measure(t, k, e)) return false;
+    }
+    if (!t->nrows)
+        return fail(e, E_UNSUPPORTED, "no kernel multiplies %s by several vectors on %s; leave out `using`", f->name,
+                    t->dev->name);
+    return measure(t, NULL, e);
+}
+
+/* The fastest first; kernels without a time keep their order at the end. */
+static void sort_rows(struct task *t)
+{
+    for (int i = 1; i < t->nrows; i++)
+        for (int k = i; k > 0 && (t->row[k].us < t->row[k - 1].us || (isnan(t->row[k - 1].us) && !isnan(t->row[k].us)));
+             k--) {
+            struct row swap = t->row[k];
+            t->row[k] = t->row[k - 1];
+            t->row[k - 1] = swap;
+        }
+}
+
+static void out_figures(struct out *o, const struct task *t, const struct row *r)
+{
+    bool known = !*r->why_not;
+    double nnz = (double)t->m->csr.nnz;
+    out_rank(o, COLUMN_ANSWER);
+    out_num(o, "time_us", "us", r->us, "%.2f");
+    out_rank(o, COLUMN_DETAIL);
+    out_num(o, "spread_us", "+-", r->reps > 1 ? r->spread_us : NAN, "%.2f");
+    out_rank(o, COLUMN_ANSWER);
+    out_num(o, "us_per_vector", "us per vector", r->us / t->vectors, "%.2f");
+    out_rank(o, COLUMN_NORMAL);
+    out_num(o, "bytes", NULL, known ? (double)r->bytes : NAN, NULL);
+    out_num(o, "bytes_per_vector", "bytes per vector", known ? (double)r->bytes / t->vectors : NAN, "%.0f");
+    out_rank(o, COLUMN_DETAIL);
+    out_num(o, "gbs", "GB/s", (double)r->bytes / r->us / 1000, "%.2f");
+    out_rank(o, COLUMN_NORMAL);
+    out_num(o, "gflops", "GFLOP/s", 2 * nnz * t->vectors / r->us / 1000, "%.2f");
+    out_num(o, "error", "error", r->error, "%.1e");
+    out_num(o, "error_of_bound", NULL, r->worst, NULL);
+    out_int(o, "reps", NULL, r->reps);
+}
+
+/* In text, kernels that do not fit follow below the table. */
+static void out_rows(const struct task *t)
+{
+    struct out *o = t->s->out;
+    bool text = out_mode(o) == OUT_TEXT;
+    for (int i = 0; i < t->nrows; i++) {
+        const struct row *r = &t->row[i];
+        if (text && *r->why_not) continue;
+        out_row(o);
+        out_str(o, "matrix", NULL, t->m->name);
+        out_int(o, "rows", NULL, t->m->csr.rows);
+        out_int(o, "cols", NULL, t->m->csr.cols);
+        out_int(o, "nnz", NULL, t->m->csr.nnz);
+        out_int(o, "vectors", NULL, t->vectors);
+        out_str(o, "format", "format", r->format->name);
+        out_rank(o, COLUMN_ANSWER);
+        out_str(o, "kernel", "kernel", r->kernel);
+        out_rank(o, COLUMN_NORMAL);
+        out_int(o, "launches", "products", r->launches);
+        out_str(o, "device", NULL, t->dev->name);
+        out_str(o, "precision", NULL, precision_of(&t->m->csr, t->real));
+        out_figures(o, t, r);
+        out_bool(o, "deterministic", NULL, r->deterministic);
+        out_bool(o, "fits", NULL, !*r->why_not);
+        out_str(o, "reason", NULL, *r->why_not ? r->why_not : NULL);
+    }
+}
+
+static void out_table(const struct task *t)
+{
+    struct out *o = t->s->out;
+    out_text(o, "%s, %s, %s, on %s (%s)", t->m->name, how_many(t->m->csr.nnz, "nonzero").text,
+             precision_of(&t->m->csr, t->real), t->dev->name, t->dev->about);
+    out_text(o, "Y = A X for %s", how_many(t->vectors, "vector").text);
+    out_rows(t);
+    if (t->dev->kind == DEV_EMU)
+        out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
+    for (int i = 0; i < t->nrows && out_mode(o) == OUT_TEXT; i++)
+        if (*t->row[i].why_not) out_text(o, "%s: %s", t->row[i].kernel, t->row[i].why_not);
+}
+
+static bool multiply_all(struct task *t, const struct format *f, struct err *e)
+{
+    int n = 1;
+    while (spmm_kernels[n - 1]) n++;
+    t->row = mem_zero(n, sizeof *t->row, "the results", e);
+    bool ok = t->row && measure_all(t, f, e);
+    if (t->nrows) { /* show the kernels that were measured before a cancellation */
+        sort_rows(t);
+        out_table(t);
+    }
+    mem_free(t->row);
+    if (ok && t->wrong) return fail(e, E_NUMERIC, "a kernel's result is wrong (see above); its time is not shown");
+    return ok;
+}
+
+static bool run_spmm(struct session *s, const struct args *a, struct err *e)
+{
+    int64_t vectors, reps;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !arg_within(a, "k", DEFAULT_VECTORS, 1, SPMM_VECTORS_MOST, &vectors, e) ||
+        !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e))
+        return false;
+    if (m->csr.imag) return fail(e, E_UNSUPPORTED, "%s is complex; spmm multiplies real matrices, use spmv", m->name);
+    struct task t = {.s = s,
+                     .m = m,
+                     .dev = session_device(s, arg(a, "on"), e),
+                     .real = arg_precision(a),
+                     .vectors = (int)vectors,
+                     .reps = (int)reps,
+                     .force = arg_flag(a, "force")};
+    return t.dev && multiply_all(&t, arg(a, "using") ? format_find(arg(a, "using")) : NULL, e);
+}
+
+const struct command command_spmm = {
+    .name = "spmm",
+    .grammar = "[MATRIX] [k N] [[using] FORMAT] [on DEVICE] [reps N] [f32|f64] [force]",
+    .about = "multiply with several vectors at a time: check and time every kernel",
+    .help = "Y = A X for k vectors: X has k columns, stored row by row, so that the k values that an entry of A\n"
+            "multiplies are neighbours. k is 1 to 64, 8 unless given. The table shows every SpMM kernel of csr, sell\n"
+            "and bsr that runs on the device, cuSPARSE's SpMM on a GPU, and k SpMVs of the default kernel of csr. us\n"
+            "is the time of all vectors. bytes per vector is the minimum traffic divided by k: the arrays of A, X\n"
+            "and Y once, so that A costs less per vector the larger k is. error is that of the vector whose worst\n"
+            "row is closest to its rounding-error bound. Every vector is checked, for a random X.\n"
+            "    spmm k 8; spmm A k 32 using sell on emu f32",
+    .run = run_spmm,
+};
