@@ -1,13 +1,15 @@
 /* Own kernels against cuSPARSE's, in fp64 on cuda:0 in one run: for each matrix, the best kernel of each side, the best
-   own kernel for CSR, and the bound: the time of the fewest bytes that any kernel moves, or of the gathers of x. The
-   matrices are twelve generated ones and the real matrices of WARPSPY_MATRICES with more than SMALLEST nonzeros.
-   Usage: bench_vendor [generated|real|all] [NAME]: only the matrix called NAME, with a line for each kernel. */
+   own kernel for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any
+   kernel moves, or of the gathers of x. The matrices are twelve generated ones and the real matrices of
+   WARPSPY_MATRICES with more than SMALLEST nonzeros. Usage: bench_vendor [generated|real|all] [NAME]: only the matrix
+   called NAME, with a line for each kernel. */
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/err.h"
 #include "files/file.h"
 #include "files/load_info.h"
+#include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "kits/collection.h"
@@ -52,9 +54,10 @@ struct best {
 
 /* What the kernels did on one matrix. */
 struct contest {
-    struct best own, csr, vendor; /* csr: own kernels that read CSR */
-    int64_t bytes;                /* the least that a kernel must move, over all formats */
-    bool each;                    /* print a line for each kernel */
+    struct best own, csr;           /* csr: own kernels that read CSR */
+    struct best vendor, vendor_csr; /* vendor_csr: cuSPARSE's kernels that read CSR or COO */
+    int64_t bytes;                  /* the least that a kernel must move, over all formats */
+    bool each;                      /* print a line for each kernel */
 };
 
 /* The contests of a group of matrices, as sums of logarithms. */
@@ -90,11 +93,10 @@ static bool one_kernel(struct contest *c, const struct kernel *k, const struct c
     if (c->each)
         printf("#   %-12s %-24s %9.2f +- %5.2f us %7.0f GB/s\n", M->of->format->name, k->name, r.us, r.spread_us,
                r.gbs);
-    if (k->vendor)
-        take(&c->vendor, &r);
-    else
-        take(&c->own, &r);
-    if (!k->vendor && M->of->format == &format_csr) take(&c->csr, &r);
+    bool csr = M->of->format == &format_csr;
+    take(k->vendor ? &c->vendor : &c->own, &r);
+    if (csr && !k->vendor) take(&c->csr, &r);
+    if (k->vendor && (csr || M->of->format == &format_coo)) take(&c->vendor_csr, &r);
     if (!c->bytes || r.bytes < c->bytes) c->bytes = r.bytes;
     return true;
 }
@@ -159,7 +161,7 @@ static void add(struct total *t, const struct contest *c, double share)
 {
     double ratio = c->vendor.us / c->own.us;
     t->ratio += log(ratio);
-    t->csr_ratio += log(c->vendor.us / c->csr.us);
+    t->csr_ratio += log(c->vendor_csr.us / c->csr.us);
     t->share += log(share);
     if (!t->n || ratio < t->least) t->least = ratio;
     t->behind += ratio < 0.97;
@@ -170,7 +172,7 @@ static void print_contest(const char *name, const struct csr *A, const struct co
 {
     printf("%-22.22s %9lld  %-20s %8.2f  %-20s %8.2f  %-20s %8.2f %5.2f %6.2f %8.2f %5.0f%%\n", name, (long long)A->nnz,
            c->own.kernel->name, c->own.us, c->csr.kernel->name, c->csr.us, c->vendor.kernel->name, c->vendor.us,
-           c->vendor.us / c->own.us, c->vendor.us / c->csr.us, bound, 100 * share);
+           c->vendor.us / c->own.us, c->vendor_csr.us / c->csr.us, bound, 100 * share);
     fflush(stdout);
 }
 
@@ -199,7 +201,7 @@ static bool contest(const char *name, const struct csr *A, struct device *d, boo
     }
     double bound = bound_us(A, &S, d, c.bytes), share = bound / c.own.us;
     stored_free(&S);
-    if (!c.own.kernel || !c.csr.kernel || !c.vendor.kernel) return printf("# %s: %s\n", name, e.text), false;
+    if (!c.own.kernel || !c.csr.kernel || !c.vendor_csr.kernel) return printf("# %s: %s\n", name, e.text), false;
     print_contest(name, A, &c, share, bound);
     add(t, &c, share);
     return ok;
