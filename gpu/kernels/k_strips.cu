@@ -8,8 +8,8 @@ namespace KERNEL_SPACE
 {
 
 enum { BLOCK = 1024 };
-/* Warps per block that adds partial sums, and runs that a warp adds at most if other groups wait for the block. */
-enum { ADDERS = 16, LONG = 64 };
+/* A group of rows with more runs per warp than this waits until all warps of the block add it. */
+enum { LONG = 64 };
 
 /* ---- products ---- */
 
@@ -138,30 +138,30 @@ __device__ void store_row(int lane, SUMS sums, unsigned g, unsigned rows, T alph
 
 /* `share` warps per group of 32 rows, a row per lane; each warp adds an equal part of the group's runs. A group with
    many runs, because its rows are long, waits until all warps of the block add it together. */
-template <typename T, int share>
-__global__ void __launch_bounds__(ADDERS *WARP)
+template <typename T, int warps, int share>
+__global__ void __launch_bounds__(warps *WARP)
     strips_rows(unsigned rows, unsigned groups, GPTR(const int) group, GPTR(const int) run, GPTR(const T) part, T alpha,
                 T beta, GPTR(T) y)
 {
-    SHARED(T, sums, ADDERS * WARP);
-    SHARED(int, waits, ADDERS);
+    SHARED(T, sums, warps * WARP);
+    SHARED(int, waits, warps);
     follow();
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, turn = warp % share;
-    unsigned first_group = blockIdx.x * (ADDERS / share), g = first_group + warp / share;
+    unsigned first_group = blockIdx.x * (warps / share), g = first_group + warp / share;
     int first = g < groups ? group[g] : 0, n = g < groups ? group[g + 1] - first : 0;
-    bool later = share < ADDERS && n > LONG * share;
+    bool later = share < warps && n > LONG * share;
     sums[threadIdx.x] = later ? T(0) : add_runs<T, share>(lane, first, n, turn, run, part);
     if (lane == 0) waits[warp] = later && turn == 0;
     __syncthreads(); /* all threads of the block: `sums` and `waits` are complete */
     if (turn == 0 && !later) store_row<T, share>(lane, sums + warp * WARP, g, rows, alpha, beta, y);
-    unsigned left = __ballot_sync(FULL_MASK, lane < ADDERS && waits[lane % ADDERS]);
+    unsigned left = __ballot_sync(FULL_MASK, lane < warps && waits[lane % warps]);
     for (; left; left &= left - 1) {
         g = first_group + (__ffs((int)left) - 1) / share;
         first = group[g];
         __syncthreads(); /* all threads of the block: `sums` has been read */
-        sums[threadIdx.x] = add_runs<T, ADDERS>(lane, first, group[g + 1] - first, warp, run, part);
+        sums[threadIdx.x] = add_runs<T, warps>(lane, first, group[g + 1] - first, warp, run, part);
         __syncthreads(); /* all threads of the block: `sums` is complete */
-        if (warp == 0) store_row<T, ADDERS>(lane, sums, g, rows, alpha, beta, y);
+        if (warp == 0) store_row<T, warps>(lane, sums, g, rows, alpha, beta, y);
     }
 }
 
@@ -198,25 +198,25 @@ template <typename T> static void launch_products(const struct launch *L)
      VECTOR("x", ROLE_X, L->x, S->cols, const T), VECTOR("part", ROLE_WORK, L->scratch, sums_of(S), T));
 }
 
-template <typename T, int share> static void launch_rows(const struct launch *L)
+template <typename T, int warps, int share> static void launch_rows(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t groups = S->a[STRIPS_GROUP].n - 1;
-    FOLLOW(L->A->dev, blocks_for(groups, ADDERS / share), ADDERS * WARP, strips_rows<T, share>)
+    FOLLOW(L->A->dev, blocks_for(groups, warps / share), warps * WARP, strips_rows<T, warps, share>)
     ((unsigned)S->rows, (unsigned)groups, ARRAY(L, STRIPS_GROUP, int), ARRAY(L, STRIPS_RUN, int),
      VECTOR("part", ROLE_WORK, L->scratch, sums_of(S), const T), (T)L->alpha, (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-/* Two warps per group of rows, or a whole block if there are too few groups to fill the device. */
+/* Four warps per group of rows; or a block of 32 warps, if there are so few groups that 32 warps each fit on the
+   device. The order of the additions is fixed by the matrix and the number of multiprocessors. */
 template <typename T> static bool go(const struct launch *L, struct err *)
 {
-    constexpr int few = 2, blocks = 4;
     launch_products<T>(L);
-    if (L->A->of->a[STRIPS_GROUP].n >= (int64_t)L->A->dev->units * blocks * (ADDERS / few))
-        launch_rows<T, few>(L);
+    if (L->A->of->a[STRIPS_GROUP].n > 4 * (int64_t)L->A->dev->units)
+        launch_rows<T, 8, 4>(L);
     else
-        launch_rows<T, ADDERS>(L);
+        launch_rows<T, 32, 32>(L);
     return true;
 }
 

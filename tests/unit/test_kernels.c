@@ -229,7 +229,7 @@ static void test_launches_by_row_length(void **state)
 static void test_strips_of_many_rows(void **state)
 {
     (void)state;
-    enum { ROWS = 150000, LONG_ROW = 40, LENGTH = 30000 };
+    enum { ROWS = 150000, LONG_ROW = 40, LENGTH = 40000 };
     struct csr A;
     struct stored S;
     struct mat M;
