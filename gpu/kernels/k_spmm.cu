@@ -3,6 +3,7 @@
 #include "gpu/dialect.h"
 
 #include "base/err.h"
+#include "base/mem.h"
 #include "formats/fmt_bsr.h"
 #include "formats/fmt_csr.h"
 #include "formats/fmt_sell.h"
@@ -53,18 +54,23 @@ static int lanes_across(int elements)
        lane    0 .. 3    entry 0, vectors 0 .. 7      4 .. 7    entry 1, vectors 0 .. 7
                 then     entry 2                      then      entry 3
 
+   Row i has the entries from[i] .. to[i] - 1. Rows of more than `most` entries are left out, because they would keep
+   their lanes busy long after the others; the pieces of such rows are rows of a second launch.
    The lanes of a group read the same element of col and val, and neighbouring elements of X. Shuffles add the groups.
    Participants in the shuffles: the whole warp, also lanes without a row or an element. */
 template <typename T, typename V>
-__global__ void spmm_csr(int64_t rows, int elements, int across, int along, GPTR(const int) ptr, GPTR(const int) col,
-                         GPTR(const T) val, GPTR(const V) x, GPTR(V) y)
+__global__ void spmm_csr(int64_t rows, int elements, int across, int along, int most, GPTR(const int) from,
+                         GPTR(const int) to, GPTR(const int) col, GPTR(const T) val, GPTR(const V) x, GPTR(V) y)
 {
     int lane = threadIdx.x % WARP, at = lane / across % along;
     int64_t row = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / (across * along);
     int begin = 0, end = 0;
-    if (row < rows) {
-        begin = ptr[row];
-        end = ptr[row + 1];
+    bool mine = row < rows;
+    if (mine) {
+        begin = from[row];
+        end = to[row];
+        mine = end - begin <= most;
+        if (!mine) end = begin;
     }
     UNROLL(1)
     for (int v = lane % across; v - lane % across < elements; v += across) {
@@ -75,8 +81,101 @@ __global__ void spmm_csr(int64_t rows, int elements, int across, int along, GPTR
             reconverge();
         }
         for (int d = along / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d * across);
-        if (row < rows && at == 0 && v < elements) y[row * elements + v] = sum;
+        if (mine && at == 0 && v < elements) y[row * elements + v] = sum;
     }
+}
+
+/* One long row per warp: adds the sums of its pieces, in the same order in every run, with the lanes of spmm_csr. */
+template <typename V>
+__global__ void spmm_join(int64_t rows, int elements, int across, GPTR(const int) row_of, GPTR(const int) first,
+                          GPTR(const V) part, GPTR(V) y)
+{
+    int lane = threadIdx.x % WARP, at = lane / across;
+    int64_t i = ((int64_t)blockIdx.x * blockDim.x + threadIdx.x) / WARP;
+    if (i >= rows) return; /* the whole warp: all lanes share the row */
+    int64_t row = row_of[i];
+    int begin = first[i], end = first[i + 1];
+    UNROLL(1)
+    for (int v = lane % across; v - lane % across < elements; v += across) {
+        V sum = 0;
+        UNROLL(4)
+        for (int k = begin + at; k < end; k += WARP / across) {
+            if (v < elements) sum += part[(int64_t)k * elements + v];
+            reconverge();
+        }
+        for (int d = WARP / across / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d * across);
+        if (at == 0 && v < elements) y[row * elements + v] = sum;
+    }
+}
+
+/* The rows of more than LONG entries, cut into pieces of at most LONG entries. All arrays are on the device. */
+enum { LONG = 256 };
+struct long_rows {
+    int64_t rows, pieces;
+    int *cut;   /* where each piece begins, then where each piece ends */
+    int *row;   /* the rows, then the first piece of each row, and the number of pieces */
+    void *part; /* the sums of the pieces: one element of Y for each piece and vector */
+};
+
+/* Count the long rows and their pieces; list them if the arrays are given. */
+static void list_long(const struct stored *S, struct long_rows *to, int *cut, int *row)
+{
+    const int *ptr = (const int *)S->a[CSR_PTR].data;
+    int64_t pieces = to->pieces, rows = to->rows;
+    to->rows = to->pieces = 0;
+    for (int64_t i = 0; i < S->rows; i++) {
+        if (ptr[i + 1] - ptr[i] <= LONG) continue;
+        if (row) {
+            row[to->rows] = (int)i;
+            row[rows + to->rows] = (int)to->pieces;
+            row[rows + to->rows + 1] = (int)pieces; /* overwritten by the next row */
+        }
+        for (int from = ptr[i]; from < ptr[i + 1]; from += LONG, to->pieces++)
+            if (cut) {
+                cut[to->pieces] = from;
+                cut[pieces + to->pieces] = ptr[i + 1] - from > LONG ? from + LONG : ptr[i + 1];
+            }
+        to->rows++;
+    }
+}
+
+static void long_rows_end(struct device *d, void *state)
+{
+    struct long_rows *l = (struct long_rows *)state;
+    if (l->cut) d->ops->free(d, l->cut);
+    if (l->row) d->ops->free(d, l->row);
+    if (l->part) d->ops->free(d, l->part);
+    mem_free(l);
+}
+
+static bool put_long(const struct spmm *L, struct long_rows *l, int *cut, int *row, struct err *e)
+{
+    const struct stored *S = L->A->of;
+    struct device *d = L->A->dev;
+    int64_t cut_bytes = 2 * l->pieces * (int64_t)sizeof *cut, row_bytes = (2 * l->rows + 1) * (int64_t)sizeof *row;
+    list_long(S, l, cut, row);
+    l->cut = (int *)d->ops->alloc(d, cut_bytes, "the pieces of long rows", e);
+    l->row = l->cut ? (int *)d->ops->alloc(d, row_bytes, "the long rows", e) : NULL;
+    l->part = l->row ? d->ops->alloc(d, l->pieces * L->vectors * (int64_t)type_size(S->real), "their sums", e) : NULL;
+    return l->part && d->ops->put(d, l->cut, cut, cut_bytes, e) && d->ops->put(d, l->row, row, row_bytes, e);
+}
+
+/* No long rows: no state. */
+static bool long_rows_begin(const struct spmm *L, void **state, struct err *e)
+{
+    struct long_rows found = {};
+    list_long(L->A->of, &found, NULL, NULL);
+    if (!found.rows) return true;
+    struct long_rows *l = (struct long_rows *)mem_zero(1, sizeof *l, "the long rows", e);
+    if (!l) return false;
+    *state = l;
+    *l = found;
+    int *cut = (int *)mem_new(2 * l->pieces, sizeof *cut, "the pieces of long rows", e);
+    int *row = cut ? (int *)mem_new(2 * l->rows + 1, sizeof *row, "the long rows", e) : NULL;
+    bool ok = row && put_long(L, l, cut, row, e);
+    mem_free(cut);
+    mem_free(row);
+    return ok;
 }
 
 /* Most rows take one group of lanes, so that several rows share a warp. Long rows take more groups, of which each gets
@@ -89,14 +188,31 @@ static int lanes_along(const struct stored *S, int across)
     return along;
 }
 
+/* The sums of all pieces of long rows, each by a warp, then the sums of their rows. */
+template <typename T, typename V>
+static void launch_long(const struct spmm *L, const struct long_rows *l, int elements, int across)
+{
+    auto cut = VECTOR("cut", ROLE_WORK, l->cut, 2 * l->pieces, const int);
+    auto row = VECTOR("row", ROLE_WORK, l->row, 2 * l->rows + 1, const int);
+    LAUNCH(L->A->dev, blocks_for(l->pieces, BLOCK / WARP), BLOCK, spmm_csr<T, V>)
+    (l->pieces, elements, across, WARP / across, LONG, cut, cut + l->pieces, ARRAY(L, CSR_COL, int),
+     ARRAY(L, CSR_VAL, T), VECTOR("x", ROLE_X, L->x, L->A->of->cols * elements, const V),
+     VECTOR("part", ROLE_WORK, l->part, l->pieces * elements, V));
+    LAUNCH(L->A->dev, blocks_for(l->rows, BLOCK / WARP), BLOCK, spmm_join<V>)
+    (l->rows, elements, across, row, row + l->rows, VECTOR("part", ROLE_WORK, l->part, l->pieces * elements, const V),
+     VECTOR("y", ROLE_Y, L->y, L->A->of->rows * elements, V));
+}
+
 template <typename T, typename V> static bool csr_by(const struct spmm *L)
 {
     const struct stored *S = L->A->of;
     int elements = L->vectors * (int)sizeof(T) / (int)sizeof(V);
     int across = lanes_across(elements), along = lanes_along(S, across);
+    auto ptr = ARRAY(L, CSR_PTR, int);
     LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK / (across * along)), BLOCK, spmm_csr<T, V>)
-    (S->rows, elements, across, along, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
+    (S->rows, elements, across, along, LONG, ptr, ptr + 1, ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
      VECTOR("x", ROLE_X, L->x, S->cols * elements, const V), VECTOR("y", ROLE_Y, L->y, S->rows * elements, V));
+    if (L->state) launch_long<T, V>(L, (const struct long_rows *)L->state, elements, across);
     return true;
 }
 
@@ -199,8 +315,10 @@ SPMM_ENTRY(csr) = {
     .name = "spmm-csr",
     .about = "lanes over the vectors and over the entries of a row; A is read once",
     .format = &format_csr,
-    .work = "one row per group of lanes: a lane per two vectors, 1 to 32 entries at a time",
+    .work = "one row, or 256 entries of a long row, per group of lanes: a lane per two vectors",
     .deterministic = true,
+    .begin = long_rows_begin,
+    .end = long_rows_end,
     .f32 = csr_go<float>,
     .f64 = csr_go<double>,
 };

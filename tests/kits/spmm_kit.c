@@ -82,15 +82,44 @@ static void check_formats(const struct spmm_kernel *k, const struct csr *A, enum
     if (k->format->params[0].name) check_stored(k, A, param, real, d, slots, disturb, shape);
 }
 
+static void check_matrix(const struct csr *A, struct device *d, int64_t slots, void (*disturb)(int round),
+                         const char *shape)
+{
+    for (int i = 0; spmm_kernels[i]; i++)
+        for (enum type real = T_F32; real <= T_F64; real++)
+            if (spmm_runs_on(spmm_kernels[i], d)) check_formats(spmm_kernels[i], A, real, d, slots, disturb, shape);
+}
+
+/* Rows of very different lengths, also of 256 and 257 entries: spmm-csr cuts rows of more than 256 entries into pieces.
+ */
+static struct csr uneven_rows(void)
+{
+    static const int length[] = {900, 0, 256, 257, 1};
+    struct csr A;
+    struct err e = {0};
+    int64_t nnz = 0;
+    for (int i = 0; i < COUNT(length); i++) nnz += length[i];
+    assert_true(csr_new(&A, COUNT(length), 900, nnz, false, &e));
+    for (int i = 0, at = 0; i < COUNT(length); i++) {
+        for (int k = 0; k < length[i]; k++, at++) {
+            A.col[at] = length[i] == 1 ? 899 : k;
+            A.val[at] = 0.125 * ((at * 7) % 31 - 15);
+        }
+        A.rowptr[i + 1] = at;
+    }
+    A.rowptr[0] = 0;
+    return A;
+}
+
 void check_spmm(struct device *d, int64_t slots, void (*disturb)(int round))
 {
+    struct csr A = uneven_rows();
+    check_matrix(&A, d, slots, disturb, "uneven rows");
+    csr_free(&A);
     for (const struct shape *s = shapes; s->name; s++) {
         if (s->complex_values) continue;
-        struct csr A = shape_csr(s, 3);
-        for (int i = 0; spmm_kernels[i]; i++)
-            for (enum type real = T_F32; real <= T_F64; real++)
-                if (spmm_runs_on(spmm_kernels[i], d))
-                    check_formats(spmm_kernels[i], &A, real, d, slots, disturb, s->name);
+        A = shape_csr(s, 3);
+        check_matrix(&A, d, slots, disturb, s->name);
         csr_free(&A);
     }
 }
