@@ -5,8 +5,8 @@
 #include "base/loop.h"
 #include "base/watch.h"
 
-/* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the
-   host, which is smaller than FAR, because other programs share the host's memory. */
+/* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
+ * than FAR because other programs share the host's memory. */
 enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 

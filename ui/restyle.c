@@ -24,7 +24,7 @@ bool colours_find(const char *name, enum colours *out)
     return false;
 }
 
-/* The fonts of these terminals have no braille, even in a UTF-8 locale. */
+/* The fonts of the Linux console and of vt terminals have no braille, even in a UTF-8 locale. */
 static bool few_letters(void)
 {
     const char *term = getenv("TERM");

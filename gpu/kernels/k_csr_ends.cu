@@ -11,7 +11,8 @@
    - within a warp, a scan of the lanes' last sums; from chunk to chunk, a carry;
    - within a block, sums in shared memory;
    - from tile to tile: if fewer than BACK entries of the row lie before the tile in which it ends, that tile's block
-     reads them again. Otherwise each block writes its piece of the row, and the last of them adds the pieces. */
+     reads them again. Otherwise each block writes its piece of the row, and the last block to arrive adds the pieces.
+ */
 #include "gpu/dialect.h"
 #include "formats/fmt_csr.h"
 #include "machine/tools.h"

@@ -345,7 +345,7 @@ void run_ints(kernel_of_ints kernel, int *out)
     (VECTOR("in", ROLE_WORK, in, N, const int), VECTOR("out", ROLE_WORK, out, 2 * N, int));
 }
 
-/* out[0] = the result of a kernel for v[i] = w[i] = i + 1, an integer that a float represents exactly */
+/* out[0] = the result of a kernel for v[i] = w[i] = i + 1; the result is an integer that a float represents exactly */
 void run_floats(kernel_of_floats kernel, int *out)
 {
     static float v[INNER], w[INNER], mres[1];
@@ -389,9 +389,10 @@ const struct wrong_rule wrong_rules[] = {
      "tree_wrong", "tree_right"},
     {"innerPro_128", "the last warp of a reduction needs __syncwarp() as well",
      "the inner product of 128 numbers by one block",
-     "Printed in 2012 (Liang, sec. 3.3.2). Its last 32 threads add without a barrier: they are one warp, and\n"
-     "the lanes of a warp ran in lockstep. Since Volta (2017), each lane has a program counter of its own:\n"
-     "lane 0 may read r_s[16] before lane 16 has written it. r_s is not volatile either, so a compiler may\n"
+     "This kernel was printed in 2012 (Liang, sec. 3.3.2). Its last 32 threads add without a barrier: they\n"
+     "are one warp, and the lanes of a warp ran in lockstep. Since Volta (2017), each lane has a program\n"
+     "counter of its own: lane 0 may read r_s[16] before lane 16 has written it. r_s is not volatile either, so a "
+     "compiler may\n"
      "keep sums in registers. A __syncwarp() in each round repairs both: it orders the accesses of its lanes.\n",
      "innerPro_128", "innerPro_128_right"},
     {"update", "threads that change the same variable use atomics", "the sum of 64 numbers",

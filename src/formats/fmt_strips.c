@@ -231,7 +231,7 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 
 /* ---- where slots belong ---- */
 
-/* The partial sum of an entry: slot i of col and of val. -1: padding. */
+/* The index of the partial sum to which the entry in slot i of col and val belongs; -1 if the slot is padding. */
 static int64_t sum_of(const struct stored *S, int64_t i)
 {
     const uint32_t *ends = (const uint32_t *)S->a[STRIPS_ENDS].data + i / STRIPS_CHUNK * STRIPS_WORDS;

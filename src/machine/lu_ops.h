@@ -81,7 +81,7 @@ struct lu_vendor {
 extern const struct lu_vendor lu_vendor_cuda;
 
 /* Settings for tests and benches. Tests need these settings, because the matrices that they factor on the emulator are
-   small. In each field, 0 is the default. */
+   small. In each field, 0 selects the default. */
 struct lu_hook {
     int outer;    /* width of the outer panel */
     int threads;  /* number of threads per block of a panel, a multiple of 32 */

@@ -34,7 +34,7 @@ static const struct {
     double cached; /* bytes that L2 keeps between launches: less than half of the 60 MB of the L2, because data that the
                       multiprocessors of both halves read is stored twice */
     double lookups; /* lines that an L1 looks up per ns */
-    double steps;   /* requests, with about 6 instructions of arithmetic each, that a multiprocessor issues per ns */
+    double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */

@@ -70,10 +70,10 @@ bool choices_fit(struct choices *c, const struct session *s, const struct matrix
 typedef bool measure_fn(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                         struct err *e);
 enum { MEASURED_FIRST = 3 };
-/* Measure the first MEASURED_FIRST of our kernels, and all library kernels, that were not measured yet, and rank the
-   kernels again. The model has predicted that our other kernels are slower than the first, so none of them is ranked
-   before a measured prediction. A kernel that cannot be measured is refused. Returns false if the user cancelled or the
-   device is lost; *c then holds what was measured before. */
+/* Of the kernels that have not been measured yet, measure the first MEASURED_FIRST of ours and all library kernels;
+   then rank the kernels again. The model has predicted that our other kernels are slower than the first, so none of
+   them is ranked before a measured prediction. A kernel that cannot be measured is refused. Returns false if the user
+   cancelled or the device is lost; *c then holds what was measured before. */
 bool choices_measure(struct choices *c, struct session *s, const struct spmv_request *w, measure_fn *measure,
                      struct err *e);
 /* Its time: measured, or else predicted. */

@@ -1,4 +1,4 @@
-/* The kinds of values in a grammar, MATRIX, DEVICE, ...: which words they accept. */
+/* The kinds of values in a grammar (MATRIX, DEVICE, ...) and the words that each kind accepts. */
 #ifndef KINDS_H
 #define KINDS_H
 

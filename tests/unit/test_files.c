@@ -341,7 +341,7 @@ enum {
     AT_HEAD_SUM = 640
 };
 
-/* Our own files detect every flipped bit, except in the padding of a page. */
+/* In files of our own format, every flipped bit is detected, except in the padding of a page. */
 static void damage_of_our_own_files_is_found(void **state)
 {
     struct csr A, B;

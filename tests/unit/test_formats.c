@@ -658,7 +658,8 @@ static void test_estimate_saturates(void **state)
     assert_int_equal(e.code, E_LIMIT);
 }
 
-/* One full row of 2^21 entries makes a slice of 1024 rows with 2^31 slots: one more than its pointers can represent. */
+/* One full row of 2^21 entries makes a slice of 1024 rows with 2^31 slots: one more than the slice
+   pointers can represent. */
 static void test_slice_pointers_overflow(void **state)
 {
     (void)state;

@@ -133,7 +133,7 @@ static int sent;
 static void be_ended(const char *path)
 {
     struct newfile f, second;
-    signal(sent, SIG_DFL); /* a caller such as nohup may ignore the signal */
+    signal(sent, SIG_DFL); /* a caller such as nohup may have set this signal to be ignored */
     if (newfile_open(&f, path, NULL) && newfile_open(&second, path, NULL) && newfile_write(&f, "half", 4, NULL))
         raise(sent);
 }

@@ -483,8 +483,8 @@ static int64_t naive_gathers_in_runs(const struct csr *A, int values, int64_t en
     return n;
 }
 
-/* The numbers of sectors that groups of rows, and runs of entries, gather agree with a naive count, on one thread and
- * on several. */
+/* For groups of rows and for runs of entries, the number of sectors gathered agrees with a naive count, on one thread
+   and on several. */
 static void gathers_are_counted(void **state)
 {
     (void)state;

@@ -84,7 +84,7 @@ int64_t layout_chunk_lines(const struct block *b)
     return b->count + 3; /* lines for slot numbers, the arrays and rows, and a blank line */
 }
 
-/* Choose the columns of a grid that fit, around the cursor. */
+/* Choose which columns of a grid to show: as many as fit, including the cursor's column. */
 static void fit_grid(const struct page *g, struct block *b, int room)
 {
     int64_t fits = room / (b->width * b->count) - 1;
