@@ -393,7 +393,8 @@ const struct wrong_rule wrong_rules[] = {
      "are one warp, and the lanes of a warp ran in lockstep. Since Volta (2017), each lane has a program\n"
      "counter of its own: lane 0 may read r_s[16] before lane 16 has written it. r_s is not volatile either, so a "
      "compiler may\n"
-     "keep sums in registers. A __syncwarp() in each round repairs both: it orders the accesses of its lanes.\n",
+     "keep sums in registers. A __syncwarp() in each round repairs both: it\n"
+     "orders the accesses of its lanes.\n",
      "innerPro_128", "innerPro_128_right"},
     {"update", "threads that change the same variable use atomics", "the sum of 64 numbers",
      "Each thread reads the sum, adds to it and writes it back. If two threads read the same old sum, one\n"
