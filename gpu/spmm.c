@@ -210,6 +210,8 @@ bool spmm_measure(const struct spmm_kernel *k, const struct csr *A, const struct
     bool timed = M->dev->kind != DEV_EMU;
     *out = (struct spmm_run){.us = NAN, .spread_us = NAN, .reps = reps};
     if (A->imag) return fail(e, E_UNSUPPORTED, "spmm multiplies real matrices only; use spmv for a complex matrix");
+    if (vectors < k->least)
+        return fail(e, E_UNSUPPORTED, "%s multiplies %d vectors or more; use spmv for one vector", k->name, k->least);
     if (k->fits && !k->fits(M->of, e)) return false;
     bool ok = problem_new(&p, k, A, M, vectors, e) && set_vectors(&p, e) && check(&p, &out->error, e);
     for (int64_t i = 0; ok && y && i < p.Y.n; i++) y[i] = array_real(&p.Y, i);

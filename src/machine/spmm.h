@@ -42,6 +42,7 @@ struct spmm_kernel {
     bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
+    int least;          /* the fewest vectors that it multiplies; 0: one */
     bool (*fits)(const struct stored *S, struct err *e); /* NULL: always */
     /* Make and free what the launches with one A, X and Y need. NULL: nothing. */
     bool (*begin)(const struct spmm *L, void **state, struct err *e);
