@@ -295,6 +295,8 @@ static void work(struct writer *w, int64_t pieces)
 static bool write_entries(struct writer *w, struct err *e)
 {
     int64_t pieces = (w->A->nnz + SHARE - 1) / SHARE;
+    /* if there are few pieces, the other threads may take all of them before thread 0 checks */
+    if (!watch_tick(w->watch, "writing", 0, w->A->nnz, e)) return false;
     w->depth = omp_get_max_threads() + AHEAD;
     if (!(w->slot = mem_zero(w->depth, sizeof *w->slot, "text to write", e))) return false;
 #pragma omp parallel if (pieces > 1)

@@ -127,7 +127,6 @@ bool lesson_list(struct session *s, struct err *e)
     library_each(add_lesson, &l);
     if (l.n) qsort(l.entry, (size_t)l.n, sizeof *l.entry, by_place);
     for (int i = 0; i < l.n; i++) list_one(s, &l.entry[i], t);
-    if (l.n) out_text(s->out, "%s", "");
     if (l.n) out_text(s->out, "`lesson NAME` begins a lesson, or continues where you left off.");
     bool ok = l.n || fail(e, E_INPUT, "no lessons are installed: run `make install`, or give the path of a lesson");
     mem_free(l.entry);
