@@ -17,8 +17,8 @@ void check_exact(struct device *d, int64_t slots);
 /* Run each kernel that is marked as deterministic three times and compare the bits; between the runs, `disturb` (which
    may be NULL) changes something that must not affect the result. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
-/* Check the CSR kernels, which must also repeat their results, on large matrices with rows of very different lengths: one
-   tile of a kernel then has many entries, and a row crosses several tiles. */
+/* Check the CSR kernels, which must also repeat their results, on large matrices with rows of very different lengths:
+   one tile of a kernel then has many entries, and a row crosses several tiles. */
 void check_uneven(struct device *d);
 /* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros. The check is skipped if the
    variable is not set. */
