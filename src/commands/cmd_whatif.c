@@ -1,6 +1,7 @@
 /* whatif: shows bytes, padding and predicted times of another format, parameters, precision or ordering, without
    converting the matrix. */
 #include "session/args.h"
+#include "formats/fmt_csr.h"
 #include "base/clock.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -140,7 +141,7 @@ static bool permuted(const struct whatif *w, struct csr *out, struct err *e)
 static bool predict_now(struct whatif *w, struct err *e)
 {
     struct advice csr = {0};
-    bool ok = modeled_matrix(w->m, e) && advice_of(w->s, w->m, "csr", T_F64, &w->on, &csr, e);
+    bool ok = modeled_matrix(w->m, e) && advice_of(w->s, w->m, &format_csr, T_F64, &w->on, &csr, e);
     if (ok) ok = csr.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", w->m->name, csr.nno ? csr.no->why : "no kernel of csr");
     if (ok) {
         w->now = csr.k->kernel;

@@ -16,7 +16,6 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* ---- the predictions of the model ---- */
 
@@ -59,7 +58,7 @@ static int count_kernels(void)
     return n;
 }
 
-bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
                struct advice *out, struct err *e)
 {
     int n = count_kernels();
@@ -69,7 +68,7 @@ bool advice_of(struct session *s, struct matrix *m, const char *format, enum typ
     bool ok = out->no != NULL;
     for (int i = 0; ok && i < n; i++) {
         const struct kernel *k = kernels[i];
-        if (k->host || k->vendor || (format && strcmp(k->format->name, format) != 0)) continue;
+        if (k->host || k->vendor || (f && k->format != f)) continue;
         ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
     }
     packed_free(&last);

@@ -28,10 +28,10 @@ struct advice {
         char why[sizeof((struct err *)0)->text];
     } * no;
 };
-/* Predict the times of the kernels of one format, or of all formats if `format` is NULL. A failure of a single kernel
+/* Predict the times of the kernels of one format, or of all formats if f is NULL. A failure of a single kernel
    is recorded in out->no. Returns false if the user cancelled, or after an error that ends the command; *out then holds
    the kernels predicted so far. The caller must call advice_free even if the result is false. */
-bool advice_of(struct session *s, struct matrix *m, const char *format, enum type real, const struct machine *g,
+bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
                struct advice *out, struct err *e);
 void advice_free(struct advice *a);
 

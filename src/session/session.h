@@ -110,7 +110,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
 struct mat *session_mat(struct session *s, struct product *p, struct device *d, struct err *e);
 /* A^T for the matrix m = A, transposed on d if d is a GPU, otherwise on the host. A^T is owned by m, and is in no list.
    Its stored forms in formats that have a `transposed` use the arrays of m in that format. */
-struct matrix *session_transposed(struct session *s, struct matrix *m, struct device *d, struct err *e);
+struct matrix *session_transposed(struct matrix *m, struct device *d, struct err *e);
 void session_device_lost(struct session *s,
                          struct device *d); /* drop the mats on d, try to reset it, and report the result */
 void progress_begin(struct progress *p);

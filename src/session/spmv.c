@@ -68,7 +68,7 @@ static struct matrix *operand_of(struct session *s, const struct args *a, struct
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !arg_flag(a, "transposed")) return m;
     struct device *d = session_device(s, arg(a, "on"), e);
-    return d ? session_transposed(s, m, d, e) : NULL;
+    return d ? session_transposed(m, d, e) : NULL;
 }
 
 bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operation *o, struct spmv_request *out,

@@ -21,9 +21,8 @@ static bool transpose_near(const struct csr *A, struct device *d, struct csr *T,
     return cpu && sym_transpose(T, A, cpu, us, e);
 }
 
-struct matrix *session_transposed(struct session *s, struct matrix *m, struct device *d, struct err *e)
+struct matrix *session_transposed(struct matrix *m, struct device *d, struct err *e)
 {
-    (void)s;
     if (m->transposed) return m->transposed;
     struct matrix *t = mem_zero(1, sizeof *t, "a transposed matrix", e);
     if (!t) return NULL;

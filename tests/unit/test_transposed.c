@@ -153,8 +153,8 @@ static void borrowed_arrays_leave_with_their_owner(void **state)
     assert_true(fake_open(&f, "fake0", "cpu", 1 << 20, &e));
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen random 30 3 20 as A"));
-    struct matrix *A = t.s.current, *T = session_transposed(&t.s, A, &f.dev, &e);
-    assert_true(T && session_transposed(&t.s, A, &f.dev, &e) == T);
+    struct matrix *A = t.s.current, *T = session_transposed(A, &f.dev, &e);
+    assert_true(T && session_transposed(A, &f.dev, &e) == T);
     struct product *csc = session_product(&t.s, T, format_find("csc"), NULL, T_F64, false, &e);
     struct product *ell = session_product(&t.s, A, format_find("ell"), NULL, T_F64, false, &e);
     assert_true(csc && csc->lender && csc->lender->borrower == csc && ell);
