@@ -227,6 +227,18 @@ bool refuse_option(const char *word, struct err *e)
     return fail(e, E_USAGE, "%s", t.text);
 }
 
+/* Did the word before the next one become a plain value only because it is no value of the optional item before that
+   plain value? For example, in `set devcie cpu`, `devcie` is not an option, and so became the value. */
+static bool is_wrong_before(const struct match *m, const struct offer *o)
+{
+    const struct grammar *g = &m->a->grammar;
+    if (o->items != 1 || !o->value || !in_place(o->value) || m->next < 2) return false;
+    const struct item *plain = o->value + 1;
+    return plain < g->item + g->n && in_place(plain) && plain->type == ITEM_VALUE && !plain->words &&
+           plain->value->role == KIND_PLAIN && m->taken[plain - g->item] &&
+           m->a->v[m->a->n - 1].value == m->w->w[m->next - 1].text;
+}
+
 /* Report that the next word is wrong, or that a word is missing. */
 static bool unexpected(const struct match *m, struct err *e)
 {
@@ -236,6 +248,11 @@ static bool unexpected(const struct match *m, struct err *e)
     struct message t = {0};
     expected(m, offer_item, &o);
     t.of = o.items;
+    if (!missing && is_wrong_before(m, &o)) {
+        struct match before = *m;
+        before.next--;
+        return unexpected(&before, e);
+    }
     if (!missing && !*near.best && is_option(m->w->w[m->next].text)) return refuse_option(m->w->w[m->next].text, e);
     if (missing) {
         say_missing(m, &t);
