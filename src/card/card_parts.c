@@ -260,8 +260,10 @@ static bool run_weak(struct card *c, struct card_row *r, struct err *e)
         card_say(r, "no connections");
         card_advise(r, c->A->nnz ? "a diagonal matrix" : "no entries");
     } else {
-        card_say(r, "%s independent systems, largest %s", card_count(n).text, card_count(largest).text);
-        card_advise_unless(r, CARD_IF_SINGULAR, "solve them separately");
+        bool square = c->A->rows == c->A->cols;
+        card_say(r, "%s %s, largest %s", card_count(n).text, square ? "independent systems" : "unconnected parts",
+                 card_count(largest).text);
+        if (square) card_advise_unless(r, CARD_IF_SINGULAR, "solve them separately");
     }
     return true;
 }

@@ -457,6 +457,18 @@ static void test_memory(void **state)
     csr_free(&A);
 }
 
+static void rectangular_parts_are_no_systems(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 300 40 5000; check all"));
+    assert_non_null(strstr(t.out, " unconnected parts, largest "));
+    assert_null(strstr(t.out, "systems"));
+    assert_null(strstr(t.out, "separately"));
+    talk_close(&t);
+}
+
 /* ---- the verdict ---- */
 
 static const struct {
@@ -607,12 +619,23 @@ static void test_lines(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_table),   cmocka_unit_test(test_found),      cmocka_unit_test(test_parts),
-        cmocka_unit_test(test_nothing), cmocka_unit_test(test_definite),   cmocka_unit_test(test_ritz),
-        cmocka_unit_test(test_factors), cmocka_unit_test(test_no_library), cmocka_unit_test(test_stopped),
-        cmocka_unit_test(test_memory),  cmocka_unit_test(test_screen),     cmocka_unit_test(test_command),
-        cmocka_unit_test(test_lines),   cmocka_unit_test(test_claims),     cmocka_unit_test(test_verdict),
+        cmocka_unit_test(test_table),
+        cmocka_unit_test(test_found),
+        cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_nothing),
+        cmocka_unit_test(test_definite),
+        cmocka_unit_test(test_ritz),
+        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_no_library),
+        cmocka_unit_test(test_stopped),
+        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_screen),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_claims),
+        cmocka_unit_test(test_verdict),
         cmocka_unit_test(test_limit),
+        cmocka_unit_test(rectangular_parts_are_no_systems),
     };
     return cmocka_run_group_tests_name("card", tests, NULL, NULL);
 }
