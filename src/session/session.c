@@ -344,8 +344,6 @@ static struct product *borrow(struct session *s, struct matrix *m, const struct 
     if (!p) return NULL;
     p->S = plan.shape;
     for (int k = 0; k < p->S.narrays; k++) p->S.a[k].data = lender->S.a[k].data;
-    p->prep_us = lender->prep_us;
-    p->packed_on = lender->packed_on;
     p->lender = lender;
     lender->borrower = p;
     p->next = m->products;

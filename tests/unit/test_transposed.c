@@ -92,6 +92,7 @@ static void formats_of_the_transpose_share_arrays(void **state)
             assert_ptr_equal(p->S.a[k].data, lender->S.a[k].data);
             assert_ptr_equal(p->mat[0].ptr[k], lender->mat[0].ptr[k]);
         }
+        if (lender) assert_true(p->prep_us == 0);
         shared += lender != NULL;
     }
     assert_true(shared > 0);
