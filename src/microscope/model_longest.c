@@ -17,6 +17,16 @@ static bool warp_of_row(const struct stores *t, int64_t row, int64_t *warp)
     return between - t->warp[1] < 1.5 && t->warp[1] - between < 1.5;
 }
 
+/* The block that stores the given row, if blocks store equal numbers of rows in order, whichever of their warps do. */
+static bool block_of_row(const struct stores *t, int64_t row, int64_t *block)
+{
+    double rows = t->first[2] - t->first[0], blocks = t->block[2] - t->block[0];
+    if (t->blocks < 3 || rows <= 0 || blocks <= 0) return false;
+    double second = t->block[0] + (t->first[1] - t->first[0]) * blocks / rows;
+    *block = (int64_t)(t->block[0] + ((double)row - t->first[0]) * blocks / rows + 0.001);
+    return fabs(second - t->block[1]) < 0.5;
+}
+
 /* The rows that a warp works on, and how many entries of each row the warp has loaded by the end of the kept trace. */
 struct unfinished {
     int n;
@@ -120,24 +130,38 @@ static bool follow(const struct watching *v, int launch, int64_t warp, struct wa
     return ok;
 }
 
-/* If warps take rows in order, trace the warp of the longest row; otherwise trace the first and the last warp, because
-   sorting puts the longest row first or last. */
+static bool follow_warps(const struct watching *v, int launch, int64_t from, int64_t to, struct watch *w, struct err *e)
+{
+    const struct scope_launch *at = &v->scope->launch[launch];
+    int64_t end = at->blocks * ((at->threads + LANES - 1) / LANES);
+    for (int64_t warp = from < 0 ? 0 : from; warp < to && warp < end; warp++)
+        if (!follow(v, launch, warp, w, &v->out->launch[launch], e)) return false;
+    return true;
+}
+
+/* If warps take rows in order, trace the warp of the longest row; if only blocks do, because some of their warps store
+   nothing, trace all warps of its block; otherwise trace the first and the last warp, because sorting puts the longest
+   row first or last. */
+static bool follow_longest(const struct watching *v, int launch, struct watch *w, struct err *e)
+{
+    const struct scope_launch *at = &v->scope->launch[launch];
+    const struct stores *t = &v->stored[launch];
+    int64_t warps = (at->threads + LANES - 1) / LANES, end = warps * at->blocks, warp, block;
+    int64_t row = position_of(v, v->longest_row);
+    bool by_warp = warp_of_row(t, row, &warp) && warp >= 0 && warp < end;
+    bool by_block = !t->loose && block_of_row(t, row, &block) && block >= 0 && block < at->blocks;
+    if (by_block && !(by_warp && warp / warps == block))
+        return follow_warps(v, launch, block * warps, (block + 1) * warps, w, e);
+    if (by_warp) return follow_warps(v, launch, warp - t->loose, warp + t->loose + 1, w, e);
+    return !t->n || (follow_warps(v, launch, 0, 1, w, e) && follow_warps(v, launch, end - 1, end, w, e));
+}
+
 bool model_follow_longest(const struct watching *v, const struct counts *c, struct watch *w, struct err *e)
 {
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
-        struct work *work = &v->out->launch[l];
-        int64_t warps = (at->threads + LANES - 1) / LANES, warp;
         if (at->seen == at->blocks || v->out->kernel->together) continue;
-        if (warp_of_row(&v->stored[l], position_of(v, v->longest_row), &warp) && warp >= 0 &&
-            warp < warps * at->blocks) {
-            if (!follow(v, l, warp, w, work, e)) return false;
-            if (v->stored[l].loose && warp > 0 && !follow(v, l, warp - 1, w, work, e)) return false;
-            if (v->stored[l].loose && warp + 1 < warps * at->blocks && !follow(v, l, warp + 1, w, work, e))
-                return false;
-        } else if (v->stored[l].n &&
-                   (!follow(v, l, 0, w, work, e) || !follow(v, l, warps * at->blocks - 1, w, work, e)))
-            return false;
+        if (!follow_longest(v, l, w, e)) return false;
     }
     return true;
 }

@@ -140,6 +140,19 @@ static int64_t first_of(const struct watching *v, const struct request *r)
     return first;
 }
 
+/* Record, in up to three examples, which block stores which rows. The stores of a block come one after another. */
+static void note_block(struct stores *t, int64_t block, int64_t row)
+{
+    int k = t->blocks < 3 ? t->blocks - 1 : 2;
+    if (k < 0 || t->block[k] != (double)block) {
+        k = t->blocks < 3 ? t->blocks : 2;
+        t->blocks++;
+        t->block[k] = (double)block;
+        t->first[k] = (double)row;
+    }
+    if ((double)row < t->first[k]) t->first[k] = (double)row;
+}
+
 /* Record, in up to three examples, which warp of the grid stores which row. */
 static void note_store(const struct watching *v, struct stores *t, int64_t block, int warp, int64_t row)
 {
@@ -148,6 +161,7 @@ static void note_store(const struct watching *v, struct stores *t, int64_t block
     t->n++;
     t->row[k] = (double)row;
     t->warp[k] = (double)(block * warps + warp);
+    note_block(t, block, row);
 }
 
 static void note_rows(struct watching *v, const struct request *r)

@@ -105,6 +105,8 @@ struct watching {
     struct stores {
         double n, row[3], warp[3]; /* three examples: the first store, the 64th store, and the last store */
         bool loose;                /* row numbers may be one too high: a warp also reads the next row's pointer */
+        int blocks;                /* watched blocks that store rows; three examples, of which the last is the newest */
+        double first[3], block[3]; /* the first row that a block stores, and the block */
     } stores, pointers;            /* the stores of y and the loads of row pointers */
     struct stores stored[SCOPE_LAUNCHES]; /* for each launch, the stores of y; warps are numbered across the grid */
     int window;                           /* number of watched blocks that run at the same time */

@@ -1,7 +1,10 @@
 /* The cost model: counts checked by hand, the direction in which its times change, planted causes that it must find,
    and the commands that explain and advise. */
 #include "kits/talk.h"
+#include "formats/format.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
+#include "machine/mat.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
@@ -197,6 +200,43 @@ static struct advice advice_for(const char *line)
     if (!talk_line(&t, line)) fail_msg("%s", t.err);
     if (!advice_of(&t.s, session_matrix(&t.s, NULL, &e), NULL, T_F64, &g, &a, &e)) fail_msg("%s", e.text);
     return a;
+}
+
+/* The time that the model predicts if it watches all blocks; NaN: the kernel does not fit. */
+static double unsampled_us(const struct kernel *k, const struct csr *A, const struct machine *g)
+{
+    struct err e = {0};
+    struct stored S = {0};
+    struct mat M = {0};
+    double us = NAN;
+    int64_t own[PARAMS_MAX];
+    struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
+    if (format_pack(A, k->format, modeled_params(k, NULL, g, own), T_F64, false, &S, &e) &&
+        mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g->sms, 0, NULL, NULL, all, &e))
+        us = model_predict(all, g).us;
+    if (M.dev) mat_free(&M);
+    stored_free(&S);
+    mem_free(all);
+    return us;
+}
+
+/* Whatever the order in which a format stores the rows, a sample of the blocks predicts the time of the longest row. */
+static void test_longest_row_is_found_by_all_kernels(void **state)
+{
+    struct advice a = advice_for("gen circuit 20000 4");
+    const struct csr *A = &session_matrix(&t.s, NULL, NULL)->csr;
+    int sampled = 0;
+    (void)state;
+    for (int i = 0; i < a.n; i++) {
+        const struct modeled *k = &a.k[i];
+        if (!k->work.sampled) continue;
+        double us = unsampled_us(k->kernel, A, &k->on);
+        sampled++;
+        if (!(k->time.us < 1.2 * us && us < 1.2 * k->time.us))
+            fail_msg("%s: %.2f us from a sample, %.2f us from all blocks", k->kernel->name, k->time.us, us);
+    }
+    assert_true(sampled > 9);
+    advice_free(&a);
 }
 
 static int rank_of(const struct advice *a, const char *kernel)
@@ -477,6 +517,7 @@ int main(void)
         TEST(test_longest_row_is_found),
         TEST(test_planted_causes),
         TEST(test_no_cause_is_invented),
+        TEST(test_longest_row_is_found_by_all_kernels),
         TEST(test_ranking),
         TEST(test_commands),
         TEST(test_whatif_shows_before_and_after),
