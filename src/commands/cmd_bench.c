@@ -198,11 +198,12 @@ const struct command command_bench = {
             "read bandwidth, or >100 if the matrix stays in the cache. bound us is the time below which the kernel\n"
             "cannot be at the measured ceilings: that of its bytes (what half of the cache keeps moves at the rate\n"
             "of the cache) or, on a GPU, of the sectors of x that it gathers (those that 2048 consecutive rows\n"
-            "share are counted once) or of one launch, whichever is longest. Below the table are the load balance\n"
-            "of diagonal formats; kernels that prepare data on the device, with the total time of the preparation\n"
-            "and one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept\n"
-            "the machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest\n"
-            "N. alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
+            "share are counted once) or of one launch, whichever is longest; it is left out if it is above the\n"
+            "time, because the ceilings were measured on a busy machine. Below the table are the load balance of\n"
+            "diagonal formats; kernels that prepare data on the device, with the total time of the preparation and\n"
+            "one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept the\n"
+            "machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest N.\n"
+            "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3; bench A transposed",
     .run = run_bench,
 };

@@ -146,12 +146,19 @@ static void out_ceiling(struct out *o, double share)
         out_num(o, "ceiling_percent", "ceiling %", share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
 }
 
+/* A kernel that is faster than its bound shows that the ceilings were measured too low. */
+static bool bound_is_broken(const struct run *r)
+{
+    return r->bound && r->bound_us > r->us;
+}
+
 static void out_bound(struct out *o, const struct run *r, bool long_form)
 {
     static const char *const names[] = {[BY_BYTES] = "bytes", [BY_GATHERS] = "gathers", [BY_LAUNCH] = "launch"};
-    put_time(o, "bound_us", r->bound ? "bound" : NULL, "bound us", r->bound_us, long_form);
+    bool known = r->bound && !bound_is_broken(r);
+    put_time(o, "bound_us", known ? "bound" : NULL, "bound us", known ? r->bound_us : NAN, long_form);
     out_rank(o, COLUMN_DETAIL);
-    out_str(o, "bound_by", long_form && !r->bound ? NULL : "bound by", names[r->bound]);
+    out_str(o, "bound_by", long_form && !known ? NULL : "bound by", names[known ? r->bound : BY_NOTHING]);
     out_rank(o, COLUMN_NORMAL);
 }
 
@@ -273,8 +280,9 @@ void out_fitting(struct out *o, const char *why_not)
 
 void out_remarks(struct out *o, const struct run *r, int n)
 {
-    bool cached = false, wild = false, there = false, once = false;
+    bool cached = false, wild = false, there = false, once = false, broken = false;
     for (int i = 0; i < n; i++) {
+        broken |= bound_is_broken(&r[i]);
         cached |= r[i].share > 1;
         once |= r[i].reps == 1 && r[i].dev->kind != DEV_EMU;
         wild |= isnan(r[i].error.relative);
@@ -291,6 +299,8 @@ void out_remarks(struct out *o, const struct run *r, int n)
     if (cached)
         out_text(o,
                  "Above 100 %%: the matrix stays in the cache, which is faster than the memory that sets the ceiling.");
+    if (broken)
+        out_text(o, "A bound above the time is left out: the ceilings were measured while the machine was busy.");
 }
 
 void out_busy(struct out *o, const struct busy *from)

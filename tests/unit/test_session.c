@@ -466,6 +466,37 @@ static void no_percentage_is_above_100(void **state)
     cpu->ceilings = old;
 }
 
+/* Ceilings that were measured on a busy machine may be too low. */
+static void no_bound_is_above_the_time(void **state)
+{
+    static const struct {
+        double read_gbs; /* of this memory */
+        bool above;
+    } cases[] = {{1e-6, true}, {1e9, false}};
+    struct device *cpu = device_open("cpu", NULL);
+    struct ceilings old = cpu->ceilings;
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        const char *remark = "A bound above the time is left out";
+        cpu->ceilings = (struct ceilings){.measured = true, .read_gbs = cases[i].read_gbs};
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, "gen poisson2d 5"));
+        assert_true(talk_line(&t, "bench using csr on cpu reps 2"));
+        assert_int_equal(strstr(t.out, remark) != NULL, cases[i].above);
+        assert_true(talk_line(&t, "spmv on cpu reps 2"));
+        assert_int_equal(strstr(t.out, remark) != NULL, cases[i].above);
+        talk_close(&t);
+        talk_open(&t, OUT_JSON);
+        assert_true(talk_line(&t, "gen poisson2d 5"));
+        assert_true(talk_line(&t, "bench using csr on cpu reps 2"));
+        assert_int_equal(strstr(t.out, "\"bound_us\":null,\"bound_by\":null") != NULL, cases[i].above);
+        assert_int_equal(strstr(t.out, "\"bound_by\":\"bytes\"") == NULL, cases[i].above);
+        talk_close(&t);
+    }
+    cpu->ceilings = old;
+}
+
 static void write_stat(const char *folder, const char *text)
 {
     char path[100];
@@ -608,6 +639,7 @@ int main(void)
         cmocka_unit_test(one_repetition_has_no_spread),
         cmocka_unit_test(one_repetition_is_called_so),
         cmocka_unit_test(no_percentage_is_above_100),
+        cmocka_unit_test(no_bound_is_above_the_time),
         cmocka_unit_test(the_load_of_other_programs_is_counted),
         cmocka_unit_test(nan_and_inf_have_no_relative_error),
         cmocka_unit_test(complex_matrices_report_moduli),
