@@ -10,7 +10,9 @@
 #include "session/session.h"
 #include "base/text.h"
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Print, for example, "nos3: 960 x 960, 15,844 nonzeros (8,402 in the file, real symmetric), 4.1 ms". */
 static void say_loaded(struct out *o, const struct matrix *m)
@@ -46,13 +48,23 @@ static void out_loaded(struct out *o, const struct matrix *m)
     say_loaded(o, m);
 }
 
+/* If there is no such file, name one that the user may have meant. */
+static void advise_file(const char *path, struct err *e)
+{
+    char near[4096], safe[300];
+    if (access(path, F_OK) && errno == ENOENT && file_near(path, near, sizeof near))
+        err_advise(e, "did you mean `load %s`?", print_safe(near, strlen(near), 200, safe, sizeof safe));
+}
+
 static bool load_one(struct session *s, const char *file, const char *name, const char *part, struct err *e)
 {
     struct csr A = {0};
     struct load_info info = {0};
     char path[4096];
     bool gave = screen_lock_give();
-    bool ok = session_path(s, file, path, sizeof path, e) && file_load(path, part, &s->watch, &A, &info, e);
+    bool named = session_path(s, file, path, sizeof path, e);
+    bool ok = named && file_load(path, part, &s->watch, &A, &info, e);
+    if (named && !ok) advise_file(path, e);
     screen_lock_back(gave);
     ok = ok && session_add(s, name, &A, &info, e);
     csr_free(&A);

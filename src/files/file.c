@@ -1,6 +1,7 @@
 /* The kinds of matrix files: selected by content for reading, by file name for writing. */
 #include "file.h"
 #include "base/clock.h"
+#include "base/data_folder.h"
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "load_info.h"
@@ -12,6 +13,8 @@
 #include <stdarg.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define FILE_KIND(id) extern const struct file_kind file_##id;
 #include "files.def"
@@ -124,6 +127,46 @@ static bool has_ending(const struct file_kind *kind, const char *path)
         size_t n = strcspn(p, " ");
         if (ends_in(path, p, n)) return true;
         p += n;
+    }
+    return false;
+}
+
+static bool is_readable(const char *path)
+{
+    struct stat st;
+    return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
+bool file_is_likely(const char *path)
+{
+    for (int i = 0; file_kinds[i]; i++)
+        if (has_ending(file_kinds[i], path)) return true;
+    return is_readable(path);
+}
+
+/* Look in `folder`, which ends in a slash or is empty, for the path as it is, then with each extension. */
+static bool near_in(const char *folder, const char *path, char *out, size_t size)
+{
+    if ((size_t)snprintf(out, size, "%s%s", folder, path) < size && is_readable(out)) return true;
+    for (int i = 0; file_kinds[i]; i++) {
+        for (const char *p = file_kinds[i]->endings; *p; p += strspn(p, " ")) {
+            int n = (int)strcspn(p, " ");
+            if ((size_t)snprintf(out, size, "%s%s%.*s", folder, path, n, p) < size && is_readable(out)) return true;
+            p += n;
+        }
+    }
+    return false;
+}
+
+bool file_near(const char *path, char *out, size_t size)
+{
+    char data[3840], folder[4096];
+    if (near_in("", path, out, size)) return true;
+    if (strchr(path, '/')) return false;
+    if (near_in("samples/", path, out, size)) return true;
+    for (int i = 0; data_folder(i, data, sizeof data); i++) {
+        snprintf(folder, sizeof folder, "%s/samples/", data);
+        if (*data && near_in(folder, path, out, size)) return true;
     }
     return false;
 }

@@ -3,6 +3,7 @@
 #define FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/base.h"
@@ -49,6 +50,11 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
 /* Write a matrix; the file name extension selects the kind. */
 bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
+/* Is this the path of a readable file, or does it end like the name of a matrix file? */
+bool file_is_likely(const char *path);
+/* Write the path of a readable file that a user may have meant by a path without a file: the same name with the
+   extension of a matrix file, here or in a folder `samples`. Returns false if there is no such file. */
+bool file_near(const char *path, char *out, size_t size);
 /* Fail with E_INPUT; the error names the file. Returns false. */
 bool file_bad(const struct source *s, struct err *e, const char *fmt, ...) PRINTF(3, 4);
 /* Copy the error `why` to e. If `why` does not say where the error is, add the file's name. Returns false. */

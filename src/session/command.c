@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/clock.h"
 #include "base/loop.h"
+#include "files/file.h"
 #include "machine/device.h"
 #include "front.h"
 #include "grammar.h"
@@ -106,6 +107,8 @@ static bool unknown_command(struct words *w, struct err *e)
     if (x.n > 1) return ambiguous_command(w->w[0].text, x.n, e);
     registry_list(&command_registry, suggest_offer, &near);
     print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
+    if (file_is_likely(w->w[0].text))
+        return fail(e, E_USAGE, "there is no such command; did you mean `load %s`?", safe);
     if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
     return fail(e, E_USAGE, "there is no such command; `help` lists all commands");
 }
@@ -131,7 +134,7 @@ static bool run_split(struct session *s, struct words *w)
     const struct command *c = command_typed(w->w[0].text);
     if (c) w->w[0].text = (char *)c->name; /* the log and recordings hold no abbreviations of commands */
     char name[64], typed[2 * LINE_LIMIT], outer[sizeof s->undo.now.command];
-    out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 15, name, sizeof name));
+    out_begin(s->out, c ? c->name : print_safe(w->w[0].text, strlen(w->w[0].text), 59, name, sizeof name));
     if (!s->batch && !s->nested) session_take_interrupt();
     s->began_us = now_us();
     progress_begin(&s->progress);
