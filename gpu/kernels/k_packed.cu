@@ -120,13 +120,16 @@ KERNEL_ENTRY(packed) = {
               "    10 bytes  16-bit columns, counted from the first column of the slice\n"
               "     3 bytes  16-bit columns and 8-bit codes: at most 256 distinct values, each stored once in val\n"
               "     2 bytes  16-bit columns only: all values are equal, as in a pattern\n"
-              "A slice whose columns span more than 65535 keeps 32-bit columns. A warp takes a slice of C rows,\n"
-              "with 32/C lanes per row, which add their sums by shuffles. A load of 16 bits per lane would move\n"
-              "only 64 bytes per warp. Therefore the columns of eight steps lie together: a lane loads them as 16\n"
-              "bytes, and their codes as 8 bytes. All loads of a group are in flight before its first product.\n"
+              "A slice whose columns span more than 65535 keeps 32-bit columns. The array `slice` has four numbers\n"
+              "per slice: its first slot in col16, its first slot in col32, its number of steps, and its base. The\n"
+              "base is the column from which the slice counts, or -1 if it keeps 32-bit columns.\n"
+              "A warp takes a slice of C rows, with 32/C lanes per row, which add their sums by shuffles. A load of\n"
+              "16 bits per lane would move only 64 bytes per warp. Therefore the columns of eight steps lie\n"
+              "together: a lane loads them as 16 bytes, and their codes as 8 bytes. All loads of a group are in\n"
+              "flight before its first product.\n"
               "One lane per row pads short rows least; more lanes keep a small matrix's warps busy. Once values\n"
               "take no bytes, x is the limit: every entry still gathers a value of x. A slice is as wide as its\n"
-              "longest row: for a few very long rows, use csr-merge.\n",
+              "longest row: for a few very long rows, use csr-ends.\n",
     .deterministic = true,
     VALUE_TYPES(slices_by_warps),
 };
