@@ -97,7 +97,12 @@ static bool say_slots(struct out *o, const struct part *p, struct err *e)
         out_row(o);
         out_str(o, "array", "array", x->name);
         out_int(o, "slot", "slot", i);
-        out_num(o, "value", "value", array_real(x, i), text ? "%.10g" : "%.17g");
+        char mask[16];
+        snprintf(mask, sizeof mask, "0x%x", x->role == ROLE_BITS ? (unsigned)(int)array_real(x, i) : 0);
+        if (text && x->role == ROLE_BITS)
+            out_str(o, "value", "value", mask);
+        else
+            out_num(o, "value", "value", array_real(x, i), text ? "%.10g" : "%.17g");
         if (type_is_complex(p->S->real))
             out_num(o, "imag", "imaginary", type_is_complex(x->type) ? array_imag(x, i) : NAN,
                     text ? "%.10g" : "%.17g");

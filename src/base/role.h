@@ -16,7 +16,8 @@ enum role {
     ROLE_POINTERS,  /* offset of the first entry of each row, slice, block row or column */
     ROLE_ROW_ORDER, /* the row at each position, if the format sorts its rows */
     ROLE_DIAGONALS, /* offsets of diagonals */
-    ROLE_LAYOUT     /* any other array that locates entries, private to a format */
+    ROLE_LAYOUT,    /* any other array that locates entries, private to a format */
+    ROLE_BITS       /* like ROLE_LAYOUT, but each element is a mask of 32 bits, shown in hexadecimal */
 };
 
 #endif

@@ -55,7 +55,7 @@ void strips_sizes(struct stored *S, const struct strips_count *n)
     plan_array(S, "ptr", ROLE_POINTERS, T_I32, strips_number(S) + 1);
     plan_array(S, "col", ROLE_COLUMNS, T_U16, n->chunks * STRIPS_CHUNK);
     plan_array(S, "val", ROLE_VALUES, S->real, n->chunks * STRIPS_CHUNK);
-    plan_array(S, "ends", ROLE_LAYOUT, T_I32, n->chunks * STRIPS_WORDS);
+    plan_array(S, "ends", ROLE_BITS, T_I32, n->chunks * STRIPS_WORDS);
     plan_array(S, "before", ROLE_LAYOUT, T_I32, n->chunks + 1);
     plan_array(S, "row", ROLE_ROWS, T_I32, n->sums);
     plan_array(S, "group", ROLE_LAYOUT, T_I32, groups + 1);

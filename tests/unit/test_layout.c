@@ -178,6 +178,7 @@ static void text_lists_a_range(void **state)
     assert_true(talk_line(&t, "use thesis4"));
     talk_refuses(&t, "layout csr slots 9", "slot 9 does not exist; the slots are 0 .. 8");
     talk_refuses(&t, "layout csr slots 0:9", "a range includes both ends, and N: goes to the last");
+    talk_says(&t, "layout strips width 2 slots 0", "ends       0    0x2  pointer");
     talk_says(&t, "help packed", "`slice` has four numbers\nper slice");
     talk_says(&t, "layout csr slots 8:", "col       8      3  entry    3       3\n");
     talk_refuses(&t, "layout csr slots 2:3 view", "leave out `slots` or `view`");

@@ -77,7 +77,10 @@ static void draw_status(struct canvas *c, const struct page *g)
     struct place p = g->chosen;
     int x = canvas_text(c, 1, c->h - 2, ST_BOLD, "%s[%lld] ", g->S->a[own->array].name, (long long)st->item);
     const struct array *a = &g->S->a[own->array];
-    x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g", array_real(a, st->item));
+    if (a->role == ROLE_BITS)
+        x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= 0x%x", (unsigned)(int)array_real(a, st->item));
+    else
+        x = canvas_text(c, x, c->h - 2, ST_PLAIN, "= %.10g", array_real(a, st->item));
     if (type_is_complex(a->type)) x = canvas_text(c, x, c->h - 2, ST_PLAIN, "%+.10gi", array_imag(a, st->item));
     x = canvas_text(c, x, c->h - 2, ST_PLAIN, "  ");
     snprintf(text, sizeof text, "%lld", (long long)p.row);

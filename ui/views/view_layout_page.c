@@ -53,6 +53,8 @@ char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p,
 {
     if (p.kind == SLOT_PADDING)
         snprintf(out, size, "*");
+    else if (S->a[k].role == ROLE_BITS)
+        snprintf(out, size, "0x%x", (unsigned)(int)array_real(&S->a[k], i));
     else if (type_is_integer(S->a[k].type))
         snprintf(out, size, "%.0f", array_real(&S->a[k], i));
     else if (type_is_complex(S->a[k].type))
