@@ -125,8 +125,7 @@ KERNEL_ENTRY(packed) = {
               "base is the column from which the slice counts, or -1 if it keeps 32-bit columns.\n"
               "A warp takes a slice of C rows, with 32/C lanes per row, which add their sums by shuffles. A load of\n"
               "16 bits per lane would move only 64 bytes per warp. Therefore the columns of eight steps lie\n"
-              "together: a lane loads them as 16 bytes, and their codes as 8 bytes. All loads of a group are in\n"
-              "flight before its first product.\n"
+              "together: a lane loads them as 16 bytes, their codes as 8, all before the group's first product.\n"
               "One lane per row pads short rows least; more lanes keep a small matrix's warps busy. Once values\n"
               "take no bytes, x is the limit: every entry still gathers a value of x. A slice is as wide as its\n"
               "longest row: for a few very long rows, use csr-ends.\n",
