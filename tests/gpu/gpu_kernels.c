@@ -54,6 +54,13 @@ static void test_deterministic(void **state)
     check_deterministic(open_or_fail("cuda:0"), SHAPE_SLOTS, NULL);
 }
 
+static void test_repeats(void **state)
+{
+    enum { LAUNCHES = 100 };
+    (void)state;
+    check_repeats(open_or_fail("cuda:0"), LAUNCHES);
+}
+
 static void test_spmm(void **state)
 {
     (void)state;
@@ -143,9 +150,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes), cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven), cmocka_unit_test(test_spmm),
-        cmocka_unit_test(test_files),         cmocka_unit_test(test_times),  cmocka_unit_test(test_no_room),
-        cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven), cmocka_unit_test(test_repeats),
+        cmocka_unit_test(test_spmm),          cmocka_unit_test(test_files),  cmocka_unit_test(test_times),
+        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

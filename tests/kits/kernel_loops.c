@@ -327,16 +327,17 @@ void check_exact(struct device *d, int64_t slots)
 /* ---- deterministic results ---- */
 
 static void (*between)(int round);
+static int rounds; /* launches of each kernel */
+enum { FEW = 3 };
 
 static void hold_to_itself(struct subject *s, const struct kernel *k)
 {
-    enum { ROUNDS = 3 };
     if (!k->deterministic) return;
     int64_t n = s->A->rows * type_parts(s->S.real);
     size_t bytes = (size_t)n * sizeof(double);
     double *first = mem_new(n, sizeof *first, "a result", NULL);
     double *next = mem_new(n, sizeof *next, "another", NULL);
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < rounds; round++) {
         if (between) between(round);
         answer(s, k, 0, 5, round ? next : first);
         if (round && memcmp(first, next, bytes))
@@ -350,33 +351,8 @@ static void hold_to_itself(struct subject *s, const struct kernel *k)
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round))
 {
     between = disturb;
+    rounds = FEW;
     all_shapes(&(struct loop){d, slots, hold_to_itself});
-}
-
-/* ---- large uneven rows ---- */
-
-void check_uneven(struct device *d)
-{
-    static const struct {
-        const char *generator;
-        int64_t param[PARAMS_MAX];
-    } cases[] = {{"circuit", {180000, 3}}, {"rmat", {16, 14}}};
-    static const struct variant csr = {.format = "csr"};
-    between = NULL;
-    for (int k = 0; k < COUNT(cases); k++) {
-        struct err e = {0};
-        struct csr A;
-        if (!generator_find(cases[k].generator)->make(cases[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
-        each_kernel(cases[k].generator, &A, &csr, T_F64, &(struct loop){d, A.nnz, hold_to_itself});
-        csr_free(&A);
-    }
-}
-
-/* ---- real matrices ---- */
-
-static void hold_file(struct subject *s, const struct kernel *k)
-{
-    answer(s, k, 0, 3, NULL);
 }
 
 /* Check all formats with their default parameters, alternating the precision. */
@@ -387,6 +363,57 @@ static void each_format(const char *name, const struct csr *A, int turn, const s
         for (int i = 0; formats[f]->params[i].name; i++) defaults.param[i] = formats[f]->params[i].default_value;
         each_kernel(name, A, &defaults, reals[(turn + f) % COUNT(reals)], l);
     }
+}
+
+/* ---- larger matrices ---- */
+
+struct problem {
+    const char *generator;
+    int64_t param[PARAMS_MAX];
+};
+
+static struct csr made(const struct problem *p)
+{
+    struct err e = {0};
+    struct csr A;
+    if (!generator_find(p->generator)->make(p->param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+    return A;
+}
+
+void check_uneven(struct device *d)
+{
+    static const struct problem problems[] = {{"circuit", {180000, 3}}, {"rmat", {16, 14}}};
+    static const struct variant csr = {.format = "csr"};
+    between = NULL;
+    rounds = FEW;
+    for (int k = 0; k < COUNT(problems); k++) {
+        struct csr A = made(&problems[k]);
+        each_kernel(problems[k].generator, &A, &csr, T_F64, &(struct loop){d, A.nnz, hold_to_itself});
+        csr_free(&A);
+    }
+}
+
+void check_repeats(struct device *d, int launches)
+{
+    enum { SLOTS_PER_NONZERO = 4 };
+    static const struct problem problems[] = {{"circuit", {180000, 3}},        {"rmat", {16, 14}},
+                                              {"random", {300, 2600, 110000}}, {"band", {20000, 20, 80}},
+                                              {"brokendiag", {20000, 20}},     {"stencil", {27, 16, 0, 0, 3}}};
+    between = NULL;
+    rounds = launches;
+    for (int k = 0; k < COUNT(problems); k++) {
+        struct csr A = made(&problems[k]);
+        for (int turn = 0; turn < COUNT(reals); turn++)
+            each_format(problems[k].generator, &A, turn, &(struct loop){d, SLOTS_PER_NONZERO * A.nnz, hold_to_itself});
+        csr_free(&A);
+    }
+}
+
+/* ---- real matrices ---- */
+
+static void hold_file(struct subject *s, const struct kernel *k)
+{
+    answer(s, k, 0, 3, NULL);
 }
 
 static int complex_taken; /* complex matrices that were checked */

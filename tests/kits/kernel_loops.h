@@ -20,6 +20,9 @@ void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int ro
 /* Check the CSR kernels, which must also repeat their results, on large matrices with rows of very different lengths:
    one tile of a kernel then has many entries, and a row crosses several tiles. */
 void check_uneven(struct device *d);
+/* Launch each kernel that is marked as deterministic `launches` times on larger matrices of six kinds, in every format
+   that stores them without much padding, and compare the bits of all results. */
+void check_repeats(struct device *d, int launches);
 /* Check every kernel on every real matrix of WARPSPY_MATRICES with at most `most` nonzeros. The check is skipped if the
    variable is not set. */
 void check_files(struct device *d, int64_t most, int64_t slots);
