@@ -49,12 +49,16 @@ struct task {
     bool wrong; /* the result of a kernel was wrong */
 };
 
-/* The matrix in the format, on the device; packed on the device if it is a GPU. */
+static struct spmv_request request_of(const struct task *t)
+{
+    return (struct spmv_request){.matrix = t->m, .dev = t->dev, .real = t->real, .reps = t->reps, .force = t->force};
+}
+
+/* The matrix in the format, on the device. */
 static struct mat *stored_on(const struct task *t, const struct format *f, struct err *e)
 {
-    struct product *p = t->dev->kind == DEV_CUDA && !t->m->lesson
-                            ? session_product_on(t->s, t->m, f, NULL, t->real, t->force, t->dev, e)
-                            : session_product(t->s, t->m, f, NULL, t->real, t->force, e);
+    struct spmv_request w = request_of(t);
+    struct product *p = spmv_product(t->s, &w, f, NULL, e);
     return p ? session_mat(t->s, p, t->dev, e) : NULL;
 }
 
@@ -82,7 +86,7 @@ static bool measure_spmm(const struct task *t, const struct spmm_kernel *k, stru
 /* One SpMV for each vector, by the default kernel of csr. */
 static bool measure_spmv(const struct task *t, struct row *r, struct err *e)
 {
-    struct spmv_request w = {.matrix = t->m, .dev = t->dev, .real = t->real, .reps = t->reps, .force = t->force};
+    struct spmv_request w = request_of(t);
     const struct kernel *k = kernel_default(&format_csr, &t->m->csr, t->dev);
     struct run run;
     *r = (struct row){.format = k->format,

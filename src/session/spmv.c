@@ -129,17 +129,23 @@ static void transpose_costs(const struct matrix *M, const struct product *p, str
     out->transpose_bytes = own ? stored_bytes(&p->S) : 0;
 }
 
+/* Pack on the device only if it is a GPU, because the emulator is slow. Pack the matrices of lessons on the host,
+   because the tables of lessons show the host's packing time. */
+struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
+                             const int64_t *param, struct err *e)
+{
+    if (w->dev->kind == DEV_CUDA && !w->matrix->lesson)
+        return session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e);
+    return session_product(s, w->matrix, f, param, w->real, w->force, e);
+}
+
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e)
 {
     const struct format *f = k->format;
     int64_t suited[PARAMS_MAX];
     const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, suited);
-    /* Pack on the device only if it is a GPU, because the emulator is slow. Pack the matrices of lessons on the host,
-       because the tables of lessons show the host's packing time. */
-    bool there = w->dev->kind == DEV_CUDA && !w->matrix->lesson;
-    struct product *p = there ? session_product_on(s, w->matrix, f, param, w->real, w->force, w->dev, e)
-                              : session_product(s, w->matrix, f, param, w->real, w->force, e);
+    struct product *p = spmv_product(s, w, f, param, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);
     if (!M) return false;

@@ -17,6 +17,7 @@ struct err;
 struct format;
 struct kernel;
 struct matrix;
+struct product;
 struct run;
 struct session;
 
@@ -46,6 +47,9 @@ void spmv_operation_free(struct spmv_operation *o);
 const char *operation_text(bool transposed, double alpha, double beta, const char *y0, char *out, size_t size);
 /* Choose parameters of f that suit d, and write them to param[PARAMS_MAX]; returns param, or NULL for the defaults. */
 const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param);
+/* The matrix of w stored in f for products on w->dev, packed there if w->dev is a GPU. param NULL: the defaults. */
+struct product *spmv_product(struct session *s, const struct spmv_request *w, const struct format *f,
+                             const int64_t *param, struct err *e);
 /* Check and time one kernel. On the emulator, which does not model time, the kernel is only checked, and the times are
    NaN. */
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
