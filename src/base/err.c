@@ -45,6 +45,11 @@ void err_advise(struct err *e, const char *fmt, ...)
     va_end(ap);
 }
 
+bool err_is_refusal(const struct err *e)
+{
+    return e->code == E_LIMIT || e->code == E_UNSUPPORTED || e->code == E_MEMORY || e->code == E_NUMERIC;
+}
+
 void err_clear(struct err *e)
 {
     memset(e, 0, sizeof *e);

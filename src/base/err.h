@@ -34,6 +34,8 @@ struct err {
 /* Record the first failure in e (later failures are ignored; e may be NULL) and return false. */
 bool fail(struct err *e, enum code code, const char *fmt, ...) PRINTF(3, 4);
 bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, ...) PRINTF(4, 5);
+/* Does the failure concern only what was tried, such as one format or kernel, so that another may succeed? */
+bool err_is_refusal(const struct err *e);
 void err_clear(struct err *e);
 /* Append advice to e after a semicolon, replacing any earlier advice. e may be NULL. */
 void err_advise(struct err *e, const char *fmt, ...) PRINTF(2, 3);

@@ -53,8 +53,7 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
         r->nruns++;
         return true;
     }
-    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
-    if (!only_this || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!err_is_refusal(&why) || w->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
     r->wrong |= why.code == E_NUMERIC;
     struct refusal *no = &r->refused[r->nrefused++];
     no->kernel = k;

@@ -111,8 +111,7 @@ static bool measure(struct task *t, const struct spmm_kernel *k, struct err *e)
     struct err why = {0};
     struct row *r = &t->row[t->nrows];
     if (k ? measure_spmm(t, k, r, &why) : measure_spmv(t, r, &why)) return ++t->nrows;
-    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY || why.code == E_NUMERIC;
-    if (!only_this || t->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!err_is_refusal(&why) || t->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
     t->wrong |= why.code == E_NUMERIC;
     r->us = r->spread_us = r->error = r->worst = NAN;
     snprintf(r->why_not, sizeof r->why_not, "%s", why.text);

@@ -43,8 +43,7 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
         out->n++;
         return true;
     }
-    bool only_this = why.code == E_LIMIT || why.code == E_UNSUPPORTED || why.code == E_MEMORY;
-    if (!only_this) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
     refusal_without_force(&why, k->format->name, real, false);
     out->no[out->nno].kernel = k;
     snprintf(out->no[out->nno++].why, sizeof out->no->why, "%s", reason_without_name(k->name, why.text));
@@ -195,8 +194,7 @@ static bool fit_one(struct choices *all, const struct session *s, const struct m
     bool gave = screen_lock_give();
     bool ok = black_box_fit(b, &m->csr, real, gathers, &us, &why);
     screen_lock_back(gave);
-    if (!ok && why.code != E_LIMIT && why.code != E_UNSUPPORTED && why.code != E_MEMORY)
-        return fail_at(e, why.code, why.where, "%s", why.text);
+    if (!ok && !err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!ok) {
         refusal_without_force(&why, b->format->name, real, false);
         refuse(all, b->name, b->format, kernel_find(b->name), why.text);

@@ -10,12 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-/* Is this a failure of one format that does not affect other formats? */
-static bool is_refusal(enum code c)
-{
-    return c == E_LIMIT || c == E_UNSUPPORTED || c == E_MEMORY || c == E_USAGE;
-}
-
 static bool pack_timed(struct matrix *m, const struct format *f, enum type real, struct stored *packed, struct fit *out,
                        struct err *e)
 {
@@ -42,7 +36,7 @@ bool fit_of(struct session *s, struct matrix *m, const struct format *f, enum ty
                 format_allow(&out->plan, mem_available(), false, &why) && pack_timed(m, f, real, packed, out, &why);
     if (!out->fits) out->prep_us = NAN;
     snprintf(out->reason, sizeof out->reason, "%s", why.text);
-    return out->fits || is_refusal(why.code) || fail(e, why.code, "%s", why.text);
+    return out->fits || err_is_refusal(&why) || fail(e, why.code, "%s", why.text);
 }
 
 void out_fit(struct out *o, const struct fit *fit)
