@@ -10,6 +10,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "session/output_run.h"
 #include "session/session.h"
 #include "session/spmv.h"
@@ -30,8 +31,7 @@ struct results {
 
 static bool results_new(struct results *r, struct err *e)
 {
-    int n = 0;
-    while (kernels[n]) n++;
+    int n = registry_count(&kernel_registry);
     *r = (struct results){.run = mem_zero(n, sizeof *r->run, "the results", e)};
     r->refused = r->run ? mem_zero(n, sizeof *r->refused, "the results", e) : NULL;
     return r->refused != NULL;

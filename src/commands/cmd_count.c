@@ -6,6 +6,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "machine/microscope.h"
 #include "session/output_run.h"
 #include "session/predicted.h"
@@ -533,9 +534,8 @@ static int by_sectors(const void *a, const void *b)
 
 static bool count_all(struct session *s, const struct count_request *w, bool lines, struct err *e)
 {
-    int n = 0;
+    int n = registry_count(&kernel_registry);
     bool sampled = false;
-    while (kernels[n]) n++;
     struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
     all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
     bool ok = all.no != NULL;

@@ -3,6 +3,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "microscope/modeled.h"
 #include "session/output_candidates.h"
 #include "session/predicted.h"
@@ -49,10 +50,9 @@ static int faster(const void *a, const void *b)
 static bool finish(struct session *s, const struct matrix *m, const struct modeled *k, struct finding *f, int n,
                    struct err *e)
 {
-    int all = 0, watched = 0;
+    int all = registry_count(&kernel_registry), watched = 0;
     struct packed last = {0};
     struct err why = {0};
-    while (kernels[all]) all++;
     struct modeled *other = mem_new(all, sizeof *other, "the predictions", e);
     for (int i = 0; other && i < all && why.code != E_CANCELLED; i++)
         if (kernels[i] != k->kernel && named(f, n, kernels[i]->name))

@@ -4,6 +4,7 @@
 #include "session/fit.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "session/output_run.h"
 #include "session/session.h"
 
@@ -38,8 +39,7 @@ static void out_balance(struct out *o, const struct fit *fit)
 
 static bool fits_of(struct session *s, struct matrix *m, enum type real, struct err *e)
 {
-    int n = 0;
-    while (formats[n]) n++;
+    int n = registry_count(&format_registry);
     struct fit *fit = mem_new(n, sizeof *fit, "how a matrix fits", e);
     bool ok = fit != NULL, any = false;
     for (int i = 0; ok && i < n; i++) {

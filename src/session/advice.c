@@ -8,6 +8,7 @@
 #include "machine/kernel.h"
 #include "matrix.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "microscope/black_box.h"
 #include "microscope/modeled.h"
 #include "predicted.h"
@@ -50,17 +51,10 @@ static bool advise_one(struct session *s, struct matrix *m, const struct kernel 
     return true;
 }
 
-static int count_kernels(void)
-{
-    int n = 0;
-    while (kernels[n]) n++;
-    return n;
-}
-
 bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
                struct advice *out, struct err *e)
 {
-    int n = count_kernels();
+    int n = registry_count(&kernel_registry);
     struct packed last = {0};
     *out = (struct advice){.k = mem_new(n, sizeof *out->k, "the predictions", e)};
     out->no = out->k ? mem_new(n, sizeof *out->no, "the predictions", e) : NULL;
@@ -140,7 +134,7 @@ static double known_us(const struct session *s, const struct matrix *m, const st
 bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
                 struct choices *out, struct err *e)
 {
-    int room = count_kernels();
+    int room = registry_count(&kernel_registry);
     for (const struct black_box *b = black_boxes; b->name; b++) room++;
     *out = (struct choices){.products = products, .room = room};
     out->c = mem_new(room, sizeof *out->c, "the ranking", e);

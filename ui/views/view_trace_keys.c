@@ -5,6 +5,7 @@
 #include "view_trace.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "base/registry.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
@@ -141,13 +142,12 @@ static void next_kernel(struct session *s, struct view_state *st)
 {
     const struct kernel *was = s->trace->kernel;
     const struct device *emu = device_open("emu", NULL);
-    int at = 0, n = 0;
+    int at = 0, n = registry_count(&kernel_registry);
     if (!was) {
         snprintf(st->message, sizeof st->message, "%s has no other kernel here; K asks for a kernel of any format",
                  s->trace->name);
         return;
     }
-    while (kernels[n]) n++;
     while (kernels[at] != was) at++;
     for (int i = 1; emu && i < n; i++) {
         const struct kernel *k = kernels[(at + i) % n];
