@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/role.h"
+#include "matrix/gathers.h"
 
 struct err;
 struct mat;
@@ -17,9 +18,8 @@ extern "C" {
 #endif
 
 enum {
-    LANES = 32,  /* lanes per warp */
-    SECTOR = 32, /* bytes per sector */
-    BANKS = 32   /* banks of shared memory, 4 bytes wide */
+    LANES = 32, /* lanes per warp */
+    BANKS = 32  /* banks of shared memory, 4 bytes wide */
 };
 /* number of multiprocessors that a kernel sees when it chooses its grid; as on an H200 */
 enum { SCOPE_UNITS = 132 };

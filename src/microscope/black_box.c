@@ -43,7 +43,7 @@ bool black_box_fit(const struct black_box *b, const struct csr *A, enum type rea
     int value_bytes = (int)type_size(real);
     if (!covers(b, A, e)) return false;
     if (!format_plan(A, b->format, b->param, real, &p, e) || !format_allow(&p, mem_available(), false, e)) return false;
-    if (!*gathers && !csr_gathers_in_runs(A, SECTOR_BYTES / value_bytes, BLACK_BOX_RUN, gathers, e)) return false;
+    if (!*gathers && !csr_gathers_in_runs(A, SECTOR / value_bytes, BLACK_BOX_RUN, gathers, e)) return false;
     *us = black_box_us(b, p.bytes + value_bytes * (A->rows + A->cols), *gathers);
     return true;
 }

@@ -20,10 +20,10 @@ struct matrix {
     struct load_info info;
     struct stats stats;
     bool has_stats;
-    int64_t gathers[SECTOR_BYTES / 4 + 1]; /* by elements per sector: csr_gathers, if it was counted; otherwise 0 */
-    bool lesson;                           /* a lesson made this matrix, so the next lesson drops it */
-    int64_t number;                        /* serial number of the matrix in the session, counted from 1 */
-    int index;                             /* position in the list before the matrix was dropped; for undo */
+    int64_t gathers[SECTOR / 4 + 1]; /* by elements per sector: csr_gathers, if it was counted; otherwise 0 */
+    bool lesson;                     /* a lesson made this matrix, so the next lesson drops it */
+    int64_t number;                  /* serial number of the matrix in the session, counted from 1 */
+    int index;                       /* position in the list before the matrix was dropped; for undo */
     struct product *products;
     struct matrix *transposed;          /* A^T, owned (session_transposed); NULL: no command needed it yet */
     const struct matrix *transpose_of;  /* this is `transposed` of that matrix, and in no list; NULL: it is in a list */

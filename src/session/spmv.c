@@ -113,7 +113,7 @@ const char *operation_text(bool transposed, double alpha, double beta, const cha
 /* Compare the run's time with the ceilings of its device. Only GPUs are compared with the gathers of x. */
 static bool bounded(struct matrix *m, struct run *r, struct err *e)
 {
-    int values = SECTOR_BYTES / (int)type_size(r->real);
+    int values = SECTOR / (int)type_size(r->real);
     int64_t *gathers = &m->gathers[values];
     if (r->dev->kind == DEV_CUDA && !*gathers && !csr_gathers(&m->csr, values, gathers, e)) return false;
     run_bounds(r, *gathers, &r->dev->ceilings);

@@ -182,7 +182,7 @@ static double bound_us(const struct csr *A, const struct stored *S, const struct
     struct run r = {.dev = d, .of = S, .real = T_F64, .bytes = bytes};
     struct err e = {0};
     int64_t gathers = 0;
-    if (!csr_gathers(A, SECTOR_BYTES / (int)sizeof *A->val, &gathers, &e)) return NAN;
+    if (!csr_gathers(A, SECTOR / (int)sizeof *A->val, &gathers, &e)) return NAN;
     run_bounds(&r, gathers, &d->ceilings);
     return r.bound_us;
 }
