@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "formats/format.h"
 #include "formats/stored.h"
 #include "gpu/emu/emu.h"
 #include "machine/bench.h"
@@ -97,14 +98,6 @@ static bool array_new(struct array *a, enum type real, int64_t n, const char *wh
     return a->data != NULL;
 }
 
-static void array_put(struct array *a, int64_t i, double v)
-{
-    if (a->type == T_F32)
-        ((float *)a->data)[i] = (float)v;
-    else
-        ((double *)a->data)[i] = v;
-}
-
 static int64_t bytes_of(const struct array *a)
 {
     return a->n * (int64_t)type_size(a->type);
@@ -152,9 +145,9 @@ static bool set_vectors(struct problem *p, struct err *e)
     int n = p->launch.vectors;
     struct loop l = loop_of("random numbers", p->A->cols);
     for (int64_t i = 0; i < p->A->cols && loop_goes(&l, i); i++)
-        for (int v = 0; v < n; v++) array_put(&p->X, i * n + v, spmm_x(i, v, p->X.type));
+        for (int v = 0; v < n; v++) put_real(&p->X, i * n + v, spmm_x(i, v, p->X.type));
     struct loop later = loop_of("random numbers", p->Y.n);
-    for (int64_t i = 0; i < p->Y.n && loop_goes(&later, i); i++) array_put(&p->Y, i, NAN);
+    for (int64_t i = 0; i < p->Y.n && loop_goes(&later, i); i++) put_real(&p->Y, i, NAN);
     return loop_end(&l, e) && loop_end(&later, e) && d->ops->put(d, p->dx, p->X.data, bytes_of(&p->X), e) &&
            d->ops->put(d, p->dy, p->Y.data, bytes_of(&p->Y), e);
 }

@@ -3,6 +3,7 @@
 #include "machine/device.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "formats/format.h"
 
 #include <string.h>
 
@@ -183,12 +184,9 @@ static bool pieces_new(struct pieces *p, const struct order *o, int64_t nnz, con
 /* Convert element k of `from`, a number or a pair, to element i of the piece. */
 static void set(char *reals, enum type real, int64_t i, const double *from, int64_t k)
 {
+    struct array to = {.type = type_of_parts(real), .data = reals};
     int64_t parts = type_parts(real);
-    for (int64_t part = 0; part < parts; part++)
-        if (type_of_parts(real) == T_F64)
-            ((double *)(void *)reals)[parts * i + part] = from[parts * k + part];
-        else
-            ((float *)(void *)reals)[parts * i + part] = (float)from[parts * k + part];
+    for (int64_t part = 0; part < parts; part++) put_real(&to, parts * i + part, from[parts * k + part]);
 }
 
 static void fill_row(struct pieces *p, const struct level_source *f, enum type real, int64_t position, int64_t row)
