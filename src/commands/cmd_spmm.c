@@ -20,6 +20,7 @@
 #include "session/spmv.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { DEFAULT_VECTORS = 8 };
@@ -28,6 +29,7 @@ enum { DEFAULT_VECTORS = 8 };
 struct row {
     const struct format *format;
     const char *kernel, *about;
+    int at; /* position among the rows before they are sorted */
     int launches;
     double us, spread_us; /* of all launches */
     int reps;
@@ -110,7 +112,9 @@ static bool measure(struct task *t, const struct spmm_kernel *k, struct err *e)
 {
     struct err why = {0};
     struct row *r = &t->row[t->nrows];
-    if (k ? measure_spmm(t, k, r, &why) : measure_spmv(t, r, &why)) return ++t->nrows;
+    bool ok = k ? measure_spmm(t, k, r, &why) : measure_spmv(t, r, &why);
+    r->at = t->nrows;
+    if (ok) return ++t->nrows;
     if (!err_is_refusal(&why) || t->dev->lost) return fail_at(e, why.code, why.where, "%s", why.text);
     t->wrong |= why.code == E_NUMERIC;
     r->us = r->spread_us = r->error = r->worst = NAN;
@@ -132,15 +136,11 @@ static bool measure_all(struct task *t, const struct format *f, struct err *e)
 }
 
 /* The fastest first; kernels without a time keep their order at the end. */
-static void sort_rows(struct task *t)
+static int by_time(const void *a, const void *b)
 {
-    for (int i = 1; i < t->nrows; i++)
-        for (int k = i; k > 0 && (t->row[k].us < t->row[k - 1].us || (isnan(t->row[k - 1].us) && !isnan(t->row[k].us)));
-             k--) {
-            struct row swap = t->row[k];
-            t->row[k] = t->row[k - 1];
-            t->row[k - 1] = swap;
-        }
+    const struct row *x = a, *y = b;
+    if (isnan(x->us) != isnan(y->us)) return isnan(x->us) ? 1 : -1;
+    return x->us < y->us ? -1 : x->us > y->us ? 1 : x->at - y->at;
 }
 
 static void out_figures(struct out *o, const struct task *t, const struct row *r)
@@ -213,7 +213,7 @@ static bool multiply_all(struct task *t, const struct format *f, struct err *e)
     t->row = mem_zero(n, sizeof *t->row, "the results", e);
     bool ok = t->row && measure_all(t, f, e);
     if (t->nrows) { /* show the kernels that were measured before a cancellation */
-        sort_rows(t);
+        qsort(t->row, (size_t)t->nrows, sizeof *t->row, by_time);
         out_table(t);
     }
     mem_free(t->row);
