@@ -79,3 +79,13 @@ bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t 
     csr_free(A);
     return false;
 }
+
+int64_t gen_near_pairs(int64_t n)
+{
+    return 3 * n - 2;
+}
+
+int64_t gen_axis_pairs(int64_t nx, int64_t ny, int64_t nz)
+{
+    return nx * ny * nz + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
+}

@@ -43,6 +43,10 @@ uint64_t gen_stream(uint64_t seed, uint64_t at);
 /* Split 0 .. width-1 into n >= 1 equal parts and return a random number from part k. If n <= width, the results for
    different k are distinct and ascend with k. */
 int64_t gen_pick(uint64_t *state, int64_t k, int64_t n, int64_t width);
+/* Ordered pairs of nodes of a line of n nodes that are at most one step apart; a node is paired with itself too. */
+int64_t gen_near_pairs(int64_t n);
+/* Ordered pairs of nodes of a grid that are at most one step along one axis apart; a node is paired with itself too. */
+int64_t gen_axis_pairs(int64_t nx, int64_t ny, int64_t nz);
 /* Write entry *at of A and advance *at. */
 static inline void gen_put(struct csr *A, int64_t *at, int64_t col, double v)
 {

@@ -10,8 +10,7 @@ static bool laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t n
     int64_t n = nx * ny * nz, at = 0, layer = nx * ny;
     double diagonal = g == &generator_poisson3d ? 6 : 4;
     if (!csr_limits(n, n, 0, e)) return false;
-    int64_t nnz = n + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
-    if (!csr_new(out, n, n, nnz, false, e)) return false;
+    if (!csr_new(out, n, n, gen_axis_pairs(nx, ny, nz), false, e)) return false;
     for (int64_t i = 0; i < n; i++) {
         if (!gen_tick(w, g, i, n, out, e)) return false;
         int64_t x = i % nx, y = i / nx % ny, z = i / layer;
@@ -88,7 +87,7 @@ static bool make_fem(const int64_t *p, uint64_t seed, struct watch *w, struct cs
 {
     int64_t nx = p[0], ny = p[1] ? p[1] : p[0], at = 0;
     if (!gen_params(&generator_fem, p, e) || !csr_limits(DOF * nx * ny, DOF * nx * ny, 0, e)) return false;
-    int64_t n = DOF * nx * ny, nnz = DOF * DOF * (3 * nx - 2) * (3 * ny - 2);
+    int64_t n = DOF * nx * ny, nnz = DOF * DOF * gen_near_pairs(nx) * gen_near_pairs(ny);
     if (!csr_new(out, n, n, nnz, false, e)) return false;
     for (int64_t i = 0; i < nx * ny; i++) {
         struct stencil s;

@@ -59,17 +59,11 @@ static void stencil_row(const struct grid *g, int64_t r, const int64_t *node, in
     A->rowptr[r + 1] = (int)*at;
 }
 
-/* Pairs of nodes at most one step apart along an axis of n nodes, each node paired with itself too. */
-static int64_t near_pairs(int64_t n)
-{
-    return 3 * n - 2;
-}
-
 static int64_t couplings(const struct grid *g)
 {
     int64_t nx = g->nx, ny = g->ny, nz = g->nz;
-    if (g->shape->axes > 1) return near_pairs(nx) * near_pairs(ny) * near_pairs(nz);
-    return nx * ny * nz + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
+    if (g->shape->axes == 1) return gen_axis_pairs(nx, ny, nz);
+    return gen_near_pairs(nx) * gen_near_pairs(ny) * gen_near_pairs(nz);
 }
 
 static bool grid_of(const int64_t *p, uint64_t seed, struct grid *g, struct err *e)
