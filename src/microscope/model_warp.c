@@ -101,11 +101,10 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
     bool x = array->role == ROLE_X;
     double scale = v->scale[v->launch];
     for (int k = 0; k < r->n; k++) {
-        uint64_t sector_k = sector[k];
-        bool before = test_set(v->array[a].asked, sector_k - array->base / SECTOR);
+        bool before = test_set(v->array[a].asked, sector_in_array(sector[k]));
         if (!before) v->distinct[v->launch][a]++;
-        if (!test_set(v->array[a].any, sector_k - array->base / SECTOR)) v->all[a]++;
-        if (cache && cache_look(cache, v->sets, sector_k)) continue;
+        if (!test_set(v->array[a].any, sector_in_array(sector[k]))) v->all[a]++;
+        if (cache && cache_look(cache, v->sets, sector[k])) continue;
         w->l2_loads += scale;
         if (x) w->gathered += scale;
         int from = before ? WAIT_L2 : WAIT_FIRST;

@@ -190,7 +190,8 @@ void model_request(void *user, const struct scope *s, int64_t block, int warp, c
     g->sector = sectors;
     if (warp >= v->nwarps) v->nwarps = warp + 1;
     g->r[g->n++] = (struct asked){r->site, (int)g->nsectors, f->nsectors, f->wavefronts, f->lanes, unroll_of(p)};
-    memcpy(g->sector + g->nsectors, f->sector, (size_t)f->nsectors * sizeof *g->sector);
+    for (int i = 0; i < f->nsectors; i++)
+        g->sector[g->nsectors + i] = sector_placed(p->array, s->array[p->array].base, f->sector[i]);
     g->nsectors += f->nsectors;
     if (p->kind == ACCESS_ATOMIC) note_atomics(v, p->array, r);
     if (p->kind == ACCESS_STORE && s->array[p->array].role == ROLE_Y) {

@@ -17,6 +17,7 @@ enum {
     THREADS_MOST = 2048, /* the maximum number of threads per multiprocessor at compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
+    PLACE_BITS = 40, /* see sector_placed */
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
     UNROLLED_WHOLE = 8 /* assumed for completely unrolled loops, whose length the source line does not state */
 };
@@ -34,7 +35,7 @@ struct cache {
 
 struct asked {
     int site;
-    int first, n; /* sectors, in `sector` */
+    int first, n; /* sectors, in `sector`: see sector_placed */
     int wavefronts, lanes, unroll;
 };
 
@@ -114,6 +115,18 @@ struct watching {
     double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };
+
+/* Place each array at an address of its own that depends only on its number, because the addresses on the emulator differ
+   from run to run, and with them the sectors that share a line or a set of the cache. */
+static inline uint64_t sector_placed(int array, uint64_t base, uint64_t sector)
+{
+    return ((uint64_t)(array + 1) << PLACE_BITS) + sector - base / SECTOR;
+}
+/* The number of the sector within its array. */
+static inline uint64_t sector_in_array(uint64_t placed)
+{
+    return placed & (((uint64_t)1 << PLACE_BITS) - 1);
+}
 
 /* Approximate total time of a warp's waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
