@@ -221,7 +221,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
                              .real = arg_precision(a),
                              .force = arg_flag(a, "force"),
                              .param = given ? param
-                                      : d   ? spmv_params(f, d, own)
+                                      : d   ? spmv_params(f, &m->csr, arg_precision(a), d, own)
                                             : NULL};
     struct product *p = on ? session_product_on(s, m, f, w.param, w.real, w.force, d, e)
                            : session_product(s, m, f, w.param, w.real, w.force, e);

@@ -108,7 +108,8 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;
-    const int64_t *param = x->kernel->param ? x->kernel->param : spmv_params(f, r->dev, computed);
+    const int64_t *param =
+        x->kernel->param ? x->kernel->param : spmv_params(f, &r->matrix->csr, r->real, r->dev, computed);
     struct product *p = session_product(s, r->matrix, f, param, r->real, false, e);
     x->M = p ? session_mat(s, p, r->dev, e) : NULL;
     return x->M != NULL;

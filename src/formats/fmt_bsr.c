@@ -2,7 +2,7 @@
    ptr[I] .. ptr[I+1]-1 at block columns col[]. Absent entries, and elements beyond the matrix's edges, are 0.
 
    The default b = 4 suits the small dense blocks of finite elements (2 to 6 unknowns per node), and two 4 x 4 blocks
-   fill a warp. */
+   fill a warp. For a GPU, the program chooses the b from SUIT_LEAST to SUIT_MOST whose blocks take the fewest bytes. */
 #include "fmt_bsr.h"
 #include "matrix/csr.h"
 #include "blocks.h"
@@ -10,6 +10,8 @@
 #include "base/search.h"
 #include "base/loop.h"
 #include "base/threads.h"
+
+enum { SUIT_LEAST = 2, SUIT_MOST = 6 };
 
 void bsr_sizes(struct stored *S, int64_t blocks)
 {
@@ -64,6 +66,17 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return place_of_value(S, k, i, row, col[block] * b + i % b);
 }
 
+/* Of two sizes with equal bytes, the smaller one. */
+static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
+{
+    int64_t least = INT64_MAX, blocks;
+    (void)multiprocessors;
+    for (int b = SUIT_LEAST; b <= SUIT_MOST && count_blocks(A, b, &blocks, NULL); b++) {
+        int64_t bytes = blocks * (b * b * (int64_t)type_size(real) + (int64_t)sizeof(int));
+        if (bytes < least) least = bytes, param[0] = b;
+    }
+}
+
 const struct format format_bsr = {
     .name = "bsr",
     .aliases = "bcsr",
@@ -75,4 +88,5 @@ const struct format format_bsr = {
     .plan = plan,
     .pack = pack,
     .where = where,
+    .suit = suit,
 };

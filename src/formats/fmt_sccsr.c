@@ -189,8 +189,9 @@ static struct place where(const struct stored *S, int k, int64_t i)
     return (struct place){index[p] < 0 ? SLOT_PADDING : SLOT_POINTER, index[p], -1};
 }
 
-static void suit(int multiprocessors, int64_t *param)
+static void suit(const struct csr *A, enum type real, int multiprocessors, int64_t *param)
 {
+    (void)A, (void)real;
     param[0] = (int64_t)multiprocessors * NW_MULTIPROCESSOR;
 }
 

@@ -104,6 +104,15 @@ struct plan plan_of(const struct stored *shape)
     return (struct plan){.shape = *shape, .bytes = stored_bytes(shape), .slots = slots, .padding = slots - shape->nnz};
 }
 
+const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
+                           int64_t *param)
+{
+    if (!f->suit) return NULL;
+    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
+    f->suit(A, real, multiprocessors, param);
+    return param;
+}
+
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e)
 {

@@ -58,8 +58,9 @@ struct format {
        stored as S. Takes the time of planning each of them. NULL for other formats. */
     bool (*candidates)(const struct csr *A, const struct stored *S, struct candidate out[CANDIDATES_MOST], int *n,
                        struct err *e);
-    /* Change the default parameters to suit a GPU with this number of multiprocessors; NULL: no change. */
-    void (*suit)(int multiprocessors, int64_t *param);
+    /* Change the default parameters to suit A, whose values are stored as `real`, and a GPU with this number of
+       multiprocessors; NULL: no change. May leave them unchanged if a loop is stopped (base/loop.h). */
+    void (*suit)(const struct csr *A, enum type real, int multiprocessors, int64_t *param);
 };
 
 extern const struct format *const formats[]; /* terminated by NULL, in the order of formats.def */
@@ -78,6 +79,9 @@ struct plan plan_of(const struct stored *shape);
 /* Set S->param from param (PARAMS_MAX values, or NULL for the defaults). Fails with E_USAGE if a value is outside its
    bounds. */
 bool format_params(const struct format *f, const int64_t *param, struct stored *S, struct err *e);
+/* The defaults of f, changed to suit A and a GPU: written to param[PARAMS_MAX] and returned; NULL: the defaults. */
+const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
+                           int64_t *param);
 /* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
    defaults. `real` is the precision, T_F32 or T_F64; the values of a complex matrix are stored as pairs. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,

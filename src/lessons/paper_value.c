@@ -348,7 +348,8 @@ static bool predict(struct session *s, struct papers *p, struct matrix *m, const
     int64_t own[PARAMS_MAX];
     if (k->vendor) return fail(e, E_UNSUPPORTED, "%s is a library kernel, which runs only on a GPU", k->name);
     if (!modeled_can(k, &m->csr, e)) return false;
-    const struct product *made = session_product(s, m, k->format, modeled_params(k, NULL, g, own), p->real, true, e);
+    const struct product *made =
+        session_product(s, m, k->format, modeled_params(k, NULL, &m->csr, p->real, g, own), p->real, true, e);
     struct modeled *v = made ? mem_new(1, sizeof *v, "a prediction", e) : NULL;
     bool ok = v && modeled_kernel(s, m, k, NULL, p->real, g, v, e);
     if (ok) take_prediction(m, v, &made->S, t), take_counts(&v->counts, t);

@@ -68,16 +68,11 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     return true;
 }
 
-/* The parameters to pack with: param if it is not NULL, otherwise the parameters that k states or that are good on
-   g. */
-const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct machine *g,
-                              int64_t own[PARAMS_MAX])
+const int64_t *modeled_params(const struct kernel *k, const int64_t *param, const struct csr *A, enum type real,
+                              const struct machine *g, int64_t own[PARAMS_MAX])
 {
-    const struct format *f = k->format;
-    if (param || k->param || !f->suit) return param ? param : k->param;
-    for (int i = 0; i < PARAMS_MAX; i++) own[i] = f->params[i].name ? f->params[i].default_value : 0;
-    f->suit(g->sms, own);
-    return own;
+    if (param || k->param) return param ? param : k->param;
+    return format_suit(k->format, A, real, g->sms, own);
 }
 
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
@@ -133,6 +128,6 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
 {
     int64_t own[PARAMS_MAX];
     const struct format *f = k->format;
-    if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, g, own), real, e)) return false;
+    if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
     return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
 }

@@ -35,7 +35,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
     int64_t own[PARAMS_MAX];
     if (!modeled_can(k, &m->csr, e)) return false;
     struct device *emu = device_open("emu", e);
-    param = modeled_params(k, param, g, own);
+    param = modeled_params(k, param, &m->csr, real, g, own);
     struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
     struct mat *M = p ? session_mat(s, p, emu, e) : NULL;
     if (!p) refusal_without_force(e, k->format->name, real, true);

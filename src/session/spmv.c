@@ -38,12 +38,10 @@ static bool check_only(const struct spmv_request *w, const struct kernel *k, con
                 (long long)out->error.row, out->error.worst);
 }
 
-const int64_t *spmv_params(const struct format *f, const struct device *d, int64_t *param)
+const int64_t *spmv_params(const struct format *f, const struct csr *A, enum type real, const struct device *d,
+                           int64_t *param)
 {
-    if (!f->suit || d->kind != DEV_CUDA) return NULL;
-    for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
-    f->suit(d->units, param);
-    return param;
+    return d->kind == DEV_CUDA ? format_suit(f, A, real, d->units, param) : NULL;
 }
 
 /* Read the options alpha, beta and y0. */
@@ -144,7 +142,9 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
 {
     const struct format *f = k->format;
     int64_t suited[PARAMS_MAX];
-    const int64_t *param = w->param ? w->param : k->param ? k->param : spmv_params(f, w->dev, suited);
+    const int64_t *param = w->param   ? w->param
+                           : k->param ? k->param
+                                      : spmv_params(f, &w->matrix->csr, w->real, w->dev, suited);
     struct product *p = spmv_product(s, w, f, param, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);

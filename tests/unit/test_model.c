@@ -211,7 +211,7 @@ static double unsampled_us(const struct kernel *k, const struct csr *A, const st
     double us = NAN;
     int64_t own[PARAMS_MAX];
     struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
-    if (format_pack(A, k->format, modeled_params(k, NULL, g, own), T_F64, false, &S, &e) &&
+    if (format_pack(A, k->format, modeled_params(k, NULL, A, T_F64, g, own), T_F64, false, &S, &e) &&
         mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g->sms, 0, NULL, NULL, all, &e))
         us = model_predict(all, g).us;
     if (M.dev) mat_free(&M);
@@ -264,7 +264,46 @@ static void test_ranking(void **state)
     advice_free(&a);
 }
 
+/* Block 3 fits a matrix of dense 3 x 3 blocks, and is what advise and predict judge bsr with. */
+static void test_bsr_is_judged_with_the_block_that_fits(void **state)
+{
+    const char *fem = "gen stencil 27 6 6 6 3";
+    struct modeled *k = model_of(fem, "bsr-block", T_F64);
+    (void)state;
+    assert_int_equal(k->plan.shape.param[0], 3);
+    mem_free(k);
+    struct advice a = advice_for(fem);
+    assert_int_equal(a.k[rank_of(&a, "bsr-block")].plan.shape.param[0], 3);
+    advice_free(&a);
+}
+
 /* ---- commands ---- */
+
+/* The time that a command predicts for a kernel, as JSON states it. */
+static double predicted_by(const char *command, const char *kernel)
+{
+    struct talk json;
+    char key[64];
+    talk_open(&json, OUT_JSON);
+    assert_true(talk_line(&json, "gen circuit 20000 4"));
+    assert_true(talk_line(&json, "convert sell")); /* moves what is allocated next */
+    if (!talk_line(&json, command)) fail_msg("%s: %s", command, json.err);
+    snprintf(key, sizeof key, "\"kernel\":\"%s\"", kernel);
+    const char *row = strstr(json.out, key), *us = row ? strstr(row, "\"predicted_us\":") : NULL;
+    if (!us) fail_msg("%s predicts nothing for %s: %s", command, kernel, json.out);
+    double time = strtod(us + strlen("\"predicted_us\":"), NULL);
+    talk_close(&json);
+    return time;
+}
+
+static void test_all_commands_predict_the_same(void **state)
+{
+    (void)state;
+    double us = predicted_by("predict csr-ends", "csr-ends");
+    assert_true(us == predicted_by("advise", "csr-ends"));
+    assert_true(us == predicted_by("explain csr-ends", "csr-ends"));
+    assert_true(us == predicted_by("predict csr-stream; predict csr-ends", "csr-ends"));
+}
 
 static void test_commands(void **state)
 {
@@ -519,6 +558,8 @@ int main(void)
         TEST(test_no_cause_is_invented),
         TEST(test_longest_row_is_found_by_all_kernels),
         TEST(test_ranking),
+        TEST(test_bsr_is_judged_with_the_block_that_fits),
+        TEST(test_all_commands_predict_the_same),
         TEST(test_commands),
         TEST(test_whatif_shows_before_and_after),
         TEST(test_model_is_explained_once),
