@@ -1,17 +1,28 @@
-/* Compare predicted with measured times, for every kernel on generated and given matrices: errors by kernel, including
-   the fits of library kernels, and the speed of the advised kernel relative to the best kernel: as predicted, among our
-   kernels, and after measuring the first predictions and the library kernels, among all kernels. Usage: bench_model
-   [--f32] [--saved BENCH.jsonl] [FILE.mtx
-   ...]. The times are measured here, on a GPU, or read from lines that `bench` wrote with --json. Each line is assigned
-   to the matrix that has the same shape. */
-#include "machine/bench.h"
+/* Compare predicted with measured times, in fp64: the errors by kernel, and what the advice of `advise` is worth, as
+   the best time of all kernels / the time of the kernel that `advise` chooses. Without measuring, that is its first
+   kernel; on a GPU, the fastest of its first MEASURED_FIRST kernels and of cuSPARSE's kernels.
+
+   Usage: bench_model [saved FILE]... [works FILE] [f32] [generated|real|all] [NAME...]
+   The times are measured here, on a GPU, or read from files that `warpspy --json` wrote for `bench`; each line is
+   assigned to the matrix of the same shape. NAME selects matrices of kits/problems.h and of the collection. Every third
+   matrix is held out: the constants of model.c and black_box.c are not fitted to it, and its errors are also shown
+   apart. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the advice
+   with measuring is worth less than MEAN on average or less than LEAST on a matrix. */
+#include <stdio.h>
+
 #include "base/clock.h"
-#include "session/command.h"
+#include "base/err.h"
+#include "files/load_info.h"
+#include "formats/format.h"
+#include "kits/collection.h"
+#include "kits/problems.h"
+#include "machine/bench.h"
 #include "machine/kernel.h"
-#include "session/matrix.h"
+#include "matrix/csr.h"
 #include "microscope/black_box.h"
 #include "microscope/modeled.h"
 #include "session/advice.h"
+#include "session/matrix.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "session/spmv.h"
@@ -21,158 +32,346 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SAVED_MOST = 4000, KERNELS_MOST = 120, PAIRS_MOST = 4000 };
+enum { NAME_SIZE = 32, PAIRS_MOST = 40000, REPS = 50, HOLD_OUT = 3 };
+static const double MEAN = 0.99, LEAST = 0.9;
 
-static const char *const lines[] = {"gen poisson2d 1000 999", "gen poisson3d 100",       "gen fem 300",
-                                    "gen rmat 18 16",         "gen random 300000 10",    "gen circuit 300000 4",
-                                    "gen band 200000 12",     "gen brokendiag 200000 12"};
-
-struct saved {
-    int64_t rows, nnz;
-    char kernel[32];
+/* The measured time of a kernel on a matrix. */
+struct timing {
+    int64_t rows, cols, nnz;
+    char kernel[NAME_SIZE];
     bool single;
+    int64_t bytes; /* minimum traffic, which depends on the parameters of the format */
     double us;
+};
+
+/* What the advice is worth on a group of matrices. */
+struct worth {
+    int n;
+    double predicted, least_predicted; /* sums, and the least */
+    double measured, least_measured;
 };
 
 struct bench {
     struct session s;
+    struct matrix *m;
+    struct device *gpu; /* NULL if the times are read from files */
     enum type real;
-    struct device *gpu; /* NULL if the times were measured on a different machine */
-    struct saved *saved;
-    int nsaved;
+    struct timing *saved;
+    int nsaved, room;
     struct pair {
-        int kernel;
+        char kernel[NAME_SIZE];
         double error;
+        bool held_out;
     } pair[PAIRS_MOST];
     int npairs;
-    struct share {
-        double sum, worst;
-    } predicted, measured;
-    int matrices;
-    struct err err;
+    struct worth all, held_out;
+    FILE *works;
+    const char *const *only; /* names of matrices, terminated by NULL; empty: all */
 };
+
+/* More generated matrices than those on which kernels are compared with cuSPARSE's: other sizes of the same kinds. */
+static const struct problem more[] = {
+    {"27-point 48^3", "stencil", {27, 48, 0, 0, 1}},
+    {"27-point 32^3 x 3", "stencil", {27, 32, 0, 0, 3}},
+    {"R-MAT 2^18 x 16", "rmat", {18, 16}},
+    {"R-MAT 2^20 x 8", "rmat", {20, 8}},
+    {"circuit 10^5, 4 dense", "circuit", {100000, 4}},
+    {"random 300k x 10", "random", {300000, 10, 0}},
+    {"band 200k, half 12", "band", {200000, 12, 100}},
+    {"5-point 300^2", "poisson2d", {300, 300}},
+    {"7-point 60^3", "poisson3d", {60, 60, 60}},
+    {"fem 200", "fem", {200, 200}},
+    {"fem 60", "fem", {60, 60}},
+    {0},
+};
+
+/* ---- measured times ---- */
+
+static struct timing *timing_new(struct bench *b)
+{
+    if (b->nsaved == b->room) {
+        b->room = b->room ? 2 * b->room : 1024;
+        b->saved = realloc(b->saved, (size_t)b->room * sizeof *b->saved);
+        if (!b->saved) exit(1);
+    }
+    return &b->saved[b->nsaved++];
+}
+
+static int64_t whole(const cJSON *row, const char *key)
+{
+    return (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, key));
+}
 
 static void keep_line(struct bench *b, const cJSON *row)
 {
     const cJSON *us = cJSON_GetObjectItem(row, "time_us"), *kernel = cJSON_GetObjectItem(row, "kernel");
     const cJSON *precision = cJSON_GetObjectItem(row, "precision");
-    if (!cJSON_IsNumber(us) || !cJSON_IsString(kernel) || !cJSON_IsString(precision) || b->nsaved == SAVED_MOST) return;
-    struct saved *s = &b->saved[b->nsaved++];
-    s->rows = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "rows"));
-    s->nnz = (int64_t)cJSON_GetNumberValue(cJSON_GetObjectItem(row, "nnz"));
-    s->us = us->valuedouble;
-    s->single = !strcmp(precision->valuestring, "fp32");
-    snprintf(s->kernel, sizeof s->kernel, "%s", kernel->valuestring);
+    if (!cJSON_IsNumber(us) || !cJSON_IsString(kernel) || !cJSON_IsString(precision)) return;
+    struct timing *t = timing_new(b);
+    *t = (struct timing){.rows = whole(row, "rows"), .cols = whole(row, "cols"), .nnz = whole(row, "nnz")};
+    t->bytes = whole(row, "bytes");
+    t->bytes = whole(row, "bytes");
+    t->us = us->valuedouble;
+    t->single = !strcmp(precision->valuestring, type_name(T_F32));
+    snprintf(t->kernel, sizeof t->kernel, "%s", kernel->valuestring);
 }
 
 static bool read_saved(struct bench *b, const char *path)
 {
     static char line[65536];
     FILE *f = fopen(path, "r");
-    b->saved = calloc(SAVED_MOST, sizeof *b->saved);
-    while (f && b->saved && fgets(line, sizeof line, f)) {
+    int before = b->nsaved;
+    while (f && fgets(line, sizeof line, f)) {
         cJSON *row = cJSON_Parse(line);
         if (row) keep_line(b, row);
         cJSON_Delete(row);
     }
     if (f) fclose(f);
-    return f != NULL && b->nsaved > 0;
+    if (b->nsaved == before) fprintf(stderr, "%s has no times of `bench`\n", path);
+    return b->nsaved > before;
 }
 
-/* Time in us; NaN if the kernel was not measured. */
-static double measured(struct bench *b, struct matrix *m, const struct kernel *k)
+static bool is_of(const struct timing *t, const struct csr *A, enum type real)
 {
-    struct run r;
-    struct err unseen = {0};
-    struct spmv_request w = {.matrix = m, .dev = b->gpu, .real = b->real};
-    if (b->gpu) return spmv_measure(&b->s, &w, k, &r, &unseen) ? r.us : NAN;
-    for (int i = 0; i < b->nsaved; i++)
-        if (b->saved[i].rows == m->csr.rows && b->saved[i].nnz == m->csr.nnz && !strcmp(b->saved[i].kernel, k->name) &&
-            b->saved[i].single == (b->real == T_F32))
-            return b->saved[i].us;
-    return NAN;
+    return t->rows == A->rows && t->cols == A->cols && t->nnz == A->nnz && t->single == (real == T_F32);
 }
 
-static int kernel_number(const struct kernel *k)
+static void measure_all(struct bench *b)
 {
-    int i = 0;
-    while (kernels[i] != k) i++;
-    return i;
+    const struct csr *A = &b->m->csr;
+    struct spmv_request w = {.matrix = b->m, .dev = b->gpu, .real = b->real, .reps = REPS};
+    for (int i = 0; kernels[i]; i++) {
+        struct run r;
+        struct err unfit = {0};
+        if (!kernel_runs_on(kernels[i], b->gpu) || !spmv_measure(&b->s, &w, kernels[i], &r, &unfit)) continue;
+        struct timing *t = timing_new(b);
+        *t = (struct timing){.rows = A->rows,
+                             .cols = A->cols,
+                             .nnz = A->nnz,
+                             .bytes = r.bytes,
+                             .us = r.us,
+                             .single = b->real == T_F32};
+        snprintf(t->kernel, sizeof t->kernel, "%s", kernels[i]->name);
+    }
 }
 
-/* The times on one matrix. */
-struct times {
-    double best, advised; /* of our kernels: the fastest, and the first in the advice */
-    double first;         /* the fastest of the first MEASURED_FIRST in the advice */
-    double library;       /* the fastest library kernel; infinite: none */
-    const struct kernel *fastest, *pick;
-    double errors;
-    int n;
-};
-
-static void keep_error(struct bench *b, const struct kernel *k, double predicted, double us)
+/* The shortest time in us; infinite if the kernel was not measured, or only with other parameters. bytes 0: with any
+   parameters. */
+static double time_of(const struct bench *b, const char *kernel, int64_t bytes)
 {
-    if (b->npairs < PAIRS_MOST) b->pair[b->npairs++] = (struct pair){kernel_number(k), predicted / us - 1};
+    double us = INFINITY;
+    for (int i = 0; i < b->nsaved; i++) {
+        const struct timing *t = &b->saved[i];
+        bool same = is_of(t, &b->m->csr, b->real) && !strcmp(t->kernel, kernel) && (!bytes || t->bytes == bytes);
+        if (same) us = fmin(us, t->us);
+    }
+    return us;
 }
 
-static void compare_own(struct bench *b, struct matrix *m, const struct advice *a, struct times *t)
+static bool is_library(const char *kernel)
+{
+    const struct kernel *k = kernel_find(kernel);
+    return k ? k->vendor : kernel_needs_cuda(kernel);
+}
+
+/* ---- the work of the kernels, for fit_model.py ---- */
+
+static void write_waits(FILE *f, const char *name, const double *wait)
+{
+    fprintf(f, ",\"%s\":[", name);
+    for (int k = 0; k < WAITS; k++) fprintf(f, "%s%.6g", k ? "," : "", wait[k]);
+    fprintf(f, "]");
+}
+
+static void write_launch(FILE *f, const struct work *w)
+{
+    fprintf(f,
+            "{\"blocks\":%lld,\"threads\":%lld,\"steps\":%.6g,\"lines\":%.6g,\"sectors\":%.6g,\"l2_loads\":%.6g,"
+            "\"l2_stores\":%.6g,\"atomics\":%.6g,\"atomic_sectors\":%.6g,\"deep\":%.6g,\"hot\":%.6g,\"gathered\":%.6g,"
+            "\"wavefronts\":%.6g,\"footprint\":%.6g,\"warp_steps\":%.6g,\"longest_steps\":%.6g",
+            (long long)w->blocks, (long long)w->threads, w->steps, w->lines, w->sectors, w->l2_loads, w->l2_stores,
+            w->atomics, w->atomic_sectors, w->deep, w->hot, w->gathered, w->wavefronts, w->footprint, w->warp_steps,
+            w->longest_steps);
+    write_waits(f, "wait", w->wait);
+    write_waits(f, "longest", w->longest);
+    fprintf(f, "}");
+}
+
+static void write_works(const struct bench *b, const char *name, bool held_out, const struct advice *a)
 {
     for (int i = 0; i < a->n; i++) {
-        const struct kernel *k = a->k[i].kernel;
-        double us = measured(b, m, k);
-        if (isnan(us)) continue;
-        if (!t->n) t->advised = us, t->pick = k;
-        if (t->n++ < MEASURED_FIRST) t->first = fmin(t->first, us);
-        if (us < t->best) t->best = us, t->fastest = k;
-        keep_error(b, k, a->k[i].time.us, us);
-        t->errors += fabs(a->k[i].time.us / us - 1);
+        const struct modeled *k = &a->k[i];
+        double us = time_of(b, k->kernel->name, k->bytes);
+        fprintf(b->works, "{\"matrix\":\"%s\",\"held_out\":%d,\"kernel\":\"%s\",\"shares\":%d,\"bytes\":%lld", name,
+                held_out, k->kernel->name, k->kernel->shares, (long long)k->bytes);
+        fprintf(b->works, ",\"predicted\":%.6g,\"us\":%.6g,\"footprint\":%.6g,\"launches\":[", k->time.us,
+                isinf(us) ? 0 : us, k->work.footprint);
+        for (int l = 0; l < k->work.n; l++) {
+            if (l) fprintf(b->works, ",");
+            write_launch(b->works, &k->work.launch[l]);
+        }
+        fprintf(b->works, "]}\n");
     }
+    fflush(b->works);
 }
 
-static void compare_library(struct bench *b, struct matrix *m, struct times *t)
+/* ---- the worth of the advice on a matrix ---- */
+
+/* What the advice leads to. */
+struct outcome {
+    double best, first, measured;
+    const char *best_name, *first_name, *measured_name;
+    int rank; /* of the best kernel among ours, counted from 1; 0: a library's kernel is best */
+};
+
+static void take(double *best, const char **best_name, double us, const char *name)
 {
-    int64_t gathers = 0;
-    double us, fitted;
-    for (int i = 0; kernels[i]; i++)
-        if (kernels[i]->vendor && !isnan(us = measured(b, m, kernels[i]))) t->library = fmin(t->library, us);
-    for (const struct black_box *x = black_boxes; x->name; x++) {
-        const struct kernel *k = kernel_find(x->name);
-        if (k && !isnan(us = measured(b, m, k)) && black_box_fit(x, &m->csr, b->real, &gathers, &fitted, NULL))
-            keep_error(b, k, fitted, us);
+    if (us < *best) *best = us, *best_name = name;
+}
+
+static void note_error(struct bench *b, bool held_out, const char *kernel, double predicted, double us)
+{
+    if (b->npairs == PAIRS_MOST || isnan(predicted)) return;
+    struct pair *p = &b->pair[b->npairs++];
+    *p = (struct pair){.error = predicted / us - 1, .held_out = held_out};
+    snprintf(p->kernel, sizeof p->kernel, "%s", kernel);
+}
+
+static struct outcome outcome_of(struct bench *b, const struct choices *all, bool held_out)
+{
+    struct outcome o = {INFINITY, INFINITY, INFINITY, NULL, NULL, NULL, 0};
+    int own = 0;
+    for (int i = 0; i < b->nsaved; i++) {
+        const struct timing *t = &b->saved[i];
+        if (!is_of(t, &b->m->csr, b->real) || !is_library(t->kernel)) continue;
+        take(&o.best, &o.best_name, t->us, t->kernel);
+        take(&o.measured, &o.measured_name, t->us, t->kernel);
     }
+    for (int i = 0; i < all->n; i++) {
+        const struct choice *c = &all->c[i];
+        double us = time_of(b, c->name, c->model ? c->model->bytes : 0);
+        if (isinf(us)) continue;
+        note_error(b, held_out, c->name, c->predicted_us, us);
+        if (!o.first_name) o.first = us, o.first_name = c->name;
+        if (!c->model) continue;
+        if (us < o.best) o.rank = own + 1;
+        take(&o.best, &o.best_name, us, c->name);
+        if (own++ < MEASURED_FIRST) take(&o.measured, &o.measured_name, us, c->name);
+    }
+    return o;
 }
 
-static void add_share(struct share *s, double share)
+static void add_worth(struct worth *w, const struct outcome *o)
 {
-    s->sum += share;
-    s->worst = fmin(s->worst, share);
+    double predicted = o->best / o->first, measured = o->best / o->measured;
+    w->predicted += predicted;
+    w->measured += measured;
+    if (!w->n || predicted < w->least_predicted) w->least_predicted = predicted;
+    if (!w->n || measured < w->least_measured) w->least_measured = measured;
+    w->n++;
 }
 
-/* Compare every kernel on the current matrix, and find the advised kernel. */
-static bool one_matrix(struct bench *b, const char *line)
+/* A number that does not depend on which matrices are looked at. */
+static bool is_held_out(const struct csr *A)
 {
-    struct machine g;
-    struct advice a;
-    struct err e = {0};
-    struct matrix *m;
-    struct times t = {.best = INFINITY, .advised = NAN, .first = INFINITY, .library = INFINITY};
-    if (!run_line(&b->s, line) || !(m = session_matrix(&b->s, NULL, &e)) || !modeled_machine(&b->s, &g, &e))
-        return false;
+    return (A->rows + 7 * A->nnz) % HOLD_OUT == 0;
+}
+
+static void judge(struct bench *b, const char *name, const struct choices *all, bool held_out, double took_us)
+{
+    struct outcome o = outcome_of(b, all, held_out);
+    char rank[16] = "-";
+    if (!o.first_name) return;
+    if (o.rank) snprintf(rank, sizeof rank, "%d", o.rank);
+    printf("%-22.22s %9lld %c %-20.20s %8.2f %4s  %-20.20s %8.2f %5.3f  %-20.20s %8.2f %5.3f %6.1f\n", name,
+           (long long)b->m->csr.nnz, held_out ? '*' : ' ', o.best_name, o.best, rank, o.first_name, o.first,
+           o.best / o.first, o.measured_name, o.measured, o.best / o.measured, took_us / 1e6);
+    fflush(stdout);
+    add_worth(&b->all, &o);
+    if (held_out) add_worth(&b->held_out, &o);
+}
+
+static bool advise_and_judge(struct bench *b, const char *name, struct err *e)
+{
+    struct machine g = machine_of(b->gpu);
+    struct advice a = {0};
+    struct choices all = {0};
+    bool held_out = is_held_out(&b->m->csr);
     double start = now_us();
-    if (!advice_of(&b->s, m, NULL, b->real, &g, &a, &e)) return fail(&b->err, e.code, "%s", e.text);
+    bool ok = advice_of(&b->s, b->m, NULL, b->real, &g, &a, e) && choices_of(&b->s, b->m, &a, 0, &all, e) &&
+              choices_fit(&all, &b->s, b->m, b->real, e);
     double took = now_us() - start;
-    compare_own(b, m, &a, &t);
-    compare_library(b, m, &t);
+    if (ok && b->works) write_works(b, name, held_out, &a);
+    if (ok && b->gpu) measure_all(b);
+    if (ok) judge(b, name, &all, held_out, took);
+    choices_free(&all);
     advice_free(&a);
-    if (!t.n) return true;
-    double share = t.best / t.advised, all = fmin(t.best, t.library) / fmin(t.first, t.library);
-    printf("%-34s mean error %5.1f%%  advised %-16s best %-16s share %5.1f%%, measured %5.1f%%   advice took %.1f s\n",
-           line, 100 * t.errors / t.n, t.pick->name, t.fastest->name, 100 * share, 100 * all, took / 1e6);
-    add_share(&b->predicted, share);
-    add_share(&b->measured, all);
-    b->matrices++;
-    return session_drop(&b->s, m);
+    return ok;
 }
+
+/* Takes ownership of A. */
+static bool one_matrix(struct bench *b, const char *name, struct csr *A)
+{
+    struct err e = {0};
+    struct load_info info = {0};
+    bool known = b->gpu || b->works;
+    for (int i = 0; i < b->nsaved && !known; i++) known = is_of(&b->saved[i], A, b->real);
+    if (!known) return csr_free(A), true;
+    bool ok = session_add(&b->s, name, A, &info, &e);
+    b->m = ok ? session_matrix(&b->s, NULL, &e) : NULL;
+    ok = b->m && advise_and_judge(b, name, &e);
+    if (!ok) printf("# %s: %s\n", name, e.text);
+    if (b->m) session_drop(&b->s, b->m);
+    return ok;
+}
+
+/* ---- the matrices ---- */
+
+static bool is_wanted(const struct bench *b, const char *name)
+{
+    bool wanted = !b->only[0];
+    for (int i = 0; b->only[i] && !wanted; i++) wanted = !strcmp(b->only[i], name);
+    return wanted;
+}
+
+static bool generated(struct bench *b, const struct problem *p)
+{
+    bool ok = true;
+    for (; p->name; p++) {
+        struct err e = {0};
+        struct csr A;
+        if (!is_wanted(b, p->name)) continue;
+        if (problem_make(p, &A, &e))
+            ok &= one_matrix(b, p->name, &A);
+        else
+            ok = (printf("# %s: %s\n", p->name, e.text), false);
+    }
+    return ok;
+}
+
+static bool real(struct bench *b)
+{
+    const char *folder;
+    char line[4096], name[64];
+    long long stored;
+    bool ok = true;
+    FILE *index = collection_index("the real matrices", &folder);
+    while (index && fgets(line, sizeof line, index)) {
+        struct csr A;
+        struct err e = {0};
+        bool skip;
+        if (sscanf(line, "%63s %*s %*s %lld", name, &stored) != 2 || !is_wanted(b, name)) continue;
+        if (2 * stored <= PROBLEM_SMALLEST) continue; /* too small even if only half of it is stored */
+        if (problem_load(folder, name, &A, &skip, &e))
+            ok &= one_matrix(b, name, &A);
+        else if (!skip)
+            printf("# %s: %s\n", name, e.text);
+    }
+    if (index) fclose(index);
+    return ok;
+}
+
+/* ---- the summary ---- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -180,55 +379,100 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* kernel == -1 selects all of our kernels. */
-static void say_errors(const struct bench *b, int kernel, const char *name)
+/* kernel NULL: all of our kernels. */
+static void print_errors(const struct bench *b, const char *kernel, bool held_out)
 {
     static double error[PAIRS_MOST];
     double sum = 0, bias = 0;
     int n = 0;
-    for (int i = 0; i < b->npairs; i++)
-        if (kernel < 0 ? !kernels[b->pair[i].kernel]->vendor : b->pair[i].kernel == kernel) {
-            error[n] = fabs(b->pair[i].error);
-            sum += error[n++];
-            bias += b->pair[i].error;
-        }
+    for (int i = 0; i < b->npairs; i++) {
+        const struct pair *p = &b->pair[i];
+        if (kernel ? strcmp(p->kernel, kernel) != 0 : is_library(p->kernel)) continue;
+        if (held_out && !p->held_out) continue;
+        error[n] = fabs(p->error);
+        sum += error[n++];
+        bias += p->error;
+    }
     if (!n) return;
     qsort(error, (size_t)n, sizeof *error, by_size);
-    printf("%-18s %4d  mean %6.1f%%  median %6.1f%%  worst %6.1f%%  bias %+6.1f%%\n", name, n, 100 * sum / n,
-           100 * error[n / 2], 100 * error[n - 1], 100 * bias / n);
+    printf("%-26s %5d  mean %6.1f%%  median %6.1f%%  worst %7.1f%%  bias %+6.1f%%\n", kernel ? kernel : "all of ours",
+           n, 100 * sum / n, 100 * error[n / 2], 100 * error[n - 1], 100 * bias / n);
+}
+
+static void print_kernel_errors(const struct bench *b)
+{
+    for (int i = 0; i < b->npairs; i++) {
+        bool first = true;
+        for (int j = 0; j < i && first; j++) first = strcmp(b->pair[i].kernel, b->pair[j].kernel) != 0;
+        if (first) print_errors(b, b->pair[i].kernel, false);
+    }
+    print_errors(b, NULL, false);
+    printf("held out: ");
+    print_errors(b, NULL, true);
+}
+
+static void print_worth(const char *what, const struct worth *w)
+{
+    if (!w->n) return;
+    printf("# %s, %d matrices: best time / time of the choice: as predicted %.4f on average, %.3f at least; after "
+           "measuring the first %d and cuSPARSE's %.4f, %.3f\n",
+           what, w->n, w->predicted / w->n, w->least_predicted, +MEASURED_FIRST, w->measured / w->n, w->least_measured);
+}
+
+/* ---- the command line ---- */
+
+/* Remove the word at position i, and `count` words after it. */
+static void drop_words(int *argc, char **argv, int i, int count)
+{
+    memmove(argv + i, argv + i + 1 + count, (size_t)(*argc - i - count) * sizeof *argv);
+    *argc -= 1 + count;
+}
+
+/* Take the options out of argv; the names of matrices remain. */
+static bool read_options(struct bench *b, int argc, char **argv, const char **group)
+{
+    static const char *const groups[] = {"generated", "real", "all"};
+    for (int i = 1; i < argc;) {
+        bool given = i + 1 < argc;
+        const char *named = NULL;
+        for (int k = 0; k < COUNT(groups); k++)
+            if (!strcmp(argv[i], groups[k])) named = groups[k];
+        if (named) *group = named;
+        if (!strcmp(argv[i], "f32")) b->real = T_F32;
+        if (given && !strcmp(argv[i], "saved") && !read_saved(b, argv[i + 1])) return false;
+        if (given && !strcmp(argv[i], "works") && !(b->works = fopen(argv[i + 1], "w"))) return false;
+        bool option = given && (!strcmp(argv[i], "saved") || !strcmp(argv[i], "works"));
+        if (option || named || !strcmp(argv[i], "f32"))
+            drop_words(&argc, argv, i, option);
+        else
+            i++;
+    }
+    b->only = (const char *const *)argv + 1;
+    return true;
 }
 
 int main(int argc, char **argv)
 {
-    static struct bench b = {.real = T_F64, .predicted.worst = 1, .measured.worst = 1};
-    const char *file = NULL;
-    char line[1024];
-    bool ok = session_new(&b.s, stderr, stderr, OUT_TEXT, &b.err);
-    for (int i = 1; i < argc; i++) {
-        if (!strcmp(argv[i], "--f32")) b.real = T_F32;
-        if (!strcmp(argv[i], "--saved") && i + 1 < argc) file = argv[i + 1];
-    }
-    if (file && !read_saved(&b, file)) return fprintf(stderr, "%s has no lines of bench\n", file), 1;
-    if (!file && device_count(DEV_CUDA) == 0) return printf("no GPU here: nothing to hold the model against\n"), 0;
-    b.gpu = file ? NULL : device_open("cuda:0", &b.err);
-    for (int i = 0; ok && i < COUNT(lines); i++) ok = one_matrix(&b, lines[i]);
-    for (int i = 1; ok && i < argc; i++) {
-        bool value = !strcmp(argv[i], "--saved");
-        if (value) i++;
-        if (value || argv[i][0] == '-') continue;
-        snprintf(line, sizeof line, "load '%s'", argv[i]);
-        ok = one_matrix(&b, line);
-    }
-    if (!ok) fprintf(stderr, "%s\n", b.err.text);
-    for (int k = 0; kernels[k]; k++) say_errors(&b, k, kernels[k]->name);
-    say_errors(&b, -1, "all kernels");
-    if (b.matrices)
-        printf("the advised kernel reaches %.1f%% of the best on average, %.1f%% at worst, on %d matrices, %s\n"
-               "after measuring the first %d and the library's kernels: %.1f%% of the best of all, %.1f%% at worst\n",
-               100 * b.predicted.sum / b.matrices, 100 * b.predicted.worst, b.matrices, type_name(b.real),
-               +MEASURED_FIRST, 100 * b.measured.sum / b.matrices, 100 * b.measured.worst);
+    static struct bench b = {.real = T_F64};
+    const char *group = "all";
+    struct err e = {0};
+    bool ok = session_new(&b.s, stderr, stderr, OUT_TEXT, &e) && read_options(&b, argc, argv, &group);
+    if (ok && !b.nsaved && !b.works && device_count(DEV_CUDA) == 0)
+        return printf("# the model against measured times: skipped, there is no GPU\n"), 0;
+    if (ok && !b.nsaved && device_count(DEV_CUDA)) b.gpu = device_open("cuda:0", &e);
+    ok = ok && (!b.gpu || device_ceilings(b.gpu, NULL, &e));
+    if (e.code) printf("# %s\n", e.text);
+    printf("%-22s %9s * %-20s %8s %4s  %-20s %8s %5s  %-20s %8s %5s %6s\n", "matrix, * held out", "nonzeros", "best",
+           "us", "rank", "as predicted", "us", "worth", "after measuring", "us", "worth", "took s");
+    if (ok && strcmp(group, "real") != 0) ok &= generated(&b, problems) & generated(&b, more);
+    if (ok && strcmp(group, "generated") != 0) ok &= real(&b);
+    print_kernel_errors(&b);
+    print_worth("all", &b.all);
+    print_worth("held out", &b.held_out);
+    if (b.works) fclose(b.works);
     session_free(&b.s);
     devices_close();
     free(b.saved);
-    return !ok;
+    bool worth = !b.all.n || (b.all.measured >= MEAN * b.all.n && b.all.least_measured >= LEAST);
+    return !ok || !worth;
 }

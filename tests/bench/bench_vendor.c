@@ -1,18 +1,17 @@
 /* Own kernels against cuSPARSE's, in fp64 on cuda:0 in one run: for each matrix, the best kernel of each side, the best
    own kernel for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any
    kernel moves, or of the gathers of x. The matrices are twelve generated ones and the real matrices of
-   WARPSPY_MATRICES with more than SMALLEST nonzeros. Usage: bench_vendor [generated|real|all] [NAME]: only the matrix
-   called NAME, with a line for each kernel. */
+   WARPSPY_MATRICES with more than PROBLEM_SMALLEST nonzeros. Usage: bench_vendor [generated|real|all] [NAME]: only the
+   matrix called NAME, with a line for each kernel. */
 #include <stdio.h>
 
 #include "base/array.h"
 #include "base/err.h"
-#include "files/file.h"
-#include "files/load_info.h"
 #include "formats/fmt_coo.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "kits/collection.h"
+#include "kits/problems.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -20,31 +19,12 @@
 #include "machine/packer.h"
 #include "matrix/csr.h"
 #include "matrix/gathers.h"
-#include "matrix/gen.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALLEST = 8000, FEW = 3, MANY = 100, PATIENCE = 2, NAMES = 64 };
-
-static const struct {
-    const char *name, *generator;
-    int64_t p[PARAMS_MAX];
-} problems[] = {
-    {"5-point 1000 x 999", "stencil", {5, 1000, 999, 0, 1}},
-    {"7-point 128^3", "stencil", {7, 128, 0, 0, 1}},
-    {"27-point 96^3", "stencil", {27, 96, 0, 0, 1}},
-    {"27-point 48^3 x 3", "stencil", {27, 48, 0, 0, 3}},
-    {"R-MAT 2^20 x 16", "rmat", {20, 16}},
-    {"circuit 10^6, 4 dense", "circuit", {1000000, 4}},
-    {"broken diagonals", "brokendiag", {200000, 20}},
-    {"random 10^6 x 16", "random", {1000000, 16, 0}},
-    {"4284 x 1.1M, 2600", "random", {4284, 2600, 1100000}},
-    {"band 100k, half 20", "band", {100000, 20, 100}},
-    {"27-point 24^3", "stencil", {27, 24, 0, 0, 1}},
-    {"5-point 64^2", "stencil", {5, 64, 64, 0, 1}},
-};
+enum { FEW = 3, MANY = 100, PATIENCE = 2, NAMES = 64 };
 
 /* The fastest kernel of one side. */
 struct best {
@@ -219,12 +199,11 @@ static bool generated(struct device *d, const char *only)
 {
     struct total t = {0};
     bool ok = true;
-    for (int i = 0; i < COUNT(problems); i++) {
+    for (int i = 0; problems[i].name; i++) {
         struct err e = {0};
         struct csr A;
         if (only && strcmp(only, problems[i].name)) continue;
-        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, &e))
-            return printf("# %s: %s\n", problems[i].name, e.text), false;
+        if (!problem_make(&problems[i], &A, &e)) return printf("# %s: %s\n", problems[i].name, e.text), false;
         ok &= contest(problems[i].name, &A, d, only != NULL, &t);
         csr_free(&A);
     }
@@ -235,13 +214,14 @@ static bool generated(struct device *d, const char *only)
 /* Complex matrices are left out: cuSPARSE's kernels are compared in fp64. */
 static bool real_one(const char *folder, const char *name, struct device *d, bool each, struct total *t)
 {
-    char path[1024];
     struct csr A;
-    struct load_info info = {0};
     struct err e = {0};
-    snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, name);
-    if (!file_load(path, NULL, NULL, &A, &info, &e)) return printf("# %s: %s\n", name, e.text), true;
-    bool ok = A.imag || A.nnz <= SMALLEST || contest(name, &A, d, each, t);
+    bool skip;
+    if (!problem_load(folder, name, &A, &skip, &e)) {
+        if (!skip) printf("# %s: %s\n", name, e.text);
+        return true;
+    }
+    bool ok = contest(name, &A, d, each, t);
     csr_free(&A);
     return ok;
 }

@@ -1,0 +1,26 @@
+/* The matrices on which kernels are compared with cuSPARSE's: twelve generated ones, and the real matrices of the
+   collection with more than PROBLEM_SMALLEST nonzeros. */
+#ifndef PROBLEMS_H
+#define PROBLEMS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/param.h"
+
+struct csr;
+struct err;
+
+enum { PROBLEM_SMALLEST = 8000 };
+
+struct problem {
+    const char *name, *generator;
+    int64_t p[PARAMS_MAX];
+};
+extern const struct problem problems[]; /* terminated by an entry without a name */
+
+bool problem_make(const struct problem *p, struct csr *A, struct err *e);
+/* Load NAME.mtx.gz of the collection. Returns false and sets *skip if the matrix is complex or too small. */
+bool problem_load(const char *folder, const char *name, struct csr *A, bool *skip, struct err *e);
+
+#endif
