@@ -147,9 +147,10 @@ static bool take_number(const char **text, struct condition *c, struct err *e)
     *text += strspn(*text, " ");
     size_t n = strcspn(*text, " ");
     snprintf(number, sizeof number, "%.*s", (int)n, *text);
-    if (n >= sizeof number || !is_real(number, &c->value)) return is_not(*text, "a number", e);
-    *text += n;
-    return true;
+    if (n < sizeof number && is_real(number, &c->value)) return *text += n, true;
+    is_not(*text, "a number", e);
+    if (*number && !strcmp(c->comparison->name, ">")) err_advise(e, "`> ./FILE` writes the output to a file");
+    return false;
 }
 
 /* Read `rows`, then conditions joined by `and`. */
@@ -240,10 +241,10 @@ const struct command command_find_rows = {
     .help = "`find rows` takes conditions joined by `and`. A condition is a measure (length, sum, diagonal, or max,\n"
             "which is the largest |a|), then < <= > >= = or !=, then a number. The measure length may be left out.\n"
             "A diagonal entry that is not stored counts as 0. The sum and the diagonal of a complex matrix are\n"
-            "compared by absolute value. `find entries > 1e6` finds the entries with |a| > 1e6. `sort` puts the "
-            "largest first, or the\n"
-            "smallest with `ascending`. Text shows 20 matches, or N with `limit N`; without `limit`, JSON and CSV\n"
-            "show all matches. Rows and columns count from 0.\n"
+            "compared by absolute value. `find entries > 1e6` finds the entries with |a| > 1e6. `sort` puts the\n"
+            "largest first, or the smallest with `ascending`. Text shows 20 matches, or N with `limit N`; without\n"
+            "`limit`, JSON and CSV show all matches. Rows and columns count from 0. A path after `>` is a file for\n"
+            "the output: `find rows > ./list`.\n"
             "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",
     .run = run_find,
     .compares = true,

@@ -28,7 +28,7 @@ struct command {
     bool formula;           /* in the command's line, ' is the transpose operator, not a quote */
     bool runs_script;       /* the command runs a script, whose commands the log lists instead of this command */
     bool unrecorded;        /* the command is not recorded, because it would end, nest or repeat a replay */
-    bool compares;          /* `>` before a number in the arguments is a comparison and does not redirect the output */
+    bool compares;          /* conditions in the arguments compare with `>`, see redirect_take */
     bool rows_only_in_json; /* text mode prints a drawing or prose, no rows; running the command again to get its rows
                                does no harm */
 };

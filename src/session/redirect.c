@@ -44,6 +44,21 @@ static int last_arrow(const struct words *w)
     return force && last[-2].arrow ? w->n - 3 : 0;
 }
 
+/* Does the word `at`, an arrow, compare in a command with conditions? It compares before a number, and where a
+   condition, which begins the command or follows `and`, has no number yet. There, only a word that must be a path is a
+   file. */
+static bool is_comparison(const struct words *w, int at)
+{
+    bool open = true;
+    const struct word *operand = &w->w[at + 1];
+    if (operand->quoted) return false;
+    if (is_number(operand->text)) return true;
+    for (int i = 1; i < at; i++)
+        if (!w->w[i].quoted) open = (open || !strcmp(w->w[i].text, "and")) && !is_number(w->w[i].text);
+    bool is_name = strchr(operand->text, '.') && !strchr("+-.0123456789", operand->text[0]);
+    return open && !w->w[at].text[1] && !strchr(operand->text, '/') && !is_name;
+}
+
 /* Report a > that is not followed by one file name. */
 static bool check_arrows(const struct words *w, struct err *e)
 {
@@ -61,7 +76,7 @@ bool redirect_take(struct redirect *r, struct words *w, bool compares, struct er
     if (w->pipe) return take_shell(r, w, e);
     int at = last_arrow(w);
     const struct word *file = &w->w[at + 1];
-    if (at && compares && !file->quoted && is_number(file->text)) at = 0;
+    if (at && compares && is_comparison(w, at)) at = 0;
     if (at) {
         r->to = w->w[at].text[1] ? REDIRECT_APPEND : REDIRECT_NEW;
         r->target = file->text;

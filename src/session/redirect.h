@@ -26,7 +26,7 @@ struct redirect {
     struct memfile text; /* REDIRECT_SHELL: the input of the shell command; `array`: lines of JSON */
 };
 /* Take a redirection from the end of the words; *r must be empty. `compares`: the command itself compares with >, so a
-   > before a number is not a redirection. */
+   > before a number is not a redirection, and neither is a > that a condition needs, unless a path follows it. */
 bool redirect_take(struct redirect *r, struct words *w, bool compares, struct err *e);
 /* Open the target and send the session's output to it. If this fails, nothing is redirected. A file whose name ends in
    .csv receives CSV, .json one array of JSON (JSON lines after >>, and if the session prints JSON), .jsonl JSON lines;

@@ -170,6 +170,7 @@ static void wrong_conditions_are_refused(void **state)
         {"find rows sum", "a comparison: < <= > >= = != is missing at the end"},
         {"find rows sum = ", "a number is missing at the end of the condition"},
         {"find rows sum = x", "`x` in the condition is not a number"},
+        {"find rows > abc", "`abc` in the condition is not a number; `> ./FILE` writes the output to a file"},
         {"find rows sum = 1e", "`1e` in the condition is not a number"},
         {"find rows sum = nan", "`nan` in the condition is not a number"},
         {"find rows sum =< 3", "`<` in the condition is not a number"},
