@@ -86,8 +86,6 @@ void message_add(struct message *t, const char *fmt, ...)
     if (t->n >= sizeof t->text) t->n = sizeof t->text - 1;
 }
 
-enum { LIST_MOST = 12 };
-
 void message_list(void *user, const char *name)
 {
     struct message *t = user;
@@ -111,19 +109,20 @@ void message_near(struct message *t, const struct suggest *s)
     if (*s->best) message_add(t, " (did you mean `%s`?)", s->best);
 }
 
-static void list_one_more(struct message *t)
+bool message_next(struct message *t)
 {
-    if (t->items++) message_add(t, t->items == t->of ? " or " : ", ");
+    bool shown = !t->most || t->items < t->most;
+    if (t->items == t->most && t->most) message_add(t, ", ...");
+    if (t->items++ && shown) message_add(t, t->items == t->of ? " or " : ", ");
+    return shown;
 }
 
 void message_choice(void *user, const char *name)
 {
-    list_one_more(user);
-    message_add(user, "%s", name);
+    if (message_next(user)) message_add(user, "%s", name);
 }
 
 void message_item(void *user, const char *name)
 {
-    list_one_more(user);
-    message_add(user, "`%s`", name);
+    if (message_next(user)) message_add(user, "`%s`", name);
 }

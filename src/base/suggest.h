@@ -39,13 +39,17 @@ struct message {
     size_t n;
     int items; /* number of names listed so far */
     int of;    /* total number of names, if known */
+    int most;  /* message_choice and message_item add "..." after this many names; 0: they add all names */
 };
 void message_add(struct message *t, const char *fmt, ...) PRINTF(2, 3);
 void message_quote(struct message *t,
                    const char *text); /* adds `text` in backquotes, made safe; for NULL adds "the end" */
 void message_near(struct message *t, const struct suggest *s); /* adds "(did you mean `best`?)" unless best is empty */
-give_fn message_list; /* adds a name to the list, or "..." after twelve names; `user` points to a struct message */
+enum { LIST_MOST = 8 };
+give_fn message_list; /* adds a name to the list, or "..." after LIST_MOST names; `user` points to a struct message */
 
+/* Add what separates the next of `of` names from the previous one. Returns false if the list ends before that name. */
+bool message_next(struct message *t);
 give_fn message_choice; /* adds one of `of` names to a list like "a, b or c"; `user` points to a struct message */
 give_fn message_item;   /* adds one of `of` names to a list like "`a`, `b` or `c`"; `user` points to a struct message */
 

@@ -32,6 +32,7 @@ struct kind {
     /* Offer the values to choose from. If `list` and `of` are NULL, there are too many values to list. */
     void (*list)(const struct session *s, const struct args *a, give_fn *give, void *user);
     enum kind_role role;
+    const char *lister; /* the command that shows all values, for messages that list only some of them; may be NULL */
 };
 extern const struct kind kinds[]; /* the last entry has a NULL name */
 const struct kind *kind_find(const char *name, size_t n);

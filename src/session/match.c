@@ -105,7 +105,7 @@ static void name_item(void *user, const struct item *it, bool value)
         message_item(t, it->word);
         return;
     }
-    if (t->items++) message_add(t, t->items == t->of ? " or " : ", ");
+    if (!message_next(t)) return;
     if (it->words)
         message_words(t, it);
     else
@@ -178,7 +178,10 @@ static void say_wrong_value(const struct match *m, const struct offer *o, struct
     if (!o->value->words) message_choices(t, m->a->session, m->a, o->value->value);
 }
 
-/* Several words may follow: "`onn` after `cpu` is unknown: did you mean `on`? Use `on`, `reps` or `force`". */
+enum { NEXT_MOST = 6 }; /* what may follow, in one message */
+
+/* Several words may follow: "`onn` after `cpu` is unknown: did you mean `on`? Use `on`, `reps` or `force`". A message
+   lists all of them, or the first NEXT_MOST of more than NEXT_MOST + 1. */
 static void say_unknown(const struct match *m, const struct offer *o, struct message *t)
 {
     const struct item *pair = pair_of_value(m);
@@ -191,7 +194,9 @@ static void say_unknown(const struct match *m, const struct offer *o, struct mes
     if (*o->to->best) message_add(t, ": did you mean `%s`?", o->to->best);
     if (*o->to->best && o->items == 1) return;
     message_add(t, *o->to->best ? " Use " : "; use ");
+    if (o->items > NEXT_MOST + 1) t->most = NEXT_MOST;
     expected(m, name_item, t);
+    if (t->most) message_add(t, "; `help %s` shows all", m->a->command->name);
 }
 
 /* Report a wrong word: first the fault, then the words that would be right. */

@@ -222,10 +222,14 @@ static const struct {
     {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
     {"spmv A on cpu onn", "spmv: `onn` after `cpu` is unknown; use a format, a kernel, `transposed`, `alpha`, `beta`, "
-                          "`y0`, `reps`, `f32`, `f64` or `force`\n"},
+                          "`y0`, ...; `help spmv` shows all\n"},
     {"spmv Buss", "spmv: `Buss` after `spmv` is unknown: did you mean `Bus`? Use a matrix, a format, a kernel, "
-                  "`transposed`, `alpha`, "
-                  "`beta`, `y0`, `on`, `reps`, `f32`, `f64` or `force`\n"},
+                  "`transposed`, `alpha`, `beta`, ...; `help spmv` shows all\n"},
+    {"solve bicgstab with ilu0", "solve: `with` after `bicgstab` is unknown; use a matrix, a format, a kernel, "
+                                 "a preconditioner, `on`, `block`, ...; `help solve` shows all\n"},
+    {"trace nothing", "trace: `nothing` after `trace` is not a kernel or lu-paper; one of coo-atomic, coo-segmented, "
+                      "csr-scalar, csr-stream, csr-stream-padded, csr-vector, csr-cusp, csr-light-vector-texture, ...; "
+                      "`kernels` shows all\n"},
     {"spmv A emu", "spmv: `emu` after `A` needs a keyword: write `on emu`\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},
