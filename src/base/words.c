@@ -116,20 +116,41 @@ static void put_all(char *out, size_t size, size_t *n, const char *text)
     for (; *text; text++) put_at(out, size, n, *text);
 }
 
+static void put_quoted(char *out, size_t size, size_t *n, const char *text)
+{
+    put_at(out, size, n, '"');
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\') put_at(out, size, n, '\\');
+        put_at(out, size, n, *text);
+    }
+    put_at(out, size, n, '"');
+}
+
+static bool needs_quotes(const char *text, bool formula)
+{
+    bool needs = !*text;
+    for (; *text; text++) needs |= !is_plain(*text) && !(formula && strchr("*()'", *text));
+    return needs;
+}
+
+const char *word_join(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+    (needs_quotes(text, false) ? put_quoted : put_all)(out, size, &n, text);
+    out[n < size ? n : size - 1] = 0;
+    return out;
+}
+
 size_t words_join(const struct words *w, char *out, size_t size)
 {
     size_t n = 0;
     for (int i = 0; i < w->n; i++) {
+        const struct word *word = &w->w[i];
         /* No keyword contains a dot or a slash. */
-        bool quote = (i && w->w[i].quoted && !strpbrk(w->w[i].text, "./")) || !*w->w[i].text;
-        for (const char *p = w->w[i].text; *p && !w->w[i].arrow; p++)
-            quote |= !is_plain(*p) && !(w->formula && strchr("*()'", *p));
-        put_all(out, size, &n, quote ? " \"" + !i : &" "[!i]);
-        for (const char *p = w->w[i].text; *p; p++) {
-            if (quote && (*p == '"' || *p == '\\')) put_at(out, size, &n, '\\');
-            put_at(out, size, &n, *p);
-        }
-        if (quote) put_at(out, size, &n, '"');
+        bool quote =
+            (i && word->quoted && !strpbrk(word->text, "./")) || (!word->arrow && needs_quotes(word->text, w->formula));
+        if (i) put_at(out, size, &n, ' ');
+        (quote ? put_quoted : put_all)(out, size, &n, word->text);
     }
     if (w->pipe) put_all(out, size, &n, " | ");
     if (w->pipe) put_all(out, size, &n, w->pipe);

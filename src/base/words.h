@@ -31,6 +31,8 @@ struct words {
 bool words_split(struct words *w, const char **line, struct err *e);
 /* Like words_split, but ' does not quote: in a formula, ' stands for the transpose. */
 bool words_split_formula(struct words *w, const char **line, struct err *e);
+/* Write `text` as a user could type it as one word, with quotes only where they are needed. Returns out. */
+const char *word_join(const char *text, char *out, size_t size);
 /* Write the command as a user could type it, with quotes only where they are needed. Returns its length; a length below
    `size` means that the whole command was written. */
 size_t words_join(const struct words *w, char *out, size_t size);

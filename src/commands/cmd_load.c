@@ -9,6 +9,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "base/text.h"
+#include "base/words.h"
 
 #include <errno.h>
 #include <string.h>
@@ -51,9 +52,10 @@ static void out_loaded(struct out *o, const struct matrix *m)
 /* If there is no such file, name one that the user may have meant. */
 static void advise_file(const char *path, struct err *e)
 {
-    char near[4096], safe[300];
-    if (access(path, F_OK) && errno == ENOENT && file_near(path, near, sizeof near))
-        err_advise(e, "did you mean `load %s`?", print_safe(near, strlen(near), 200, safe, sizeof safe));
+    char near[4096], typed[4200], safe[300];
+    if (!access(path, F_OK) || errno != ENOENT || !file_near(path, near, sizeof near)) return;
+    word_join(near, typed, sizeof typed);
+    err_advise(e, "did you mean `load %s`?", print_safe(typed, strlen(typed), 200, safe, sizeof safe));
 }
 
 static bool load_one(struct session *s, const char *file, const char *name, const char *part, struct err *e)

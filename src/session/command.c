@@ -99,16 +99,17 @@ static bool ambiguous_command(const char *word, int n, struct err *e)
 
 static bool unknown_command(struct words *w, struct err *e)
 {
-    char safe[256];
+    char safe[256], path[512];
     struct suggest near = suggest_for(w->w[0].text);
     struct abbreviation x = {.typed = w->w[0].text};
     if (is_option(w->w[0].text)) return refuse_option(w->w[0].text, e);
     registry_list(&command_registry, abbreviation_offer, &x);
     if (x.n > 1) return ambiguous_command(w->w[0].text, x.n, e);
     registry_list(&command_registry, suggest_offer, &near);
-    print_safe(w->w[0].text, strlen(w->w[0].text), 60, safe, sizeof safe);
+    word_join(w->w[0].text, path, sizeof path);
     if (file_is_likely(w->w[0].text))
-        return fail(e, E_USAGE, "there is no such command; did you mean `load %s`?", safe);
+        return fail(e, E_USAGE, "there is no such command; did you mean `load %s`?",
+                    print_safe(path, strlen(path), 200, safe, sizeof safe));
     if (*near.best) return fail(e, E_USAGE, "there is no such command; did you mean `%s`?", near.best);
     return fail(e, E_USAGE, "there is no such command; `help` lists all commands");
 }

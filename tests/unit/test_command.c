@@ -276,6 +276,29 @@ static void errors_name_fault_and_cure(void **state)
     talk_close(&t);
 }
 
+/* A suggested line can be typed as it is shown. */
+static void a_suggested_path_with_blanks_is_quoted(void **state)
+{
+    struct talk t;
+    char folder[] = "/tmp/warpspy-command-XXXXXX", path[64], line[100], suggested[100];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/my matrix.mtx", folder);
+    snprintf(suggested, sizeof suggested, "did you mean `load \"%s\"`?\n", path);
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "gen poisson2d 2; save \"%s\"", path);
+    assert_true(talk_line(&t, line));
+    snprintf(line, sizeof line, "'%s'", path);
+    talk_refuses(&t, line, suggested);
+    snprintf(line, sizeof line, "load '%s/my matrix'", folder);
+    talk_refuses(&t, line, suggested);
+    snprintf(line, sizeof line, "load \"%s\"", path);
+    assert_true(talk_line(&t, line));
+    talk_close(&t);
+    unlink(path);
+    rmdir(folder);
+}
+
 static void without_a_matrix_the_error_suggests_load(void **state)
 {
     struct talk t;
@@ -783,6 +806,7 @@ int main(void)
         cmocka_unit_test(malformed_grammars_are_reported),
         cmocka_unit_test(words_become_arguments),
         cmocka_unit_test(errors_name_fault_and_cure),
+        cmocka_unit_test(a_suggested_path_with_blanks_is_quoted),
         cmocka_unit_test(without_a_matrix_the_error_suggests_load),
         cmocka_unit_test(a_line_stops_at_its_first_failure),
         cmocka_unit_test(scripts_report_where_they_failed),
