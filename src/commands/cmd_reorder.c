@@ -31,12 +31,12 @@ static bool move(struct csr *out, const struct csr *A, const struct ordering *o,
     return false;
 }
 
-static void report(struct out *o, const struct matrix *made, const char *of, const struct ordering *ord,
+static void report(struct out *o, const struct matrix *made, const struct matrix *of, const struct ordering *ord,
                    const struct moved *m)
 {
     out_record(o);
     out_str(o, "name", "name", made->name);
-    out_str(o, "of", "made of", of);
+    out_str(o, "of", "made of", of->name);
     out_str(o, "method", "method", ord->name);
     out_str(o, "about", "which does", ord->about);
     out_str(o, "source", "source", ord->source);
@@ -48,6 +48,8 @@ static void report(struct out *o, const struct matrix *made, const char *of, con
     out_int(o, "profile", "after", m->after.profile);
     out_time(o, "order_us", "ordered in", m->order_us);
     out_time(o, "move_us", "moved in", m->move_us);
+    if (ord->narrows && m->after.bandwidth > m->before.bandwidth)
+        out_text(o, "The bandwidth is larger than before; `use %s` returns to the narrower order.", of->name);
 }
 
 static bool run_reorder(struct session *s, const struct args *a, struct err *e)
@@ -63,7 +65,7 @@ static bool run_reorder(struct session *s, const struct args *a, struct err *e)
     if (!made) return false;
     bool ok = session_add_derived(s, a, m, o->name, &B, moved.order_us + moved.move_us, e);
     csr_free(&B);
-    if (ok) report(s->out, s->current, m->name, o, &moved);
+    if (ok) report(s->out, s->current, m, o, &moved);
     return ok;
 }
 

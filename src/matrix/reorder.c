@@ -228,6 +228,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
 static const struct ordering ordering_rcm = {
     .name = "rcm",
     .aliases = "cuthill-mckee reverse-cuthill-mckee",
+    .narrows = true,
     .about = "reverse Cuthill-McKee: moves entries close to the diagonal, component by component",
     .source = "Cuthill and McKee 1969, reversed (George 1971); start node of George and Liu 1979",
     .order = order_rcm,

@@ -22,6 +22,7 @@ void graph_free(struct graph *g);
 struct ordering {
     const char *name, *about, *source;
     const char *aliases; /* other names, separated by blanks; NULL: none */
+    bool narrows;        /* the ordering aims at a small bandwidth */
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
 extern const struct ordering *const orderings[]; /* terminated by NULL */

@@ -649,6 +649,11 @@ static void test_reorder(void **state)
     assert_string_equal(t.s.current->name, "A-rcm");
     talk_says(&t, "reorder amd A as B", "AMD of SuiteSparse");
     assert_string_equal(t.s.current->name, "B");
+    assert_null(strstr(t.out, "larger than before"));
+    assert_true(talk_line(&t, "gen stencil 27 5 as W"));
+    talk_says(&t, "reorder rcm", "The bandwidth is larger than before; `use W` returns to the narrower order.");
+    talk_says(&t, "reorder amd W", "bandwidth before");
+    assert_null(strstr(t.out, "larger than before")); /* amd does not aim at the bandwidth */
     talk_refuses(&t, "reorder colamd A", "rcm, degree, amd, metis");
     talk_refuses(&t, "reorder degree A as B", "called B already");
     assert_true(talk_line(&t, "gen random 6 2 9 as R"));
