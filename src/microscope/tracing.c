@@ -241,12 +241,31 @@ static enum lane_state state_of(const struct tracing *v, int64_t step, int lane)
     return step > v->ends[lane] ? LANE_DONE : LANE_WAITS;
 }
 
+enum { FAR_BACK = 256 }; /* steps in which the slot of a load of x is looked for */
+
 /* The last slot that the lane accessed. */
 static struct place last_slot(const struct tracing *v, int64_t step, int lane)
 {
     int32_t k = v->step[step].slot[lane];
     if (k < 0) return (struct place){SLOT_POINTER, -1, -1};
     return scope_element(&v->t.scope, tracing_site(v, k)->array, v->t.step[k].at[lane]);
+}
+
+/* The slot for which the lane loads x at column col: the last one with this column, because lanes may load several
+   slots before they load x for the first of them. If the lane has loaded x for this slot already, or if there is no
+   such slot, it is the last slot: padding may read x at any column. */
+static struct place slot_of_x(const struct tracing *v, int64_t step, int lane, int64_t col)
+{
+    struct place last = last_slot(v, step, lane);
+    int array = tracing_site(v, step)->array;
+    if (last.col == col) return last;
+    for (int64_t k = step - 1; k >= 0 && k >= step - FAR_BACK; k--) {
+        if (!(v->t.step[k].mask >> lane & 1)) continue;
+        if (tracing_site(v, k)->array == array && v->t.step[k].at[lane] == col) return last;
+        struct place at = v->step[k].slot[lane] == k ? last_slot(v, k, lane) : (struct place){SLOT_POINTER, -1, -1};
+        if (at.kind == SLOT_ENTRY && at.col == col) return at;
+    }
+    return last;
 }
 
 /* The row of the next slot or element of y that the lane accesses; -1: none. */
@@ -300,9 +319,11 @@ struct lane_at tracing_lane(const struct tracing *v, int64_t step, int lane)
     at.index = at.has_index ? v->t.step[step].at[lane] : -1;
     struct place here = scope_element(&v->t.scope, p->array, at.index);
     if (here.kind == SLOT_POINTER && !v->kernel) return at; /* in LU, lanes do not stay at one row */
-    struct place last = here.kind == SLOT_POINTER ? last_slot(v, step, lane) : here;
-    bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
     bool reads_x = here.kind == SLOT_POINTER && here.row < 0 && here.col >= 0;
+    struct place last = reads_x                     ? slot_of_x(v, step, lane, here.col)
+                        : here.kind == SLOT_POINTER ? last_slot(v, step, lane)
+                                                    : here;
+    bool same = (here.row < 0 || here.row == last.row) && (here.col < 0 || here.col == last.col);
     at.padding =
         last.kind == SLOT_PADDING && (reads_x || here.kind == SLOT_PADDING); /* padding may read x at any column */
     at.row = same || at.padding ? last.row : here.row;
