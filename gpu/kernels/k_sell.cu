@@ -6,38 +6,64 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 128 };
+enum {
+    BLOCK = 128,
+    FEW_THREADS = 1024 /* per multiprocessor */
+};
 
-/* One stored row per thread: its slots lie C apart, and neighbouring threads read neighbouring slots. A row ends at its
-   first padding slot. The stores to y[perm[at]] are scattered within a window of the sort. */
-template <typename T>
+/* One stored row per thread: its slots lie C apart, and neighbouring threads read neighbouring slots. A thread loads
+   `batch` slots before it uses the first of them, so that it waits once for their columns and once for their elements
+   of x. A row ends in its first batch with padding. The stores to y[perm[at]] are scattered within a window of the
+   sort. */
+template <typename T, int batch>
 __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
                      GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= stored_rows) return;
     int row = perm[at];
-    if (row < 0) return; /* padding of the last slice */
     unsigned slice = at / C;
     int64_t end = ptr[slice + 1];
     T sum = 0;
     UNROLL(1)
-    for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += C) {
-        int c = col[k];
-        if (c < 0) break;
-        sum += val[k] * x[c];
+    for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += (int64_t)batch * C) {
+        int c[batch];
+        T v[batch];
+        UNROLL_WHOLE
+        for (int j = 0; j < batch; j++) {
+            int64_t slot = k + (int64_t)j * C;
+            c[j] = slot < end ? once(col, slot) : -1;
+            v[j] = slot < end ? once(val, slot) : T(0);
+            reconverge();
+        }
+        UNROLL_WHOLE
+        for (int j = 0; j < batch; j++) {
+            if (c[j] >= 0) sum += v[j] * x[c[j]];
+            reconverge();
+        }
+        if (c[batch - 1] < 0) break;
     }
-    store(y, row, alpha, sum, beta);
+    if (row >= 0) store(y, row, alpha, sum, beta); /* row < 0: padding of the last slice */
 }
 
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+template <typename T, int batch> static void launch_rows(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t n = S->a[SELL_PERM].n;
-    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T>)
+    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T, batch>)
     ((unsigned)n, (int)S->param[0], ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int), ARRAY(L, SELL_COL, int),
      ARRAY(L, SELL_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+/* If few threads run on each multiprocessor, each must have many loads under way. If there are enough threads, the
+   registers of a large batch would let fewer of them run at the same time. */
+template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+{
+    if (L->A->of->a[SELL_PERM].n <= L->A->dev->units * (int64_t)FEW_THREADS)
+        launch_rows<T, 16>(L);
+    else
+        launch_rows<T, 4>(L);
     return true;
 }
 
@@ -57,12 +83,12 @@ KERNEL_ENTRY(sell) = {
               "    slice 0: row 2, row 0      5 1 | 3 7 | 9 *       3 wide\n"
               "    slice 1: row 1, row 3      2 6 | 8 4             2 wide: nothing is padded\n"
               "A warp takes a slice; each step reads 32 neighbouring slots: 4 sectors of columns and 8 of fp64\n"
-              "values. The stores to y[perm] are scattered, but only within a window of the sort.\n"
+              "values. A thread loads 4 steps (16, if there are few rows) before it uses the first of them, so that\n"
+              "their loads overlap. The stores to y[perm] are scattered, but only within a window of the sort.\n"
               "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
               "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
               "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
     .deterministic = true,
-    .skips_padding = true,
     VALUE_TYPES(rows_by_threads),
 };
 
