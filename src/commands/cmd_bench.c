@@ -68,12 +68,17 @@ static bool is_named(const struct kernel *k, const char *name)
     return f ? k->format == f : kernel_find(name) == k;
 }
 
+static bool has_choice(const struct args *a)
+{
+    return arg(a, "using") || arg_count(a, "choice");
+}
+
 /* Without names, all kernels are measured. */
 static bool is_chosen(const struct kernel *k, const struct args *a)
 {
     const char *format = arg(a, "using");
     int n = arg_count(a, "choice");
-    bool named = !format && !n;
+    bool named = !has_choice(a);
     if (format) named = is_named(k, format);
     for (int i = 0; i < n; i++) named |= is_named(k, arg_at(a, "choice", i));
     return named;
@@ -122,7 +127,8 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
 }
 
 /* Print the first `top` runs; 0: all runs. */
-static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top)
+static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top,
+                        bool diagonals)
 {
     const struct matrix *m = w->matrix;
     int shown = top && top < s->nruns ? top : s->nruns;
@@ -139,7 +145,7 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
         out_fitting(s->out, NULL);
     }
     out_remarks(s->out, s->runs, shown);
-    out_diagonals(s->out, s->runs, shown);
+    if (diagonals) out_diagonals(s->out, s->runs, shown);
     out_transposing(s->out, m, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
     out_copied(s->out, s->runs, shown);
@@ -166,7 +172,7 @@ static bool rank(struct session *s, const struct args *a, const struct spmv_requ
     bool ok = ceilings_known(s, w->dev, e) && results_new(&r, e) && bench_all(s, w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w->matrix, r.run, r.nruns, o, e);
-        if (kept) out_results(s, w, &r, (int)top);
+        if (kept) out_results(s, w, &r, (int)top, has_choice(a));
         if (kept && w->dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
@@ -198,10 +204,11 @@ const struct command command_bench = {
             "cannot be at the measured ceilings: that of its bytes (what half of the cache keeps moves at the rate\n"
             "of the cache) or, on a GPU, of the sectors of x that it gathers (those that 2048 consecutive rows\n"
             "share are counted once) or of one launch, whichever is longest; it is left out if it is above the\n"
-            "time, because the ceilings were measured on a busy machine. Below the table are the load balance of\n"
-            "diagonal formats; kernels that prepare data on the device, with the total time of the preparation and\n"
-            "one SpMV; the formats that do not fit, with the reason; and, on cpu, how busy other programs kept the\n"
-            "machine. If formats or kernels are named, the table shows only them; `top N` shows the fastest N.\n"
+            "time, because the ceilings were measured on a busy machine. Below the table are the kernels that prepare\n"
+            "data on the device, with the total time of the preparation and one SpMV; the formats that do not fit,\n"
+            "with the reason; and, on cpu, how busy other programs kept the machine. If formats or kernels are named,\n"
+            "the table shows only them, and another table shows the load balance of those that store diagonals;\n"
+            "`top N` shows the fastest N.\n"
             "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3; bench A transposed",
     .run = run_bench,

@@ -1294,13 +1294,15 @@ static void measures_are_shown(void **state)
     assert_true(isnan(number(&t, "spmv", 1, "operands")) && isnan(number(&t, "spmv", 1, "gflops_padded")));
     shut(&t);
     open_on_cpu(&t, OUT_TEXT);
-    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench reps 1"));
+    assert_true(talk_line(&t, "load samples/diag6.mtx; convert hdia hack 2; formats; bench hdia dia reps 1"));
     assert_says(t.out, "16 operands in 3 pieces for thread blocks, variance 0.8889");
     assert_says(t.out, "format        zero padding  operands  pieces  variance");
     assert_says(t.out, "GFLOP/s  padded GFLOP/s");
     assert_says(t.out, "padded GFLOP/s is 2 P / t, and\n-N is (2 P - N) / t");
     /* the table of times above these lines is wider, and a terminal narrows it */
     assert_narrow(strstr(t.out, "Diagonal formats."));
+    assert_true(talk_line(&t, "bench top 3 reps 1"));
+    assert_null(strstr(t.out, "Diagonal formats.")); /* shown only if formats or kernels are named */
     shut(&t);
 }
 
