@@ -139,6 +139,8 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
     if (!operation_is_product(op) || m->transpose_of)
         out_text(s->out, "y = %s",
                  operation_text(m->transpose_of, op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
+    if (w->param && shown)
+        out_text(s->out, "%s with %s", s->runs->of->format->name, stored_params(s->runs->of, text, sizeof text));
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
         out_run(s->out, m, &s->runs[i], false);
@@ -181,13 +183,22 @@ static bool rank(struct session *s, const struct args *a, const struct spmv_requ
     return ok;
 }
 
+/* Parameters are those of the format that all names stand for. */
+static bool read_params(const struct args *a, int64_t *param, struct spmv_request *w, struct err *e)
+{
+    if (!arg_count(a, "params")) return true;
+    w->param = param;
+    return arg_params(a, params_of(a), param, e);
+}
+
 static bool run_bench(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
     struct spmv_request w;
+    int64_t param[PARAMS_MAX];
     if (!spmv_request_of(s, a, &o, &w, e)) return false;
     w.dev = session_device(s, arg(a, "on"), e);
-    bool ok = w.dev && rank(s, a, &w, &o, e);
+    bool ok = w.dev && read_params(a, param, &w, e) && rank(s, a, &w, &o, e);
     spmv_operation_free(&o);
     return ok;
 }
@@ -195,8 +206,9 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
-    .grammar = "[MATRIX] [transposed] [CHOICE...] [using FORMAT] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] "
-               "[reps N] [f32|f64] [force]",
+    .grammar =
+        "[MATRIX] [transposed] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] "
+        "[reps N] [f32|f64] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
@@ -208,8 +220,8 @@ const struct command command_bench = {
             "data on the device, with the total time of the preparation and one SpMV; the formats that do not fit,\n"
             "with the reason; and, on cpu, how busy other programs kept the machine. If formats or kernels are named,\n"
             "the table shows only them, and another table shows the load balance of those that store diagonals;\n"
-            "`top N` shows the fastest N.\n"
+            "`top N` shows the fastest N. Parameters of the format may follow if all names stand for one format.\n"
             "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
-            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench csr top 3; bench A transposed",
+            "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
     .run = run_bench,
 };

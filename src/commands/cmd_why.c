@@ -18,6 +18,7 @@ struct answer {
     const struct kernel *kernel; /* the kernel that the user named; NULL: the user named a format */
     const struct matrix *matrix;
     enum type real;
+    const int64_t *param;       /* parameters of the format; NULL: the defaults */
     const struct modeled *best; /* the fastest of all kernels; NULL: none */
     const struct modeled *own;  /* the named kernel, or the fastest kernel of the format; NULL: none */
     const char *reason;         /* why there is none */
@@ -85,9 +86,11 @@ static const char *verdict(const struct answer *w)
 
 static void out_answer(struct out *o, const struct answer *w)
 {
+    char params[160];
     out_row(o);
     out_str(o, "matrix", NULL, w->matrix->name);
     out_str(o, "format", NULL, w->format->name);
+    out_str(o, "params", NULL, w->own ? stored_params(&w->own->plan.shape, params, sizeof params) : NULL);
     out_str(o, "precision", NULL, precision_of(&w->matrix->csr, w->real));
     out_str(o, "verdict", NULL, verdict(w));
     out_str(o, "reason", NULL, w->reason);
@@ -103,10 +106,21 @@ static void out_answer(struct out *o, const struct answer *w)
     out_str(o, "remedy", NULL, w->has_cause && *w->cause.remedy ? w->cause.remedy : NULL);
 }
 
+/* The name that the user gave, followed by the parameters, if any: "bsr (block 8)". */
+static void name_with_params(const struct answer *w, char *out, size_t size)
+{
+    char params[160];
+    snprintf(out, size, "%s", w->kernel ? w->kernel->name : w->format->name);
+    size_t n = strlen(out);
+    if (w->param && w->own && *stored_params(&w->own->plan.shape, params, sizeof params))
+        snprintf(out + n, size - n, " (%s)", params);
+}
+
 static void say_answer(struct out *o, const struct answer *w)
 {
-    const char *name = w->kernel ? w->kernel->name : w->format->name, *matrix = w->matrix->name;
-    char own[32], best[32];
+    const char *matrix = w->matrix->name;
+    char own[32], best[32], name[200];
+    name_with_params(w, name, sizeof name);
     if (!w->own) {
         out_text(o, "%s does not fit %s: %s", name, matrix, w->reason);
         return;
@@ -137,10 +151,11 @@ static void say_answer(struct out *o, const struct answer *w)
 }
 
 /* Before anything is emulated, check that the format can be packed; if it cannot, `why` receives the reason. */
-static bool can_be_packed(const struct csr *A, const struct format *f, enum type real, struct err *why)
+static bool can_be_packed(const struct csr *A, const struct format *f, const int64_t *param, enum type real,
+                          struct err *why)
 {
     struct plan p;
-    if (format_plan(A, f, NULL, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
+    if (format_plan(A, f, param, real, &p, why) && format_allow(&p, mem_available(), false, why)) return true;
     refusal_without_force(why, f->name, real, false);
     return false;
 }
@@ -167,17 +182,24 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
     struct advice all = {0};
     struct err why = {0};
     struct machine g;
-    if (!m || !is_emulated(k, e) || !modeled_machine(s, &g, e)) return false;
+    int64_t values[PARAMS_MAX], *param = arg_count(a, "params") ? values : NULL;
+    if (!m || !arg_params(a, params_of(a), values, e) || !is_emulated(k, e) || !modeled_machine(s, &g, e)) return false;
     if (k) f = k->format;
     if (!modeled_matrix(m, e)) return false;
-    bool fits = can_be_packed(&m->csr, f, arg_precision(a), &why);
+    bool fits = can_be_packed(&m->csr, f, param, arg_precision(a), &why);
     if (!fits && why.code != E_LIMIT && why.code != E_UNSUPPORTED) return fail(e, why.code, "%s", why.text);
-    if (fits && !advice_of(s, m, NULL, arg_precision(a), &g, &all, e)) {
+    bool ok = !fits || advice_of(s, m, NULL, arg_precision(a), &g, &all, e);
+    if (ok && fits && param) ok = advice_with(s, m, f, param, arg_precision(a), &g, &all, e);
+    if (!ok) {
         advice_free(&all);
         return false;
     }
-    struct answer w = {
-        .format = f, .kernel = k, .matrix = m, .real = arg_precision(a), .reason = fits ? NULL : why.text};
+    struct answer w = {.format = f,
+                       .kernel = k,
+                       .matrix = m,
+                       .real = arg_precision(a),
+                       .param = param,
+                       .reason = fits ? NULL : why.text};
     if (fits) find_answer(&all, &w);
     if (out_mode(s->out) == OUT_TEXT)
         say_answer(s->out, &w);
@@ -190,11 +212,11 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_why = {
     .name = "why",
-    .grammar = "not CHOICE [[of] MATRIX] [f32|f64]",
+    .grammar = "not CHOICE [PARAMS] [[of] MATRIX] [f32|f64]",
     .about = "explain why a format or kernel is not recommended: it does not fit, has too much padding, or is slower",
     .help = "All emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, is\n"
             "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
-            "`explain`.\n"
-            "    why not ell; why not dia of A; why not csr-vector",
+            "`explain`. PARAMS are the parameters of the format.\n"
+            "    why not ell; why not dia of A; why not bsr block 8; why not csr-vector",
     .run = run_why,
 };

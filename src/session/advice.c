@@ -33,12 +33,12 @@ static int by_time(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, enum type real,
-                       const struct machine *g, struct packed *last, struct advice *out, struct err *e)
+static bool advise_one(struct session *s, struct matrix *m, const struct kernel *k, const int64_t *param,
+                       enum type real, const struct machine *g, struct packed *last, struct advice *out, struct err *e)
 {
     struct err why = {0};
     bool gave = screen_lock_give();
-    bool modeled = modeled_csr(&m->csr, k, NULL, real, g, &s->watch, last, &out->k[out->n], &why);
+    bool modeled = modeled_csr(&m->csr, k, param, real, g, &s->watch, last, &out->k[out->n], &why);
     screen_lock_back(gave);
     if (modeled) {
         out->n++;
@@ -62,10 +62,30 @@ bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum
     for (int i = 0; ok && i < n; i++) {
         const struct kernel *k = kernels[i];
         if (k->host || k->vendor || (f && k->format != f)) continue;
-        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, real, g, &last, out, e);
+        ok = watch_tick(&s->watch, k->name, i, n, e) && advise_one(s, m, k, NULL, real, g, &last, out, e);
     }
     packed_free(&last);
     if (out->k) qsort(out->k, (size_t)out->n, sizeof *out->k, by_time);
+    return ok;
+}
+
+bool advice_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
+                 const struct machine *g, struct advice *a, struct err *e)
+{
+    struct packed last = {0};
+    int n = a->n, nno = a->nno;
+    bool ok = true;
+    a->n = a->nno = 0;
+    for (int i = 0; i < n; i++)
+        if (a->k[i].kernel->format != f) a->k[a->n++] = a->k[i];
+    for (int i = 0; i < nno; i++)
+        if (a->no[i].kernel->format != f) a->no[a->nno++] = a->no[i];
+    for (int i = 0; ok && kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (k->format == f && !k->host && !k->vendor) ok = advise_one(s, m, k, param, real, g, &last, a, e);
+    }
+    packed_free(&last);
+    qsort(a->k, (size_t)a->n, sizeof *a->k, by_time);
     return ok;
 }
 

@@ -33,6 +33,9 @@ struct advice {
    the kernels predicted so far. The caller must call advice_free even if the result is false. */
 bool advice_of(struct session *s, struct matrix *m, const struct format *f, enum type real, const struct machine *g,
                struct advice *out, struct err *e);
+/* Replace the predictions of the kernels of f by those with other parameters of f. */
+bool advice_with(struct session *s, struct matrix *m, const struct format *f, const int64_t *param, enum type real,
+                 const struct machine *g, struct advice *a, struct err *e);
 void advice_free(struct advice *a);
 
 /* A kernel that can be chosen. */

@@ -27,7 +27,8 @@ const char *arg_at(const struct args *a, const char *key, int i);
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
 enum type arg_precision(const struct args *a); /* the flag f32 or f64; without either flag, the default precision */
 
-/* The parameters that the words after the FORMAT or GENERATOR may set; NULL if the line has neither of them. */
+/* The parameters that the words after the FORMAT, KERNEL, CHOICE or GENERATOR may set; NULL if the line has none of
+   them, or choices of several formats. */
 const struct param *params_of(const struct args *a);
 /* The index of a parameter in its list, or -1. */
 int param_index(const struct param *list, const char *name);

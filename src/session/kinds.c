@@ -304,14 +304,34 @@ static const char *value_topic(const struct session *s, const char *text)
     return entry ? entry->name : NULL;
 }
 
+/* The format of the word, the name of a format or kernel; NULL: it is neither. */
+static const struct format *format_of(const char *word)
+{
+    const struct format *f = format_find(word);
+    const struct kernel *k = f ? NULL : kernel_find(word);
+    return k ? k->format : f;
+}
+
+/* The format that the line names, directly or by its kernels; NULL if it names none, or more than one as CHOICE. */
+static const struct format *format_named(const struct args *a)
+{
+    static const char *const keys[] = {"format", "using", "kernel"};
+    const struct format *f = NULL;
+    for (int i = 0; i < COUNT(keys) && !f; i++)
+        if (arg(a, keys[i])) f = format_of(arg(a, keys[i]));
+    for (int i = 0; i < arg_count(a, "choice"); i++) {
+        const struct format *other = format_of(arg_at(a, "choice", i));
+        if (f && other != f) return NULL;
+        f = other;
+    }
+    return f;
+}
+
 const struct param *params_of(const struct args *a)
 {
-    const char *generator = arg(a, "generator"), *kernel = arg(a, "kernel");
+    const char *generator = arg(a, "generator");
     const struct generator *g = generator ? generator_find(generator) : NULL;
-    const struct kernel *k = kernel ? kernel_find(kernel) : NULL;
-    const char *format = arg(a, "format") ? arg(a, "format") : arg(a, "using");
-    if (!format && k) format = k->format->name;
-    const struct format *f = format ? format_find(format) : NULL;
+    const struct format *f = format_named(a);
     return f ? f->params : g ? g->params : NULL;
 }
 

@@ -4,6 +4,7 @@
 #include "grammar.h"
 #include "kinds.h"
 #include "base/numeral.h"
+#include "formats/format.h"
 #include "base/param.h"
 #include "base/registry.h"
 #include "base/suggest.h"
@@ -178,6 +179,25 @@ static void say_wrong_value(const struct match *m, const struct offer *o, struct
     if (!o->value->words) message_choices(t, m->a->session, m->a, o->value->value);
 }
 
+/* Say where the parameter of a format goes: "`block` after `bench` is a parameter of bsr: name the format before it".
+   Returns false if no format has the parameter. */
+static bool say_param(const struct match *m, const char *text, struct message *t)
+{
+    const struct grammar *g = &m->a->grammar;
+    struct message owners = {0};
+    bool takes = false;
+    for (int i = 0; formats[i]; i++)
+        if (param_index(formats[i]->params, text) >= 0) message_list(&owners, formats[i]->name);
+    for (int i = 0; i < g->n; i++) takes |= is_params(&g->item[i]);
+    if (!owners.items) return false;
+    message_add(t, " is a parameter of %s: ", owners.text);
+    if (takes)
+        message_add(t, "name one format before it");
+    else
+        message_add(t, "`convert` and `whatif` take it after the format");
+    return true;
+}
+
 enum { NEXT_MOST = 6 }; /* what may follow, in one message */
 
 /* Several words may follow: "`onn` after `cpu` is unknown: did you mean `on`? Use `on`, `reps` or `force`". A message
@@ -190,6 +210,7 @@ static void say_unknown(const struct match *m, const struct offer *o, struct mes
         message_add(t, " needs a keyword: write `%s %s`", pair->word, text);
         return;
     }
+    if (say_param(m, text, t)) return;
     message_add(t, " is unknown");
     if (*o->to->best) message_add(t, ": did you mean `%s`?", o->to->best);
     if (*o->to->best && o->items == 1) return;

@@ -454,6 +454,7 @@ static void test_why_not(void **state)
     talk_says(&t, "why not dense", "dense does not fit poisson2d: ");
     assert_null(strstr(t.out, "add `force`"));
     talk_says(&t, "why not coo-atomic", "coo-atomic would take ");
+    talk_says(&t, "why not bsr block 8", "bsr (block 8) ");
     talk_says(&t, "why not dia-symmetric", "dia-symmetric ");
     talk_refuses(&t, "why not csr-serial",
                  "csr-serial is not ranked, because the emulator cannot run it; `why not csr` explains its format");

@@ -1,6 +1,8 @@
 /* y = alpha A x + beta y0 of the commands spmv and bench: every kernel gives the reference's y for the factors and the
    y0 that the user named, on cpu and on the emulator. */
 #include "kits/talk.h"
+#include "formats/stored.h"
+#include "machine/bench.h"
 #include "machine/kernel.h"
 #include "matrix/reference.h"
 #include "session/command.h"
@@ -133,6 +135,9 @@ static void the_operation_is_shown(void **state)
     talk_says(&t, "print y", "25 elements, 2 A x + y0 (y0 random) by ");
     talk_says(&t, "spmv alpha -1 beta -0.5 y0 ones on emu", "y                    -A x - 0.5 y0 (y0 ones)\n");
     talk_says(&t, "bench csr alpha -1 beta -1 y0 zero on emu", "\ny = -A x - y0 (y0 zero)\n");
+    talk_says(&t, "bench bsr-block bsr-column block 2 on emu", "\nbsr with block 2\n");
+    for (int i = 0; i < t.s.nruns; i++) assert_int_equal(t.s.runs[i].of->param[0], 2);
+    talk_refuses(&t, "bench bsr block 99", "is not a value of block");
     talk_says(&t, "spmv alpha 3 on emu", "y                    3 A x\n");
     talk_close(&t);
 }
