@@ -10,12 +10,13 @@
    Three things complete a row that does not lie in one lane's entries:
    - within a warp, a scan of the lanes' last sums; from chunk to chunk, a carry;
    - within a block, sums in shared memory;
-   - from tile to tile: if fewer than BACK entries of the row lie before the tile in which it ends, that tile's block
-     reads them again. Otherwise each block writes its piece of the row, and the last block to arrive adds the pieces.
+   - from tile to tile: if the row lies in two tiles, with fewer than BACK entries in the first of them, the second
+     tile's block reads these entries again. Otherwise each block writes its piece of the row, and the last block to
+     arrive adds the pieces. The preparation stores which of these it is for each border between two tiles.
  */
 #include "gpu/dialect.h"
 #include "formats/fmt_csr.h"
-#include "machine/tools.h"
+#include "tiles.h"
 
 namespace KERNEL_SPACE
 {
@@ -26,7 +27,7 @@ enum {
     EACH = 4,            /* entries of a chunk that a lane takes */
     CHUNK = WARP * EACH, /* entries of a chunk */
     WORD = 32,           /* entries per word of end bits */
-    BACK = WARP * WORD,  /* so many entries before a tile are looked at: one word per lane */
+    BACK = 4 * BLOCK,    /* a tile's block reads fewer than so many entries before the tile again */
     AT_ONCE = 660,       /* blocks that run at the same time on an H200: five per multiprocessor */
     CHUNKS_MOST = 12     /* chunks per warp */
 };
@@ -40,15 +41,31 @@ struct ends_cut {
     int64_t rows;
 };
 
+/* The row of each rank. */
+struct ends_rows {
+    GPTR(const int) order;
+    bool gaps; /* are there empty rows? */
+
+    __device__ int of(int64_t rank) const { return gaps ? order[rank] : (int)rank; }
+};
+
 /* Where the sums go. */
 template <typename T> struct ends_result {
     GPTR(T) y;
-    GPTR(const int) order;
-    bool gaps; /* are there empty rows? */
+    ends_rows rows;
     T alpha, beta;
 
-    __device__ int row(int64_t rank) const { return gaps ? order[rank] : (int)rank; }
-    __device__ void put(int64_t rank, T sum) const { store<T>(y, row(rank), alpha, sum, beta); }
+    __device__ void put(int64_t rank, T sum) const { store<T>(y, rows.of(rank), alpha, sum, beta); }
+};
+
+/* The border before a tile, and the row that lies on both sides of it, if there is one. */
+enum {
+    BORDER_BEFORE, /* the entries of the row before the border, if the tile's block reads them again; 0: there is no
+                      such row; BACK: the row is added up from pieces */
+    BORDER_FROM,   /* the first tile with entries of the row */
+    BORDER_TO,     /* the last one */
+    BORDER_RANK,   /* the row's rank */
+    BORDER
 };
 
 /* The part of a chunk that a lane takes: EACH neighbouring entries. */
@@ -94,22 +111,17 @@ __device__ ends_chunk<T> load_chunk(int64_t first, int64_t nnz, GPTR(const unsig
     return c;
 }
 
-/* The sum of the entries before the tile of the row that goes on in the tile, added up per warp. *far: BACK or more
-   entries of the row lie before the tile; the sum is then 0. Participants: all threads of the block. */
+/* The sum of the last `n` entries before the tile, added up per warp. */
 template <typename T>
-__device__ T sum_before(int64_t tile, GPTR(const unsigned) marks, GPTR(const int) col, GPTR(const T) val,
-                        GPTR(const T) x, bool *far)
+__device__ T early_sum(int64_t tile, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
 {
-    int64_t word = tile / WORD - WARP + threadIdx.x % WARP;
-    unsigned ends = word < 0 ? 1u << 31 : marks[2 * word], with = __ballot_sync(FULL_MASK, ends != 0);
-    *far = with == 0;
-    if (with == 0) return T(0); /* the whole block returns: all its warps look at the same words */
-    int last = 31 - __clz((int)with);
-    ends = __shfl_sync(FULL_MASK, ends, last);
-    int64_t begin = tile - BACK + (last + 1) * WORD - __clz((int)ends);
     T sum = 0;
-    UNROLL(1)
-    for (int64_t k = begin + threadIdx.x; k < tile; k += BLOCK) sum += val[k] * x[col[k]];
+    UNROLL_WHOLE
+    for (int j = 0; j < BACK / BLOCK; j++) {
+        int64_t k = tile - n + j * BLOCK + threadIdx.x;
+        if (k < tile) sum += val[k] * x[col[k]];
+        reconverge();
+    }
     for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
     return sum;
 }
@@ -142,9 +154,13 @@ __device__ void sum_chunk(const ends_chunk<T> &c, const T *product, const ends_r
     unsigned ends = __ballot_sync(FULL_MASK, done > 0), below = (1u << lane) - 1;
     unsigned upto = ends & (below | 1u << lane);
     int begin = upto ? 31 - __clz((int)upto) : 0; /* the lane with the begin of the row in which this lane ends */
+    unsigned none = ~ends;                        /* the lanes with which d lanes without an end begin */
+    UNROLL_WHOLE
     for (int d = 1; d < WARP; d *= 2) {
+        if (none == 0) break; /* the whole warp leaves the loop: no row reaches d lanes back */
         T other = __shfl_up_sync(FULL_MASK, sum, d);
         if (lane - d >= begin) sum += other;
+        none &= none >> d;
     }
     T before = __shfl_up_sync(FULL_MASK, sum, 1), last = __shfl_sync(FULL_MASK, sum, WARP - 1);
     if (lane == 0) before = 0;
@@ -172,21 +188,21 @@ template <typename T, typename R, typename S> __device__ T sum_of_warps(int warp
     return sum;
 }
 
-/* Write a tile's piece of a long row to part[slot]. The last of the row's tiles to arrive adds all pieces, in the order
-   of the tiles: which tile is last does not change the result. Participants: the whole warp; lane 0 has the sum. */
+/* Write a tile's piece of the row at a border to part[slot]. The last of the row's tiles to arrive adds all pieces, in
+   the order of the tiles: which tile is last does not change the result. Participants: the whole warp; lane 0 has the
+   sum. */
 template <typename T>
-__device__ void put_piece(const ends_cut &cut, const ends_result<T> &out, GPTR(const int) ptr, GPTR(T) part,
-                          GPTR(unsigned) count, int64_t rank, int64_t slot, T sum)
+__device__ void put_piece(const ends_result<T> &out, const several<int, BORDER> &border, GPTR(T) part,
+                          GPTR(unsigned) count, int64_t slot, T sum)
 {
-    int lane = threadIdx.x % WARP, row = out.row(rank);
-    int64_t from = (ptr[row] + (BACK - 1)) / cut.tile, to = (ptr[row + 1] - 1) / cut.tile;
+    int lane = threadIdx.x % WARP, from = border.of[BORDER_FROM], to = border.of[BORDER_TO];
     unsigned before = 0;
     if (lane == 0) {
         part[slot] = sum;
         before = arrive(count + from);
     }
     before = __shfl_sync(FULL_MASK, before, 0);
-    if (before < to - from) return; /* the whole warp returns */
+    if (before < (unsigned)(to - from)) return; /* the whole warp returns */
     __threadfence();
     __syncwarp(); /* the whole warp: lane 0 has written its piece */
     sum = 0;
@@ -194,7 +210,7 @@ __device__ void put_piece(const ends_cut &cut, const ends_result<T> &out, GPTR(c
     for (int64_t k = from + lane; k <= to; k += WARP) sum += part[2 * k + (k < to)];
     for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
     if (lane != 0) return;
-    out.put(rank, sum);
+    out.put(border.of[BORDER_RANK], sum);
     count[from] = 0; /* for the next launch */
 }
 
@@ -203,7 +219,7 @@ __device__ void put_piece(const ends_cut &cut, const ends_result<T> &out, GPTR(c
    Blocks after the tiles write the empty rows, one per thread. */
 template <typename T>
 __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
-    ends_tile(struct ends_cut cut, GPTR(const unsigned) marks, GPTR(const int) ptr, GPTR(const int) col,
+    ends_tile(struct ends_cut cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
               GPTR(const T) val, GPTR(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
 {
     SHARED(T, head, WARPS);    /* the sum of the first row that ends in a warp */
@@ -211,7 +227,7 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
     SHARED(T, early, WARPS);   /* sums of the entries before the tile */
     SHARED(int, first, WARPS); /* the rank of the first row that ends in a warp; -1: none ends */
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    int64_t b = blockIdx.x, tile = b * cut.tile, next = tile + cut.tile;
+    int64_t b = blockIdx.x, tile = b * cut.tile;
     if (b >= cut.tiles) {
         int64_t empty = cut.ranks + (b - cut.tiles) * BLOCK + threadIdx.x;
         if (empty < cut.rows) out.put(empty, T(0));
@@ -219,8 +235,9 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
     }
     int64_t begin = tile + (int64_t)warp * cut.each * CHUNK;
     ends_chunk<T> coming = load_chunk<T>(begin, cut.nnz, marks, col, val);
-    bool far, open;
-    T sum = sum_before<T>(tile, marks, col, val, x, &far);
+    auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
+    bool far = border.of[BORDER_BEFORE] == BACK, open;
+    T sum = far ? T(0) : early_sum<T>(tile, border.of[BORDER_BEFORE], col, val, x);
     if (lane == 0) {
         early[warp] = sum;
         first[warp] = -1;
@@ -241,55 +258,123 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
 
     sum = sum_of_warps<T>(warp, first, tail, early, &open);
     if (lane == 0 && run.ended && !(open && far)) out.put(first[warp], sum + head[warp]);
-    if (run.ended && open && far) put_piece<T>(cut, out, ptr, part, count, first[warp], 2 * b, sum + head[warp]);
-    if (warp != WARPS - 1 || next >= cut.nnz) return; /* the whole warp returns */
-    int64_t word = next / WORD - WARP + lane;
-    if (__any_sync(FULL_MASK, word < 0 || marks[2 * word] != 0)) return; /* the next tile reads the row's begin again */
+    if (run.ended && open && far) put_piece<T>(out, border, part, count, 2 * b, sum + head[warp]);
+    if (warp != WARPS - 1 || next.of[BORDER_BEFORE] < BACK) return; /* the whole warp returns */
     sum = sum_of_warps<T>(WARPS, first, tail, early, &open);
-    put_piece<T>(cut, out, ptr, part, count, (int64_t)marks[next / WORD * 2 + 1], 2 * b + 1, sum);
+    put_piece<T>(out, next, part, count, 2 * b + 1, sum);
 }
 
-/* ---- preparation ---- */
+/* ---- preparation: ranks ---- */
 
-static __global__ void ends_clear(int64_t n, GPTR(unsigned) words)
+/* Neighbouring rows of a thread, and of a block. */
+enum { ROWS_EACH = 8, ROWS_BLOCK = TILE_BLOCK * ROWS_EACH };
+
+/* The rows with entries among the ROWS_EACH rows from `first` on, one bit each. */
+template <typename P> __device__ unsigned rows_with_entries(int64_t first, int64_t rows, P ptr)
 {
-    int64_t i = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (i < n) words[i] = 0;
+    unsigned bits = 0;
+    UNROLL_WHOLE
+    for (int j = 0; j < ROWS_EACH; j++) {
+        if (first + j < rows && ptr[first + j + 1] > ptr[first + j]) bits |= 1u << j;
+        reconverge();
+    }
+    return bits;
 }
 
-/* One row per thread: set the bit of the row's last entry. No two rows have the same bit, so adding it sets it. */
-static __global__ void ends_mark(int64_t rows, GPTR(const int) ptr, GPTR(unsigned) marks)
+/* at[b] = the number of rows with entries among the rows of block b. */
+static __global__ void ends_count(int64_t rows, GPTR(const int) ptr, GPTR(int) at)
 {
-    int64_t row = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (row >= rows) return;
-    int begin = ptr[row], last = ptr[row + 1] - 1;
-    if (last >= begin) atomicAdd(marks + (int64_t)(last / WORD) * 2, 1u << last % WORD);
+    SHARED(int, part, TILE_WARPS);
+    int64_t first = (int64_t)blockIdx.x * ROWS_BLOCK + threadIdx.x * ROWS_EACH;
+    int all;
+    sum_before(__popc(rows_with_entries(first, rows, ptr)), part, &all);
+    if (threadIdx.x == 0) at[blockIdx.x] = all;
 }
 
-/* One word per thread: the number of rows that end in it. */
-static __global__ void ends_count(int64_t words, GPTR(const unsigned) marks, GPTR(int64_t) at)
+/* In one block: each of the n counts becomes the sum of the counts before it; at[n] becomes their total. */
+static __global__ void ends_add(int64_t n, GPTR(int) at)
 {
-    int64_t w = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (w < words) at[w] = __popc(marks[2 * w]);
+    SHARED(int, part, TILE_WARPS);
+    int all, before = 0;
+    for (int64_t i = threadIdx.x; i - threadIdx.x < n; i += TILE_BLOCK) {
+        int count = i < n ? at[i] : 0;
+        int sum = before + sum_before(count, part, &all);
+        if (i < n) at[i] = sum;
+        before += all;
+        __syncthreads(); /* all threads of the block: `part` has been read */
+    }
+    if (threadIdx.x == 0) at[n] = before;
 }
 
-static __global__ void ends_number(int64_t words, GPTR(const int64_t) at, GPTR(unsigned) marks)
+/* order[rank] = row; the empty rows follow. */
+static __global__ void ends_order(int64_t rows, int64_t blocks, GPTR(const int) ptr, GPTR(const int) at,
+                                  GPTR(int) order)
 {
-    int64_t w = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (w < words) marks[2 * w + 1] = (unsigned)at[w];
+    SHARED(int, part, TILE_WARPS);
+    int64_t first = (int64_t)blockIdx.x * ROWS_BLOCK + threadIdx.x * ROWS_EACH;
+    int all, ranks = at[blocks];
+    unsigned bits = rows_with_entries(first, rows, ptr);
+    int64_t rank = at[blockIdx.x] + sum_before(__popc(bits), part, &all);
+    for (int j = 0; j < ROWS_EACH && first + j < rows; j++) {
+        bool entries = bits >> j & 1;
+        order[entries ? rank : ranks + first + j - rank] = (int)(first + j);
+        rank += entries;
+    }
 }
 
-/* One row per thread: its place in `order`. The number of rows with entries before a row is the number of rows that end
-   before its first entry. */
-static __global__ void ends_order(int64_t rows, int64_t ranks, GPTR(const int) ptr, GPTR(const unsigned) marks,
-                                  GPTR(const int64_t) at, GPTR(int) order)
+/* ---- preparation: the ends of rows ---- */
+
+/* The rank of the row with entry k: the first row that ends after it; `ranks` if there is none. */
+template <typename P> __device__ int64_t rank_of(int64_t k, int64_t ranks, ends_rows rows, P ptr)
 {
-    int64_t row = (int64_t)blockIdx.x * BLOCK + threadIdx.x;
-    if (row >= rows) return;
-    int begin = ptr[row], end = ptr[row + 1];
-    unsigned below = (1u << begin % WORD) - 1;
-    int64_t rank = at[begin / WORD] + (below ? __popc(marks[(int64_t)(begin / WORD) * 2] & below) : 0);
-    order[end > begin ? rank : ranks + row - rank] = (int)row;
+    int64_t low = 0, high = ranks;
+    while (low < high) {
+        int64_t mid = (low + high) / 2;
+        if (ptr[rows.of(mid) + 1] <= k)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+/* One word per thread: find the first row that ends in it or after it, and walk along the rows that end in it. */
+static __global__ void ends_mark(struct ends_cut cut, int64_t words, ends_rows rows, GPTR(const int) ptr,
+                                 GPTR(unsigned) marks)
+{
+    int64_t w = (int64_t)blockIdx.x * BLOCK + threadIdx.x, k = w * WORD;
+    if (w >= words) return;
+    int64_t first = rank_of(k, cut.ranks, rows, ptr);
+    unsigned bits = 0;
+    UNROLL(1)
+    for (int64_t rank = first; rank < cut.ranks; rank++) {
+        int64_t last = ptr[rows.of(rank) + 1] - 1;
+        if (last >= k + WORD) break;
+        bits |= 1u << (last - k);
+    }
+    marks[2 * w] = bits;
+    marks[2 * w + 1] = (unsigned)first;
+}
+
+/* One border per thread, those before the first and after the last tile among them. */
+static __global__ void ends_border(struct ends_cut cut, ends_rows rows, GPTR(const int) ptr, GPTR(int) borders,
+                                   GPTR(unsigned) count)
+{
+    int64_t b = (int64_t)blockIdx.x * BLOCK + threadIdx.x, k = b * cut.tile;
+    if (b > cut.tiles) return;
+    int64_t before = 0, from = 0, to = 0, rank = 0;
+    if (b > 0 && b < cut.tiles) {
+        rank = rank_of(k, cut.ranks, rows, ptr);
+        int64_t begin = ptr[rows.of(rank)], end = ptr[rows.of(rank) + 1];
+        from = begin / cut.tile;
+        to = (end - 1) / cut.tile;
+        before = begin >= k ? 0 : to - from == 1 && k - begin < BACK ? k - begin : +BACK;
+    }
+    borders[b * BORDER + BORDER_BEFORE] = (int)before;
+    borders[b * BORDER + BORDER_FROM] = (int)from;
+    borders[b * BORDER + BORDER_TO] = (int)to;
+    borders[b * BORDER + BORDER_RANK] = (int)rank;
+    if (b < cut.tiles) count[b] = 0;
 }
 
 /* ---- on the host: scratch memory and launches ---- */
@@ -307,10 +392,12 @@ static struct ends_cut cut_of(const struct stored *S)
 
 /* The arrays in a launch's scratch memory. Every tile has all its words. */
 struct ends_parts {
-    int64_t words;
+    int64_t words, blocks;
     void *part;      /* [2 tiles]: the tile's piece of the row that goes on in it, and of the row that it begins */
+    int *borders;    /* [BORDER (tiles + 1)] */
     unsigned *marks; /* [2 words] */
     unsigned *count; /* [tiles]: pieces that have arrived, of the row whose first piece is in the tile */
+    int *at;         /* [blocks + 1]: rows with entries, before each block of rows */
     int *order;      /* [rows] */
 };
 
@@ -322,15 +409,19 @@ static int64_t words_of(const struct ends_cut *cut)
 static int64_t ends_bytes(const struct mat *M)
 {
     struct ends_cut cut = cut_of(M->of);
-    return cut.tiles * (2 * PIECE_BYTES + (int64_t)sizeof(unsigned)) +
-           (2 * words_of(&cut) + cut.rows) * (int64_t)sizeof(int);
+    int64_t ints = BORDER * (cut.tiles + 1) + 2 * words_of(&cut) + cut.tiles + blocks_for(cut.rows, ROWS_BLOCK) + 1;
+    return cut.tiles * 2 * PIECE_BYTES + (ints + cut.rows) * (int64_t)sizeof(int);
 }
 
 static struct ends_parts parts_of(const struct launch *L, const struct ends_cut *cut)
 {
-    int64_t words = words_of(cut);
-    unsigned *marks = (unsigned *)((char *)L->scratch + cut->tiles * 2 * PIECE_BYTES), *count = marks + 2 * words;
-    return {words, L->scratch, marks, count, (int *)(count + cut->tiles)};
+    struct ends_parts p = {words_of(cut), blocks_for(cut->rows, ROWS_BLOCK), L->scratch, 0, 0, 0, 0, 0};
+    p.borders = (int *)((char *)L->scratch + cut->tiles * 2 * PIECE_BYTES);
+    p.marks = (unsigned *)(p.borders + BORDER * (cut->tiles + 1));
+    p.count = p.marks + 2 * p.words;
+    p.at = (int *)(p.count + cut->tiles);
+    p.order = p.at + p.blocks + 1;
+    return p;
 }
 
 static int64_t ends_reads(const struct stored *S)
@@ -340,25 +431,27 @@ static int64_t ends_reads(const struct stored *S)
 }
 
 #define ENDS_MARKS(p, ...) VECTOR("marks", ROLE_WORK, (p).marks, 2 * (p).words, __VA_ARGS__)
-#define ENDS_AT(p, at, ...) VECTOR("at", ROLE_WORK, at, (p).words + 1, __VA_ARGS__)
+#define ENDS_BORDERS(p, cut, ...) VECTOR("borders", ROLE_WORK, (p).borders, BORDER *((cut).tiles + 1), __VA_ARGS__)
+#define ENDS_COUNT(p, cut) VECTOR("count", ROLE_WORK, (p).count, (cut).tiles, unsigned)
+#define ENDS_AT(p, ...) VECTOR("at", ROLE_WORK, (p).at, (p).blocks + 1, __VA_ARGS__)
+#define ENDS_ROWS(p, cut)                                                                           \
+    {                                                                                               \
+        VECTOR("order", ROLE_ROW_ORDER, (p).order, (cut).rows, const int), (cut).ranks < (cut).rows \
+    }
 
-/* Number the rows by their ends. `at` has words + 1 counts; *ranks: the number of rows that have entries. */
-static bool number_rows(const struct launch *L, const struct ends_parts &p, int64_t *at, void *temp, int64_t bytes,
-                        int64_t *ranks, struct err *e)
+/* Count the rows that have entries, and list them if there are others. */
+static bool rank_rows(const struct launch *L, const struct ends_parts &p, struct ends_cut *cut, struct err *e)
 {
     struct device *d = L->A->dev;
-    int64_t rows = L->A->of->rows;
-    LAUNCH(d, blocks_for(p.words, BLOCK), BLOCK, ends_count)
-    (p.words, ENDS_MARKS(p, const unsigned), ENDS_AT(p, at, int64_t));
-    if (!tools_of(d)->exclusive_scan(d, at, p.words + 1, temp, bytes, e) ||
-        !d->ops->get(d, ranks, at + p.words, sizeof *ranks, e))
-        return false;
-    LAUNCH(d, blocks_for(p.words, BLOCK), BLOCK, ends_number)
-    (p.words, ENDS_AT(p, at, const int64_t), ENDS_MARKS(p, unsigned));
-    if (*ranks < rows) LAUNCH(d, blocks_for(rows, BLOCK), BLOCK, ends_order)
-    (rows, *ranks, ARRAY(L, CSR_PTR, int), ENDS_MARKS(p, const unsigned), ENDS_AT(p, at, const int64_t),
-     VECTOR("order", ROLE_WORK, p.order, rows, int));
-    return d->ops->sync(d, e);
+    int ranks = 0;
+    LAUNCH(d, (unsigned)p.blocks, TILE_BLOCK, ends_count)(cut->rows, ARRAY(L, CSR_PTR, int), ENDS_AT(p, int));
+    LAUNCH(d, 1, TILE_BLOCK, ends_add)(p.blocks, ENDS_AT(p, int));
+    if (!d->ops->get(d, &ranks, p.at + p.blocks, sizeof ranks, e)) return false;
+    cut->ranks = ranks;
+    if (cut->ranks < cut->rows) LAUNCH(d, (unsigned)p.blocks, TILE_BLOCK, ends_order)
+    (cut->rows, p.blocks, ARRAY(L, CSR_PTR, int), ENDS_AT(p, const int),
+     VECTOR("order", ROLE_WORK, p.order, cut->rows, int));
+    return true;
 }
 
 /* Sets the launch's note to the number of rows that have entries. */
@@ -367,16 +460,14 @@ static bool find_ends(const struct launch *L, struct err *e)
     struct device *d = L->A->dev;
     struct ends_cut cut = cut_of(L->A->of);
     struct ends_parts p = parts_of(L, &cut);
-    int64_t rows = cut.rows, n = 2 * p.words + cut.tiles, ranks = 0, bytes = tools_of(d)->bytes(d, 0, p.words + 1, e);
-    int64_t *at =
-        bytes < 0 ? NULL : (int64_t *)d->ops->alloc(d, (p.words + 32) * 8 + bytes, "the counts of row ends", e);
-    if (!at) return false;
-    LAUNCH(d, blocks_for(n, BLOCK), BLOCK, ends_clear)(n, VECTOR("marks", ROLE_WORK, p.marks, n, unsigned));
-    LAUNCH(d, blocks_for(rows, BLOCK), BLOCK, ends_mark)(rows, ARRAY(L, CSR_PTR, int), ENDS_MARKS(p, unsigned));
-    bool ok = number_rows(L, p, at, at + (p.words / 32 + 1) * 32, bytes, &ranks, e);
-    *L->note = (uint64_t)ranks;
-    d->ops->free(d, at);
-    return ok;
+    if (!rank_rows(L, p, &cut, e)) return false;
+    struct ends_rows rows = ENDS_ROWS(p, cut);
+    LAUNCH(d, blocks_for(p.words, BLOCK), BLOCK, ends_mark)
+    (cut, p.words, rows, ARRAY(L, CSR_PTR, int), ENDS_MARKS(p, unsigned));
+    LAUNCH(d, blocks_for(cut.tiles + 1, BLOCK), BLOCK, ends_border)
+    (cut, rows, ARRAY(L, CSR_PTR, int), ENDS_BORDERS(p, cut, int), ENDS_COUNT(p, cut));
+    *L->note = (uint64_t)cut.ranks;
+    return true;
 }
 
 template <typename T> static bool ends(const struct launch *L, struct err *)
@@ -386,13 +477,12 @@ template <typename T> static bool ends(const struct launch *L, struct err *)
     struct ends_parts p = parts_of(L, &cut);
     cut.ranks = (int64_t)*L->note;
     struct ends_result<T> out = {
-        VECTOR("y", ROLE_Y, L->y, S->rows, T),
-            VECTOR("order", ROLE_ROW_ORDER, p.order, S->rows, const int), cut.ranks < cut.rows, (T)L->alpha, (T)L->beta
+        VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };
     LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T>)
-    (cut, ENDS_MARKS(p, const unsigned), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
+    (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
      VECTOR("x", ROLE_X, L->x, S->cols, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
-     VECTOR("count", ROLE_WORK, p.count, cut.tiles, unsigned));
+     ENDS_COUNT(p, cut));
     return true;
 }
 
@@ -416,9 +506,9 @@ KERNEL_ENTRY(csr_ends) = {
               "read ptr, and the loads of the matrix begin at once. The next 128 entries are loaded while 128 are\n"
               "summed. A lane's entries are loaded 16 bytes at a time.\n"
               "The sums of the warps meet in shared memory. A row that crosses the border of two blocks is finished\n"
-              "by the block in which it ends, which reads the entries before the border again, if they are fewer\n"
-              "than 1024. The blocks of a longer row write their pieces, and the last one to arrive adds them in\n"
-              "the order of the blocks: one launch, and the same bits in every run.\n",
+              "by the second block, which reads the entries before the border again, if they are fewer than 1024.\n"
+              "The blocks of a longer row write their pieces, and the last one to arrive adds them in the order of\n"
+              "the blocks: one launch, and the same bits in every run.\n",
     .deterministic = true,
     .together = true,
     .reads = ends_reads,
