@@ -4,6 +4,7 @@
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
 #include "machine/gmres_ops.h"
+#include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
 #include "machine/level_ops.h"
 
@@ -58,6 +59,7 @@
 
 PAIR_TABLES(vec_ops, of, vec)
 TABLES(cg_ops, of, vec_cg)
+TABLES(minres_ops, of, vec_minres)
 PAIR_TABLES(bicg_ops, of, vec_bicg)
 PAIR_TABLES(gmres_ops, of, vec_gmres)
 PAIR_TABLES(sweep_ops, of, vec_sweep)
@@ -67,6 +69,7 @@ PAIR_TABLES(lu_ops, of, vec_lu)
 /* The tables whose sums the host adds. */
 PAIR_TABLES(vec_ops, host_sums, vec_parts)
 TABLES(cg_ops, host_sums, vec_parts_cg)
+TABLES(minres_ops, host_sums, vec_parts_minres)
 PAIR_TABLES(bicg_ops, host_sums, vec_parts_bicg)
 TABLES(gmres_ops, host_sums, vec_parts_gmres)
 PAIR_TABLES(sweep_ops, host_sums, vec_parts_sweep)

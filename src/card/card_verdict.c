@@ -58,9 +58,9 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
 static const char *solver_for_symmetric(const struct card *c)
 {
     static const char *const by_sign[] = {[CARD_UNKNOWN] =
-                                              "cg if positive definite, which is not proved; otherwise gmres",
+                                              "cg if positive definite, which is not proved; otherwise minres",
                                           [CARD_POSITIVE] = "cg, with precond ic0 or jacobi",
-                                          [CARD_INDEFINITE] = "gmres; not cg, because A is not positive definite",
+                                          [CARD_INDEFINITE] = "minres; not cg, because A is not positive definite",
                                           [CARD_NEGATIVE] = "cg on -A and -b"};
     return by_sign[c->sign];
 }

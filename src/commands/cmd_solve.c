@@ -356,8 +356,7 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
     if (!solver->symmetric || m->csr.rows != m->csr.cols) return true;
     if (m->csr.imag) {
         if (!hermitian(&m->csr))
-            out_note(s->out, "warning: %s is not hermitian, and %s needs a hermitian positive definite matrix", m->name,
-                     solver->name);
+            out_note(s->out, "warning: %s is not hermitian, and %s needs %s", m->name, solver->name, solver->needs);
         return true;
     }
     const struct stats *stats = session_stats(s, m, e);
@@ -502,7 +501,7 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     out_kind(s->out, "Solvers");
     for (int i = 0; solvers[i]; i++)
         out_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
-    out_kind(s->out, "Preconditioners, for cg, bicgstab, gmres and qmrcgstab");
+    out_kind(s->out, "Preconditioners, for cg, minres, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
         out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
     return true;
@@ -532,9 +531,9 @@ const struct command command_solve = {
         "its block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
-        "(jacobi, wjacobi, gs, sor: 1000; cg, bicgstab, qmrcgstab: 3 per row, between 100 and 2000; gmres: 1 per\n"
-        "row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets save\n"
-        "replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
+        "(jacobi, wjacobi, gs, sor: 1000; cg, minres, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
+        "gmres: 1 per row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets\n"
+        "save replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
         "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
         "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
         "its x. view shows the residual full screen, also if the solve is paused. save writes x as a Matrix Market\n"

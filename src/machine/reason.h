@@ -16,6 +16,6 @@ enum reason {
 };
 
 /* The value of s[S_WHAT] after BROKE_DOWN. This value identifies the quantity that was 0 up to rounding errors. */
-enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA };
+enum { BROKE_RHO = 1, BROKE_ALPHA, BROKE_OMEGA, BROKE_SINGULAR };
 
 #endif

@@ -61,6 +61,18 @@ enum {
     S_BETA_IM,
     S_OMEGA_IM,
     S_RHO_IM,
+    /* minres: s[S_RHO] is beta_k^2 of the current Lanczos vector, s[S_RHO_NEXT] is beta_k+1^2 of the next one */
+    S_RHO_NEXT,
+    S_BETA_OLD, /* beta_k-1; 0 in the first iteration */
+    S_COS,      /* the last rotation, and the entries of R that it left in row k and in column k */
+    S_SIN,
+    S_DBAR,
+    S_EPSLN,
+    S_PHIBAR,    /* the norm of the residual; in the norm of M^-1 if there is a preconditioner */
+    S_GAMMA,     /* gamma_k-1 */
+    S_GAMMA_OLD, /* gamma_k-2 */
+    S_NORM,      /* a lower bound on the norm of A */
+    S_CHECKED,   /* r.r of b - A x when convergence was last checked */
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,

@@ -1,18 +1,39 @@
-/* Jacobi's preconditioner, the diagonal of A: z_i = r_i / a_ii. */
+/* Jacobi's preconditioner, the diagonal of A: z_i = r_i / a_ii. A solver for symmetric matrices needs a positive
+   definite M, so z_i = r_i / |a_ii| for such a solver. */
 #include "machine/device.h"
 #include "base/mem.h"
+#include "base/text.h"
+#include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
+#include "solver.h"
 #include "machine/vec_ops.h"
 
+#include <math.h>
+#include <stdio.h>
+
 enum { DINV };
+
+enum { NOTE_NEGATIVE }; /* number of diagonal entries whose sign was changed */
+
+/* The diagonal of a hermitian matrix is real. */
+static void take_absolute(struct solve *v, double *dinv)
+{
+    int64_t rows = v->matrix.csr->rows, parts = rows ? v->n / rows : 1;
+    v->pre.note[NOTE_NEGATIVE] = 0;
+    for (int64_t i = 0; i < rows && v->solver->symmetric; i++) {
+        v->pre.note[NOTE_NEGATIVE] += dinv[parts * i] < 0;
+        dinv[parts * i] = fabs(dinv[parts * i]);
+    }
+}
 
 static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
     bool ok = dinv && diagonal_inverse(v->matrix.csr, "the preconditioner jacobi", 1, dinv, e);
     int64_t size = v->n * (int64_t)type_size(v->real);
+    if (ok) take_absolute(v, dinv);
     if (ok) v->pre.part[DINV] = v->dev->ops->alloc(v->dev, size, "the inverted diagonal", e);
     ok = ok && v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
     mem_free(dinv);
@@ -31,6 +52,12 @@ static double bytes(const struct solve *v)
     return 3.0 * (double)type_size(v->real) * (double)v->n;
 }
 
+static void note(const struct solve *v, char *out, size_t size)
+{
+    if (v->pre.note[NOTE_NEGATIVE])
+        snprintf(out, size, "|a_ii| in place of %s", how_many(v->pre.note[NOTE_NEGATIVE], "negative entry").text);
+}
+
 const struct precond precond_jacobi = {
     .name = "jacobi",
     .aliases = "diagonal diag",
@@ -42,4 +69,5 @@ const struct precond precond_jacobi = {
     .make = make,
     .apply = apply,
     .bytes = bytes,
+    .note = note,
 };

@@ -55,16 +55,14 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     return true;
 }
 
-/* q = A p, and the inner products of p, q and r. */
-static bool product(struct solve *v, struct err *e)
+bool cg_product(struct solve *v, const void *p, void *q, const void *r, struct err *e)
 {
-    struct launch L = {
-        .A = v->matrix.mat, .alpha = 1, .x = v->vec[CG_P], .y = v->vec[CG_Q], .s = v->scalars, .r = v->vec[CG_R]};
+    struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r};
     if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag)
         return kernel_launch(v->matrix.kernel, &L, e);
-    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
+    if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOTS);
-    v->ops.cg->dots(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R]);
+    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r);
     return true;
 }
 
@@ -72,7 +70,7 @@ static bool step(struct solve *v, struct err *e)
 {
     if (v->pre.method) return step_preconditioned(v, e);
     phase_begin(v, PHASE_SPMV);
-    if (!product(v, e)) return false;
+    if (!cg_product(v, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], e)) return false;
     phase_begin(v, PHASE_STEP);
     if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
     v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);

@@ -251,7 +251,7 @@ enum { GRAPH_LEAST = 16, GRAPH_MOST = 128 };
 /* The number of iterations after which the launches repeat. */
 static int64_t period(const struct solve *v)
 {
-    return v->solver->restarts ? v->set.m : v->solver->alternates ? 2 : 1;
+    return v->solver->restarts ? v->set.m : v->solver->alternates || v->solver->swaps ? 2 : 1;
 }
 
 static bool record_graph(void *ctx, struct err *e)

@@ -92,7 +92,8 @@ struct solve_settings {
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
 struct solve_history {
     double *residual; /* ||r|| / ||b|| of the recursive residual */
-    /* cg: the coefficients in x += alpha p and p = r + beta p. Meaningful only for cg, bicgstab and qmrcgstab. */
+    /* cg: the coefficients in x += alpha p and p = r + beta p. minres: the last row of the tridiagonal matrix of
+       Lanczos. Meaningful only for cg, minres, bicgstab and qmrcgstab. */
     double *alpha, *beta;
     double *stamp; /* time at which the record was written, in us since the first record */
     double stamp0; /* the device's clock at the first record, in us */
@@ -238,6 +239,7 @@ struct solve {
     struct {
         const struct vec_ops *vec;
         const struct cg_ops *cg;
+        const struct minres_ops *minres;
         const struct bicg_ops *bicg;
         const struct gmres_ops *gmres;
     } ops;
@@ -278,10 +280,10 @@ struct solve_options {
     bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
-   imaginary part. cg and qmrcgstab treat the parts as separate unknowns: they solve the real system that is equivalent
-   to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex numbers. For a
-   hermitian A, the iterates of cg are those of complex conjugate gradients, because all inner products of cg are real.
-   qmrcgstab, and gmres with `sums host`, may need more iterations than with complex coefficients. */
+   imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is
+   equivalent to A x = b, and only the products with A and M^-1 are complex. The other solvers compute with complex
+   numbers. For a hermitian A, the iterates of cg and minres are those of the complex methods, because all their inner
+   products are real. qmrcgstab, and gmres with `sums host`, may need more iterations than with complex coefficients. */
 int64_t solve_numbers(const struct csr *A);
 bool solve_complex_steps(const struct solve *v); /* does v compute with complex coefficients? */
 enum type solve_type(const struct solve *v);     /* the type of the elements of A: v->real, or pairs of v->real */

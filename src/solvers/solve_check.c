@@ -67,7 +67,7 @@ static bool check_complex(const struct csr *A, const struct solve_options *o, st
     if (!o->solver->products_only && !o->solver->complex_steps)
         return fail(e, E_UNSUPPORTED,
                     "the matrix is complex, but %s takes real matrices only; bicgstab, qmrcgstab, gmres and, for "
-                    "hermitian matrices, cg take complex matrices",
+                    "hermitian matrices, cg and minres take complex matrices",
                     o->solver->name);
     return precond_takes(o->pre, A, e);
 }
@@ -140,7 +140,7 @@ static bool check_precond(const struct solve_options *o, struct err *e)
     if (!check_block(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
-        return fail(e, E_USAGE, "%s takes no preconditioner; cg, bicgstab, qmrcgstab and gmres take one",
+        return fail(e, E_USAGE, "%s takes no preconditioner; cg, minres, bicgstab, qmrcgstab and gmres take one",
                     o->solver->name);
     if (o->solver->own_precond && !o->pre->symmetric)
         return fail(e, E_USAGE, "%s needs a symmetric preconditioner, but %s is not symmetric", o->solver->name,

@@ -8,6 +8,7 @@
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
 #include "machine/kernel.h"
+#include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
 #include "precond.h"
 #include "solve.h"
@@ -119,6 +120,7 @@ void solve_choose_ops(struct solve *v)
     bool host = v->set.sums_host;
     v->ops.vec = (host ? vec_ops_host_sums : vec_ops_of)(v->dev, solve_type(v));
     v->ops.cg = (host ? cg_ops_host_sums : cg_ops_of)(v->dev, v->real);
+    v->ops.minres = (host ? minres_ops_host_sums : minres_ops_of)(v->dev, v->real);
     enum type steps = type_of_values(v->real, solve_complex_steps(v));
     v->ops.bicg = (host ? bicg_ops_host_sums : bicg_ops_of)(v->dev, steps);
     v->ops.gmres = (host ? gmres_ops_host_sums : gmres_ops_of)(v->dev, steps);

@@ -50,6 +50,11 @@ bool cut_release(struct solve *v, int stage, struct err *e);
 bool cut_undo(struct solve *v, struct err *e);
 void cut_free(struct solve *v);
 
+/* ---- slv_cg.c: a function that cg and minres share ---- */
+
+/* q = A p and s[S_PQ] = p.q, in one launch if the kernel computes inner products as well; cg also needs r. */
+bool cg_product(struct solve *v, const void *p, void *q, const void *r, struct err *e);
+
 /* ---- slv_bicgstab.c: functions that bicgstab and qmrcgstab share ---- */
 
 bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, int r,

@@ -30,6 +30,7 @@ struct solver {
     double omega;     /* default relaxation factor; 0: the solver has none */
     bool restarts;    /* restarts after every m iterations */
     bool alternates;  /* x alternates between VEC_X and VEC_OWN, so the launches repeat after two iterations */
+    bool swaps;       /* its own vectors swap roles in every iteration, so the launches repeat after two iterations */
     bool own_precond; /* applies the preconditioner in its own step; M must be symmetric */
     bool no_precond;  /* accepts no preconditioner */
     /* Uses A only in products, so it can solve a complex system as the equivalent real system, whose unknowns are the

@@ -477,7 +477,7 @@ static const struct {
     {"gen poisson2d 20", "symmetric positive definite", "cg, with precond", "dia: 5 diagonals", NULL},
     {"load tests/files/negative.mtx", "symmetric negative definite", "`let N = -negative`", "dia: 3 diagonals", NULL},
     {"load tests/files/negative.mtx as N", "", "`let N2 = -N`, then `solve cg N2`", "", NULL},
-    {"load tests/files/indefinite.mtx", "symmetric, not positive", "gmres; not cg", "", NULL},
+    {"load tests/files/indefinite.mtx", "symmetric, not positive", "minres; not cg", "", NULL},
     {"gen rmat 12", "not symmetric, some very long rows", "singular", "csr: long rows", "structurally singular"},
     {"gen fem 12", "symmetric", "cg", "bsr 3 or bsell: ", NULL},
     {"gen circuit 300", "only the pattern is symmetric, dominant", "jacobi and gs converge", "sell", NULL},

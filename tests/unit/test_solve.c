@@ -237,6 +237,7 @@ static void test_bytes(void **state)
     assert_true(solver_find("bicgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 152 * 1000);
     assert_true(solver_find("gmres")->bytes(&A, 8, 10) == 1.1 * (12 * 5000 + 4 * 1000) + 8000 * (2 * 10 + 13 + 1.8));
     assert_true(solver_find("qmrcgstab")->bytes(&A, 8, 0) == 2 * (12 * 5000 + 4 * 1000) + 200 * 1000);
+    assert_true(solver_find("minres")->bytes(&A, 8, 0) == 12 * 5000 + 4 * 1000 + 96 * 1000);
     assert_true(solver_find("cg")->bytes(&A, 4, 0) == 8 * 5000 + 4 * 1000 + 36 * 1000);
 }
 

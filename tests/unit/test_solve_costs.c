@@ -24,6 +24,8 @@ static const struct tally {
     {"cg", "none", 600 + 9 * 96},
     {"cg", "jacobi", 600 + 9 * 96 + 288},
     {"cg", "bjacobi", 600 + 9 * 96 + 576},
+    {"minres", "none", 600 + 12 * 96},
+    {"minres", "jacobi", 600 + 12 * 96 + 288},
     {"bicgstab", "none", 2 * 600 + 19 * 96},
     {"bicgstab", "jacobi", 2 * 600 + 19 * 96 + 2 * 288},
     {"bicgstab", "bjacobi", 2 * 600 + 19 * 96 + 2 * 576},

@@ -1,0 +1,151 @@
+/* MINRES (Paige and Saunders 1975): of all x in the Krylov space, the x whose residual is smallest, from three-term
+   recurrences. A must be symmetric, but need not be definite. */
+#include <stdio.h>
+
+#include "base/base.h"
+#include "machine/minres_ops.h"
+#include "machine/vec_ops.h"
+#include "matrix/csr.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+
+/* Two Lanczos vectors, and two search directions: after each iteration, the newer one of each pair takes the place of
+   the older one. MINRES_Q = A z; MINRES_RESIDUAL, which only a solve with a preconditioner needs, is the residual. */
+enum { MINRES_R = VEC_OWN, MINRES_R2, MINRES_U, MINRES_U2, MINRES_Q, MINRES_RESIDUAL };
+
+/* the vectors that an iteration changes in place; the last two need a preconditioner */
+static const int changed[] = {VEC_X, MINRES_R, MINRES_R2, MINRES_U, MINRES_U2, MINRES_RESIDUAL, VEC_Z};
+
+static int64_t is_odd(const struct solve *v)
+{
+    return (v->schedule.queued - v->schedule.cycle_from) % 2;
+}
+
+/* The newer vector of the pair that begins with v->vec[first], and the older one. */
+static void *newer(const struct solve *v, int first)
+{
+    return v->vec[first + is_odd(v)];
+}
+
+static void *older(const struct solve *v, int first)
+{
+    return v->vec[first + 1 - is_odd(v)];
+}
+
+static bool room_for_residual(struct solve *v, struct err *e)
+{
+    if (!v->pre.method || v->vec[MINRES_RESIDUAL]) return true;
+    return solve_alloc(v, MINRES_RESIDUAL, v->n * (int64_t)type_size(v->real), "a vector of the solver", e);
+}
+
+/* Start the Lanczos process from r = b - A x. */
+static bool start(struct solve *v, bool again, struct err *e)
+{
+    void *r = newer(v, MINRES_R), *residual = v->vec[MINRES_RESIDUAL];
+    if (!solve_spmv(v, v->vec[VEC_X], v->vec[MINRES_Q], e)) return false;
+    v->ops.minres->begin(v->dev, v->n, v->scalars, again, v->vec[VEC_B], v->vec[MINRES_Q], r, older(v, MINRES_R),
+                         newer(v, MINRES_U), older(v, MINRES_U));
+    if (!again) v->ops.vec->record(v->dev, v->scalars);
+    if (!v->pre.method) return true;
+    v->ops.vec->copy(v->dev, v->n, r, residual);
+    if (!v->pre.method->apply(v, r, v->vec[VEC_Z], e)) return false;
+    v->ops.vec->dot(v->dev, v->n, v->scalars, r, v->vec[VEC_Z], S_RHO);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    return room_for_residual(v, e) && start(v, false, e);
+}
+
+/* The rotations show convergence: compare with b - A x, and start again from this x if the two have separated. */
+static bool settle(struct solve *v, struct err *e)
+{
+    v->schedule.cycle_from = v->schedule.queued;
+    return solve_set(v, S_DONE, RUNNING, e) && start(v, true, e);
+}
+
+/* x += step u; with a preconditioner, also the residual, since the rotations give its norm in M^-1 only. */
+static bool advance(struct solve *v, const void *u, const void *r, struct err *e)
+{
+    void *z = v->vec[VEC_Z], *x = v->vec[VEC_X];
+    if (!v->pre.method) {
+        phase_begin(v, PHASE_STEP);
+        v->ops.minres->step(v->dev, v->n, v->scalars, u, x);
+        return true;
+    }
+    phase_begin(v, PHASE_PRECOND);
+    if (!v->pre.method->apply(v, r, z, e)) return false;
+    phase_begin(v, PHASE_DOT);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, r, z, S_RHO_NEXT);
+    phase_begin(v, PHASE_STEP);
+    v->ops.minres->step_residual(v->dev, v->n, v->scalars, u, r, x, v->vec[MINRES_RESIDUAL]);
+    return true;
+}
+
+static bool step(struct solve *v, struct err *e)
+{
+    const void *r = newer(v, MINRES_R), *z = v->pre.method ? v->vec[VEC_Z] : r;
+    void *next = older(v, MINRES_R), *u = older(v, MINRES_U), *q = v->vec[MINRES_Q];
+    phase_begin(v, PHASE_SPMV);
+    if (!cg_product(v, z, q, r, e)) return false;
+    phase_begin(v, PHASE_DIRECTION);
+    bool with = v->pre.method;
+    if (!cut_hold(v, with ? COUNT(changed) : COUNT(changed) - 2, changed, with && v->pre.method->sequential, e))
+        return false;
+    v->ops.minres->lanczos(v->dev, v->n, v->scalars, q, z, r, next, newer(v, MINRES_U), u);
+    return advance(v, u, next, e);
+}
+
+static void explain(const struct solve *v, char *out, size_t size)
+{
+    long long next = (long long)v->iterations + 1;
+    double value = v->host_scalars[S_PQ];
+    if (v->host_scalars[S_WHAT] == BROKE_RHO)
+        snprintf(out, size,
+                 "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use precond jacobi, "
+                 "which takes |a_ii|, or no preconditioner",
+                 v->pre.method->name, value, next);
+    else
+        snprintf(out, size,
+                 "A is singular, and b is not in its range: ||A r|| = %.1e ||A|| ||r|| at iteration %lld; no x has a "
+                 "smaller residual than this x (see `check only rank`)",
+                 value, next);
+}
+
+/* A fused pass reads q, r and u, and updates the older r and u and x; the SpMV reads z and writes q. Since x waits for
+   the sum of that pass, it is updated by a pass of its own, which reads u again. */
+static double bytes(const struct csr *A, size_t real, int64_t m)
+{
+    (void)m;
+    return csr_bytes(A, real) + 12.0 * (double)real * (double)A->rows;
+}
+
+const struct solver solver_minres = {
+    .name = "minres",
+    .about = "minimises the residual over all search directions so far, for symmetric matrices, definite or not",
+    .source = "Paige and Saunders 1975",
+    .needs = "a symmetric or hermitian matrix",
+    .advice = "minres converges slowly if A has eigenvalues close to 0 on both sides; precond jacobi may help",
+    .cost = "one SpMV with A, 12 vectors read or written; memory for 7 vectors, or 9 with a preconditioner",
+    .when =
+        "first choice for a symmetric matrix that is not positive definite. The residual never grows; the number of "
+        "iterations grows with the condition number. M must be positive definite: jacobi takes |a_ii|",
+    .vectors = 5,
+    .window = 100,
+    .window_per_row = 3,
+    .window_most = 2000,
+    .symmetric = true,
+    .swaps = true,
+    .own_precond = true,
+    .probes = true,
+    .products_only = true,
+    .products = 1,
+    .bytes = bytes,
+    .init = init,
+    .step = step,
+    .settle = settle,
+    .explain = explain,
+};

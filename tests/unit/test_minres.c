@@ -1,0 +1,148 @@
+/* MINRES against a dense method that shares none of its recurrences, and on symmetric indefinite matrices of the
+   collection. */
+#include "kits/collection.h"
+#include "kits/solve_kit.h"
+#include "kits/talk.h"
+#include "matrix/csr.h"
+#include "solvers/precond.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+enum { N = 8 };
+
+static const double indefinite[N * N] = {
+    4, 1, 0, 0, 0, 2, 0, 0, 1, -3, 2, 0, 0, 0, 0,  1, 0, 2, 1, -1, 0, 0,  0,  0, 0, 0, -1, -5, 3, 0, 0, 0,
+    0, 0, 0, 3, 6, 1, 0, 0, 2, 0,  0, 0, 1, 2, -2, 0, 0, 0, 0, 0,  0, -2, -7, 1, 0, 1, 0,  0,  0, 0, 1, 0.5,
+};
+static const double right[N] = {1, -2, 3, 0.5, 0, 1, -1, 2};
+
+static double inner(const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < N; i++) sum += a[i] * b[i];
+    return sum;
+}
+
+/* y = y - (q.y) q */
+static void remove_from(const double *q, double *y)
+{
+    double part = inner(q, y);
+    for (int i = 0; i < N; i++) y[i] -= part * q[i];
+}
+
+/* ||r_k|| / ||b|| for the r_k in b + span(A b, ..., A^k b) that is smallest in the norm of D^-1: with D = I, the
+   smallest residual. The system is scaled to D^-1/2 A D^-1/2, and the images of the Krylov vectors are orthonormalised.
+ */
+static void smallest_residuals(const double *D, int iterations, double *residual)
+{
+    double Q[N][N], r[N], w[N];
+    for (int i = 0; i < N; i++) r[i] = w[i] = right[i] / sqrt(D[i]);
+    for (int k = 0; k < iterations; k++) {
+        for (int i = 0; i < N; i++) {
+            Q[k][i] = 0;
+            for (int j = 0; j < N; j++) Q[k][i] += indefinite[N * i + j] / sqrt(D[i] * D[j]) * w[j];
+        }
+        for (int twice = 0; twice < 2; twice++)
+            for (int j = 0; j < k; j++) remove_from(Q[j], Q[k]);
+        double size = sqrt(inner(Q[k], Q[k])), rr = 0;
+        for (int i = 0; i < N; i++) w[i] = Q[k][i] /= size;
+        remove_from(Q[k], r);
+        for (int i = 0; i < N; i++) rr += D[i] * r[i] * r[i];
+        residual[k] = sqrt(rr / inner(right, right));
+    }
+}
+
+static void compare(const char *device, const char *precond, bool sums_host)
+{
+    struct bed bed;
+    double D[N], expected[N];
+    struct solve_options o = {.solver = solver_find("minres"), .real = T_F64, .tol = 1e-10, .maxit = 50, .b = right};
+    o.pre = precond ? precond_find(precond) : NULL;
+    o.sums_host = sums_host;
+    for (int i = 0; i < N; i++) D[i] = o.pre ? fabs(indefinite[(N + 1) * i]) : 1;
+    smallest_residuals(D, N - 1, expected);
+    bed_make(&bed, &(struct problem){N, N, .a = indefinite});
+    bed_solve(&bed, o, device, 1e9);
+    const struct solve *v = bed.s.solve;
+    assert_int_equal(v->reason, CONVERGED);
+    assert_int_equal(v->iterations, N);
+    for (int k = 0; k < N - 1; k++)
+        if (!(fabs(v->history.residual[k + 1] / expected[k] - 1) < 1e-8))
+            fail_msg("%s on %s: residual %g after iteration %d, not %g", precond ? precond : "no precond", device,
+                     v->history.residual[k + 1], k + 1, expected[k]);
+    bed_free(&bed);
+}
+
+static void residuals_are_the_smallest(void **state)
+{
+    static const char *const devices[] = {"cpu", "emu"}, *const preconds_of[] = {NULL, "jacobi"};
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int p = 0; p < COUNT(preconds_of); p++) {
+            compare(devices[d], preconds_of[p], false);
+            compare(devices[d], preconds_of[p], true);
+        }
+}
+
+/* In f32, the rotations give smaller residuals than b - A x has. The solve starts again from its x, and the residual
+   that it claims is that of its x; below what rounding allows, it claims nothing. */
+static void claims_are_checked(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 60 as P; let A = P - 0.5*I"));
+    static const char *const lines[][2] = {{"solve minres A on cpu f32 tol 1e-5", "\"converged\":true"},
+                                           {"solve minres A on emu f32 tol 1e-5", "\"converged\":true"},
+                                           {"solve minres A on cpu f32 tol 1e-7 maxit 3000", "\"converged\":false"}};
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_says(&t, lines[i][0], lines[i][1]);
+        const struct solve *v = t.s.solve;
+        assert_true(v->reason != CONVERGED || v->result.residual_true <= 2 * v->set.tol);
+    }
+    talk_close(&t);
+}
+
+static void negative_diagonal_entries_are_named(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6 as P; let A = P - 5*I; let B = P - 4*I"));
+    talk_says(&t, "solve minres A on cpu precond jacobi", "|a_ii| in place of 36 negative entries");
+    talk_refuses(&t, "solve minres B on cpu precond jacobi", "jacobi divides by the diagonal, but row 0");
+    talk_close(&t);
+}
+
+/* cg breaks down on these matrices, except on nos3, which is positive definite. */
+static void indefinite_matrices_are_solved(void **state)
+{
+    static const char *const names[] = {"bcspwr03", "can_144", "dwt_992", "jagmesh7", "lshp_406",
+                                        "laser",    "nos3",    "GD97_a",  "rail_371", "spaceStation_3"};
+    struct talk t;
+    (void)state;
+    const char *folder = collection_folder("minres on the collection");
+    if (!folder) return;
+    talk_open(&t, OUT_JSON);
+    for (int i = 0; i < COUNT(names); i++) {
+        char line[1024];
+        snprintf(line, sizeof line, "load %s/%s.mtx.gz as A; solve minres A on cpu", folder, names[i]);
+        talk_says(&t, line, "\"converged\":true");
+        if (!(t.s.solve->result.residual_true <= 2e-8)) fail_msg("%s: %s", names[i], t.s.solve->why);
+        assert_true(talk_line(&t, "drop all"));
+    }
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(residuals_are_the_smallest),
+        cmocka_unit_test(claims_are_checked),
+        cmocka_unit_test(negative_diagonal_entries_are_named),
+        cmocka_unit_test(indefinite_matrices_are_solved),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
