@@ -24,3 +24,34 @@ void *shared_open(int n, const char *const *names, struct err *e)
     }
     return NULL;
 }
+
+/* Returns false if the library lacks a function. */
+static bool find_functions(const struct shared_library *l)
+{
+    for (const struct shared_function *f = l->functions; f->name; f++) {
+        void *at = dlsym(l->handle, f->name);
+        if (!at) return false;
+        *(void **)f->to = at;
+    }
+    return true;
+}
+
+static bool try_to_load(struct shared_library *l, struct err *e)
+{
+    struct err why = {0};
+    l->handle = shared_open(1, &l->file, &why);
+    if (why.code) return fail(e, why.code, "%s", why.text);
+    l->tried = l->file;
+    if (!l->handle || (find_functions(l) && (!l->is_compatible || l->is_compatible()))) return true;
+    dlclose(l->handle);
+    l->handle = NULL;
+    return true;
+}
+
+bool shared_load(struct shared_library *l, const char *user, struct err *e)
+{
+    if (l->tried != l->file && !try_to_load(l, e)) return false;
+    if (l->handle) return true;
+    return fail(e, E_UNSUPPORTED, "%s needs the library %s, which is not installed; install the package %s", user,
+                l->file, l->package);
+}
