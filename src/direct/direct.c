@@ -1,0 +1,281 @@
+/* The registry of direct methods, and a factorisation whose library calls run on a worker thread. */
+#include "direct_state.h"
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/shared.h"
+#include "base/text.h"
+#include "base/worker.h"
+#include "matrix/csr.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIRECT(id) extern const struct direct_method direct_##id;
+#include "directs.def"
+#undef DIRECT
+#define DIRECT(id) &direct_##id,
+const struct direct_method *const directs[] = {
+#include "directs.def"
+    NULL};
+#undef DIRECT
+
+const struct registry direct_registry = {.entries = directs};
+
+static const struct named words[] = {
+    {"direct", "factors A once and substitutes, by a library: `solve direct`; no iterations"}, {0}};
+const struct registry direct_word_registry = {.entries = words, .size = sizeof *words};
+
+const struct direct_method *direct_find(const char *name)
+{
+    return registry_find(&direct_registry, name);
+}
+
+static int64_t memory_hook;
+
+void direct_memory_hook(int64_t bytes)
+{
+    memory_hook = bytes;
+}
+
+int64_t direct_memory(void)
+{
+    return memory_hook ? memory_hook : mem_available();
+}
+
+/* ---- the copy of the matrix ---- */
+
+static int64_t parts_of(const struct direct_matrix *M)
+{
+    return M->pairs ? 2 : 1;
+}
+
+static bool matrix_new(struct direct_matrix *M, int64_t rows, int64_t cols, int64_t nnz, bool pairs, struct err *e)
+{
+    char need[32], have[32];
+    double bytes = (double)nnz * (pairs ? 24 : 16) + 8.0 * (double)cols;
+    if (bytes > (double)direct_memory())
+        return fail(e, E_MEMORY, "a copy of the matrix for the direct solver takes %s, but only %s of memory is free",
+                    show_bytes(bytes, need, sizeof need), show_bytes((double)direct_memory(), have, sizeof have));
+    *M = (struct direct_matrix){.rows = rows, .cols = cols, .pairs = pairs};
+    M->start = mem_zero(cols + 2, sizeof *M->start, "the columns of a matrix", e);
+    M->row = M->start ? mem_new(nnz, sizeof *M->row, "the columns of a matrix", e) : NULL;
+    M->val = M->row ? mem_new(nnz * parts_of(M), sizeof *M->val, "the columns of a matrix", e) : NULL;
+    return M->val != NULL;
+}
+
+static void put_value(struct direct_matrix *M, int64_t at, const struct csr *A, int64_t k, int sign)
+{
+    if (!M->pairs) {
+        M->val[at] = A->val[k];
+        return;
+    }
+    M->val[2 * at] = A->val[k];
+    M->val[2 * at + 1] = sign * A->imag[k];
+}
+
+/* The columns of A, by a counting sort: while entries are written, start[j + 1] is the position of the next entry of
+   column j. */
+static bool copy_columns(struct direct_matrix *M, const struct csr *A, struct err *e)
+{
+    struct loop l = loop_of("columns", 2 * A->nnz);
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) M->start[A->col[k] + 2]++;
+    for (int64_t j = 0; j < A->cols; j++) M->start[j + 2] += M->start[j + 1];
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, A->nnz + k); k++) {
+            int64_t at = M->start[A->col[k] + 1]++;
+            M->row[at] = i;
+            put_value(M, at, A, k, 1);
+        }
+    return loop_end(&l, e);
+}
+
+/* The rows of A, conjugated, are the columns of the conjugate transpose. */
+static bool copy_rows(struct direct_matrix *M, const struct csr *A, struct err *e)
+{
+    struct loop l = loop_of("rows", A->nnz);
+    for (int64_t i = 0; i <= A->rows; i++) M->start[i] = A->rowptr[i];
+    for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
+        M->row[k] = A->col[k];
+        put_value(M, k, A, k, -1);
+    }
+    return loop_end(&l, e);
+}
+
+static double norm1_of(const struct direct_matrix *M)
+{
+    double most = 0;
+    for (int64_t j = 0; j < M->cols; j++) {
+        double sum = 0;
+        for (int64_t k = M->start[j]; k < M->start[j + 1]; k++)
+            sum += M->pairs ? hypot(M->val[2 * k], M->val[2 * k + 1]) : fabs(M->val[k]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+bool direct_begin(struct direct **out, const struct direct_method *m, const struct csr *A, struct err *e)
+{
+    bool wide = m->rectangular && A->rows < A->cols, pairs = A->imag;
+    if (!m->open(m, e)) return false;
+    struct direct *v = mem_zero(1, sizeof *v, "a direct solve", e);
+    if (!v) return false;
+    *v = (struct direct){.method = m, .wide = wide};
+    v->plan = (struct direct_plan){.nnz = NAN, .flops = NAN, .bytes = NAN};
+    v->factors = (struct direct_factors){.nnz = NAN,
+                                         .flops = NAN,
+                                         .bytes = NAN,
+                                         .rank = -1,
+                                         .positive = -1,
+                                         .negative = -1,
+                                         .off_diagonal = -1,
+                                         .pivot_least = NAN,
+                                         .pivot_most = NAN};
+    v->condition = NAN;
+    int64_t rows = wide ? A->cols : A->rows, cols = wide ? A->rows : A->cols;
+    int64_t longest = (rows > cols ? rows : cols) * (pairs ? 2 : 1);
+    bool ok = matrix_new(&v->A, rows, cols, A->nnz, pairs, e) && (wide ? copy_rows : copy_columns)(&v->A, A, e);
+    v->from = ok ? mem_zero(longest, sizeof *v->from, "the vectors of a direct solve", e) : NULL;
+    v->to = v->from ? mem_zero(longest, sizeof *v->to, "the vectors of a direct solve", e) : NULL;
+    if (!v->to) {
+        direct_free(v);
+        return false;
+    }
+    v->norm1 = norm1_of(&v->A);
+    *out = v;
+    return true;
+}
+
+void direct_free(struct direct *v)
+{
+    if (!v) return;
+    if (v->state) v->method->drop(v);
+    mem_free(v->state);
+    mem_free(v->A.start);
+    mem_free(v->A.row);
+    mem_free(v->A.val);
+    mem_free(v->from);
+    mem_free(v->to);
+    mem_free(v);
+}
+
+void *direct_state_new(struct direct *v, size_t size, struct err *e)
+{
+    v->state = mem_zero(1, size, "a direct solve", e);
+    return v->state;
+}
+
+void direct_unusable(struct direct *v, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(v->factors.unusable, sizeof v->factors.unusable, fmt, list);
+    va_end(list);
+}
+
+void direct_pivot(struct direct_factors *f, double pivot)
+{
+    f->pivot_least = fmin(f->pivot_least, fabs(pivot));
+    f->pivot_most = fmax(f->pivot_most, fabs(pivot));
+}
+
+/* ---- calls on the worker thread ---- */
+
+static void work(void *job)
+{
+    struct direct *v = job;
+    double start = steady_us();
+    v->ok = v->call(v, &v->error);
+    v->us = steady_us() - start;
+}
+
+static void release(void *job)
+{
+    direct_free(job);
+}
+
+bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e), const char *what, struct watch *w,
+                struct err *e)
+{
+    struct direct *d = *v;
+    d->call = call;
+    d->error = (struct err){0};
+    *v = NULL;
+    if (!worker_run(work, release, d, what, w, e)) return false;
+    *v = d;
+    return d->ok || fail_at(e, d->error.code, d->error.where, "%s", d->error.text);
+}
+
+bool direct_call_analyse(struct direct *v, struct err *e)
+{
+    return v->method->analyse(v, e);
+}
+
+bool direct_call_factor(struct direct *v, struct err *e)
+{
+    return v->method->factor(v, e);
+}
+
+bool direct_call_solve(struct direct *v, struct err *e)
+{
+    return v->method->solve(v, false, v->from, v->to, e);
+}
+
+/* ---- the condition number: || A^-1 ||_1 by the method of Hager 1984 and Higham 1988 ---- */
+
+enum { TURNS = 5 };
+
+static double size_at(const struct direct *v, const double *x, int64_t i)
+{
+    return v->A.pairs ? hypot(x[2 * i], x[2 * i + 1]) : fabs(x[i]);
+}
+
+/* Replace each element by its sign, or by the complex number of size 1 in its direction. Returns the sum of the
+   sizes. */
+static double take_signs(const struct direct *v, double *x)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < v->A.cols; i++) {
+        double size = size_at(v, x, i);
+        sum += size;
+        if (v->A.pairs) {
+            x[2 * i] = size > 0 ? x[2 * i] / size : 1;
+            x[2 * i + 1] = size > 0 ? x[2 * i + 1] / size : 0;
+        } else
+            x[i] = x[i] < 0 ? -1 : 1;
+    }
+    return sum;
+}
+
+static int64_t largest_of(const struct direct *v, const double *x)
+{
+    int64_t at = 0;
+    for (int64_t i = 1; i < v->A.cols; i++)
+        if (size_at(v, x, i) > size_at(v, x, at)) at = i;
+    return at;
+}
+
+bool direct_call_condition(struct direct *v, struct err *e)
+{
+    int64_t n = v->A.cols, parts = parts_of(&v->A), last = -1;
+    double best = 0;
+    for (int64_t i = 0; i < n * parts; i++) v->from[i] = i % parts ? 0 : 1.0 / (double)n;
+    for (int turn = 0; turn < TURNS; turn++) {
+        if (!v->method->solve(v, false, v->from, v->to, e)) return false;
+        double sum = take_signs(v, v->to);
+        if (turn > 0 && !(sum > best)) break;
+        best = sum;
+        if (!v->method->solve(v, true, v->to, v->from, e)) return false;
+        int64_t at = largest_of(v, v->from);
+        if (at == last) break;
+        last = at;
+        memset(v->from, 0, (size_t)(n * parts) * sizeof *v->from);
+        v->from[at * parts] = 1;
+    }
+    v->condition = n ? v->norm1 * best : NAN;
+    return true;
+}

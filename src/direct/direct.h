@@ -1,0 +1,109 @@
+/* Direct solution of sparse systems A x = b on the host, by the libraries of SuiteSparse. The libraries are loaded at
+   their first use. */
+#ifndef DIRECT_H
+#define DIRECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct csr;
+struct direct;
+struct registry;
+struct shared_library;
+struct watch;
+
+/* What the symbolic analysis predicts, before memory for the factors is allocated. NaN: the library gives no value. */
+struct direct_plan {
+    double nnz;   /* nonzeros of all factors */
+    double flops; /* of the factorisation */
+    double bytes; /* memory of the factors and of the work arrays */
+    bool bound;   /* the numbers are upper bounds for all choices of pivots */
+    const char *ordering;
+};
+
+/* What the factorisation found. NaN or -1: the library gives no value. */
+struct direct_factors {
+    const char *kind; /* "L L'", "L D L'", "L U", "Q R" */
+    double nnz, flops, bytes;
+    int64_t rank;
+    int64_t positive, negative; /* inertia: the signs of the eigenvalues of A, equal to the signs of the pivots in D */
+    bool scaled;                /* the rows were scaled before pivots were chosen */
+    int64_t off_diagonal;       /* pivots that are not on the diagonal of the ordered matrix */
+    double pivot_least, pivot_most; /* |pivot|; for L L' the squares of the diagonal of L */
+    /* Empty if systems can be solved with the factors; otherwise the reason why not. */
+    char unusable[160];
+};
+
+struct direct_method {
+    const char *name, *about, *source;
+    const char *needs; /* "a square matrix" */
+    const char *when;  /* when to choose this method */
+    const char *title; /* of the library: "UMFPACK" */
+    struct shared_library *library;
+    bool hermitian;   /* needs a symmetric or, if A is complex, a hermitian matrix */
+    bool rectangular; /* takes matrices of any shape, and finds a least-squares or least-norm solution */
+    /* Open the library. */
+    bool (*open)(const struct direct_method *m, struct err *e);
+    /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
+       E_LIMIT if the library cannot count so many nonzeros. */
+    bool (*analyse)(struct direct *v, struct err *e); /* fills v->plan */
+    bool (*factor)(struct direct *v, struct err *e);  /* fills v->factors; a singular matrix is not an error */
+    /* x = A^-1 b, or x = A^-H b if `conjugate` is set */
+    bool (*solve)(struct direct *v, bool conjugate, const double *b, double *x, struct err *e);
+    void (*drop)(struct direct *v); /* free what v->state refers to */
+    /* After the analysis: is this method a better choice than the methods below it in directs.def? NULL: yes. */
+    bool (*pays)(const struct direct *v);
+};
+extern const struct direct_method *const directs[]; /* terminated by NULL, in the order of directs.def */
+extern const struct registry direct_registry;
+const struct direct_method *direct_find(const char *name);
+/* The word `direct`, which a user types in place of the name of an iterative solver. */
+extern const struct registry direct_word_registry;
+
+/* A solved system. */
+struct direct_answer {
+    const struct direct_method *method;
+    const char *name; /* of the matrix; like A, it must outlive the answer */
+    const struct csr *A;
+    int64_t b_numbers, x_numbers; /* the rows or columns of A; twice as many if A is complex */
+    double *b, *x;                /* x is NULL if only a plan was made, or if A is singular */
+    bool planned;                 /* only the plan was made */
+    struct direct_plan plan;
+    struct direct_factors factors;
+    bool symmetric;       /* A is symmetric or hermitian */
+    bool unique;          /* no other x has the same residual */
+    int refinements;      /* steps of iterative refinement that reduced the residual */
+    double residual;      /* ||b - A x|| / ||b|| of the library's x */
+    double residual_true; /* the same after refinement, in double with compensated sums */
+    double backward;      /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms */
+    double normal;        /* least squares: ||A' r|| / (||A|| ||r||), Frobenius norm of A, 2-norms; NaN: not computed */
+    double condition;     /* 1-norm, a lower bound (Hager and Higham); NaN: not estimated */
+    bool known;           /* b = A * ones */
+    double error_known;   /* relative error of x if b = A * ones and x is unique; NaN: unknown */
+    bool accurate;        /* x solves the system, or the least-squares problem, up to rounding */
+    double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
+    double us;                                            /* all of it, with the methods tried before */
+    char why[400];                                        /* the result as a sentence */
+    char tried[400]; /* the methods that were tried before this one, and why they were left; empty: none */
+};
+
+struct direct_options {
+    const struct direct_method *method; /* NULL: chosen from the matrix */
+    const double *b;
+    bool known_ones; /* b = A * ones */
+    bool symmetric;  /* A is symmetric or, if complex, hermitian */
+    bool plan_only;
+    bool force; /* factor even if memory does not seem to suffice */
+    struct watch *watch;
+};
+/* Analyse, factor and solve. With plan_only, only analyse. Without a method, each method that suits the matrix is tried
+   in turn, until x is accurate. Refuses, before the factorisation, if memory does not suffice. */
+bool direct_solve(struct direct_answer **out, const struct csr *A, const struct direct_options *o, struct err *e);
+void direct_answer_free(struct direct_answer *a);
+
+/* For tests: the memory that is available, in place of mem_available; 0: mem_available. */
+void direct_memory_hook(int64_t bytes);
+
+#endif

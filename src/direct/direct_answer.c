@@ -1,0 +1,372 @@
+/* A system solved directly: the method is chosen, x is refined, and its errors are measured. */
+#include "direct_state.h"
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
+#include "solvers/solve.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REFINEMENTS_MOST = 5 };
+/* x is accurate if its backward error is below the first limit, or if it solves the least-squares problem up to the
+   second. A stable factorisation with refinement gives about 1e-16. */
+static const double backward_most = 1e-12, normal_most = 1e-10;
+/* A residual above this, relative to b, is not a solution of A x = b, even if rounding explains it: A is singular in
+   double precision. */
+static const double residual_most = 1e-6;
+/* Refinement ends at this residual, relative to b: x has no more digits. */
+static const double residual_least = 1e-20;
+
+void direct_answer_free(struct direct_answer *a)
+{
+    if (!a) return;
+    mem_free(a->b);
+    mem_free(a->x);
+    mem_free(a);
+}
+
+static struct direct_answer *answer_new(const struct csr *A, const struct direct_options *o, struct err *e)
+{
+    struct direct_answer *a = mem_zero(1, sizeof *a, "a direct solve", e);
+    int64_t parts = A->imag ? 2 : 1;
+    if (!a) return NULL;
+    a->A = A;
+    a->b_numbers = A->rows * parts;
+    a->x_numbers = A->cols * parts;
+    a->symmetric = o->symmetric;
+    a->known = o->known_ones;
+    a->b = mem_new(a->b_numbers, sizeof *a->b, "the right-hand side", e);
+    if (a->b && loop_copy(a->b, o->b, a->b_numbers * (int64_t)sizeof *a->b, "copying b", e)) return a;
+    direct_answer_free(a);
+    return NULL;
+}
+
+/* Forget what the method before has found. */
+static void answer_reset(struct direct_answer *a, const struct direct_method *m)
+{
+    mem_free(a->x);
+    a->x = NULL;
+    a->method = m;
+    a->refinements = 0;
+    a->accurate = a->unique = false;
+    a->residual = a->residual_true = a->backward = a->normal = a->condition = a->error_known = NAN;
+    a->analyse_us = a->factor_us = a->solve_us = a->condition_us = NAN;
+}
+
+/* Keep in a->tried why the method is left. */
+static void leave(struct direct_answer *a, const char *fmt, ...)
+{
+    size_t n = strlen(a->tried);
+    va_list list;
+    n += (size_t)snprintf(a->tried + n, sizeof a->tried - n, "%s%s: ", n ? "; " : "", a->method->name);
+    va_start(list, fmt);
+    if (n < sizeof a->tried) vsnprintf(a->tried + n, sizeof a->tried - n, fmt, list);
+    va_end(list);
+}
+
+/* ---- errors of x ---- */
+
+static double largest_of(int64_t n, const double *x, bool pairs)
+{
+    double most = 0;
+    for (int64_t i = 0; i < n; i += 1 + pairs) most = fmax(most, pairs ? hypot(x[i], x[i + 1]) : fabs(x[i]));
+    return most;
+}
+
+static double norm_inf(const struct csr *A)
+{
+    double most = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        double sum = 0;
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += csr_abs(A, k);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* r = b - A x, with compensated sums. */
+static bool residual_of(const struct direct_answer *a, const double *x, double *r, struct err *e)
+{
+    memcpy(r, a->b, (size_t)a->b_numbers * sizeof *r);
+    reference_spmv(a->A, -1, x, 1, r, T_F64, NULL);
+    return loop_tick("the true residual", 0, 0, e);
+}
+
+static double relative(const struct direct_answer *a, const double *r)
+{
+    double b = norm2(a->b_numbers, a->b), norm = norm2(a->b_numbers, r);
+    return b > 0 ? norm / b : norm;
+}
+
+/* || A' r || / (|| A || || r ||), which is 0 at the least-squares solution. */
+static bool normal_of(const struct direct_answer *a, const double *r, double *out, struct err *e)
+{
+    const struct csr *A = a->A;
+    int64_t parts = A->imag ? 2 : 1;
+    double *z = mem_zero(a->x_numbers, sizeof *z, "a product with A'", e), squares = 0;
+    if (!z) return false;
+    struct loop l = loop_of("A' r", A->nnz);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
+            double re = A->val[k], im = A->imag ? A->imag[k] : 0, *to = z + parts * A->col[k];
+            squares += re * re + im * im;
+            to[0] += re * r[parts * i] + (A->imag ? im * r[2 * i + 1] : 0);
+            if (A->imag) to[1] += re * r[2 * i + 1] - im * r[2 * i];
+        }
+    *out = norm2(a->x_numbers, z) / (sqrt(squares) * norm2(a->b_numbers, r));
+    mem_free(z);
+    return loop_end(&l, e);
+}
+
+static double error_of_ones(const struct direct_answer *a)
+{
+    int64_t parts = a->A->imag ? 2 : 1;
+    double sum = 0;
+    for (int64_t i = 0; i < a->x_numbers; i++) {
+        double d = a->x[i] - (i % parts == 0);
+        sum += d * d;
+    }
+    return sqrt(sum / (double)a->A->cols);
+}
+
+/* `r` is b - A x. */
+static bool measure(struct direct_answer *a, const double *r, struct err *e)
+{
+    bool pairs = a->A->imag;
+    double size = norm_inf(a->A) * largest_of(a->x_numbers, a->x, pairs) + largest_of(a->b_numbers, a->b, pairs);
+    double most = largest_of(a->b_numbers, r, pairs);
+    a->residual_true = relative(a, r);
+    a->backward = size > 0 ? most / size : most;
+    a->accurate = a->backward <= backward_most && a->residual_true <= residual_most;
+    if (a->method->rectangular && !a->accurate && !normal_of(a, r, &a->normal, e)) return false;
+    a->accurate |= a->normal <= normal_most;
+    if (a->known && a->unique) a->error_known = error_of_ones(a);
+    return true;
+}
+
+/* ---- solution and refinement ---- */
+
+/* x = A^-1 b by the factors. */
+static bool substitute(struct direct **v, struct direct_answer *a, const double *b, double *x, struct watch *w,
+                       struct err *e)
+{
+    memcpy((*v)->from, b, (size_t)a->b_numbers * sizeof *b);
+    if (!direct_run(v, direct_call_solve, "substitution", w, e)) return false;
+    a->solve_us += (*v)->us;
+    memcpy(x, (*v)->to, (size_t)a->x_numbers * sizeof *x);
+    return true;
+}
+
+/* Add A^-1 r to x while that halves the residual. `work` has room for two vectors, of the sizes of x and b. r stays
+   b - A x. */
+static bool refine(struct direct **v, struct direct_answer *a, double *r, double *work, struct watch *w, struct err *e)
+{
+    double *x = work, *next = work + a->x_numbers;
+    double norm = norm2(a->b_numbers, r), floor = residual_least * norm2(a->b_numbers, a->b);
+    while (a->refinements < REFINEMENTS_MOST && norm > floor && isfinite(norm)) {
+        if (!substitute(v, a, r, x, w, e)) return false;
+        for (int64_t i = 0; i < a->x_numbers; i++) x[i] += a->x[i];
+        if (!residual_of(a, x, next, e)) return false;
+        double after = norm2(a->b_numbers, next);
+        if (!(after <= norm / 2)) break;
+        norm = after;
+        memcpy(a->x, x, (size_t)a->x_numbers * sizeof *x);
+        memcpy(r, next, (size_t)a->b_numbers * sizeof *r);
+        a->refinements++;
+    }
+    return true;
+}
+
+static bool find_x(struct direct **v, struct direct_answer *a, struct watch *w, struct err *e)
+{
+    int64_t b = a->b_numbers, x = a->x_numbers;
+    bool square = a->A->rows == a->A->cols && a->factors.rank == a->A->cols;
+    double *room = mem_new(2 * b + x, sizeof *room, "the residual of a direct solve", e), *r = room;
+    a->x = room ? mem_new(x, sizeof *a->x, "the solution", e) : NULL;
+    a->solve_us = 0;
+    bool ok = a->x && substitute(v, a, a->b, a->x, w, e) && residual_of(a, a->x, r, e);
+    if (ok) a->residual = relative(a, r);
+    ok = ok && (!square || refine(v, a, r, room + b, w, e)) && measure(a, r, e);
+    mem_free(room);
+    return ok;
+}
+
+static bool find_condition(struct direct **v, struct direct_answer *a, struct watch *w, struct err *e)
+{
+    if (a->A->rows != a->A->cols || a->factors.rank != a->A->cols) return true;
+    if (!direct_run(v, direct_call_condition, "condition", w, e)) return false;
+    a->condition = (*v)->condition;
+    a->condition_us = (*v)->us;
+    return true;
+}
+
+/* ---- the result in words ---- */
+
+/* What else can be tried if x is not accurate. */
+static const char *cure(const struct direct_answer *a)
+{
+    if (a->backward <= backward_most) return "A is singular to fp64; try `solve direct spqr`";
+    if (a->method->hermitian) return "L D L' exchanges no rows and is unstable here; try `solve direct umfpack`";
+    return a->method->rectangular ? "scale the matrix" : "try `solve direct spqr`";
+}
+
+static void explain_unique(struct direct_answer *a)
+{
+    if (!a->accurate)
+        snprintf(a->why, sizeof a->why, "not solved: backward error %.1e, residual %.1e: %s", a->backward,
+                 a->residual_true, cure(a));
+    else if (!isnan(a->normal))
+        snprintf(a->why, sizeof a->why, "least squares: no x satisfies all equations; ||A' r|| is %.1e of ||A|| ||r||",
+                 a->normal);
+    else
+        snprintf(
+            a->why, sizeof a->why, "solved: backward error %.1e%s", a->backward,
+            a->condition * DBL_EPSILON > 1
+                ? "; the condition exceeds 1/eps, so x may have no correct digit; `solve direct spqr` finds the rank"
+                : "");
+}
+
+static void explain_many(struct direct_answer *a)
+{
+    const struct csr *A = a->A;
+    int64_t rank = a->factors.rank;
+    int n = snprintf(a->why, sizeof a->why, "%s: ",
+                     !a->accurate       ? "not solved"
+                     : isnan(a->normal) ? "solved"
+                                        : "least squares");
+    if (rank == A->rows)
+        n += snprintf(a->why + n, sizeof a->why - (size_t)n, "many x satisfy all equations; this x has the least norm");
+    else
+        n += snprintf(a->why + n, sizeof a->why - (size_t)n,
+                      "rank %lld of %lld, so many x have this residual; this x is a basic solution", (long long)rank,
+                      (long long)(A->rows < A->cols ? A->rows : A->cols));
+    if (!a->accurate) snprintf(a->why + n, sizeof a->why - (size_t)n, "; backward error %.1e", a->backward);
+}
+
+static void explain(struct direct_answer *a)
+{
+    if (a->planned)
+        snprintf(a->why, sizeof a->why, "planned: nothing was factored");
+    else if (*a->factors.unusable)
+        snprintf(a->why, sizeof a->why, "%s; %s", a->factors.unusable,
+                 a->method->hermitian ? "`solve direct umfpack` exchanges rows"
+                                      : "`solve direct spqr` finds the rank and a least-squares solution");
+    else if (a->unique)
+        explain_unique(a);
+    else
+        explain_many(a);
+}
+
+/* ---- the choice of a method ---- */
+
+static bool suits(const struct direct_method *m, const struct csr *A, bool symmetric, struct err *e)
+{
+    if (!m->rectangular && A->rows != A->cols)
+        return fail(e, E_UNSUPPORTED,
+                    "%s needs a square matrix, but this matrix is %lld x %lld; `solve direct spqr` "
+                    "finds a least-squares solution",
+                    m->name, (long long)A->rows, (long long)A->cols);
+    if (m->hermitian && !symmetric)
+        return fail(e, E_UNSUPPORTED, "%s needs %s, but this matrix is not; use `solve direct`, which chooses a method",
+                    m->name, m->needs);
+    return true;
+}
+
+static bool has_memory(const struct direct *v, struct err *e)
+{
+    char need[32], have[32];
+    if (!(v->plan.bytes > (double)direct_memory())) return true;
+    return fail(e, E_MEMORY,
+                "%s needs %s %s for %.3g nonzeros of the factors, but only %s of memory is free; `solve direct force` "
+                "factors anyway, and an iterative solver with a preconditioner needs far less (`solvers`)",
+                v->method->name, v->plan.bound ? "up to" : "about", show_bytes(v->plan.bytes, need, sizeof need),
+                v->plan.nnz, show_bytes((double)direct_memory(), have, sizeof have));
+}
+
+/* What became of a method: the answer is complete; or another method should be tried; or an error ended the solve. */
+enum outcome { ANSWERED, LEFT, FAILED };
+
+static enum outcome after_analysis(struct direct **v, struct direct_answer *a, const struct direct_options *o,
+                                   struct err *e)
+{
+    bool choosing = !o->method && !a->method->rectangular;
+    struct watch *w = o->watch;
+    if (choosing && a->method->pays && !a->method->pays(*v)) {
+        leave(a, "%.0f operations per nonzero of the factors are too many for columns", a->plan.flops / a->plan.nnz);
+        return LEFT;
+    }
+    a->planned = o->plan_only;
+    if (o->plan_only) return ANSWERED;
+    if ((!o->force && !has_memory(*v, e)) || !direct_run(v, direct_call_factor, "factorisation", w, e)) return FAILED;
+    a->factors = (*v)->factors;
+    a->factor_us = (*v)->us;
+    a->unique = a->factors.rank == a->A->cols;
+    if (!*a->factors.unusable && !find_x(v, a, w, e)) return FAILED;
+    if (choosing && *a->factors.unusable) return leave(a, "%s", a->factors.unusable), LEFT;
+    if (choosing && !a->accurate)
+        return leave(a, "backward error %.1e, residual %.1e", a->backward, a->residual_true), LEFT;
+    return *a->factors.unusable || find_condition(v, a, w, e) ? ANSWERED : FAILED;
+}
+
+static enum outcome try_method(struct direct_answer *a, const struct direct_options *o, struct err *e)
+{
+    struct direct *v = NULL;
+    struct err why = {0};
+    if (!suits(a->method, a->A, o->symmetric, o->method ? e : NULL)) return o->method ? FAILED : LEFT;
+    if (!direct_begin(&v, a->method, a->A, &why)) {
+        if (!o->method && why.code == E_UNSUPPORTED) return leave(a, "%s is not installed", a->method->title), LEFT;
+        return fail_at(e, why.code, why.where, "%s", why.text), FAILED;
+    }
+    enum outcome outcome = FAILED;
+    if (direct_run(&v, direct_call_analyse, "analysis", o->watch, e)) {
+        a->plan = v->plan;
+        a->analyse_us = v->us;
+        a->factors = v->factors;
+        outcome = after_analysis(&v, a, o, e);
+    }
+    direct_free(v);
+    return outcome;
+}
+
+static bool is_finite(const struct csr *A, const struct direct_answer *a, struct err *e)
+{
+    if (first_not_finite(A->nnz, A->val) < A->nnz || (A->imag && first_not_finite(A->nnz, A->imag) < A->nnz))
+        return fail(e, E_NUMERIC, "the matrix has NaN or inf, so it cannot be factored; `check` names the row");
+    if (first_not_finite(a->b_numbers, a->b) < a->b_numbers)
+        return fail(e, E_NUMERIC, "b has NaN or inf, so the system cannot be solved");
+    return true;
+}
+
+static bool answer(struct direct_answer *a, const struct direct_options *o, struct err *e)
+{
+    double start = steady_us();
+    enum outcome outcome = LEFT;
+    if (!is_finite(a->A, a, e)) return false;
+    for (int i = 0; directs[i] && outcome == LEFT; i++) {
+        if (o->method && directs[i] != o->method) continue;
+        answer_reset(a, directs[i]);
+        outcome = try_method(a, o, e);
+    }
+    a->us = steady_us() - start;
+    if (outcome == LEFT) return fail(e, E_UNSUPPORTED, "no direct solver could solve the system: %s", a->tried);
+    if (outcome == ANSWERED) explain(a);
+    return outcome == ANSWERED;
+}
+
+bool direct_solve(struct direct_answer **out, const struct csr *A, const struct direct_options *o, struct err *e)
+{
+    if (!A->rows || !A->cols) return fail(e, E_UNSUPPORTED, "a direct solve needs at least one row and one column");
+    struct direct_answer *a = answer_new(A, o, e);
+    if (!a) return false;
+    if (answer(a, o, e)) return *out = a, true;
+    direct_answer_free(a);
+    return false;
+}

@@ -1,0 +1,57 @@
+/* A factorisation in progress, for the files of the methods. */
+#ifndef DIRECT_STATE_H
+#define DIRECT_STATE_H
+
+#include <stddef.h>
+
+#include "base/base.h"
+#include "direct.h"
+
+/* The columns of a matrix. The values of a complex matrix are pairs of a real and an imaginary part. */
+struct direct_matrix {
+    int64_t rows, cols;
+    int64_t *start, *row;
+    double *val;
+    bool pairs;
+};
+
+struct direct {
+    const struct direct_method *method;
+    /* A copy of the matrix, because the worker thread may outlive the command; the conjugate transpose of the matrix if
+       `wide` is set. */
+    struct direct_matrix A;
+    bool wide;   /* the matrix has fewer rows than columns, and the method is for any shape */
+    void *state; /* the method's own; mem_free frees it after method->drop */
+    struct direct_plan plan;
+    struct direct_factors factors;
+    double norm1;     /* of A */
+    double condition; /* after direct_condition */
+
+    /* the call that runs on the worker thread */
+    bool (*call)(struct direct *v, struct err *e);
+    double *from, *to; /* operands of method->solve; owned */
+    bool ok;
+    double us;
+    struct err error;
+};
+
+/* Allocates the state. Returns NULL with an error if memory runs out. */
+void *direct_state_new(struct direct *v, size_t size, struct err *e);
+/* Copy the matrix for the method. */
+bool direct_begin(struct direct **v, const struct direct_method *m, const struct csr *A, struct err *e);
+/* Run a call on a worker thread. v->us is the time of the call. After Ctrl-C, *v is NULL, and the worker thread frees
+   the factorisation once the library returns. */
+bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e), const char *what, struct watch *w,
+                struct err *e);
+bool direct_call_analyse(struct direct *v, struct err *e);
+bool direct_call_factor(struct direct *v, struct err *e);
+bool direct_call_solve(struct direct *v, struct err *e);     /* v->to = A^-1 v->from */
+bool direct_call_condition(struct direct *v, struct err *e); /* fills v->condition */
+void direct_free(struct direct *v);
+int64_t direct_memory(void); /* the memory that is available */
+/* Note in v->factors.unusable why the factors cannot be used. */
+void direct_unusable(struct direct *v, const char *fmt, ...) PRINTF(2, 3);
+/* Widen the range pivot_least .. pivot_most. */
+void direct_pivot(struct direct_factors *f, double pivot);
+
+#endif
