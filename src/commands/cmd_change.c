@@ -119,6 +119,7 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
         if (!ended && v->reason != RUNNING) end_without_restart(s, e->code == E_CANCELLED);
         return false;
     }
+    s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
     out_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
     if (ended) out_text(s->out, "`continue` resumes it");

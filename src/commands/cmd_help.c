@@ -1,7 +1,9 @@
 /* help: lists the commands by group, or explains a command or another name, such as a format or a solver. */
 #include "session/allow.h"
+#include "base/shared.h"
 #include "session/args.h"
 #include "card/card.h"
+#include "direct/direct.h"
 #include "session/command.h"
 #include "machine/device_sorts.h"
 #include "session/front.h"
@@ -122,6 +124,7 @@ static const struct {
     {"SYMMODE", "Modes:", &sym_mode_registry},
     {"GENERATOR", "Generators:", &generator_registry},
     {"SOLVER", "Solvers:", &solver_registry},
+    {"DIRECT", "Methods of `solve direct`:", &direct_registry},
     {"PRECOND", "Preconditioners:", &precond_registry},
     {"METHOD", "Methods:", &lu_registry},
     {"OPTION", "Options:", &option_registry},
@@ -239,6 +242,40 @@ static bool help_solver(struct session *s, const char *name)
     out_moved(s, v);
     out_bool(o, "precond", "preconditioned", !v->no_precond);
     out_str(o, "source", "source", v->source);
+    return true;
+}
+
+static void out_direct_topic(struct out *o, const char *name, const char *about, const char *needs, const char *when)
+{
+    out_topic(o, "direct", "direct solver", name, about);
+    out_str(o, "needs", "needs", needs);
+    out_str(o, "when", "when to use it", when);
+}
+
+static bool help_direct_word(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct named *word = registry_find(&direct_word_registry, name);
+    if (!word) return false;
+    out_direct_topic(o, word->name, word->about, "memory for the factors: `solve direct plan` predicts how much",
+                     "for a solution to trust, and against which iterative solves are measured");
+    out_str(o, "library", NULL, NULL);
+    out_str(o, "package", NULL, NULL);
+    out_str(o, "source", NULL, NULL);
+    if (out_mode(o) != OUT_TEXT) return true;
+    for (int i = 0; directs[i]; i++) out_str(o, NULL, directs[i]->name, directs[i]->about);
+    return true;
+}
+
+static bool help_direct(struct session *s, const char *name)
+{
+    struct out *o = s->out;
+    const struct direct_method *m = direct_find(name);
+    if (!m) return false;
+    out_direct_topic(o, m->name, m->about, m->needs, m->when);
+    out_str(o, "library", "library", m->library->file);
+    out_str(o, "package", "package", m->library->package);
+    out_str(o, "source", "source", m->source);
     return true;
 }
 

@@ -16,6 +16,7 @@
 #include "race_begin.h"
 #include "session/right_side.h"
 #include "session/session.h"
+#include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
 #include "session/spmv.h"
@@ -114,8 +115,9 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .force = arg_flag(a, "force"),
     };
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    bool ok =
-        b && warn(s, r, e) && right_side_make(A, arg(a, "b"), seed, b, &o.known_ones, e) && race_solvers(s, r, &o, e);
+    bool ok = b && warn(s, r, e) && right_side_make(A, arg(a, "b"), seed, b, &o.known_ones, e);
+    if (ok) session_solve_truth(s, r->matrix, &o);
+    ok = ok && race_solvers(s, r, &o, e);
     mem_free(b);
     return ok;
 }

@@ -1,9 +1,11 @@
 /* The commands that solve A x = b (`solve`), act on a paused solve (`step`, `continue`, `stop`), or list the solvers
    (`solvers`). */
 #include "cmd_solve.h"
+#include "cmd_direct.h"
 #include "session/args.h"
 #include "cmd_race.h"
 #include "session/command.h"
+#include "direct/direct.h"
 #include "machine/device.h"
 #include "formats/format.h"
 #include "session/front.h"
@@ -215,6 +217,10 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
+    out_str(o, "error_against", v->result.truth ? "against" : NULL,
+            v->result.truth   ? "direct"
+            : v->result.known ? "ones"
+                              : NULL);
     out_cycle(o, v);
     out_ritz(o, v);
     out_times(o, v);
@@ -334,6 +340,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
     if (ok) {
         o->b = vector;
         o->x0 = vector + n;
+        session_solve_truth(s, m, o);
         ok = session_solve(&s->solve, s, m, o, e);
     }
     mem_free(vector);
@@ -366,21 +373,40 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
     return true;
 }
 
-static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
+bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e)
+{
+    const struct stats *stats;
+    *is = false;
+    if (m->csr.rows != m->csr.cols) return true;
+    if (m->csr.imag) {
+        *is = hermitian(&m->csr);
+        return loop_unbroken("symmetry", e);
+    }
+    if (!(stats = session_stats(s, m, e))) return false;
+    *is = stats->value_symmetric;
+    return true;
+}
+
+bool solve_save_x(const char *file, int64_t n, bool pairs, const double *from, struct watch *w, struct err *e)
 {
     struct csr x = {0};
-    const struct csr *A = v->matrix.csr;
-    int64_t n = A->rows, parts = A->imag ? 2 : 1;
-    if (!csr_new(&x, n, 1, n, A->imag != NULL, e)) return false;
+    int64_t parts = pairs ? 2 : 1;
+    if (!csr_new(&x, n, 1, n, pairs, e)) return false;
     for (int64_t i = 0; i < n; i++) {
         x.rowptr[i + 1] = (int)i + 1;
         x.col[i] = 0;
-        x.val[i] = v->result.x[parts * i];
-        if (x.imag) x.imag[i] = v->result.x[2 * i + 1];
+        x.val[i] = from[parts * i];
+        if (x.imag) x.imag[i] = from[2 * i + 1];
     }
     bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
     csr_free(&x);
     return ok;
+}
+
+static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
 static bool run_solve(struct session *s, const struct args *a, struct err *e)
@@ -388,12 +414,15 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct solve_options o = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
+    if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
+    if (!direct_options_absent(a, e)) return false;
     fill_options(s, a, &o, e);
     if (!o.dev || !solve_warn(s, m, o.solver, e)) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
     drop_solve(s);
     if (!begin(s, m, a, &o, e)) return false;
     struct solve *v = s->solve;
+    s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
     v->paused = arg_flag(a, "step") && v->reason == RUNNING;
     if (arg_flag(a, "view") && s->interactive && s->front && s->front->show && !s->front->show(s, "solve", true, e))
@@ -414,6 +443,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
 struct solve *solve_waiting(struct session *s, struct err *e)
 {
     bool there = s->solve && s->solve->reason == RUNNING;
+    if (there) s->direct_is_newer = false;
     if (there && s->race) s->race->solve_is_newer = true;
     if (there) return s->solve;
     if (s->race && !s->race->solve_is_newer)
@@ -501,6 +531,9 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     out_kind(s->out, "Solvers");
     for (int i = 0; solvers[i]; i++)
         out_method(s->out, "solver", solvers[i]->name, solvers[i]->about, solvers[i]->needs, solvers[i]->source);
+    out_kind(s->out, "Direct solvers, for `solve direct`");
+    for (int i = 0; directs[i]; i++)
+        out_method(s->out, "direct", directs[i]->name, directs[i]->about, directs[i]->needs, directs[i]->source);
     out_kind(s->out, "Preconditioners, for cg, minres, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
         out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
@@ -510,12 +543,13 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] [eps R] "
+        "SOLVER [DIRECT] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
+        "[eps R] "
         "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
         "[x0 START] [seed N] "
-        "[save FILE] [step] "
+        "[save FILE] [plan] [step] "
         "[view] [force] [f32|f64]",
-    .about = "solve A x = b by iteration",
+    .about = "solve A x = b by iteration, or directly",
     .help =
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
@@ -540,9 +574,16 @@ const struct command command_solve = {
         "file. time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
         "time divided by the number of iterations. A solve that does not converge is not a failed command: the\n"
         "exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
+        "`solve direct` factors A on the host by a library of SuiteSparse: cholmod, klu, umfpack or spqr; without a\n"
+        "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
+        "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
+        "the operations and the memory of the factors; a factorisation that does not fit in memory is refused.\n"
+        "x is refined with residuals in higher precision, so later iterative solves with the same b show their\n"
+        "error against it.\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
         "    solve gmres m 30 orth modified\n"
+        "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
@@ -579,7 +620,7 @@ const struct command command_stop = {
 const struct command command_solvers = {
     .name = "solvers",
     .grammar = "",
-    .about = "list the solvers and the preconditioners",
+    .about = "list the solvers, direct solvers and preconditioners",
     .help = "Shows what each solver requires of the matrix, and where the solver was published.\n"
             "    solvers",
     .run = run_solvers,

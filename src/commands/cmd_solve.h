@@ -4,6 +4,7 @@
 #define CMD_SOLVE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 struct matrix;
@@ -11,6 +12,7 @@ struct out;
 struct session;
 struct solve;
 struct solver;
+struct watch;
 
 /* Warn if the solver needs a symmetric matrix and m is not symmetric. Returns false if the statistics of m could not be
    computed. */
@@ -25,5 +27,9 @@ bool solve_finish(struct session *s, struct err *e);
 void out_solve(struct out *o, const struct solve *v);
 /* Print one row of a table: iteration and residual. */
 void out_step(struct out *o, const struct solve *v);
+/* Is the matrix of m symmetric or, if it is complex, hermitian? */
+bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e);
+/* Write x, n numbers or n pairs, to a Matrix Market file. */
+bool solve_save_x(const char *file, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);
 
 #endif

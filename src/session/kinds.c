@@ -3,6 +3,7 @@
 #include "allow.h"
 #include "args.h"
 #include "card/card.h"
+#include "direct/direct.h"
 #include "command.h"
 #include "machine/device.h"
 #include "machine/device_sorts.h"
@@ -198,6 +199,22 @@ static const char *value_precond(const struct session *s, const char *text)
     return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
 }
 
+/* A solver, or the word `direct`. */
+static const char *value_solver(const struct session *s, const char *text)
+{
+    const struct named *solver = registry_find(&solver_registry, text);
+    (void)s;
+    if (!solver) solver = registry_find(&direct_word_registry, text);
+    return solver ? solver->name : NULL;
+}
+
+static void list_solvers(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    registry_list(&solver_registry, give, user);
+    registry_list(&direct_word_registry, give, user);
+}
+
 /* The racers are either all solvers or all kernels, so after the first racer, offer only racers of the same kind. */
 static void list_racers(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
@@ -358,7 +375,8 @@ const struct kind kinds[] = {
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels"},
     {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN, "kernels"},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL},
-    {"SOLVER", "solver", "a solver", NULL, &solver_registry, NULL, NULL, KIND_PLAIN, NULL},
+    {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_PLAIN, NULL},
+    {"DIRECT", "library", "a direct solver", NULL, &direct_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,
      "kernels"},

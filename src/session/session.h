@@ -21,10 +21,11 @@ struct load_info;
 enum { OPTIONS_MAX = 8 };
 enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
-struct solve;    /* solver.h */
-struct lu_steps; /* lu.h */
-struct race;     /* race.h */
-struct tracing;  /* tracing.h */
+struct solve;         /* solver.h */
+struct direct_answer; /* direct.h */
+struct lu_steps;      /* lu.h */
+struct race;          /* race.h */
+struct tracing;       /* tracing.h */
 struct front;
 struct record;
 struct out;
@@ -55,12 +56,14 @@ struct session {
     struct front *front; /* the screen, NULL in tests without a screen */
     struct run *runs;    /* results of the last `bench` or `spmv`, sorted by time */
     int nruns;
-    double *runs_y0;        /* the y0 of `runs`, owned; NULL: random, or not read */
-    struct matrix *runs_of; /* the matrix that was multiplied in `runs` */
-    struct solve *solve;    /* the current or last solve */
-    struct race *race;      /* the current or last race */
-    struct lu_steps *lu;    /* the factorisation being stepped through; NULL: none */
-    struct tracing *trace;  /* the traced warp; NULL: none */
+    double *runs_y0;              /* the y0 of `runs`, owned; NULL: random, or not read */
+    struct matrix *runs_of;       /* the matrix that was multiplied in `runs` */
+    struct solve *solve;          /* the current or last solve */
+    struct direct_answer *direct; /* the last direct solve; NULL: none */
+    bool direct_is_newer;         /* than `solve`: its vectors are x, b and r */
+    struct race *race;            /* the current or last race */
+    struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
+    struct tracing *trace;        /* the traced warp; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */

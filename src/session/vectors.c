@@ -12,6 +12,7 @@
 #include "matrix/random.h"
 #include "matrix/reference.h"
 #include "base/text.h"
+#include "direct/direct.h"
 #include "product.h"
 #include "session.h"
 #include "spmv.h"
@@ -116,6 +117,38 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     return ok;
 }
 
+/* ---- the last direct solve ---- */
+
+static bool direct_new(struct vector *out, const struct session *s, const double *from, int64_t n, struct err *e)
+{
+    return vector_new(out, s->direct->name, n, s->direct->A, e) &&
+           loop_copy(out->value, from, numbers_of(out) * (int64_t)sizeof *from, "copying a vector", e);
+}
+
+static bool direct_x_of(struct session *s, struct vector *out, struct err *e)
+{
+    snprintf(out->about, sizeof out->about, "the solution of `solve direct` by %s", s->direct->method->name);
+    return direct_new(out, s, s->direct->x, s->direct->A->cols, e);
+}
+
+static bool direct_b_of(struct session *s, struct vector *out, struct err *e)
+{
+    snprintf(out->about, sizeof out->about, "the right-hand side of the last solve");
+    return direct_new(out, s, s->direct->b, s->direct->A->rows, e);
+}
+
+static bool direct_r_of(struct session *s, struct vector *out, struct err *e)
+{
+    const struct direct_answer *a = s->direct;
+    snprintf(out->about, sizeof out->about, "b - A x of `solve direct`; ||r|| / ||b|| = %.3e", a->residual_true);
+    if (!direct_new(out, s, a->b, a->A->rows, e)) return false;
+    bool gave = screen_lock_give();
+    reference_spmv(a->A, -1, a->x, 1, out->value, T_F64, NULL);
+    bool ok = loop_tick("the residual", 0, 0, e);
+    screen_lock_back(gave);
+    return ok;
+}
+
 /* ---- the last SpMV ---- */
 
 static bool spmv_was(const struct session *s, struct err *e)
@@ -169,14 +202,25 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
 
 static bool x_of(struct session *s, struct vector *out, struct err *e)
 {
+    if (s->direct && s->direct_is_newer) return direct_x_of(s, out, e);
     if (!s->solve && s->nruns) return spmv_x_of(s, out, e);
     return solve_x_of(s, out, e);
+}
+
+static bool b_of(struct session *s, struct vector *out, struct err *e)
+{
+    return (s->direct && s->direct_is_newer ? direct_b_of : solve_b_of)(s, out, e);
+}
+
+static bool r_of(struct session *s, struct vector *out, struct err *e)
+{
+    return (s->direct && s->direct_is_newer ? direct_r_of : solve_r_of)(s, out, e);
 }
 
 static const struct {
     const char *name;
     bool (*of)(struct session *s, struct vector *out, struct err *e);
-} vectors[] = {{"x", x_of}, {"b", solve_b_of}, {"r", solve_r_of}, {"y", spmv_y_of}};
+} vectors[] = {{"x", x_of}, {"b", b_of}, {"r", r_of}, {"y", spmv_y_of}};
 
 const char *vector_name(int i)
 {

@@ -191,6 +191,15 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
     };
 }
 
+static bool keep_truth(struct solve *v, const struct solve_options *o, struct err *e)
+{
+    if (o->known_ones || !o->truth) return true;
+    v->result.known = true;
+    v->result.truth = mem_new(v->n, sizeof *v->result.truth, "the known solution", e);
+    return v->result.truth &&
+           loop_copy(v->result.truth, o->truth, v->n * (int64_t)sizeof *o->truth, "copying the known solution", e);
+}
+
 bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
     if (!solve_check(A->csr, o, e)) return false;
@@ -205,7 +214,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
-    if (!prepare(v, o, e)) {
+    if (!keep_truth(v, o, e) || !prepare(v, o, e)) {
         solve_free(v);
         return false;
     }
@@ -410,5 +419,6 @@ void solve_free(struct solve *v)
     mem_free(v->host_scalars);
     mem_free(v->b);
     mem_free(v->result.x);
+    mem_free(v->result.truth);
     mem_free(v);
 }

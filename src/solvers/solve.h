@@ -206,7 +206,8 @@ struct solve_result {
     double *x;            /* the solution on the host, after solve_end; NULL if `later` is set */
     bool later;           /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
     double residual_true; /* b - A x in double, relative to ||b|| */
-    bool known;           /* the solution is all ones (b = A * ones) */
+    bool known;           /* the solution is known: `truth`, or all ones (b = A * ones) if `truth` is NULL */
+    double *truth;        /* owned; an accurate solution, as from a direct solver; v->n numbers */
     double error_known;   /* the relative error of x with respect to the known solution; NaN: unknown */
 };
 
@@ -277,6 +278,7 @@ struct solve_options {
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
+    const double *truth;       /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
     bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an

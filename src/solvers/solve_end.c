@@ -173,7 +173,21 @@ bool solve_fetch_x(struct solve *v, struct err *e)
    compensated sums, so that the prompt returns soon. */
 enum { SOON_NNZ = 1 << 21 };
 
-/* The sums of squares of (b - A x) / unit and of x - 1. */
+/* Number i of the known solution; if A is complex, each element is a pair. */
+static double known_at(const struct solve *v, int64_t i)
+{
+    if (v->result.truth) return v->result.truth[i];
+    return v->matrix.csr->imag ? i % 2 == 0 : 1;
+}
+
+/* The norm by which the error of x is divided. */
+static double known_norm(const struct solve *v)
+{
+    double norm = v->result.truth ? norm2(v->n, v->result.truth) : sqrt((double)v->matrix.csr->rows);
+    return norm > 0 ? norm : 1;
+}
+
+/* The sums of squares of (b - A x) / unit and of the error of x. */
 struct squares {
     double residual, error;
 };
@@ -189,7 +203,8 @@ static struct squares squares_of_rows(const struct solve *v, int64_t from)
         double r = v->b[i];
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) r -= A->val[k] * x[A->col[k]];
         s.residual += r / unit * (r / unit);
-        s.error += (x[i] - 1) * (x[i] - 1);
+        double error = v->result.known ? x[i] - known_at(v, i) : 0;
+        s.error += error * error;
     }
     return s;
 }
@@ -218,7 +233,7 @@ static bool measure_soon(struct solve *v, double us)
         sum = (struct squares){sum.residual + part[i].residual, sum.error + part[i].error};
     mem_free(part);
     v->result.residual_true = late ? NAN : sqrt(sum.residual);
-    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error / (double)v->n);
+    if (v->result.known) v->result.error_known = late ? NAN : sqrt(sum.error) / known_norm(v);
     return !late;
 }
 
@@ -239,9 +254,8 @@ static bool measure(struct solve *v, struct err *e)
     double norm = norm2(v->n, r);
     v->result.residual_true = v->b_norm > 0 ? norm / v->b_norm : norm;
     if (v->result.known) {
-        int64_t rows = v->matrix.csr->rows, parts = rows ? v->n / rows : 1;
-        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - (i % parts == 0);
-        v->result.error_known = v->n ? norm2(v->n, r) / sqrt((double)rows) : 0;
+        for (int64_t i = 0; i < v->n; i++) r[i] = v->result.x[i] - known_at(v, i);
+        v->result.error_known = norm2(v->n, r) / known_norm(v);
     }
     mem_free(r);
     return true;

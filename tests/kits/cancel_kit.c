@@ -1,6 +1,7 @@
 /* Command lines that Ctrl-C must be able to end: lines for every command of the registry, on a matrix of a chosen
    size. */
 #include "cancel_kit.h"
+#include "direct/direct.h"
 #include "base/base.h"
 #include "lu/lu.h"
 #include "matrix/reorder.h"
@@ -104,6 +105,8 @@ const struct cancel_case cancel_cases[] = {
     {"bench", "", "bench A transposed on cpu", NULL},
     {"bench", "", "bench A on emu", NULL},
     {"solve", "", "solve EACH A on cpu" ENDLESS, &solver_registry},
+    {"solve", "", "solve direct EACH A on cpu", &direct_registry},
+    {"solve", "", "solve direct A b random", NULL},
     {"solve", "", "solve cg A on emu" ENDLESS, NULL},
     {"solve", "", "solve gmres A on emu" ENDLESS, NULL},
     {"solve", "", "solve bicgstab A precond ilu0 on cpu" ENDLESS, NULL},

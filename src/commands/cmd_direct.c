@@ -1,0 +1,261 @@
+/* `solve direct`: solves A x = b by a sparse factorisation, and keeps x as the truth for later solves. */
+#include "cmd_direct.h"
+#include "cmd_solve.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/newfile.h"
+#include "base/registry.h"
+#include "base/shared.h"
+#include "base/text.h"
+#include "direct/direct.h"
+#include "machine/device.h"
+#include "session/args.h"
+#include "session/holding.h"
+#include "session/matrix.h"
+#include "session/output.h"
+#include "session/right_side.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+bool direct_was_typed(const struct args *a)
+{
+    return registry_find(&direct_word_registry, arg(a, "solver")) != NULL;
+}
+
+/* ---- options ---- */
+
+bool direct_options_absent(const struct args *a, struct err *e)
+{
+    const char *const word = arg(a, "library") ? arg(a, "library") : arg_flag(a, "plan") ? "plan" : NULL;
+    return !word || fail(e, E_USAGE, "`%s` is for `solve direct`; %s iterates", word, arg(a, "solver"));
+}
+
+/* The options of iterative solvers. */
+static bool check_options(const struct args *a, struct err *e)
+{
+    static const char *const keys[] = {"using", "kernel", "precond", "block", "tol",   "eps", "omega",
+                                       "m",     "orth",   "sums",    "form",  "maxit", "x0"};
+    static const char *const flags[] = {"step", "view"};
+    const char *word = NULL;
+    for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;
+    for (int i = 0; i < COUNT(flags); i++) word = arg_flag(a, flags[i]) ? flags[i] : word;
+    if (word) return fail(e, E_USAGE, "`%s` is for iterative solvers; `solve direct` does not iterate", word);
+    if (arg_precision(a) != T_F32) return true;
+    return fail(e, E_UNSUPPORTED, "the direct solvers compute in fp64 only; add f64 to the command");
+}
+
+/* The libraries run on the host. A session whose default device is a GPU still solves directly on the host. */
+static bool check_device(struct session *s, const struct args *a, struct err *e)
+{
+    if (!arg(a, "on")) return true;
+    struct device *d = session_device(s, arg(a, "on"), e);
+    if (!d) return false;
+    return d->kind == DEV_CPU || fail(e, E_UNSUPPORTED, "the direct solvers run on cpu, not on %s", d->name);
+}
+
+/* ---- output ---- */
+
+/* The nonzeros of A that the factors replace: with symmetry, those of one triangle. */
+static double replaced(const struct direct_answer *a)
+{
+    double nnz = (double)a->A->nnz;
+    return a->method->hermitian ? (nnz + (double)a->A->rows) / 2 : nnz;
+}
+
+static const char *status_of(const struct direct_answer *a)
+{
+    if (a->planned) return "planned";
+    if (*a->factors.unusable) return "singular";
+    if (!a->accurate) return "inaccurate";
+    return isnan(a->normal) ? "solved" : "least-squares";
+}
+
+static void out_planned(struct out *o, const struct direct_answer *a)
+{
+    char text[200], bytes[32];
+    const struct direct_plan *p = &a->plan;
+    out_str(o, "ordering", "ordering", p->ordering);
+    out_num(o, "planned_nnz", NULL, p->nnz, "%.0f");
+    out_num(o, "planned_flops", NULL, p->flops, NULL);
+    out_num(o, "planned_bytes", NULL, p->bytes, "%.0f");
+    out_bool(o, "planned_bound", NULL, p->bound);
+    out_num(o, "planned_fill", NULL, p->nnz / replaced(a), NULL);
+    snprintf(text, sizeof text, "%s%.4g nonzeros, %.3g times those of A%s; %.3g operations; %s",
+             p->bound ? "at most " : "", p->nnz, p->nnz / replaced(a), a->method->hermitian ? "'s triangle" : "",
+             p->flops, show_bytes(p->bytes, bytes, sizeof bytes));
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "planned", isnan(p->nnz) ? "no estimate" : text);
+}
+
+static void out_found(struct out *o, const struct direct_answer *a)
+{
+    char text[200], bytes[32];
+    const struct direct_factors *f = &a->factors;
+    double rate = f->flops / a->factor_us * 1e-3;
+    int n = snprintf(text, sizeof text, "%s", f->kind ? f->kind : "");
+    if (!isnan(f->nnz))
+        n += snprintf(text + n, sizeof text - (size_t)n, ": %.4g nonzeros, %.3g times those of A%s", f->nnz,
+                      f->nnz / replaced(a), a->method->hermitian ? "'s triangle" : "");
+    if (!isnan(f->flops)) n += snprintf(text + n, sizeof text - (size_t)n, "; %.3g operations", f->flops);
+    if (!isnan(f->bytes))
+        snprintf(text + n, sizeof text - (size_t)n, "; %s", show_bytes(f->bytes, bytes, sizeof bytes));
+    out_str(o, "factors", NULL, f->kind);
+    if (f->kind && out_mode(o) == OUT_TEXT) out_str(o, NULL, "factors", text);
+    out_num(o, "nnz", NULL, f->nnz, "%.0f");
+    out_num(o, "fill", NULL, f->nnz / replaced(a), NULL);
+    out_num(o, "flops", NULL, f->flops, NULL);
+    out_num(o, "bytes", NULL, f->bytes, "%.0f");
+    out_num(o, "gflops", NULL, rate, NULL);
+}
+
+static void out_pivots(struct out *o, const struct direct_answer *a)
+{
+    char text[160];
+    const struct direct_factors *f = &a->factors;
+    int64_t zero = f->rank - f->positive - f->negative;
+    bool inertia = f->positive >= 0, shows = out_mode(o) == OUT_TEXT;
+    out_int_if(o, "rank", NULL, f->rank >= 0, f->rank);
+    out_int_if(o, "positive", NULL, inertia, f->positive);
+    out_int_if(o, "negative", NULL, inertia, f->negative);
+    out_int_if(o, "off_diagonal", NULL, f->off_diagonal >= 0, f->off_diagonal);
+    out_num(o, "pivot_least", NULL, f->pivot_least, NULL);
+    out_num(o, "pivot_most", NULL, f->pivot_most, NULL);
+    if (!shows) return;
+    if (f->rank >= 0) {
+        int n = snprintf(text, sizeof text, "%lld", (long long)f->rank);
+        if (f->rank < a->A->cols || f->rank < a->A->rows)
+            snprintf(text + n, sizeof text - (size_t)n, " of a %lld x %lld matrix", (long long)a->A->rows,
+                     (long long)a->A->cols);
+        out_str(o, NULL, "rank", text);
+    }
+    if (inertia) {
+        snprintf(text, sizeof text, "%lld positive, %lld negative, %lld zero%s", (long long)f->positive,
+                 (long long)f->negative, (long long)zero,
+                 f->negative || zero ? ""
+                 : a->A->imag        ? ": hermitian positive definite"
+                                     : ": positive definite");
+        out_str(o, NULL, "eigenvalues", text);
+    }
+    if (!isnan(f->pivot_least)) {
+        int n = snprintf(text, sizeof text, "%.3g to %.3g in size%s", f->pivot_least, f->pivot_most,
+                         f->scaled ? " after scaling of the rows" : "");
+        if (f->off_diagonal >= 0)
+            snprintf(text + n, sizeof text - (size_t)n, ", %lld off the diagonal", (long long)f->off_diagonal);
+        out_str(o, NULL, "pivots", text);
+    }
+}
+
+static void out_errors(struct out *o, const struct direct_answer *a)
+{
+    bool refined = a->refinements > 0, has_x = a->x;
+    out_num(o, "condition", isnan(a->condition) ? NULL : "condition", a->condition, "at least %.2e, 1-norm");
+    out_num(o, "residual", has_x ? "residual" : NULL, a->residual, "%.3e");
+    out_int_if(o, "refinements", refined ? "refinements" : NULL, has_x, a->refinements);
+    out_num(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
+    out_num(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
+    out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e of ||A|| ||r||");
+    out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
+}
+
+static void out_times(struct out *o, const struct direct_answer *a)
+{
+    bool factored = !isnan(a->factor_us), has_x = a->x;
+    out_time(o, "analysis_us", "analysis", a->analyse_us);
+    out_time(o, "factor_us", factored ? "factorisation" : NULL, a->factor_us);
+    out_time(o, "solve_us", has_x ? "substitution" : NULL, a->solve_us);
+    out_time(o, "condition_us", isnan(a->condition_us) ? NULL : "condition in", a->condition_us);
+    out_num(o, "time_ms", NULL, a->us / 1000, NULL);
+    out_time(o, NULL, "time", a->us);
+}
+
+static void out_direct(struct out *o, const struct direct_answer *a)
+{
+    char library[80];
+    snprintf(library, sizeof library, "%s, by %s", a->method->name, a->method->library->file);
+    out_record(o);
+    out_str(o, "matrix", "matrix", a->name);
+    out_str(o, "solver", "solver", "direct");
+    out_str(o, "device", NULL, "cpu");
+    out_str(o, "method", NULL, a->method->name);
+    out_str(o, "library", NULL, a->method->library->file);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "method", library);
+    out_str(o, "tried", *a->tried ? "tried before" : NULL, *a->tried ? a->tried : NULL);
+    out_str(o, "precision", "precision", precision_of(a->A, T_F64));
+    out_planned(o, a);
+    out_found(o, a);
+    out_bool(o, "converged", a->planned ? NULL : "solved", a->accurate);
+    out_str(o, "status", NULL, status_of(a));
+    out_str(o, "reason", "because", a->why);
+    out_pivots(o, a);
+    out_errors(o, a);
+    out_times(o, a);
+}
+
+/* ---- running ---- */
+
+static void drop_direct(struct session *s)
+{
+    direct_answer_free(s->direct);
+    s->direct = NULL;
+}
+
+/* A plan leaves the answer of an earlier solve. */
+static void keep(struct session *s, struct direct_answer *a)
+{
+    if (!a->x) {
+        direct_answer_free(a);
+        return;
+    }
+    drop_direct(s);
+    s->direct = a;
+    s->direct_is_newer = true;
+}
+
+static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct direct_answer **out,
+                       struct err *e)
+{
+    struct direct_options o = {.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
+                               .plan_only = arg_flag(a, "plan"),
+                               .force = arg_flag(a, "force"),
+                               .watch = &s->watch};
+    int64_t parts = m->csr.imag ? 2 : 1;
+    double *b = mem_new(m->csr.rows * parts, sizeof *b, "the right-hand side", e);
+    bool ok = b && matrix_is_hermitian(s, m, &o.symmetric, e) &&
+              right_side_make(&m->csr, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), b, &o.known_ones, e);
+    o.b = b;
+    ok = ok && direct_solve(out, &m->csr, &o, e);
+    mem_free(b);
+    return ok;
+}
+
+static bool save(struct session *s, const struct direct_answer *a, const char *file, struct err *e)
+{
+    if (!file) return true;
+    if (!a->x) return fail(e, E_USAGE, "there is no x to save: %s", a->why);
+    if (!solve_save_x(file, a->A->cols, a->A->imag != NULL, a->x, &s->watch, e)) return false;
+    out_text(s->out, "x was written to %s", file);
+    return true;
+}
+
+bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+{
+    struct direct_answer *answer = NULL;
+    if (!check_options(a, e) || !check_device(s, a, e)) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
+    if (!solve_with(s, m, a, &answer, e)) return false;
+    answer->name = m->name;
+    out_direct(s->out, answer);
+    bool ok = save(s, answer, arg(a, "save"), e);
+    keep(s, answer);
+    return ok;
+}
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->direct && s->direct->A == &m->csr;
+}
+
+const struct holding holding_direct = {.drop = drop_direct, .belongs_to = is_of};

@@ -1,0 +1,20 @@
+/* `solve direct`, which cmd_solve.c calls. */
+#ifndef CMD_DIRECT_H
+#define CMD_DIRECT_H
+
+#include <stdbool.h>
+
+struct args;
+struct csr;
+struct err;
+struct matrix;
+struct session;
+
+/* Did the user name `direct` in place of a solver? */
+bool direct_was_typed(const struct args *a);
+/* Solve A x = b directly, print the result, and keep the answer in the session. */
+bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e);
+/* Refuse the options that only `solve direct` takes. */
+bool direct_options_absent(const struct args *a, struct err *e);
+
+#endif

@@ -1,0 +1,478 @@
+/* Direct solvers: every method on generated matrices and on the collection of real matrices; singular and rectangular
+   systems; the choice of a method; limits of memory, missing libraries, Ctrl-C; and x as the truth for later solves. */
+#include "kits/collection.h"
+#include "kits/talk.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/shared.h"
+#include "base/watch.h"
+#include "direct/direct.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "matrix/csr.h"
+#include "matrix/random.h"
+#include "matrix/reference.h"
+#include "session/matrix.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MOST = 60000 };
+
+static bool is_symmetric(const struct csr *A)
+{
+    if (A->rows != A->cols) return false;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+            int64_t at = csr_find(A, A->col[k], i);
+            if (at < 0 || A->val[at] != A->val[k] || (A->imag && A->imag[at] != -A->imag[k])) return false;
+        }
+    return true;
+}
+
+/* b is random, or A * ones. */
+static double *right_side(const struct csr *A, bool ones)
+{
+    int64_t parts = A->imag ? 2 : 1;
+    uint64_t seed = 1;
+    double *b = mem_new(A->rows * parts, sizeof *b, "b", NULL), *x = mem_new(A->cols * parts, sizeof *x, "x", NULL);
+    assert_true(b && x);
+    for (int64_t i = 0; i < A->cols * parts; i++) x[i] = i % parts == 0;
+    for (int64_t i = 0; i < A->rows * parts; i++) b[i] = random_unit(&seed);
+    if (ones) reference_spmv(A, 1, x, 0, b, T_F64, NULL);
+    mem_free(x);
+    return b;
+}
+
+/* NULL, with the error in *e, if the solve fails. */
+static struct direct_answer *solve(const struct csr *A, const struct direct_method *m, bool ones, struct err *e)
+{
+    double *b = right_side(A, ones);
+    struct direct_options o = {.method = m, .b = b, .known_ones = ones, .symmetric = is_symmetric(A)};
+    struct direct_answer *a = NULL;
+    *e = (struct err){0};
+    if (!direct_solve(&a, A, &o, e)) assert_null(a);
+    mem_free(b);
+    return a;
+}
+
+/* ---- real matrices ---- */
+
+/* The numbers of an answer do not contradict each other. */
+static void check_answer(const char *name, const struct csr *A, const struct direct_answer *a)
+{
+    const char *m = a->method->name;
+    const struct direct_factors *f = &a->factors;
+    if (!*a->why) fail_msg("%s by %s: no reason", name, m);
+    if (!a->x != !!*f->unusable) fail_msg("%s by %s: %s, but x is %s", name, m, a->why, a->x ? "there" : "missing");
+    if (f->rank > A->cols || f->rank > A->rows) fail_msg("%s by %s: rank %d", name, m, (int)f->rank);
+    if (f->positive >= 0 && f->positive + f->negative != A->rows) fail_msg("%s by %s: inertia", name, m);
+    if (!(a->plan.nnz >= 0) || !(a->plan.bytes > 0) || !a->plan.ordering) fail_msg("%s by %s: no plan", name, m);
+    if (a->accurate && !a->x) fail_msg("%s by %s: accurate without x", name, m);
+    if (a->accurate && isnan(a->normal) && !(a->residual_true <= 1e-6))
+        fail_msg("%s by %s: solved, but the residual is %g", name, m, a->residual_true);
+    if (a->residual_true > a->residual) fail_msg("%s by %s: refinement made the residual larger", name, m);
+    if (f->nnz > 2 * a->plan.nnz && a->plan.bound) fail_msg("%s by %s: more nonzeros than the bound", name, m);
+}
+
+/* Two accurate solutions of one system agree as far as its condition allows. */
+static void check_agreement(const char *name, const struct direct_answer *a, const struct direct_answer *b)
+{
+    double d = 0, size = 0, condition = fmax(a->condition, b->condition);
+    if (!a->accurate || !b->accurate || !a->unique || !b->unique || !(condition < 1e10)) return;
+    for (int64_t i = 0; i < a->x_numbers; i++) {
+        d = fmax(d, fabs(a->x[i] - b->x[i]));
+        size = fmax(size, fabs(a->x[i]));
+    }
+    if (d > 1e-13 * condition * size)
+        fail_msg("%s: %s and %s differ by %g of %g, condition %g", name, a->method->name, b->method->name, d, size,
+                 condition);
+    if (!(a->condition < 30 * b->condition && b->condition < 30 * a->condition))
+        fail_msg("%s: the condition is %g by %s and %g by %s", name, a->condition, a->method->name, b->condition,
+                 b->method->name);
+}
+
+/* Solve with every method that takes A, and without a method. */
+static void solve_all(const char *name, const struct csr *A)
+{
+    struct err e;
+    struct direct_answer *chosen = solve(A, NULL, false, &e);
+    if (!chosen) fail_msg("%s: %s", name, e.text);
+    check_answer(name, A, chosen);
+    for (int i = 0; directs[i]; i++) {
+        struct direct_answer *a = solve(A, directs[i], false, &e);
+        bool takes = (A->rows == A->cols || directs[i]->rectangular) && (is_symmetric(A) || !directs[i]->hermitian);
+        if (!a != !takes) fail_msg("%s by %s: %s", name, directs[i]->name, e.text);
+        if (!a) continue;
+        check_answer(name, A, a);
+        check_agreement(name, chosen, a);
+        if (a->accurate && a->unique && !chosen->accurate) fail_msg("%s: %s solves it", name, a->method->name);
+        direct_answer_free(a);
+    }
+    direct_answer_free(chosen);
+}
+
+static bool load(const char *path, struct csr *A)
+{
+    struct load_info info = {0};
+    struct err e = {0};
+    return file_load(path, NULL, NULL, A, &info, &e) && A->rows && A->cols;
+}
+
+static void every_method_on_real_matrices(void **state)
+{
+    const char *folder = collection_folder("the direct solvers on real matrices");
+    DIR *all = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+    int n = 0;
+    (void)state;
+    while (all && (entry = readdir(all))) {
+        char path[1200];
+        struct csr A = {0};
+        struct stat info;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MOST) continue;
+        if (load(path, &A)) solve_all(entry->d_name, &A), n++;
+        csr_free(&A);
+    }
+    if (all) closedir(all);
+    if (folder) print_message("%d matrices by every direct solver\n", n);
+}
+
+/* ---- generated matrices ---- */
+
+static const struct direct_answer *answer_of(struct talk *t, const char *line, const char *says)
+{
+    talk_says(t, line, says);
+    return t->s.direct;
+}
+
+static void the_choice_follows_from_the_matrix(void **state)
+{
+    static const struct {
+        const char *make, *method;
+    } cases[] = {{"gen poisson2d 30", "cholmod"},
+                 {"gen circuit 500", "klu"},
+                 {"gen band 300 1 1", "klu"},
+                 {"gen dense 100", "umfpack"},
+                 {"load tests/files/hermitian.mtx", "cholmod"},
+                 {"load tests/files/indefinite.mtx", "cholmod"}};
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, cases[i].make));
+        const struct direct_answer *a = answer_of(&t, "solve direct b random", "backward error");
+        if (!a || strcmp(a->method->name, cases[i].method))
+            fail_msg("%s: by %s", cases[i].make, a ? a->method->name : "nothing");
+        assert_true(a->accurate);
+        talk_close(&t);
+    }
+}
+
+static void definiteness_is_counted(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/indefinite.mtx; solve direct cholmod"));
+    assert_int_equal(t.s.direct->factors.positive, 1);
+    assert_int_equal(t.s.direct->factors.negative, 2);
+    talk_says(&t, "gen poisson2d 40; solve direct cholmod", "1600 positive, 0 negative, 0 zero: positive definite");
+    talk_close(&t);
+}
+
+/* The true rank, and words that do not claim more than a least-squares solution. */
+static void singular_matrices_get_honest_words(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/singular.mtx"));
+    talk_says(&t, "solve direct spqr b random", "least squares: rank 3 of 4");
+    talk_says(&t, "solve direct b random", "rank 3 of 4");
+    assert_string_equal(t.s.direct->method->name, "spqr");
+    talk_says(&t, "solve direct klu", "the condition exceeds 1/eps");
+    assert_true(talk_line(&t, "gen poisson2d 3; let Z = poisson2d - poisson2d"));
+    talk_says(&t, "solve direct Z klu b ones", "singular");
+    talk_says(&t, "solve direct Z umfpack b ones", "singular");
+    talk_says(&t, "solve direct Z b ones", "rank 0 of 9");
+    talk_close(&t);
+}
+
+static void rectangular_systems(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 as A; extract A 0 100 0 60 as tall; extract A 0 60 0 100 as wide"));
+    talk_says(&t, "solve direct tall b random", "least squares: no x satisfies all equations");
+    assert_true(t.s.direct->unique && t.s.direct->normal < 1e-12);
+    talk_says(&t, "solve direct tall", "solved: backward error");
+    assert_true(t.s.direct->error_known < 1e-10);
+    talk_says(&t, "solve direct wide b random", "the least norm");
+    assert_false(t.s.direct->unique);
+    talk_says(&t, "print x", "the solution of `solve direct` by spqr");
+    talk_refuses(&t, "solve direct tall klu", "klu needs a square matrix");
+    talk_refuses(&t, "solve direct tall cholmod", "cholmod needs a square matrix");
+    talk_close(&t);
+}
+
+/* ---- options ---- */
+
+static void options_are_checked(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5 as A; gen circuit 40 as B"));
+    talk_refuses(&t, "solve direct A tol 1e-3", "`tol` is for iterative solvers");
+    talk_refuses(&t, "solve direct A precond ilu0", "`precond` is for iterative solvers");
+    talk_refuses(&t, "solve direct A step", "`step` is for iterative solvers");
+    talk_refuses(&t, "solve direct A f32", "fp64 only");
+    talk_refuses(&t, "solve direct A on emu", "run on cpu");
+    talk_refuses(&t, "solve cg A umfpack", "`umfpack` is for `solve direct`");
+    talk_refuses(&t, "solve cg A plan", "`plan` is for `solve direct`");
+    talk_refuses(&t, "solve direct B cholmod", "cholmod needs a symmetric");
+    talk_refuses(&t, "solve direct A save /nowhere/x.mtx", "/nowhere");
+    assert_true(talk_line(&t, "drop all"));
+    talk_refuses(&t, "solve direct", "no matrix");
+    talk_close(&t);
+}
+
+static void a_plan_factors_nothing(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    talk_says(&t, "solve direct plan", "planned: nothing was factored");
+    assert_null(t.s.direct);
+    assert_true(talk_line(&t, "solve direct b random"));
+    assert_non_null(t.s.direct);
+    talk_says(&t, "solve direct umfpack plan", "operations");
+    assert_string_equal(t.s.direct->method->name, "cholmod");
+    talk_refuses(&t, "solve direct plan save x.mtx force", "there is no x to save");
+    talk_close(&t);
+}
+
+/* ---- memory, missing libraries, Ctrl-C ---- */
+
+static void memory_is_checked_before_the_factorisation(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson3d 12; solve direct plan"));
+    for (int i = 0; directs[i]; i++) {
+        char line[80];
+        snprintf(line, sizeof line, "solve direct %s", directs[i]->name);
+        direct_memory_hook(250000);
+        talk_refuses(&t, line, "of memory is free");
+        assert_non_null(strstr(t.err, "nonzeros of the factors"));
+        snprintf(line, sizeof line, "solve direct %s force", directs[i]->name);
+        talk_says(&t, line, "solved: backward error");
+        direct_memory_hook(1000);
+        talk_refuses(&t, line, "a copy of the matrix for the direct solver takes");
+        direct_memory_hook(0);
+    }
+    talk_close(&t);
+}
+
+static void missing_libraries_are_named(void **state)
+{
+    struct talk t;
+    char text[200];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    for (int i = 0; directs[i]; i++) {
+        char line[80];
+        const char *file = directs[i]->library->file;
+        directs[i]->library->file = "libnothing.so.0";
+        snprintf(line, sizeof line, "solve direct %s", directs[i]->name);
+        snprintf(text, sizeof text,
+                 "%s needs the library libnothing.so.0, which is not installed; install the package %s",
+                 directs[i]->name, directs[i]->library->package);
+        talk_refuses(&t, line, text);
+        talk_says(&t, "solve direct", "solved: backward error");
+        directs[i]->library->file = file;
+        talk_says(&t, line, "solved: backward error");
+    }
+    talk_close(&t);
+}
+
+static void without_any_library_nothing_is_solved(void **state)
+{
+    struct talk t;
+    const char *file[8];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 4"));
+    for (int i = 0; directs[i]; i++) {
+        file[i] = directs[i]->library->file;
+        directs[i]->library->file = "libnothing.so.0";
+    }
+    talk_refuses(&t, "solve direct", "SPQR is not installed");
+    for (int i = 0; directs[i]; i++) directs[i]->library->file = file[i];
+    talk_close(&t);
+}
+
+struct stopper {
+    struct watch watch;
+    const char *at;
+};
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)done, (void)total;
+    return strcmp(what, ((struct stopper *)w)->at) != 0;
+}
+
+/* Ctrl-C in each library call: the command ends at once, and the worker thread frees the factorisation later. */
+static void ctrl_c_ends_each_call(void **state)
+{
+    static const char *const at[] = {"analysis", "factorisation", "substitution", "condition"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    const struct csr *A = &t.s.current->csr;
+    double *b = right_side(A, true);
+    for (int i = 0; i < COUNT(at); i++)
+        for (int k = 0; directs[k]; k++) {
+            struct stopper stopper = {{.tick = stop_at}, at[i]};
+            struct err e = {0};
+            struct direct_answer *a = NULL;
+            struct direct_options o = {
+                .method = directs[k], .b = b, .known_ones = true, .symmetric = true, .watch = &stopper.watch};
+            assert_false(direct_solve(&a, A, &o, &e));
+            assert_null(a);
+            assert_int_equal(e.code, E_CANCELLED);
+        }
+    usleep(200000); /* the worker threads end, so that leaks are found */
+    mem_free(b);
+    talk_close(&t);
+}
+
+static void no_memory_is_an_error(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6"));
+    const struct csr *A = &t.s.current->csr;
+    double *b = right_side(A, true);
+    for (int k = 0; directs[k]; k++) {
+        struct direct_options o = {.method = directs[k], .b = b, .known_ones = true, .symmetric = true};
+        for (int nth = 1; nth < 100; nth++) {
+            struct err e = {0};
+            struct direct_answer *a = NULL;
+            mem_fail_at(nth);
+            bool ok = direct_solve(&a, A, &o, &e);
+            mem_fail_at(0);
+            direct_answer_free(a);
+            if (ok) break;
+            assert_int_equal(e.code, E_MEMORY);
+        }
+    }
+    mem_free(b);
+    talk_close(&t);
+}
+
+static void values_that_are_not_finite_are_refused(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/golden/nan.mtx"));
+    talk_refuses(&t, "solve direct b ones", "has NaN or inf");
+    talk_close(&t);
+}
+
+/* ---- x as the truth ---- */
+
+/* Iterative solves of the same system, and only of the same system, show their error against x. */
+static void later_solves_show_their_error(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A; gen poisson2d 20 as B; solve direct A b random seed 7"));
+    talk_says(&t, "solve cg A b random seed 7 tol 1e-12 on cpu", "\"error_against\":\"direct\"");
+    assert_true(strstr(t.out, "\"error_known\":null") == NULL);
+    talk_says(&t, "solve cg A b random seed 8 on cpu", "\"error_against\":null");
+    talk_says(&t, "solve cg B b random seed 7 on cpu", "\"error_against\":null");
+    talk_says(&t, "solve cg A on cpu", "\"error_against\":\"ones\"");
+    talk_says(&t, "race cg bicgstab of A b random seed 7 tol 1e-12 on cpu", "\"error_known\":");
+    assert_true(strstr(t.out, "\"error_known\":null") == NULL);
+    assert_true(talk_line(&t, "drop A"));
+    assert_null(t.s.direct);
+    talk_close(&t);
+}
+
+static double number_after(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+    return at ? strtod(at + strlen(key), NULL) : NAN;
+}
+
+static void the_error_is_the_distance_from_x(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A; solve direct A b random"));
+    talk_forget(&t);
+    talk_says(&t, "solve cg b random tol 1e-3 on cpu", "\"error_known\":");
+    double loose = number_after(t.out, "\"error_known\":");
+    talk_says(&t, "solve cg b random tol 1e-13 on cpu", "\"error_known\":");
+    double tight = number_after(t.out, "\"error_known\":");
+    assert_true(loose > 1e-6 && loose < 1);
+    assert_true(tight < 1e-11);
+    talk_close(&t);
+}
+
+static void the_vectors_are_those_of_the_last_solve(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 5; solve direct klu"));
+    talk_says(&t, "print x", "the solution of `solve direct` by klu");
+    talk_says(&t, "print r", "b - A x of `solve direct`");
+    talk_says(&t, "print b", "the right-hand side");
+    talk_says(&t, "solve cg on cpu; print x", "of cg");
+    talk_says(&t, "solve direct; print x", "by cholmod");
+    talk_says(&t, "solve cg step on cpu; step 2; print x", "of cg");
+    assert_true(talk_line(&t, "drop all"));
+    talk_refuses(&t, "print x", "nothing has been solved yet");
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_choice_follows_from_the_matrix),
+        cmocka_unit_test(definiteness_is_counted),
+        cmocka_unit_test(singular_matrices_get_honest_words),
+        cmocka_unit_test(rectangular_systems),
+        cmocka_unit_test(options_are_checked),
+        cmocka_unit_test(a_plan_factors_nothing),
+        cmocka_unit_test(memory_is_checked_before_the_factorisation),
+        cmocka_unit_test(missing_libraries_are_named),
+        cmocka_unit_test(without_any_library_nothing_is_solved),
+        cmocka_unit_test(ctrl_c_ends_each_call),
+        cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(values_that_are_not_finite_are_refused),
+        cmocka_unit_test(later_solves_show_their_error),
+        cmocka_unit_test(the_error_is_the_distance_from_x),
+        cmocka_unit_test(the_vectors_are_those_of_the_last_solve),
+        cmocka_unit_test(every_method_on_real_matrices),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
