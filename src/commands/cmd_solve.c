@@ -543,11 +543,11 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [DIRECT] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
+        "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
         "[eps R] "
         "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
         "[x0 START] [seed N] "
-        "[save FILE] [plan] [step] "
+        "[save FILE] [DIRECT] [plan] [step] "
         "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration, or directly",
     .help =

@@ -16,6 +16,7 @@ struct session;
 enum kind_role {
     KIND_PLAIN,
     KIND_PARAMS, /* parameters of the format or generator that precedes them */
+    KIND_DIRECT, /* offered only after the solver `direct` */
     KIND_FILE,   /* completed with the names of files */
     KIND_REST    /* takes the rest of the line */
 };

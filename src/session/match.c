@@ -3,6 +3,7 @@
 #include "command.h"
 #include "grammar.h"
 #include "kinds.h"
+#include "direct/direct.h"
 #include "base/numeral.h"
 #include "formats/format.h"
 #include "base/param.h"
@@ -56,6 +57,14 @@ static bool is_repeated(const struct match *m, int i)
     return false;
 }
 
+/* Completion and messages name direct solvers only after the word `direct`. */
+static bool is_offered(const struct match *m, const struct item *it)
+{
+    const char *solver = arg(m->a, "solver");
+    if (it->type != ITEM_VALUE || it->value->role != KIND_DIRECT) return true;
+    return solver && registry_find(&direct_word_registry, solver);
+}
+
 /* Visit the items that may come next. After a keyword that needs a value, and before a required value, only that value
    may come next; elsewhere, keywords may come next too. */
 static void expected(const struct match *m, visit_fn *visit, void *user)
@@ -68,7 +77,7 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
     }
     for (int i = 0; i < g->n && !required; i++) {
         const struct item *it = &g->item[i];
-        if (in_place(it) ? has_room(m, i) && !is_repeated(m, i) : it->bare && !m->used[it->group])
+        if (in_place(it) ? has_room(m, i) && !is_repeated(m, i) && is_offered(m, it) : it->bare && !m->used[it->group])
             visit(user, it, it->type != ITEM_WORD);
         required = is_required(m, i);
     }
