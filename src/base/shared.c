@@ -52,6 +52,7 @@ bool shared_load(struct shared_library *l, const char *user, struct err *e)
 {
     if (l->tried != l->file && !try_to_load(l, e)) return false;
     if (l->handle) return true;
-    return fail(e, E_UNSUPPORTED, "%s needs the library %s, which is not installed; install the package %s", user,
-                l->file, l->package);
+    fail(e, E_UNSUPPORTED, "%s needs the library %s, which is not installed", user, l->file);
+    err_advise(e, "install the package %s", l->package);
+    return false;
 }

@@ -7,41 +7,33 @@
 #include "base/mem.h"
 #include "base/worker.h"
 
-#include <dlfcn.h>
 #include <suitesparse/cholmod.h>
 
 #define TEXT_OF(x) #x
 #define NAME_OF(version) "libcholmod.so." TEXT_OF(version)
+#define PACKAGE_OF(version) "libcholmod" TEXT_OF(version)
 
-struct cholmod {
-    void *library;
-    bool tried;
+static struct {
     int (*version)(int version[3]);
     int (*start)(cholmod_common *);
     int (*finish)(cholmod_common *);
     cholmod_factor *(*analyze)(cholmod_sparse *, cholmod_common *);
     int (*factorize)(cholmod_sparse *, cholmod_factor *, cholmod_common *);
     int (*free_factor)(cholmod_factor **, cholmod_common *);
-};
-static struct cholmod cholmod;
+} cholmod;
 
-static bool load_symbol(void *to, const char *name)
-{
-    void *at = dlsym(cholmod.library, name);
-    *(void **)to = at;
-    return at != NULL;
-}
+static const struct shared_function functions[] = {{"cholmod_version", &cholmod.version},
+                                                   {"cholmod_start", &cholmod.start},
+                                                   {"cholmod_finish", &cholmod.finish},
+                                                   {"cholmod_analyze", &cholmod.analyze},
+                                                   {"cholmod_factorize", &cholmod.factorize},
+                                                   {"cholmod_free_factor", &cholmod.free_factor},
+                                                   {0}};
 
-/* Returns true if the library has all functions that this file calls and its version matches the structs with which
-   this file was compiled. */
+/* The structs of the library must be those with which this file was compiled. */
 static bool is_compatible(void)
 {
     int version[3] = {0};
-    if (!load_symbol(&cholmod.version, "cholmod_version") || !load_symbol(&cholmod.start, "cholmod_start") ||
-        !load_symbol(&cholmod.finish, "cholmod_finish") || !load_symbol(&cholmod.analyze, "cholmod_analyze") ||
-        !load_symbol(&cholmod.factorize, "cholmod_factorize") ||
-        !load_symbol(&cholmod.free_factor, "cholmod_free_factor"))
-        return false;
     cholmod.version(version);
     return version[0] == CHOLMOD_MAIN_VERSION && version[1] >= CHOLMOD_SUB_VERSION;
 }
@@ -50,20 +42,10 @@ const char *card_cholmod_name = NAME_OF(CHOLMOD_MAIN_VERSION);
 
 static bool open_library(struct err *e)
 {
-    static const char *opened;
-    if (!cholmod.tried || opened != card_cholmod_name) {
-        struct err why = {0};
-        cholmod.library = shared_open(1, &card_cholmod_name, &why);
-        if (why.code) return fail(e, why.code, "%s", why.text);
-        cholmod.tried = true;
-        opened = card_cholmod_name;
-        if (cholmod.library && !is_compatible()) {
-            dlclose(cholmod.library);
-            cholmod.library = NULL;
-        }
-    }
-    if (cholmod.library) return true;
-    return fail(e, E_UNSUPPORTED, "Cholesky needs the library %s, which is not installed", card_cholmod_name);
+    static struct shared_library library = {
+        .package = PACKAGE_OF(CHOLMOD_MAIN_VERSION), .functions = functions, .is_compatible = is_compatible};
+    library.file = card_cholmod_name;
+    return shared_load(&library, "Cholesky", e);
 }
 
 struct cholesky_job {

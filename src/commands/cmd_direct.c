@@ -148,23 +148,39 @@ static void out_pivots(struct out *o, const struct direct_answer *a)
 
 static void out_errors(struct out *o, const struct direct_answer *a)
 {
-    bool refined = a->refinements > 0, has_x = a->x;
+    bool has_x = a->x;
+    char refined[120] = "%.3e";
+    if (a->refinements)
+        snprintf(refined, sizeof refined, "%%.3e before %s", how_many(a->refinements, "refinement").text);
     out_num(o, "condition", isnan(a->condition) ? NULL : "condition", a->condition, "at least %.2e, 1-norm");
-    out_num(o, "residual", has_x ? "residual" : NULL, a->residual, "%.3e");
-    out_int_if(o, "refinements", refined ? "refinements" : NULL, has_x, a->refinements);
+    out_num(o, "residual", has_x ? "residual" : NULL, a->residual, refined);
+    out_int_if(o, "refinements", NULL, has_x, a->refinements);
     out_num(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
     out_num(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e of ||A|| ||r||");
     out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
 }
 
+/* Append "NAME 1.2 ms" to text, which has room for `size` bytes, unless the call was not made. */
+static void add_time(char *text, size_t size, const char *name, double us)
+{
+    char time[32];
+    size_t n = strlen(text);
+    if (!isnan(us)) snprintf(text + n, size - n, "%s%s %s", n ? ", " : "", name, show_us(us, time, sizeof time));
+}
+
 static void out_times(struct out *o, const struct direct_answer *a)
 {
-    bool factored = !isnan(a->factor_us), has_x = a->x;
-    out_time(o, "analysis_us", "analysis", a->analyse_us);
-    out_time(o, "factor_us", factored ? "factorisation" : NULL, a->factor_us);
-    out_time(o, "solve_us", has_x ? "substitution" : NULL, a->solve_us);
-    out_time(o, "condition_us", isnan(a->condition_us) ? NULL : "condition in", a->condition_us);
+    char text[200] = "";
+    add_time(text, sizeof text, "analysis", a->analyse_us);
+    add_time(text, sizeof text, "factorisation", a->factor_us);
+    add_time(text, sizeof text, "substitution", a->solve_us);
+    add_time(text, sizeof text, "condition", a->condition_us);
+    out_time(o, "analysis_us", NULL, a->analyse_us);
+    out_time(o, "factor_us", NULL, a->factor_us);
+    out_time(o, "solve_us", NULL, a->solve_us);
+    out_time(o, "condition_us", NULL, a->condition_us);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "spent on", text);
     out_num(o, "time_ms", NULL, a->us / 1000, NULL);
     out_time(o, NULL, "time", a->us);
 }

@@ -188,9 +188,9 @@ void direct_pivot(struct direct_factors *f, double pivot)
 static void work(void *job)
 {
     struct direct *v = job;
-    double start = steady_us();
+    double start = now_us();
     v->ok = v->call(v, &v->error);
-    v->us = steady_us() - start;
+    v->us = now_us() - start;
 }
 
 static void release(void *job)

@@ -347,7 +347,7 @@ static bool is_finite(const struct csr *A, const struct direct_answer *a, struct
 
 static bool answer(struct direct_answer *a, const struct direct_options *o, struct err *e)
 {
-    double start = steady_us();
+    double start = now_us();
     enum outcome outcome = LEFT;
     if (!is_finite(a->A, a, e)) return false;
     for (int i = 0; directs[i] && outcome == LEFT; i++) {
@@ -355,7 +355,7 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
         answer_reset(a, directs[i]);
         outcome = try_method(a, o, e);
     }
-    a->us = steady_us() - start;
+    a->us = now_us() - start;
     if (outcome == LEFT) return fail(e, E_UNSUPPORTED, "no direct solver could solve the system: %s", a->tried);
     if (outcome == ANSWERED) explain(a);
     return outcome == ANSWERED;
