@@ -11,6 +11,7 @@
 #include "machine/mat.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "matrix/random.h"
 #include "base/watch.h"
 
@@ -60,7 +61,7 @@ void mat_free(struct mat *M)
 
 int64_t kernel_bytes(const struct kernel *k, const struct stored *S, double beta)
 {
-    int64_t slot = (int64_t)(type_size(T_I32) + type_size(S->real)), padding = stored_slots(S) - S->nnz;
+    int64_t slot = (int64_t)(type_size(T_I32) + type_size(type_of_stored(S->real))), padding = stored_slots(S) - S->nnz;
     int64_t arrays = k->reads ? k->reads(S) : stored_bytes(S) - (k->skips_padding ? padding * slot : 0);
     return arrays + (int64_t)type_size(S->real) * (S->cols + (beta != 0 ? 2 : 1) * S->rows);
 }

@@ -55,4 +55,5 @@ PACKER_ENTRY(ell) = {
     .about = "each thread writes several slots of one row; neighbouring threads write neighbouring slots",
     .plan = KERNEL_SPACE::plan,
     VALUE_TYPES(KERNEL_SPACE::pack),
+    .u16 = KERNEL_SPACE::pack<uint16_t>,
 };

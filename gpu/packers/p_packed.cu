@@ -4,15 +4,19 @@
 #include "pack.h"
 #include "formats/fmt_packed.h"
 #include "base/mem.h"
+#include "base/precision.h"
 
 namespace KERNEL_SPACE
 {
 
-/* Values are handled as bits: a number of 4 or 8 bytes, or two numbers of 8 bytes. */
+/* Values are handled as bits: a number of 2, 4 or 8 bytes, or two numbers of 8 bytes. */
 struct alignas(16) bits16 {
     uint64_t re, im;
 };
 template <typename T> struct bits_type;
+template <> struct bits_type<uint16_t> {
+    using type = uint16_t;
+};
 template <> struct bits_type<float> {
     using type = uint32_t;
 };
@@ -26,6 +30,10 @@ template <> struct bits_type<cplx<double>> {
     using type = bits16;
 };
 
+static __device__ bool after(uint16_t a, uint16_t b)
+{
+    return a > b;
+}
 static __device__ bool after(uint32_t a, uint32_t b)
 {
     return a > b;
@@ -89,11 +97,12 @@ static struct packed_dictionary *dictionary_of(struct packing *p)
 /* Add the n values in ROOM_NUMBER to the dictionary. */
 static bool add_values(struct packing *p, int64_t n, struct err *e)
 {
-    int64_t size = (int64_t)type_size(p->S.real);
+    enum type stored = type_of_stored(p->S.real);
+    int64_t size = (int64_t)type_size(stored);
     void *list = mem_new(n, (size_t)size, "a sample of the values", e);
     bool ok = list && packing_read(p, list, p->room[ROOM_NUMBER].p, n * size, e);
     for (int64_t i = 0; ok && i < n; i++)
-        if (!packed_add(dictionary_of(p), packed_get(p->S.real, list, i))) break;
+        if (!packed_add(dictionary_of(p), packed_get(stored, list, i))) break;
     mem_free(list);
     return ok;
 }
@@ -102,10 +111,11 @@ static bool add_values(struct packing *p, int64_t n, struct err *e)
 static bool put_values(struct packing *p, void *to, struct err *e)
 {
     struct packed_dictionary *d = dictionary_of(p);
+    enum type stored = type_of_stored(p->S.real);
     uint64_t list[2 * PACKED_CODES];
     packed_sort(d);
-    for (int64_t i = 0; i < d->n; i++) packed_put(p->S.real, list, i, d->value[i]);
-    return p->dev->ops->put(p->dev, to, list, d->n * (int64_t)type_size(p->S.real), e);
+    for (int64_t i = 0; i < d->n; i++) packed_put(stored, list, i, d->value[i]);
+    return p->dev->ops->put(p->dev, to, list, d->n * (int64_t)type_size(stored), e);
 }
 
 /* Add values of the matrix that the dictionary lacks. *missing: the number of entries with such values. */
@@ -143,8 +153,9 @@ template <typename W> static bool find_values(struct packing *p, struct err *e)
 
 static bool find_values_of(struct packing *p, struct err *e)
 {
-    size_t size = type_size(p->S.real);
-    return size == 4   ? find_values<uint32_t>(p, e)
+    size_t size = type_size(type_of_stored(p->S.real));
+    return size == 2   ? find_values<uint16_t>(p, e)
+           : size == 4 ? find_values<uint32_t>(p, e)
            : size == 8 ? find_values<uint64_t>(p, e)
                        : find_values<bits16>(p, e);
 }
@@ -340,4 +351,5 @@ PACKER_ENTRY(packed) = {
     .about = "one warp per slice measures it; the host collects distinct values; one thread per slot finds its entry",
     .plan = KERNEL_SPACE::plan,
     VALUE_TYPES(KERNEL_SPACE::pack),
+    .u16 = KERNEL_SPACE::pack<uint16_t>,
 };

@@ -70,6 +70,7 @@ template <typename T> void launch_zero(struct device *d, void *to, int64_t n)
 
 template void launch_zero<int>(struct device *d, void *to, int64_t n);
 template void launch_zero<int64_t>(struct device *d, void *to, int64_t n);
+template void launch_zero<uint16_t>(struct device *d, void *to, int64_t n);
 INSTANTIATE(launch_zero, struct device *d, void *to, int64_t n);
 
 __global__ void pack_pointers(int64_t n, GPTR(const int64_t) at, GPTR(int) ptr)

@@ -124,7 +124,7 @@ static bool cost_of(struct session *s, const struct spmv_request *w, struct prod
     double put_us = p->put_us[M - p->mat];
     bool copied = M->copied.bytes > 0;
     c->copy_gbs = copied_gbs(&M->copied);
-    c->there = packer_find(p->S.format, w->dev) && time_there(s, w, p, &c->pack_us, &why);
+    c->there = packer_for(p->S.format, w->dev, w->real) && time_there(s, w, p, &c->pack_us, &why);
     c->copy_us = c->there || !copied ? 0 : put_us;
     if (why.code == E_CANCELLED || why.code == E_DEVICE) return fail(e, why.code, "%s", why.text);
     if (!c->there && !time_host(w, p, &c->pack_us, e)) return false;
@@ -237,7 +237,7 @@ static bool run_convert(struct session *s, const struct args *a, struct err *e)
 const struct command command_convert = {
     .name = "convert",
     .aliases = "pack",
-    .grammar = "FORMAT [PARAMS] [[of] MATRIX] [on DEVICE] [f32|f64] [force]",
+    .grammar = "FORMAT [PARAMS] [[of] MATRIX] [on DEVICE] [f32|f64|[precision] PRECISION] [force]",
     .about = "store a matrix in a format and show its arrays and, for a device, the cost",
     .help = "`help FORMAT` lists the parameters of a format. spmv, bench and solve reuse the result. If a device is\n"
             "named, a GPU packs most formats itself, from its copy of the csr; the host packs the others and copies\n"

@@ -20,6 +20,7 @@
 #include "slices.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/search.h"
 #include "base/threads.h"
 
@@ -27,7 +28,8 @@ int64_t bsell_choice(const int64_t blocks[BSELL_CHOICES], enum type real)
 {
     int64_t best = 0, least = INT64_MAX;
     for (int64_t b = BSELL_LEAST; b <= BSELL_MOST; b++) {
-        int64_t bytes = blocks[b - BSELL_LEAST] * (b * b * (int64_t)type_size(real) + (int64_t)sizeof(int));
+        int64_t bytes =
+            blocks[b - BSELL_LEAST] * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
         if (bytes < least) best = b, least = bytes;
     }
     return best;

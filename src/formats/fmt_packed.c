@@ -30,6 +30,7 @@
 #include "base/err.h"
 #include "format.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "slices.h"
 #include "base/loop.h"
 #include "base/threads.h"
@@ -67,7 +68,7 @@ bool packed_sorts(int64_t slots_natural, int64_t slots_sorted)
 bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e)
 {
     int64_t slices = (S->rows + S->param[0] - 1) / S->param[0], slots = n->slots16 + n->slots32;
-    int64_t size = (int64_t)type_size(S->real);
+    int64_t size = (int64_t)type_size(type_of_stored(S->real));
     bool coded = n->values > 1 && n->values <= PACKED_CODES && n->values * size + slots < slots * size;
     if (slots > INT32_MAX)
         return fail(e, E_LIMIT, "packed: 32-bit slice pointers allow at most %d slots, not %lld; use a smaller C",
@@ -83,9 +84,9 @@ bool packed_sizes(struct stored *S, const struct packed_counts *n, struct err *e
 
 /* ---- distinct values ---- */
 
-struct packed_bits packed_get(enum type real, const void *data, int64_t i)
+struct packed_bits packed_get(enum type stored, const void *data, int64_t i)
 {
-    size_t size = type_size(real), part = type_size(type_of_parts(real));
+    size_t size = type_size(stored), part = type_size(type_of_parts(stored));
     const char *at = (const char *)data + (size_t)i * size;
     struct packed_bits v = {0, 0};
     memcpy(&v.re, at, part);
@@ -93,28 +94,20 @@ struct packed_bits packed_get(enum type real, const void *data, int64_t i)
     return v;
 }
 
-void packed_put(enum type real, void *data, int64_t i, struct packed_bits v)
+void packed_put(enum type stored, void *data, int64_t i, struct packed_bits v)
 {
-    size_t size = type_size(real), part = type_size(type_of_parts(real));
+    size_t size = type_size(stored), part = type_size(type_of_parts(stored));
     char *at = (char *)data + (size_t)i * size;
     memcpy(at, &v.re, part);
     memcpy(at + part, &v.im, size - part);
 }
 
-/* The bits of entry k of A, rounded to the type `real`. */
-static struct packed_bits entry_bits(const struct csr *A, int64_t k, enum type real)
+/* The bits of entry k of A, as arrays of the type `stored` hold it. */
+static struct packed_bits entry_bits(const struct csr *A, int64_t k, enum type stored)
 {
-    double imag = A->imag ? A->imag[k] : 0;
-    float single[2] = {(float)A->val[k], (float)imag};
-    struct packed_bits v = {0, 0};
-    if (type_of_parts(real) == T_F32) {
-        memcpy(&v.re, &single[0], sizeof single[0]);
-        memcpy(&v.im, &single[1], sizeof single[1]);
-    } else {
-        memcpy(&v.re, &A->val[k], sizeof v.re);
-        memcpy(&v.im, &imag, sizeof v.im);
-    }
-    return v;
+    double value[2];
+    put_value(&(struct array){.type = stored, .n = 1, .data = value}, 0, A, k);
+    return packed_get(stored, value, 0);
 }
 
 static bool same(struct packed_bits a, struct packed_bits b)
@@ -155,13 +148,13 @@ void packed_sort(struct packed_dictionary *d)
 }
 
 /* The distinct values of A. */
-static void find_values(const struct csr *A, enum type real, struct packed_dictionary *d)
+static void find_values(const struct csr *A, enum type stored, struct packed_dictionary *d)
 {
     struct loop l = loop_of("distinct values", A->nnz);
     *d = (struct packed_dictionary){0};
     struct packed_bits last = {0, 0};
     for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
-        struct packed_bits v = entry_bits(A, k, real);
+        struct packed_bits v = entry_bits(A, k, stored);
         if (k && same(v, last)) continue;
         if (!packed_add(d, last = v)) return;
     }
@@ -245,7 +238,7 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     struct packed_dictionary *d = mem_new(1, sizeof *d, "distinct values", e);
     bool ok = d && packed_shape(S, e) && plan_slices(A, S, &n, e);
     if (ok) {
-        find_values(A, S->real, d);
+        find_values(A, type_of_stored(S->real), d);
         n.values = d->n;
         ok = packed_sizes(S, &n, e);
     }
@@ -310,7 +303,8 @@ static void put_entry(const struct csr *A, int64_t k, const struct slots *t, int
     else
         ((uint16_t *)S->a[PACKED_COL16].data)[t->at16 + in] = (uint16_t)(A->col[k] - t->base);
     if (S->a[PACKED_CODE].n)
-        ((uint8_t *)S->a[PACKED_CODE].data)[t->at + in] = (uint8_t)(*place_of(d, entry_bits(A, k, S->real)) - 1);
+        ((uint8_t *)S->a[PACKED_CODE].data)[t->at + in] =
+            (uint8_t)(*place_of(d, entry_bits(A, k, S->a[PACKED_VAL].type)) - 1);
     else if (value_per_slot(S))
         put_value(&S->a[PACKED_VAL], t->at + step * PACKED_LANES + lane, A, k);
 }
@@ -338,9 +332,9 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     struct packed_dictionary *d = mem_new(1, sizeof *d, "distinct values", e);
     bool ok = d && order_new(A, S->param[1], &o, e);
     if (ok) {
-        find_values(A, S->real, d);
+        find_values(A, S->a[PACKED_VAL].type, d);
         for (int64_t i = 0; !value_per_slot(S) && i < d->n; i++)
-            packed_put(S->real, S->a[PACKED_VAL].data, i, d->value[i]);
+            packed_put(S->a[PACKED_VAL].type, S->a[PACKED_VAL].data, i, d->value[i]);
         put_heads(A, &o, S);
         struct loop l = loop_of("packing slices", slices_of(S));
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE / PACKED_LANES) if (A->nnz > THREADS_FROM)

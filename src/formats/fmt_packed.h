@@ -80,8 +80,8 @@ struct packed_dictionary {
 };
 
 /* Element i of an array of this type, and the reverse. */
-struct packed_bits packed_get(enum type real, const void *data, int64_t i);
-void packed_put(enum type real, void *data, int64_t i, struct packed_bits v);
+struct packed_bits packed_get(enum type stored, const void *data, int64_t i);
+void packed_put(enum type stored, void *data, int64_t i, struct packed_bits v);
 /* Add v, if it is new. False if the dictionary is full. */
 bool packed_add(struct packed_dictionary *d, struct packed_bits v);
 /* Sort the values: by the bits of the imaginary part, then by those of the real part, as unsigned numbers. */

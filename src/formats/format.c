@@ -2,11 +2,15 @@
 #include "format.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "base/half.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "base/text.h"
 #include "base/loop.h"
 #include "base/threads.h"
+
+#include <math.h>
 
 #define FORMAT(id) extern const struct format format_##id;
 #include "formats.def"
@@ -35,15 +39,24 @@ const struct format *format_find(const char *name)
 
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n)
 {
-    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type, .n = n};
+    S->a[S->narrays++] = (struct array){.name = name, .role = role, .type = type_of_stored(type), .n = n};
 }
 
 void put_real(struct array *a, int64_t i, double v)
 {
-    if (a->type == T_F32)
+    switch (a->type) {
+    case T_F32:
         ((float *)a->data)[i] = (float)v;
-    else
+        break;
+    case T_F16:
+        ((uint16_t *)a->data)[i] = fp16_of(v);
+        break;
+    case T_BF16:
+        ((uint16_t *)a->data)[i] = bf16_of(v);
+        break;
+    default:
         ((double *)a->data)[i] = v;
+    }
 }
 
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k)
@@ -113,11 +126,29 @@ const int64_t *format_suit(const struct format *f, const struct csr *A, enum typ
     return param;
 }
 
+/* Can the values of A be stored in a narrow precision? A value beyond the largest number would become inf. */
+static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
+{
+    enum type stored = type_of_stored(real);
+    double most = type_most(stored);
+    int64_t beyond = 0;
+    if (A->imag)
+        return fail(e, E_UNSUPPORTED, "%s stores real values only; use f32 or f64 for a complex matrix",
+                    type_name(real));
+#pragma omp parallel for schedule(static) reduction(+ : beyond) if (A->nnz > THREADS_FROM)
+    for (int64_t k = 0; k < A->nnz; k++) beyond += isfinite(A->val[k]) && fabs(A->val[k]) > most;
+    return !beyond ||
+           fail(e, E_UNSUPPORTED, "%s %s %s's largest number, %.6g; %s", how_many(beyond, "value").text,
+                beyond == 1 ? "exceeds" : "exceed", type_name(stored), most,
+                stored == T_F16 ? "use bf16, or `scale` the matrix first" : "use f64, or `scale` the matrix first");
+}
+
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e)
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
     out->shape.real = type_of_values(real, A->imag != NULL);
+    if (type_is_narrow(real) && !fits_narrow(A, real, e)) return false;
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
     *out = plan_of(&out->shape);

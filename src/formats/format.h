@@ -83,7 +83,8 @@ bool format_params(const struct format *f, const int64_t *param, struct stored *
 const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
                            int64_t *param);
 /* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
-   defaults. `real` is the precision, T_F32 or T_F64; the values of a complex matrix are stored as pairs. */
+   defaults. `real` is the precision: T_F32, T_F64, or one that stores the values in a smaller type, which fails if A is
+   complex or has a value beyond the largest number of this type. The values of a complex matrix are stored as pairs. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20
@@ -92,8 +93,8 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
 /* Plan, check the plan with format_allow, allocate and pack. The caller frees *out with stored_free. */
 bool format_pack(const struct csr *A, const struct format *f, const int64_t *param, enum type real, bool force,
                  struct stored *out, struct err *e);
-/* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded if S->real
-   is T_F32 or T_C32. */
+/* Convert back to CSR by means of `where`. The result has the values that S stores. The values are rounded unless
+   S->real is T_F64 or T_C64. */
 bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
 
 /* ---- for fmt_NAME.c and the packers ---- */
@@ -102,7 +103,8 @@ bool format_unpack(const struct stored *S, struct csr *out, struct err *e);
    function. NAME_sizes resolves the remaining parameters and lists the arrays. NAME_sizes fails if the format cannot
    hold the matrix. */
 
-/* Append an array to the plan. */
+/* Append an array to the plan. If the type is S->real, it is an array of values: a narrow precision stores them in its
+   smaller type. */
 void plan_array(struct stored *S, const char *name, enum role role, enum type type, int64_t n);
 /* Write the value of entry k of A to slot i, converted to the array's type. */
 void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k);

@@ -23,7 +23,7 @@ struct stored {
     const struct format *format;
     int64_t rows, cols, nnz;
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
-    enum type real;            /* the type of the values: T_F32, T_F64, T_C32 or T_C64 */
+    enum type real;            /* the precision: the type of the values, of x, y and the sums; or a narrow one */
     int narrays;
     struct array a[ARRAYS_MAX]; /* the struct owns `data`, which is NULL for plans and device matrices */
 };

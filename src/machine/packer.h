@@ -33,6 +33,7 @@ struct packer {
     bool (*f64)(struct packing *p, struct err *e);
     bool (*c32)(struct packing *p, struct err *e);
     bool (*c64)(struct packing *p, struct err *e);
+    bool (*u16)(struct packing *p, struct err *e); /* values stored in 16 bits; NULL: the host packs them */
 };
 
 /* Work buffers on the device, by purpose. The buffers are kept from one run to the next. */
@@ -77,6 +78,9 @@ struct packing {
 bool packer_fill(const struct packer *k, struct packing *p, struct err *e);
 /* The packer for format f on device d. NULL if there is none; in that case, f is packed on the host. */
 const struct packer *packer_find(const struct format *f, const struct device *d);
+
+/* The packer for f on d, if it packs values of this precision; otherwise NULL. */
+const struct packer *packer_for(const struct format *f, const struct device *d, enum type real);
 
 /* Plan, allocate and pack. Refuses the same matrices as format_pack. The matrix A has the format csr, is on a device,
    and must outlive p. `param` holds PARAMS_MAX values, or is NULL for the defaults. Fails with E_MEMORY if the result

@@ -1,6 +1,7 @@
 /* The reference SpMV (sparse matrix-vector product), in double-double arithmetic, with an error bound per row. */
 #include "reference.h"
 #include "base/loop.h"
+#include "base/precision.h"
 #include "csr.h"
 #include "base/threads.h"
 
@@ -36,12 +37,16 @@ static inline double value_of(struct double_double s)
 
 struct limits {
     double eps, smallest_normal, smallest;
+    bool narrow;      /* are values stored in a smaller type? */
+    enum type stored; /* then: that type */
 };
 
-static const struct limits *limits_of(enum type real)
+static struct limits limits_of(enum type real)
 {
-    static const struct limits f32 = {FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN}, f64 = {DBL_EPSILON, DBL_MIN, DBL_TRUE_MIN};
-    return type_of_parts(real) == T_F32 ? &f32 : &f64;
+    bool narrow = type_is_narrow(real);
+    enum type stored = type_of_stored(real);
+    if (type_of_parts(real) == T_F32) return (struct limits){FLT_EPSILON, FLT_MIN, FLT_TRUE_MIN, narrow, stored};
+    return (struct limits){DBL_EPSILON, DBL_MIN, DBL_TRUE_MIN, narrow, stored};
 }
 
 /* The error that underflow may add to the product a b. The error is nonzero only if a, b or a b is subnormal in the
@@ -70,6 +75,7 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
         double a = fabs(A->val[k]), b = fabs(x[A->col[k]]);
         sum += a * b;
         lost += underflow(a, b, l);
+        if (l->narrow) lost += fabs(a - type_rounded(l->stored, a)) * b;
     }
     return sum_bound(csr_row_length(A, row), scale, sum, lost, offset, l);
 }
@@ -131,7 +137,7 @@ struct reference {
     const struct csr *A;
     double alpha, beta;
     const double *x;
-    const struct limits *limits;
+    struct limits limits;
     double *y, *bound; /* bound may be NULL */
 };
 
@@ -141,7 +147,7 @@ static void complex_rows(const struct reference *q, int64_t from, int64_t to)
         int64_t row = i / 2;
         int part = (int)(i % 2);
         double old = q->beta == 0 ? 0 : q->y[i];
-        if (q->bound) q->bound[i] = complex_bound(q->A, row, q->alpha, q->x, part, fabs(q->beta * old), q->limits);
+        if (q->bound) q->bound[i] = complex_bound(q->A, row, q->alpha, q->x, part, fabs(q->beta * old), &q->limits);
         q->y[i] = complex_value(q->A, row, q->alpha, q->x, part, q->beta, old);
     }
 }
@@ -151,7 +157,7 @@ static void reference_rows(const struct reference *q, int64_t from, int64_t to)
     if (q->A->imag) return complex_rows(q, from, to);
     for (int64_t r = from; r < to; r++) {
         double old = q->beta == 0 ? 0 : q->y[r];
-        if (q->bound) q->bound[r] = row_bound(q->A, r, q->alpha, q->x, fabs(q->beta * old), q->limits);
+        if (q->bound) q->bound[r] = row_bound(q->A, r, q->alpha, q->x, fabs(q->beta * old), &q->limits);
         q->y[r] = row_value(q->A, r, q->alpha, q->x, q->beta, old);
     }
 }

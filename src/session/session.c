@@ -422,7 +422,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (packer_find(f, d) && !can_borrow(m, f)) {
+    if (packer_for(f, d, real) && !can_borrow(m, f)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
