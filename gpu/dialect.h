@@ -33,7 +33,9 @@
        KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ..., VALUE_TYPES(csr_scalar_go)};
 
    and KERNEL(csr_scalar) in gpu/kernels/kernels.def. VALUE_TYPES names the launch for each type of values: T is float,
-   double, cplx<float> or cplx<double> (gpu/complex.h).
+   double, cplx<float> or cplx<double> (gpu/complex.h). A kernel that also takes values stored in a smaller type U has
+   template <typename T, typename U = T>, GPTR(const U) val and (T)val[k], and its entry NARROW_TYPES_OF
+   (gpu/half.h).
 
    Rules:
    - Global memory is accessed only through GPTR parameters; one p[i] is one load or store. A kernel that
@@ -167,11 +169,16 @@ static inline int host_threads(const struct launch *L)
 #endif
 
 #include "gpu/complex.h"
+#include "gpu/half.h"
 
 /* The members of an entry that hold a launch function for each type of values: VALUE_TYPES(go) names go<float>,
-   go<double>, go<cplx<float>> and go<cplx<double>>. INSTANTIATE(f, parameter types) makes the function template f
-   available to other files for all these types. */
+   go<double>, go<cplx<float>> and go<cplx<double>>. NARROW_TYPES_OF(go) names go<T, U> for each precision that stores
+   values in a smaller type U than T, the type of x, y and the sums; the other template arguments have U = T by default.
+   INSTANTIATE(f, parameter types) makes the function template f available to other files for all types of
+   VALUE_TYPES. */
 #define VALUE_TYPES(go) .f32 = go<float>, .f64 = go<double>, .c32 = go<cplx<float>>, .c64 = go<cplx<double>>
+#define NARROW_TYPES_OF(go) \
+    .narrow = {go<double, float>, go<float, fp16>, go<float, bf16>, go<double, fp16>, go<double, bf16>}
 #define INSTANTIATE(f, ...)                    \
     template void f<float>(__VA_ARGS__);       \
     template void f<double>(__VA_ARGS__);      \
@@ -351,34 +358,36 @@ template <void (*LOOP)(const struct launch *, int threads)> bool on_all(const st
    format ell, which run ell_host<T>(launch, threads). The arguments about_ and source_ describe ell-serial; `share` is
    the unit of work of a thread of ell-openmp; lesson_ describes both kernels. Further fields such as .fits = ... may
    follow lesson_. */
-#define HOST_ENTRIES(id, name_, loop, about_, source_, share, lesson_, ...) \
-    KERNEL_ENTRY(id##_serial) = {                                           \
-        .name = name_ "-serial",                                            \
-        .about = about_,                                                    \
-        .format = &format_##id,                                             \
-        .source = source_,                                                  \
-        .work = "the whole SpMV, in one thread",                            \
-        .lesson = lesson_,                                                  \
-        .deterministic = true,                                              \
-        .host = true,                                                       \
-        __VA_OPT__(__VA_ARGS__, ).f32 = on_one<loop<float>>,                \
-        .f64 = on_one<loop<double>>,                                        \
-        .c32 = on_one<loop<cplx<float>>>,                                   \
-        .c64 = on_one<loop<cplx<double>>>,                                  \
-    };                                                                      \
-    KERNEL_ENTRY(id##_openmp) = {                                           \
-        .name = name_ "-openmp",                                            \
-        .about = "the host loop on all cores",                              \
-        .format = &format_##id,                                             \
-        .source = "[ours]",                                                 \
-        .work = share " per host thread",                                   \
-        .lesson = lesson_,                                                  \
-        .deterministic = true,                                              \
-        .host = true,                                                       \
-        __VA_OPT__(__VA_ARGS__, ).f32 = on_all<loop<float>>,                \
-        .f64 = on_all<loop<double>>,                                        \
-        .c32 = on_all<loop<cplx<float>>>,                                   \
-        .c64 = on_all<loop<cplx<double>>>,                                  \
+#define HOST_ENTRIES(...) HOST_ENTRIES_FOR(HOST_TYPES, __VA_ARGS__)
+/* The same for a loop<T, U> that also takes values stored in a smaller type U. */
+#define HOST_NARROW_ENTRIES(...) HOST_ENTRIES_FOR(HOST_NARROW_TYPES, __VA_ARGS__)
+#define HOST_TYPES(run, loop) \
+    .f32 = run<loop<float>>, .f64 = run<loop<double>>, .c32 = run<loop<cplx<float>>>, .c64 = run<loop<cplx<double>>>
+#define HOST_NARROW_TYPES(run, loop)                                                                            \
+    HOST_TYPES(run, loop), .narrow = {run<loop<double, float>>, run<loop<float, fp16>>, run<loop<float, bf16>>, \
+                                      run<loop<double, fp16>>, run<loop<double, bf16>>}
+#define HOST_ENTRIES_FOR(types, id, name_, loop, about_, source_, share, lesson_, ...) \
+    KERNEL_ENTRY(id##_serial) = {                                                      \
+        .name = name_ "-serial",                                                       \
+        .about = about_,                                                               \
+        .format = &format_##id,                                                        \
+        .source = source_,                                                             \
+        .work = "the whole SpMV, in one thread",                                       \
+        .lesson = lesson_,                                                             \
+        .deterministic = true,                                                         \
+        .host = true,                                                                  \
+        __VA_OPT__(__VA_ARGS__, ) types(on_one, loop),                                 \
+    };                                                                                 \
+    KERNEL_ENTRY(id##_openmp) = {                                                      \
+        .name = name_ "-openmp",                                                       \
+        .about = "the host loop on all cores",                                         \
+        .format = &format_##id,                                                        \
+        .source = "[ours]",                                                            \
+        .work = share " per host thread",                                              \
+        .lesson = lesson_,                                                             \
+        .deterministic = true,                                                         \
+        .host = true,                                                                  \
+        __VA_OPT__(__VA_ARGS__, ) types(on_all, loop),                                 \
     }
 #endif
 

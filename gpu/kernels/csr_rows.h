@@ -18,15 +18,15 @@ template <int V> __device__ unsigned vector_mask()
 
 /* The sum of val * x over the entries [begin, end), computed by the V lanes of a vector; lane 0 returns it. x is an
    array or a texture. Participants: all lanes of the vector. */
-template <typename T, int V, typename X>
-__device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const T) val, X x)
+template <typename T, int V, typename U, typename X>
+__device__ T vector_sum(int lane, int begin, int end, GPTR(const int) col, GPTR(const U) val, X x)
 {
     T sum = 0;
     int first = begin + lane;
     if (V == WARP && end - begin > WARP) first -= begin % WARP; /* align; lanes before `begin` skip one step */
     UNROLL(1)
     for (int k = first; k < end; k += V) {
-        if (k >= begin) sum += val[k] * texel<T>(x, col[k]);
+        if (k >= begin) sum += (T)val[k] * texel<T>(x, col[k]);
         reconverge();
     }
     for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(vector_mask<V>(), sum, d, V);

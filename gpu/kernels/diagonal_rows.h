@@ -31,8 +31,8 @@ enum { DIAGONALS_AT_ONCE = 8 };
    neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. No load waits for the
    sum, so as many loads are in flight as the registers allow. The values are read once, so they do not displace x from
    the cache. Offsets: a GPTR or few_offsets. */
-template <int N, typename T, typename OFFSETS>
-__device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS &offsets, int d, GPTR(const T) data,
+template <int N, typename T, typename U, typename OFFSETS>
+__device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS &offsets, int d, GPTR(const U) data,
                                int64_t height, GPTR(const T) x)
 {
     auto first = data + d * height;
@@ -42,7 +42,7 @@ __device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS
     for (int t = 0; t < N; t++) column[t] = row + (unsigned)offsets[d + t]; /* left of column 0: at least 2^31 */
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
-        value[t] = once(first, t * height);
+        value[t] = (T)once(first, t * height);
         factor[t] = column[t] < cols ? x[column[t]] : (T)0;
     }
     UNROLL_WHOLE
@@ -51,9 +51,9 @@ __device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS
 }
 
 /* The same for the last n diagonals, n <= N. */
-template <int N, typename T, typename OFFSETS>
+template <int N, typename T, typename U, typename OFFSETS>
 __device__ T diagonals_left(T sum, int n, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
-                            GPTR(const T) data, int64_t height, GPTR(const T) x)
+                            GPTR(const U) data, int64_t height, GPTR(const T) x)
 {
     if constexpr (N == 0)
         return sum;
@@ -64,8 +64,8 @@ __device__ T diagonals_left(T sum, int n, unsigned row, unsigned cols, const OFF
 }
 
 /* The sum of value * x over the n diagonals of a row, in the order of the diagonals. */
-template <typename T, typename OFFSETS>
-__device__ T diagonals_sum(unsigned row, unsigned cols, int n, const OFFSETS &offsets, GPTR(const T) data,
+template <typename T, typename U, typename OFFSETS>
+__device__ T diagonals_sum(unsigned row, unsigned cols, int n, const OFFSETS &offsets, GPTR(const U) data,
                            int64_t height, GPTR(const T) x)
 {
     T sum = 0;
@@ -84,18 +84,18 @@ template <typename T> void launch_brcsd2(const struct launch *L);
 #ifndef __CUDACC__
 /* A piece of the matrix for one host thread: rows first .. last-1 and their n diagonals. The value of row first + t on
    diagonal d is data[d * height + t]. */
-template <typename T> struct diagonal_rows {
+template <typename T, typename U = T> struct diagonal_rows {
     int64_t first, last, n, height;
     const int *offsets;
-    const T *data;
+    const U *data;
 };
 
-template <typename T> static void add_products(T alpha, const T *data, const T *x, T *y, int64_t n)
+template <typename T, typename U> static void add_products(T alpha, const U *data, const T *x, T *y, int64_t n)
 {
-    for (int64_t i = 0; i < n; i++) y[i] += alpha * data[i] * x[i];
+    for (int64_t i = 0; i < n; i++) y[i] += alpha * (T)data[i] * x[i];
 }
 
-template <typename T> static void host_rows(const struct launch *L, const struct diagonal_rows<T> &p)
+template <typename T, typename U> static void host_rows(const struct launch *L, const struct diagonal_rows<T, U> &p)
 {
     const T *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
@@ -107,9 +107,9 @@ template <typename T> static void host_rows(const struct launch *L, const struct
 }
 
 /* Multiplies all n pieces; a thread takes the next piece when it is free. Ctrl-C stops a long SpMV. */
-template <typename T>
+template <typename T, typename U = T>
 static void host_pieces(const struct launch *L, int threads, int64_t n,
-                        struct diagonal_rows<T> (*piece)(const struct launch *L, int64_t k))
+                        struct diagonal_rows<T, U> (*piece)(const struct launch *L, int64_t k))
 {
     bool checked = loop_worth(stored_slots(L->A->of));
     struct loop l = loop_of("", n);

@@ -8,8 +8,8 @@ enum { BLOCK = 128 };
 
 /* One row per thread. Neighbouring threads read elements of col and val that lie a row length apart, so a warp's
    request touches up to 32 sectors. The threads access neighbouring elements of ptr and y. */
-template <typename T>
-__global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+template <typename T, typename U>
+__global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
 {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -17,13 +17,13 @@ __global__ void csr_scalar(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     int end = ptr[row + 1];
     T sum = 0;
     UNROLL(1)
-    for (int k = ptr[row]; k < end; k++) sum += val[k] * x[col[k]];
+    for (int k = ptr[row]; k < end; k++) sum += (T)val[k] * x[col[k]];
     store(y, row, alpha, sum, beta);
 }
 
 /* One row per warp. The 32 lanes read 32 neighbouring elements, then shuffles add their sums; lane 0 writes y. */
-template <typename T>
-__global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+template <typename T, typename U>
+__global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
 {
     int lane = threadIdx.x % WARP;
@@ -32,15 +32,15 @@ __global__ void csr_vector(int rows, GPTR(const int) ptr, GPTR(const int) col, G
     int end = ptr[row + 1];
     T sum = 0;
     UNROLL(1)
-    for (int k = ptr[row] + lane; k < end; k += WARP) sum += val[k] * x[col[k]];
+    for (int k = ptr[row] + lane; k < end; k += WARP) sum += (T)val[k] * x[col[k]];
     for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
     if (lane == 0) store(y, row, alpha, sum, beta);
 }
 
 /* One row per vector of V neighbouring threads, V a power of two near the mean row length (vector_choice): a warp reads
    several short rows at a time. With V = 32, the reads of a long row are aligned to 32 elements. */
-template <typename T, int V>
-__global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+template <typename T, typename U, int V>
+__global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
                          GPTR(const T) x, T beta, GPTR(T) y)
 {
     int lane = threadIdx.x % V;
@@ -51,36 +51,36 @@ __global__ void csr_cusp(int rows, GPTR(const int) ptr, GPTR(const int) col, GPT
     if (lane == 0) store(y, row, alpha, sum, beta);
 }
 
-template <typename T>
-using csr_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const T), T, GPTR(const T), T, GPTR(T));
+template <typename T, typename U>
+using csr_kernel = void(int, GPTR(const int), GPTR(const int), GPTR(const U), T, GPTR(const T), T, GPTR(T));
 
-template <typename T>
-static bool launch_csr(const struct launch *L, KERNEL_POINTER(csr_kernel<T>) kernel, int rows_per_block)
+template <typename T, typename U>
+static bool launch_csr(const struct launch *L, KERNEL_POINTER(csr_kernel<T, U>) kernel, int rows_per_block)
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, blocks_for(S->rows, rows_per_block), BLOCK, kernel)
-    ((int)S->rows, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T), (T)L->alpha,
+    ((int)S->rows, ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 
-template <typename T> static bool scalar(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool scalar(const struct launch *L, struct err *)
 {
-    return launch_csr<T>(L, KERNEL(csr_scalar<T>), BLOCK);
+    return launch_csr<T, U>(L, KERNEL(csr_scalar<T, U>), BLOCK);
 }
 
-template <typename T> static bool vector(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool vector(const struct launch *L, struct err *)
 {
-    return launch_csr<T>(L, KERNEL(csr_vector<T>), BLOCK / WARP);
+    return launch_csr<T, U>(L, KERNEL(csr_vector<T, U>), BLOCK / WARP);
 }
 
-template <typename T> static bool cusp(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool cusp(const struct launch *L, struct err *)
 {
-    static KERNEL_POINTER(csr_kernel<T>)
-        const kernel[] = {KERNEL(csr_cusp<T, 2>), KERNEL(csr_cusp<T, 4>), KERNEL(csr_cusp<T, 8>),
-                          KERNEL(csr_cusp<T, 16>), KERNEL(csr_cusp<T, 32>)};
+    static KERNEL_POINTER(csr_kernel<T, U>)
+        const kernel[] = {KERNEL(csr_cusp<T, U, 2>), KERNEL(csr_cusp<T, U, 4>), KERNEL(csr_cusp<T, U, 8>),
+                          KERNEL(csr_cusp<T, U, 16>), KERNEL(csr_cusp<T, U, 32>)};
     int k = vector_choice(L->A->of->rows, L->A->of->nnz);
-    return launch_csr<T>(L, kernel[k], BLOCK / (2 << k));
+    return launch_csr<T, U>(L, kernel[k], BLOCK / (2 << k));
 }
 
 /* The best kernel if no row is much longer than the mean; otherwise csr-ends is best. */
@@ -113,6 +113,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-ends.\n",
     .deterministic = true,
     VALUE_TYPES(scalar),
+    NARROW_TYPES_OF(scalar),
 };
 
 KERNEL_ENTRY(csr_vector) = {
@@ -133,6 +134,7 @@ KERNEL_ENTRY(csr_vector) = {
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
     .deterministic = true,
     VALUE_TYPES(vector),
+    NARROW_TYPES_OF(vector),
 };
 
 KERNEL_ENTRY(csr_cusp) = {
@@ -156,28 +158,31 @@ KERNEL_ENTRY(csr_cusp) = {
     .deterministic = true,
     .best = even_rows,
     VALUE_TYPES(cusp),
+    NARROW_TYPES_OF(cusp),
 };
 
 #ifndef __CUDACC__
-template <typename T> static void csr_host(const struct launch *L, int threads)
+template <typename T, typename U = T> static void csr_host(const struct launch *L, int threads)
 {
     const struct stored *S = L->A->of;
     const int *ptr = (const int *)L->A->ptr[CSR_PTR], *col = (const int *)L->A->ptr[CSR_COL];
-    const T *val = (const T *)L->A->ptr[CSR_VAL], *x = (const T *)L->x;
+    const U *val = (const U *)L->A->ptr[CSR_VAL];
+    const T *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     host_shares(L, threads, S->rows, 1024, [=](int64_t from, int64_t to) {
         for (int64_t row = from; row < to; row++) {
             T sum = 0;
-            for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += val[k] * x[col[k]];
+            for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += (T)val[k] * x[col[k]];
             store(y, row, alpha, sum, beta);
         }
     });
 }
 
-HOST_ENTRIES(csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS, sec. 4.2.1",
-             "1024 rows at a time",
-             "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
-             "fp64, plus x, which comes from the cache if columns lie close together. This loop is the baseline of\n"
-             "every speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row,\n"
-             "however long.\n");
+HOST_NARROW_ENTRIES(
+    csr, "csr", csr_host, "the serial host loop: the baseline of every speed-up", "THESIS, sec. 4.2.1",
+    "1024 rows at a time",
+    "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
+    "fp64, plus x, which comes from the cache if columns lie close together. This loop is the baseline of\n"
+    "every speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row,\n"
+    "however long.\n");
 #endif

@@ -15,6 +15,7 @@
      arrive adds the pieces. The preparation stores which of these it is for each border between two tiles.
  */
 #include "gpu/dialect.h"
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "tiles.h"
 
@@ -69,9 +70,9 @@ enum {
 };
 
 /* The part of a chunk that a lane takes: EACH neighbouring entries. */
-template <typename T> struct ends_chunk {
+template <typename U> struct ends_chunk {
     int col[EACH];
-    T val[EACH];
+    U val[EACH];
     unsigned ends; /* one bit for each of the EACH entries */
     int rank;      /* of the first row that ends in them */
 };
@@ -89,19 +90,19 @@ template <typename T, typename P> __device__ void load_each(P p, INDEX k, T *to)
 
 /* Load the lane's part of the chunk that begins with entry `first`. Entries after the last have value 0; no row ends
    there, so their products are never used. */
-template <typename T>
-__device__ ends_chunk<T> load_chunk(int64_t first, int64_t nnz, GPTR(const unsigned) marks, GPTR(const int) col,
-                                    GPTR(const T) val)
+template <typename U>
+__device__ ends_chunk<U> load_chunk(int64_t first, int64_t nnz, GPTR(const unsigned) marks, GPTR(const int) col,
+                                    GPTR(const U) val)
 {
-    ends_chunk<T> c;
+    ends_chunk<U> c;
     int64_t k = first + threadIdx.x % WARP * EACH;
     if (k + EACH <= nnz) {
         load_each<int>(col, k, c.col);
-        load_each<T>(val, k, c.val);
+        load_each<U>(val, k, c.val);
     } else {
         for (int j = 0; j < EACH; j++) {
             c.col[j] = k + j < nnz ? col[k + j] : 0;
-            c.val[j] = k + j < nnz ? val[k + j] : T(0);
+            c.val[j] = k + j < nnz ? val[k + j] : U{};
         }
     }
     auto mark = once<2>(marks, k / WORD * 2);
@@ -112,14 +113,14 @@ __device__ ends_chunk<T> load_chunk(int64_t first, int64_t nnz, GPTR(const unsig
 }
 
 /* The sum of the last `n` entries before the tile, added up per warp. */
-template <typename T>
-__device__ T early_sum(int64_t tile, int n, GPTR(const int) col, GPTR(const T) val, GPTR(const T) x)
+template <typename T, typename U>
+__device__ T early_sum(int64_t tile, int n, GPTR(const int) col, GPTR(const U) val, GPTR(const T) x)
 {
     T sum = 0;
     UNROLL_WHOLE
     for (int j = 0; j < BACK / BLOCK; j++) {
         int64_t k = tile - n + j * BLOCK + threadIdx.x;
-        if (k < tile) sum += val[k] * x[col[k]];
+        if (k < tile) sum += (T)val[k] * x[col[k]];
         reconverge();
     }
     for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
@@ -134,8 +135,8 @@ template <typename T> struct ends_run {
 
 /* Add the products of a chunk row by row. The first row that ends in the warp may have begun in another warp: its sum
    goes to `head` and its rank to `first`, the other sums to y. Participants: the whole warp. */
-template <typename T, typename S, typename R>
-__device__ void sum_chunk(const ends_chunk<T> &c, const T *product, const ends_result<T> &out, S head, R first,
+template <typename T, typename U, typename S, typename R>
+__device__ void sum_chunk(const ends_chunk<U> &c, const T *product, const ends_result<T> &out, S head, R first,
                           ends_run<T> *run)
 {
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, done = 0;
@@ -217,10 +218,10 @@ __device__ void put_piece(const ends_result<T> &out, const several<int, BORDER> 
 /* One tile per block, `each` chunks per warp, EACH neighbouring entries of a chunk per lane, so that a request of a
    warp for col or val covers neighbouring sectors. The loads of the next chunk are under way while a chunk is summed.
    Blocks after the tiles write the empty rows, one per thread. */
-template <typename T>
+template <typename T, typename U>
 __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
     ends_tile(struct ends_cut cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
-              GPTR(const T) val, GPTR(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
+              GPTR(const U) val, GPTR(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
 {
     SHARED(T, head, WARPS);    /* the sum of the first row that ends in a warp */
     SHARED(T, tail, WARPS);    /* the sum after the last row that ends in a warp */
@@ -234,7 +235,7 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
         return; /* the whole block returns */
     }
     int64_t begin = tile + (int64_t)warp * cut.each * CHUNK;
-    ends_chunk<T> coming = load_chunk<T>(begin, cut.nnz, marks, col, val);
+    ends_chunk<U> coming = load_chunk<U>(begin, cut.nnz, marks, col, val);
     auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
     bool far = border.of[BORDER_BEFORE] == BACK, open;
     T sum = far ? T(0) : early_sum<T>(tile, border.of[BORDER_BEFORE], col, val, x);
@@ -246,11 +247,11 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 5)
     ends_run<T> run = {T(0), false};
     UNROLL(1)
     for (int i = 0; i < cut.each; i++) {
-        ends_chunk<T> c = coming;
+        ends_chunk<U> c = coming;
         T product[EACH];
-        if (i + 1 < cut.each) coming = load_chunk<T>(begin + (i + 1) * CHUNK, cut.nnz, marks, col, val);
+        if (i + 1 < cut.each) coming = load_chunk<U>(begin + (i + 1) * CHUNK, cut.nnz, marks, col, val);
         UNROLL_WHOLE
-        for (int j = 0; j < EACH; j++) product[j] = c.val[j] * x[c.col[j]];
+        for (int j = 0; j < EACH; j++) product[j] = (T)c.val[j] * x[c.col[j]];
         sum_chunk<T>(c, product, out, head, first, &run);
     }
     if (lane == 0) tail[warp] = run.carry;
@@ -427,7 +428,8 @@ static struct ends_parts parts_of(const struct launch *L, const struct ends_cut 
 static int64_t ends_reads(const struct stored *S)
 {
     struct ends_cut cut = cut_of(S);
-    return S->nnz * (int64_t)(sizeof(int) + type_size(S->real)) + 2 * words_of(&cut) * (int64_t)sizeof(unsigned);
+    return S->nnz * (int64_t)(sizeof(int) + type_size(type_of_stored(S->real))) +
+           2 * words_of(&cut) * (int64_t)sizeof(unsigned);
 }
 
 #define ENDS_MARKS(p, ...) VECTOR("marks", ROLE_WORK, (p).marks, 2 * (p).words, __VA_ARGS__)
@@ -470,7 +472,7 @@ static bool find_ends(const struct launch *L, struct err *e)
     return true;
 }
 
-template <typename T> static bool ends(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool ends(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
     struct ends_cut cut = cut_of(S);
@@ -479,8 +481,8 @@ template <typename T> static bool ends(const struct launch *L, struct err *)
     struct ends_result<T> out = {
         VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };
-    LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T>)
-    (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
+    LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T, U>)
+    (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U),
      VECTOR("x", ROLE_X, L->x, S->cols, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
      ENDS_COUNT(p, cut));
     return true;
@@ -515,4 +517,5 @@ KERNEL_ENTRY(csr_ends) = {
     .scratch = ends_bytes,
     .prepare = find_ends,
     VALUE_TYPES(ends),
+    NARROW_TYPES_OF(ends),
 };

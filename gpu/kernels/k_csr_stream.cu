@@ -28,8 +28,8 @@ template <typename T> struct stream_padded {
 /* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
    of all these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread
    sums the products of its own row. Participants: all threads of the block. */
-template <typename T, typename LAYOUT>
-__device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+template <typename T, typename LAYOUT, typename U>
+__device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val,
                         GPTR(const T) x)
 {
     SHARED(T, product, LAYOUT::slot(STREAM));
@@ -40,7 +40,7 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
         int stop = min(to, c + STREAM);
         UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK)
-            product[LAYOUT::slot(k - c)] = once(val, k) * x[once(col, k)];
+            product[LAYOUT::slot(k - c)] = (T)once(val, k) * x[once(col, k)];
         __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
         for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::slot(k - c)];
@@ -49,8 +49,8 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
     return sum;
 }
 
-template <typename T, typename LAYOUT>
-__global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val, T alpha,
+template <typename T, typename U, typename LAYOUT>
+__global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,
                            GPTR(const T) x, T beta, GPTR(T) y)
 {
     int64_t first = (int64_t)blockIdx.x * VEC_BLOCK, row = first + threadIdx.x;
@@ -92,25 +92,25 @@ static bool short_rows(const struct csr *A)
     return csr_longest_row(A) <= 32;
 }
 
-#define OF_CSR(L) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T)
+#define OF_CSR(L, U) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U)
 
-template <typename T, typename LAYOUT> static bool stream(const struct launch *L, struct err *)
+template <typename T, typename U, typename LAYOUT> static bool stream(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T, LAYOUT>)
-    (S->rows, OF_CSR(L), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+    LAUNCH(L->A->dev, blocks_for(S->rows, VEC_BLOCK), VEC_BLOCK, csr_stream<T, U, LAYOUT>)
+    (S->rows, OF_CSR(L, U), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 
-template <typename T> static bool plain(const struct launch *L, struct err *e)
+template <typename T, typename U = T> static bool plain(const struct launch *L, struct err *e)
 {
-    return stream<T, stream_plain>(L, e);
+    return stream<T, U, stream_plain>(L, e);
 }
 
 template <typename T> static bool padded(const struct launch *L, struct err *e)
 {
-    return stream<T, stream_padded<T>>(L, e);
+    return stream<T, T, stream_padded<T>>(L, e);
 }
 
 template <typename T> static bool sums(const struct launch *L, struct err *)
@@ -119,7 +119,7 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     double *s = L->s;
     unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* a thread takes one row at a time */
     LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T>)
-    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L), VECTOR("x", ROLE_X, L->x, n, const T),
+    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, T), VECTOR("x", ROLE_X, L->x, n, const T),
      VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("y", ROLE_Y, L->y, n, T));
     return true;
 }
@@ -147,6 +147,7 @@ KERNEL_ENTRY(csr_stream) = {
     .deterministic = true,
     .best = short_rows,
     VALUE_TYPES(plain),
+    NARROW_TYPES_OF(plain),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
 };

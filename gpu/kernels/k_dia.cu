@@ -39,6 +39,35 @@ template <typename T, typename OFFSETS> static void launch_with(const struct lau
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
+/* Values stored in a smaller type: the same products in the same order, by one kernel for all numbers of diagonals. */
+template <typename T, typename U, typename OFFSETS>
+__global__ void dia_narrow(unsigned rows, unsigned cols, int diagonals, OFFSETS offsets, GPTR(const U) data, T alpha,
+                           GPTR(const T) x, T beta, GPTR(T) y)
+{
+    unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    store(y, row, alpha, diagonals_sum<T>(row, cols, diagonals, offsets, data + row, (int64_t)rows, x), beta);
+}
+
+template <typename T, typename U, typename OFFSETS>
+static void launch_narrow_with(const struct launch *L, OFFSETS offsets)
+{
+    const struct stored *S = L->A->of;
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, dia_narrow<T, U, OFFSETS>)
+    ((unsigned)S->rows, (unsigned)S->cols, (int)S->a[DIA_OFFSETS].n, offsets, ARRAY(L, DIA_DATA, U), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template <typename T, typename U> static bool narrow_rows(const struct launch *L, struct err *)
+{
+    struct few_offsets few;
+    if (are_few(&L->A->of->a[DIA_OFFSETS], &few))
+        launch_narrow_with<T, U>(L, few);
+    else
+        launch_narrow_with<T, U>(L, ARRAY(L, DIA_OFFSETS, int));
+    return true;
+}
+
 template <typename T> void launch_dia(const struct launch *L)
 {
     struct few_offsets few;
@@ -110,6 +139,7 @@ KERNEL_ENTRY(dia) = {
               "use hdc.\n",
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
+    NARROW_TYPES_OF(narrow_rows),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
 };
@@ -120,7 +150,7 @@ namespace KERNEL_SPACE
 
 enum { TILE = 1024 }; /* rows whose y stays in the L1 cache while all diagonals are added */
 
-template <typename T> static struct diagonal_rows<T> tile(const struct launch *L, int64_t k) {
+template <typename T, typename U> static struct diagonal_rows<T, U> tile(const struct launch *L, int64_t k) {
     const struct stored *S = L->A->of;
     int64_t first = k * TILE;
     return {
@@ -129,22 +159,33 @@ template <typename T> static struct diagonal_rows<T> tile(const struct launch *L
         .n = S->a[DIA_OFFSETS].n,
         .height = S->rows,
         .offsets = (const int *)L->A->ptr[DIA_OFFSETS],
-        .data = (const T *)L->A->ptr[DIA_DATA] + first,
+        .data = (const U *)L->A->ptr[DIA_DATA] + first,
     };
 }
 
-template <typename T>
-void host_dia(const struct launch *L, int threads)
+template <typename T, typename U>
+static void host_tiles(const struct launch *L, int threads)
 {
-    host_pieces<T>(L, threads, (L->A->of->rows + TILE - 1) / TILE, tile<T>);
+    host_pieces<T, U>(L, threads, (L->A->of->rows + TILE - 1) / TILE, tile<T, U>);
+}
+
+template <typename T> void host_dia(const struct launch *L, int threads)
+{
+    host_tiles<T, T>(L, threads);
 }
 
 INSTANTIATE(host_dia, const struct launch *, int);
 
 } // namespace KERNEL_SPACE
 
-HOST_ENTRIES(dia, "dia", host_dia, "the serial host loop along the diagonals, 1024 rows at a time", "[ours]",
-             "1024 rows at a time",
-             "Goes along the diagonals for 1024 rows at a time, while their y stays in the L1 cache: three streams\n"
-             "of neighbouring values and no index; the compiler turns the loop into vector instructions.\n");
+template <typename T, typename U = T> static void dia_host(const struct launch *L, int threads)
+{
+    host_tiles<T, U>(L, threads);
+}
+
+HOST_NARROW_ENTRIES(
+    dia, "dia", dia_host, "the serial host loop along the diagonals, 1024 rows at a time", "[ours]",
+    "1024 rows at a time",
+    "Goes along the diagonals for 1024 rows at a time, while their y stays in the L1 cache: three streams\n"
+    "of neighbouring values and no index; the compiler turns the loop into vector instructions.\n");
 #endif

@@ -9,8 +9,8 @@ enum { BLOCK = 128 };
 
 /* One row per thread. Element k of neighbouring rows is stored in neighbouring slots, so a warp reads 32 neighbouring
    slots of col and of val. A row ends at its first padding slot; the warp runs until its longest row ends. */
-template <typename T>
-__global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const T) val, T alpha, GPTR(const T) x,
+template <typename T, typename U>
+__global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(const U) val, T alpha, GPTR(const T) x,
                     T beta, GPTR(T) y)
 {
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
@@ -20,7 +20,7 @@ __global__ void ell(unsigned rows, int64_t slots, GPTR(const int) col, GPTR(cons
     for (int64_t k = row; k < slots; k += rows) {
         int c = col[k];
         if (c < 0) break;
-        sum += val[k] * x[c];
+        sum += (T)val[k] * x[c];
     }
     store(y, row, alpha, sum, beta);
 }
@@ -35,21 +35,26 @@ __global__ void ell_padded(unsigned rows, int64_t slots, GPTR(const int) col, GP
     store(y, row, alpha, padded_row(row, rows, slots, col, val, x), beta);
 }
 
-template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
+template <typename T, typename U> static void launch_part(const struct launch *L, struct ell_part p)
 {
     const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, ell<T>)
-    ((unsigned)S->rows, S->a[p.val].n, ARRAY(L, p.col, int), ARRAY(L, p.val, T), (T)L->alpha,
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, ell<T, U>)
+    ((unsigned)S->rows, S->a[p.val].n, ARRAY(L, p.col, int), ARRAY(L, p.val, U), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+}
+
+template <typename T> void launch_ell(const struct launch *L, struct ell_part p)
+{
+    launch_part<T, T>(L, p);
 }
 
 INSTANTIATE(launch_ell, const struct launch *, struct ell_part);
 
 static const struct ell_part whole = {ELL_COL, ELL_VAL};
 
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool rows_by_threads(const struct launch *L, struct err *)
 {
-    launch_ell<T>(L, whole);
+    launch_part<T, U>(L, whole);
     return true;
 }
 
@@ -107,41 +112,48 @@ KERNEL_ENTRY(ell) = {
     .deterministic = true,
     .skips_padding = true,
     VALUE_TYPES(rows_by_threads),
+    NARROW_TYPES_OF(rows_by_threads),
 };
 
 #ifndef __CUDACC__
 namespace KERNEL_SPACE
 {
 
-template <typename T> void host_ell(const struct launch *L, struct ell_part p, int threads)
+template <typename T, typename U> static void host_part(const struct launch *L, struct ell_part p, int threads)
 {
     const int *col = (const int *)L->A->ptr[p.col];
-    const T *val = (const T *)L->A->ptr[p.val], *x = (const T *)L->x;
+    const U *val = (const U *)L->A->ptr[p.val];
+    const T *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     int64_t rows = L->A->of->rows, slots = L->A->of->a[p.val].n;
     host_shares(L, threads, rows, 1024, [=](int64_t from, int64_t to) {
         for (int64_t row = from; row < to; row++) {
             T sum = 0;
-            for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += val[k] * x[col[k]];
+            for (int64_t k = row; k < slots && col[k] >= 0; k += rows) sum += (T)val[k] * x[col[k]];
             store(y, row, alpha, sum, beta);
         }
     });
+}
+
+template <typename T> void host_ell(const struct launch *L, struct ell_part p, int threads)
+{
+    host_part<T, T>(L, p, threads);
 }
 
 INSTANTIATE(host_ell, const struct launch *, struct ell_part, int);
 
 } // namespace KERNEL_SPACE
 
-template <typename T> static void ell_host(const struct launch *L, int threads)
+template <typename T, typename U = T> static void ell_host(const struct launch *L, int threads)
 {
-    host_ell<T>(L, whole, threads);
+    host_part<T, U>(L, whole, threads);
 }
 
-HOST_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "[ours]",
-             "1024 rows at a time",
-             "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
-             "column of slots apart, so each element is in a different cache line. The next rows use the same\n"
-             "lines while they are still in the cache. A layout that is good for a GPU is bad for a CPU: see\n"
-             "csr-serial.\n",
-             .skips_padding = true);
+HOST_NARROW_ENTRIES(ell, "ell", ell_host, "the serial host loop; each step jumps by a whole column of slots", "[ours]",
+                    "1024 rows at a time",
+                    "A layout that is coalesced for a warp is strided for a core: the elements of a row lie a whole\n"
+                    "column of slots apart, so each element is in a different cache line. The next rows use the same\n"
+                    "lines while they are still in the cache. A layout that is good for a GPU is bad for a CPU: see\n"
+                    "csr-serial.\n",
+                    .skips_padding = true);
 #endif

@@ -13,18 +13,18 @@ enum value_kind { VALUE_PER_SLOT, VALUE_BY_CODE, ONE_VALUE };
 
 /* One slice: the arrays, and the slots of the arrays at which the slice begins. C is uint16_t or, if the slice is wide,
    unsigned. The column of a slot is col + base. */
-template <typename C, typename T> struct slots {
+template <typename C, typename T, typename U> struct slots {
     GPTR(const C) col;
     GPTR(const uint8_t) code;
-    GPTR(const T) val;
+    GPTR(const U) val;
     GPTR(const T) x;
     int col_at, at, base;
 };
 
 /* Add the products of N steps of a lane to its sum. The lane loads its N columns at once, and its N codes; values of
    slots lie step by step, lane by lane. Padding multiplies nothing, because x or the value may be inf or NaN. */
-template <int N, enum value_kind KIND, typename C, typename T>
-__device__ T add_steps(slots<C, T> s, int step, T one, T sum)
+template <int N, enum value_kind KIND, typename C, typename T, typename U>
+__device__ T add_steps(slots<C, T, U> s, int step, T one, T sum)
 {
     int lane = (int)(threadIdx.x % WARP), in = step * WARP + lane * N;
     T value[N];
@@ -33,8 +33,8 @@ __device__ T add_steps(slots<C, T> s, int step, T one, T sum)
     if (KIND == VALUE_BY_CODE) code = once<N>(s.code, s.at + in);
     UNROLL_WHOLE
     for (int j = 0; j < N; j++)
-        value[j] = KIND == VALUE_PER_SLOT  ? once(s.val, s.at + (step + j) * WARP + lane)
-                   : KIND == VALUE_BY_CODE ? s.val[code.of[j]]
+        value[j] = KIND == VALUE_PER_SLOT  ? (T)once(s.val, s.at + (step + j) * WARP + lane)
+                   : KIND == VALUE_BY_CODE ? (T)s.val[code.of[j]]
                                            : one;
     UNROLL_WHOLE
     for (int j = 0; j < N; j++) {
@@ -45,7 +45,8 @@ __device__ T add_steps(slots<C, T> s, int step, T one, T sum)
 }
 
 /* The sum of a lane's products: a group of steps at a time, then smaller groups, as the columns are stored. */
-template <enum value_kind KIND, typename C, typename T> __device__ T sum_steps(slots<C, T> s, int steps, T one)
+template <enum value_kind KIND, typename C, typename T, typename U>
+__device__ T sum_steps(slots<C, T, U> s, int steps, T one)
 {
     enum { GROUP = sizeof(C) == sizeof(uint16_t) ? PACKED_GROUP16 : PACKED_GROUP32 };
     int step = 0;
@@ -60,10 +61,10 @@ template <enum value_kind KIND, typename C, typename T> __device__ T sum_steps(s
 
 /* One slice per warp, and V = 2^bits neighbouring lanes per row, which add their sums at the end. In each step, a warp
    reads 32 neighbouring slots. */
-template <typename T, enum value_kind KIND>
+template <typename T, typename U, enum value_kind KIND>
 __global__ void packed(int rows, int slices, int bits, int sigma, GPTR(const uint16_t) perm, GPTR(const int) slice,
                        GPTR(const uint16_t) col16, GPTR(const unsigned) col32, GPTR(const uint8_t) code,
-                       GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                       GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     int s = (int)((blockIdx.x * BLOCK + threadIdx.x) / WARP), lane = (int)(threadIdx.x % WARP);
     if (s >= slices) return; /* the whole warp returns */
@@ -73,35 +74,35 @@ __global__ void packed(int rows, int slices, int bits, int sigma, GPTR(const uin
     int at = (s * WARP + lane) >> bits, row = at;
     if (sigma > 1 && at < rows) row = at / sigma * sigma + perm[at];
     T sum, one = 0;
-    if (KIND == ONE_VALUE) one = val[0];
+    if (KIND == ONE_VALUE) one = (T)val[0];
     if (base < 0)
-        sum = sum_steps<KIND>(slots<unsigned, T>{col32, code, val, x, at32, at16 + at32, 0}, steps, one);
+        sum = sum_steps<KIND>(slots<unsigned, T, U>{col32, code, val, x, at32, at16 + at32, 0}, steps, one);
     else
-        sum = sum_steps<KIND>(slots<uint16_t, T>{col16, code, val, x, at16, at16 + at32, base}, steps, one);
+        sum = sum_steps<KIND>(slots<uint16_t, T, U>{col16, code, val, x, at16, at16 + at32, base}, steps, one);
     for (int d = (1 << bits) / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, 1 << bits);
     if (at < rows && (lane & ((1 << bits) - 1)) == 0) store(y, row, alpha, sum, beta);
 }
 
-template <typename T, enum value_kind KIND> static void launch_packed(const struct launch *L)
+template <typename T, typename U, enum value_kind KIND> static void launch_packed(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t slices = S->a[PACKED_SLICE].n / PACKED_HEAD;
-    LAUNCH(L->A->dev, blocks_for(slices * WARP, BLOCK), BLOCK, packed<T, KIND>)
+    LAUNCH(L->A->dev, blocks_for(slices * WARP, BLOCK), BLOCK, packed<T, U, KIND>)
     ((int)S->rows, (int)slices, __builtin_ctz((unsigned)(WARP / S->param[0])), (int)S->param[1],
      ARRAY(L, PACKED_PERM, uint16_t), ARRAY(L, PACKED_SLICE, int), ARRAY(L, PACKED_COL16, uint16_t),
-     ARRAY(L, PACKED_COL32, unsigned), ARRAY(L, PACKED_CODE, uint8_t), ARRAY(L, PACKED_VAL, T), (T)L->alpha,
+     ARRAY(L, PACKED_COL32, unsigned), ARRAY(L, PACKED_CODE, uint8_t), ARRAY(L, PACKED_VAL, U), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
-template <typename T> static bool slices_by_warps(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool slices_by_warps(const struct launch *L, struct err *)
 {
     const struct stored *S = L->A->of;
     if (S->a[PACKED_CODE].n)
-        launch_packed<T, VALUE_BY_CODE>(L);
+        launch_packed<T, U, VALUE_BY_CODE>(L);
     else if (S->a[PACKED_VAL].n == 1)
-        launch_packed<T, ONE_VALUE>(L);
+        launch_packed<T, U, ONE_VALUE>(L);
     else
-        launch_packed<T, VALUE_PER_SLOT>(L);
+        launch_packed<T, U, VALUE_PER_SLOT>(L);
     return true;
 }
 
@@ -131,16 +132,17 @@ KERNEL_ENTRY(packed) = {
               "longest row: for a few very long rows, use csr-ends.\n",
     .deterministic = true,
     VALUE_TYPES(slices_by_warps),
+    NARROW_TYPES_OF(slices_by_warps),
 };
 
 #ifndef __CUDACC__
 /* The entries of the row at position p of the order, until its padding begins. C is uint16_t or unsigned. */
-template <typename C, typename T>
+template <typename U, typename C, typename T>
 static T packed_row(const struct mat *M, const C *col, int64_t slot, int64_t steps, int64_t p, const T *x)
 {
     const struct stored *S = M->of;
     const uint8_t *code = (const uint8_t *)M->ptr[PACKED_CODE] + slot;
-    const T *val = (const T *)M->ptr[PACKED_VAL];
+    const U *val = (const U *)M->ptr[PACKED_VAL];
     bool coded = S->a[PACKED_CODE].n > 0, one = S->a[PACKED_VAL].n == 1;
     int64_t V = WARP / S->param[0], lane = p % S->param[0] * V;
     T sum = 0;
@@ -149,12 +151,12 @@ static T packed_row(const struct mat *M, const C *col, int64_t slot, int64_t ste
         struct packed_group g = packed_group_of(steps, step, sizeof(C) > sizeof(uint16_t));
         int64_t at = g.first * WARP + (lane + k % V) * g.width + step - g.first;
         if (col[at] == (C)-1) break;
-        sum += val[coded ? code[at] : one ? 0 : slot + step * WARP + lane + k % V] * x[col[at]];
+        sum += (T)val[coded ? code[at] : one ? 0 : slot + step * WARP + lane + k % V] * x[col[at]];
     }
     return sum;
 }
 
-template <typename T> static void packed_host(const struct launch *L, int threads)
+template <typename T, typename U = T> static void packed_host(const struct launch *L, int threads)
 {
     const struct mat *M = L->A;
     const struct stored *S = M->of;
@@ -169,15 +171,15 @@ template <typename T> static void packed_host(const struct launch *L, int thread
             const int *head = slice + p / C * PACKED_HEAD;
             int64_t at16 = head[PACKED_AT16], at32 = head[PACKED_AT32], steps = head[PACKED_STEPS],
                     base = head[PACKED_BASE];
-            T sum = base < 0 ? packed_row(M, col32 + at32, at16 + at32, steps, p, x)
-                             : packed_row(M, col16 + at16, at16 + at32, steps, p, x + base);
+            T sum = base < 0 ? packed_row<U>(M, col32 + at32, at16 + at32, steps, p, x)
+                             : packed_row<U>(M, col16 + at16, at16 + at32, steps, p, x + base);
             store(y, sigma > 1 ? p / sigma * sigma + perm[p] : p, alpha, sum, beta);
         }
     });
 }
 
-HOST_ENTRIES(packed, "packed", packed_host, "the serial host loop over the slices' rows", "[ours]",
-             "1024 stored rows at a time",
-             "The loop reads 2 to 10 bytes per entry instead of 12, but computes the place of each entry, so it is\n"
-             "slower than csr unless the memory is the limit. It exists to check the kernel.\n");
+HOST_NARROW_ENTRIES(
+    packed, "packed", packed_host, "the serial host loop over the slices' rows", "[ours]", "1024 stored rows at a time",
+    "The loop reads 2 to 10 bytes per entry instead of 12, but computes the place of each entry, so it is\n"
+    "slower than csr unless the memory is the limit. It exists to check the kernel.\n");
 #endif

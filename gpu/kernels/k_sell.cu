@@ -15,9 +15,9 @@ enum {
    `batch` slots before it uses the first of them, so that it waits once for their columns and once for their elements
    of x. A row ends in its first batch with padding. The stores to y[perm[at]] are scattered within a window of the
    sort. */
-template <typename T, int batch>
+template <typename T, typename U, int batch>
 __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(const int) ptr, GPTR(const int) col,
-                     GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+                     GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     unsigned at = blockIdx.x * blockDim.x + threadIdx.x;
     if (at >= stored_rows) return;
@@ -28,17 +28,17 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
     UNROLL(1)
     for (int64_t k = ptr[slice] + (int64_t)(at % C); k < end; k += (int64_t)batch * C) {
         int c[batch];
-        T v[batch];
+        U v[batch];
         UNROLL_WHOLE
         for (int j = 0; j < batch; j++) {
             int64_t slot = k + (int64_t)j * C;
             c[j] = slot < end ? once(col, slot) : -1;
-            v[j] = slot < end ? once(val, slot) : T(0);
+            v[j] = slot < end ? once(val, slot) : U{};
             reconverge();
         }
         UNROLL_WHOLE
         for (int j = 0; j < batch; j++) {
-            if (c[j] >= 0) sum += v[j] * x[c[j]];
+            if (c[j] >= 0) sum += (T)v[j] * x[c[j]];
             reconverge();
         }
         if (c[batch - 1] < 0) break;
@@ -46,24 +46,24 @@ __global__ void sell(unsigned stored_rows, int C, GPTR(const int) perm, GPTR(con
     if (row >= 0) store(y, row, alpha, sum, beta); /* row < 0: padding of the last slice */
 }
 
-template <typename T, int batch> static void launch_rows(const struct launch *L)
+template <typename T, typename U, int batch> static void launch_rows(const struct launch *L)
 {
     const struct stored *S = L->A->of;
     int64_t n = S->a[SELL_PERM].n;
-    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T, batch>)
+    LAUNCH(L->A->dev, blocks_for(n, BLOCK), BLOCK, sell<T, U, batch>)
     ((unsigned)n, (int)S->param[0], ARRAY(L, SELL_PERM, int), ARRAY(L, SELL_PTR, int), ARRAY(L, SELL_COL, int),
-     ARRAY(L, SELL_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
+     ARRAY(L, SELL_VAL, U), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
      VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 /* If few threads run on each multiprocessor, each must have many loads under way. If there are enough threads, the
    registers of a large batch would let fewer of them run at the same time. */
-template <typename T> static bool rows_by_threads(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool rows_by_threads(const struct launch *L, struct err *)
 {
     if (L->A->of->a[SELL_PERM].n <= L->A->dev->units * (int64_t)FEW_THREADS)
-        launch_rows<T, 16>(L);
+        launch_rows<T, U, 16>(L);
     else
-        launch_rows<T, 4>(L);
+        launch_rows<T, U, 4>(L);
     return true;
 }
 
@@ -90,31 +90,33 @@ KERNEL_ENTRY(sell) = {
               "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
+    NARROW_TYPES_OF(rows_by_threads),
 };
 
 #ifndef __CUDACC__
-template <typename T> static void sell_host(const struct launch *L, int threads)
+template <typename T, typename U = T> static void sell_host(const struct launch *L, int threads)
 {
     const struct stored *S = L->A->of;
     const int *perm = (const int *)L->A->ptr[SELL_PERM], *ptr = (const int *)L->A->ptr[SELL_PTR],
               *col = (const int *)L->A->ptr[SELL_COL];
-    const T *val = (const T *)L->A->ptr[SELL_VAL], *x = (const T *)L->x;
+    const U *val = (const U *)L->A->ptr[SELL_VAL];
+    const T *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha, beta = (T)L->beta;
     int64_t C = S->param[0];
     host_shares(L, threads, S->rows, 1024, [=](int64_t from, int64_t to) {
         for (int64_t at = from; at < to; at++) {
             T sum = 0;
             int64_t row = perm[at], end = ptr[at / C + 1];
-            for (int64_t k = ptr[at / C] + at % C; k < end && col[k] >= 0; k += C) sum += val[k] * x[col[k]];
+            for (int64_t k = ptr[at / C] + at % C; k < end && col[k] >= 0; k += C) sum += (T)val[k] * x[col[k]];
             store(y, row, alpha, sum, beta);
         }
     });
 }
 
-HOST_ENTRIES(sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]",
-             "1024 stored rows at a time",
-             "The elements of a row are C slots apart, where C is the slice height: the rows of a slice use the\n"
-             "same cache lines one after another, so the stride costs less than in ell. y is written in the\n"
-             "order of the sort.\n",
-             .skips_padding = true);
+HOST_NARROW_ENTRIES(
+    sell, "sell", sell_host, "the serial host loop over the sorted rows", "[ours]", "1024 stored rows at a time",
+    "The elements of a row are C slots apart, where C is the slice height: the rows of a slice use the\n"
+    "same cache lines one after another, so the stride costs less than in ell. y is written in the\n"
+    "order of the sort.\n",
+    .skips_padding = true);
 #endif

@@ -8,8 +8,10 @@
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "base/registry.h"
+#include "base/suggest.h"
 
 #include <string.h>
 
@@ -187,20 +189,39 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     return launch_beside_screen(go, &L, e);
 }
 
+static launch_fn *product_of(const struct kernel *c, enum type real)
+{
+    switch (real) {
+    case T_F32:
+        return c->f32;
+    case T_F64:
+        return c->f64;
+    case T_C32:
+        return c->c32;
+    case T_C64:
+        return c->c64;
+    default:
+        return type_is_narrow(real) ? c->narrow[real - T_NARROW] : NULL;
+    }
+}
+
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
 {
-    switch (L->A->of->real) {
-    case T_F32:
-        return L->s ? c->sums_f32 : c->f32;
-    case T_F64:
-        return L->s ? c->sums_f64 : c->f64;
-    case T_C32:
-        return L->s ? NULL : c->c32;
-    case T_C64:
-        return L->s ? NULL : c->c64;
-    default:
-        return NULL;
-    }
+    enum type real = L->A->of->real;
+    if (L->s) return real == T_F32 ? c->sums_f32 : real == T_F64 ? c->sums_f64 : NULL;
+    return product_of(c, real);
+}
+
+bool kernel_takes(const struct kernel *k, enum type real, struct err *e)
+{
+    struct message able = {0};
+    if (product_of(k, real)) return true;
+    if (!type_is_narrow(real))
+        return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, type_name(real));
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i]->host == k->host && product_of(kernels[i], real)) message_list(&able, kernels[i]->name);
+    return fail(e, E_UNSUPPORTED, "%s does not multiply in %s; these kernels do: %s", k->name, type_name(real),
+                able.text);
 }
 
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
@@ -212,7 +233,7 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
                     d->name);
     launch_fn *go = entry_of(c, L);
     if (!go && L->s) return fail(e, E_INTERNAL, "kernel %s does not compute the sums that cg needs", k->name);
-    if (!go) return fail(e, E_UNSUPPORTED, "%s does not multiply matrices in %s", k->name, type_name(L->A->of->real));
+    if (!go) return kernel_takes(k, L->A->of->real, e) || fail(e, E_INTERNAL, "%s lacks an entry", k->name);
     bool prepared = k->fits || c->scratch || c->prepare;
     emu_name(k->name);
     emu_side_by_side(k->deterministic);

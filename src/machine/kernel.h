@@ -3,6 +3,8 @@
 #ifndef KERNEL_H
 #define KERNEL_H
 
+#include "base/array.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -19,7 +21,8 @@ struct registry;
 struct stored;
 
 /* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
-   A->of->real. alpha and beta are real. If beta is 0, y is not read (it may hold NaN). Asynchronous on cuda. */
+   A->of->real, or the type of the sums of a narrow precision. alpha and beta are real. If beta is 0, y is not read (it
+   may hold NaN). Asynchronous on cuda. */
 struct launch {
     const struct mat *A;
     double alpha, beta;
@@ -67,6 +70,8 @@ struct kernel {
     bool (*f64)(const struct launch *L, struct err *e);
     bool (*c32)(const struct launch *L, struct err *e);
     bool (*c64)(const struct launch *L, struct err *e);
+    /* the launch for each precision from T_NARROW on; NULL: the kernel does not multiply in such precisions */
+    bool (*narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
     /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available */
     bool (*sums_f32)(const struct launch *L, struct err *e);
     bool (*sums_f64)(const struct launch *L, struct err *e);
@@ -81,6 +86,9 @@ bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The default kernel: among the kernels of f that run on d, except vendor kernels, the first kernel whose `best`
    accepts A. If no `best` accepts A, the default is the last of these kernels. A may be NULL. */
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d);
+/* Does k multiply matrices of this precision (the member `real` of a stored matrix)? If not, *e names the kernels for
+   the same kind of device that do. */
+bool kernel_takes(const struct kernel *k, enum type real, struct err *e);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run
    yet. */
