@@ -163,7 +163,7 @@ static bool run_layout(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_layout = {
     .name = "layout",
-    .grammar = "[FORMAT] [PARAMS] [[of] MATRIX] [slots RANGE] [f32|f64] [view]",
+    .grammar = "[FORMAT] [PARAMS] [[of] MATRIX] [slots RANGE] [f32|f64|[precision] PRECISION] [view]",
     .about = "draw the arrays of a storage format slot by slot",
     .help = "All slots of a row have the same colour; * is padding. With `view`, the layout is shown full screen: the\n"
             "arrows choose a slot, and f shows the next format. The drawing shows the part that fits on the screen.\n"

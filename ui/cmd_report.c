@@ -103,7 +103,7 @@ static bool put_runs(struct session *s, FILE *f, struct out *o, const struct mat
     out_begin(o, "bench");
     for (int i = 0; i < s->nruns; i++) {
         out_row(o);
-        out_run(o, m, &s->runs[i], false);
+        out_run(o, m, &s->runs[i], RUN_ROW);
     }
     out_remarks(o, s->runs, s->nruns);
     return out_end(o, e);

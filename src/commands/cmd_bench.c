@@ -10,6 +10,7 @@
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/registry.h"
 #include "session/output_run.h"
 #include "session/session.h"
@@ -20,6 +21,7 @@
 
 struct refusal {
     const struct kernel *kernel;
+    enum type real;
     char why[sizeof((struct err *)0)->text];
 };
 struct results {
@@ -31,7 +33,7 @@ struct results {
 
 static bool results_new(struct results *r, struct err *e)
 {
-    int n = registry_count(&kernel_registry);
+    int n = registry_count(&kernel_registry) * registry_count(&precision_registry);
     *r = (struct results){.run = mem_zero(n, sizeof *r->run, "the results", e)};
     r->refused = r->run ? mem_zero(n, sizeof *r->refused, "the results", e) : NULL;
     return r->refused != NULL;
@@ -57,6 +59,7 @@ static bool bench_one(struct session *s, const struct spmv_request *w, const str
     r->wrong |= why.code == E_NUMERIC;
     struct refusal *no = &r->refused[r->nrefused++];
     no->kernel = k;
+    no->real = w->real;
     snprintf(no->why, sizeof no->why, "%s", why.text);
     return true;
 }
@@ -99,22 +102,62 @@ static bool check_choices(const struct args *a, const struct device *d, struct e
     return true;
 }
 
+/* Without names, kernels that do not multiply in the precision are passed over, and a table of precisions has the
+   default kernel of each format. */
+static bool is_measured(const struct kernel *k, const struct spmv_request *w, const struct args *a)
+{
+    bool named = has_choice(a);
+    if (!kernel_runs_on(k, w->dev) || !is_chosen(k, a)) return false;
+    if (!arg_flag(a, "precisions")) return named || !type_is_narrow(w->real) || kernel_takes(k, w->real, NULL);
+    return kernel_takes(k, T_NARROW, NULL) && (named || k == kernel_default(k->format, &w->matrix->csr, w->dev));
+}
+
 /* Measure all kernels that the command names. */
-static bool bench_all(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
-                      struct err *e)
+static bool bench_kernels(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
+                          struct err *e)
 {
     for (int i = 0; kernels[i]; i++) {
-        if (!kernel_runs_on(kernels[i], w->dev) || !is_chosen(kernels[i], a)) continue;
+        if (!is_measured(kernels[i], w, a)) continue;
         if (!watch_tick(&s->watch, kernels[i]->name, 0, 0, e) || !bench_one(s, w, kernels[i], r, e)) return false;
     }
     return true;
 }
 
-/* Report that a kernel does not fit the matrix, and why: in text below the table, in JSON and CSV as a row. */
-static void out_refused(struct out *o, const struct spmv_request *w, const struct refusal *no)
+static bool bench_all(struct session *s, const struct spmv_request *w, const struct args *a, struct results *r,
+                      struct err *e)
 {
+    struct spmv_request one = *w;
+    if (!arg_flag(a, "precisions")) return bench_kernels(s, w, a, r, e);
+    for (const struct precision *p = precisions; p->name; p++) {
+        one.real = p->type;
+        if (!bench_kernels(s, &one, a, r, e)) return false;
+    }
+    return true;
+}
+
+/* A table of precisions needs a real matrix, and at least one kernel that multiplies in several of them. */
+static bool check_precisions(const struct args *a, const struct spmv_request *w, struct err *e)
+{
+    const struct kernel *asked = NULL;
+    if (!arg_flag(a, "precisions")) return true;
+    if (w->matrix->csr.imag)
+        return fail(e, E_UNSUPPORTED, "%s is complex; narrow types store real values", w->matrix->name);
+    for (int i = 0; kernels[i]; i++) {
+        if (is_measured(kernels[i], w, a)) return true;
+        if (!asked && kernel_runs_on(kernels[i], w->dev) && is_chosen(kernels[i], a)) asked = kernels[i];
+    }
+    return asked ? kernel_takes(asked, T_NARROW, e) : fail(e, E_UNSUPPORTED, "no such kernel runs on %s", w->dev->name);
+}
+
+/* Report that a kernel does not fit the matrix, and why: in text below the table, in JSON and CSV as a row. A table of
+   precisions gives the same reason once for all kernels. */
+static void out_refused(struct out *o, const struct spmv_request *w, const struct results *r, int i, bool by_precision)
+{
+    const struct refusal *no = &r->refused[i], *before = no - 1;
+    const char *what = by_precision ? precision_of(&w->matrix->csr, no->real) : no->kernel->name;
+    bool again = by_precision && i > 0 && before->real == no->real && !strcmp(before->why, no->why);
     if (out_mode(o) == OUT_TEXT) {
-        out_text(o, "%s: %s", no->kernel->name, no->why);
+        if (!again) out_text(o, "%s: %s", what, no->why);
         return;
     }
     out_row(o);
@@ -122,20 +165,21 @@ static void out_refused(struct out *o, const struct spmv_request *w, const struc
     out_str(o, "format", NULL, no->kernel->format->name);
     out_str(o, "kernel", NULL, no->kernel->name);
     out_str(o, "device", NULL, w->dev->name);
-    out_str(o, "precision", NULL, precision_of(&w->matrix->csr, w->real));
+    out_str(o, "precision", NULL, precision_of(&w->matrix->csr, no->real));
     out_fitting(o, no->why);
 }
 
 /* Print the first `top` runs; 0: all runs. */
 static void out_results(struct session *s, const struct spmv_request *w, const struct results *r, int top,
-                        bool diagonals)
+                        const struct args *a)
 {
     const struct matrix *m = w->matrix;
     int shown = top && top < s->nruns ? top : s->nruns;
+    bool by_precision = arg_flag(a, "precisions");
     const struct operation *op = &w->operation->op;
     char text[160];
     out_text(s->out, "%s, %s, %s, on %s (%s)", m->name, how_many(m->csr.nnz, "nonzero").text,
-             precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
+             by_precision ? "by precision" : precision_of(&w->matrix->csr, w->real), w->dev->name, w->dev->about);
     if (!operation_is_product(op) || m->transpose_of)
         out_text(s->out, "y = %s",
                  operation_text(m->transpose_of, op->alpha, op->beta, w->operation->y0_word, text, sizeof text));
@@ -143,15 +187,15 @@ static void out_results(struct session *s, const struct spmv_request *w, const s
         out_text(s->out, "%s with %s", s->runs->of->format->name, stored_params(s->runs->of, text, sizeof text));
     for (int i = 0; i < shown; i++) {
         out_row(s->out);
-        out_run(s->out, m, &s->runs[i], false);
+        out_run(s->out, m, &s->runs[i], by_precision ? RUN_BY_PRECISION : RUN_ROW);
         out_fitting(s->out, NULL);
     }
     out_remarks(s->out, s->runs, shown);
-    if (diagonals) out_diagonals(s->out, s->runs, shown);
+    if (has_choice(a) && !by_precision) out_diagonals(s->out, s->runs, shown);
     out_transposing(s->out, m, s->runs, shown);
     out_prepared(s->out, s->runs, shown);
     out_copied(s->out, s->runs, shown);
-    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, &r->refused[i]);
+    for (int i = 0; i < r->nrefused && !top; i++) out_refused(s->out, w, r, i, by_precision);
 }
 
 static bool ceilings_known(struct session *s, struct device *d, struct err *e)
@@ -170,11 +214,12 @@ static bool rank(struct session *s, const struct args *a, const struct spmv_requ
     struct results r = {0};
     struct busy from = busy_now("");
     int64_t top;
-    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e)) return false;
+    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !check_choices(a, w->dev, e) || !check_precisions(a, w, e))
+        return false;
     bool ok = ceilings_known(s, w->dev, e) && results_new(&r, e) && bench_all(s, w, a, &r, e);
     if (ok || r.nruns) { /* show the kernels that were measured before a cancellation */
         bool kept = spmv_keep(s, w->matrix, r.run, r.nruns, o, e);
-        if (kept) out_results(s, w, &r, (int)top, has_choice(a));
+        if (kept) out_results(s, w, &r, (int)top, a);
         if (kept && w->dev->kind == DEV_CPU) out_busy(s->out, &from);
         ok &= kept;
     }
@@ -206,9 +251,8 @@ static bool run_bench(struct session *s, const struct args *a, struct err *e)
 const struct command command_bench = {
     .name = "bench",
     .aliases = "benchmark",
-    .grammar =
-        "[MATRIX] [transposed] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] [on DEVICE] [top N] "
-        "[reps N] [f32|f64] [force]",
+    .grammar = "[MATRIX] [transposed] [precisions] [CHOICE...] [using FORMAT] [PARAMS] [alpha R] [beta R] [y0 START] "
+               "[on DEVICE] [top N] [reps N] [f32|f64|[precision] PRECISION] [force]",
     .about = "check and time every kernel that fits on a device, fastest first",
     .help = "us is the median of the repetitions, +- is half the interquartile range, and prep us is the packing time\n"
             "on the host. bytes is the minimum traffic; ceiling % is bytes / time as a percentage of the measured\n"
@@ -221,6 +265,9 @@ const struct command command_bench = {
             "with the reason; and, on cpu, how busy other programs kept the machine. If formats or kernels are named,\n"
             "the table shows only them, and another table shows the load balance of those that store diagonals;\n"
             "`top N` shows the fastest N. Parameters of the format may follow if all names stand for one format.\n"
+            "`bench precisions` shows the kernels that store values in smaller types, in each precision: the bytes\n"
+            "per nonzero, the time, and the error against the product of the unrounded matrix. Without names, these\n"
+            "are the default kernels of the formats. `bench bf16-fp32` compares kernels in one precision.\n"
             "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
     .run = run_bench,

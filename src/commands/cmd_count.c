@@ -76,6 +76,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
         return fail(e, E_UNSUPPORTED,
                     "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
                     k->name);
+    if (!kernel_takes(k, w->real, e)) return false;
     struct product *p = session_product(s, w->matrix, f, w->param ? w->param : k->param, w->real, false, e);
     if (!p) refusal_without_force(e, f->name, w->real, true);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
@@ -575,7 +576,7 @@ static bool run_count(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_count = {
     .name = "count",
-    .grammar = "[GPU_KERNEL] [PARAMS] [[of] MATRIX] [f32|f64] [sample N] [all] [lines]",
+    .grammar = "[GPU_KERNEL] [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION] [sample N] [all] [lines]",
     .about = "memory traffic of a kernel or of all kernels: requests, sectors, idle lanes, balance",
     .help = "The emulator runs the kernel's real source and counts what its warps do: memory requests, the 32-byte\n"
             "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"

@@ -94,7 +94,7 @@ static bool run_explain(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_explain = {
     .name = "explain",
-    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64]",
+    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"

@@ -67,7 +67,7 @@ static bool run_formats(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_formats = {
     .name = "formats",
-    .grammar = "[MATRIX] [f32|f64]",
+    .grammar = "[MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "the storage formats; for a matrix: size, padding, packing time, or why it does not fit",
     .help = "A format that would consist mostly of padding is not packed; `convert FORMAT force` packs it anyway.\n"
             "    formats A f32",

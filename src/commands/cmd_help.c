@@ -12,6 +12,7 @@
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/options.h"
+#include "base/precision.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
 #include "session/session.h"
@@ -128,6 +129,7 @@ static const struct {
     {"PRECOND", "Preconditioners:", &precond_registry},
     {"METHOD", "Methods:", &lu_registry},
     {"OPTION", "Options:", &option_registry},
+    {"PRECISION", "Precisions:", &precision_registry},
     {"PERMISSION", "Permissions:", &permission_registry},
 };
 
@@ -369,6 +371,20 @@ static bool help_option(struct session *s, const char *name)
     out_words(s->out, "values", "one of", values);
     out_str(s->out, "usual", "default", o->default_value);
     out_text(s->out, "`set %s` shows the value, `set %s VALUE` changes and saves it.", o->name, o->name);
+    return true;
+}
+
+static bool help_precision(struct session *s, const char *name)
+{
+    const struct precision *p = precision_find(name);
+    if (!p) return false;
+    out_topic(s->out, "precision", "precision", p->name, p->about);
+    out_text(s->out, "`spmv csr %s` multiplies in this precision; `bench precisions` compares all precisions.",
+             p->name);
+    if (!type_is_narrow(p->type)) return true;
+    out_text(s->out, "A value beyond the largest number of the stored type is refused. Kernels that multiply so:");
+    for (int i = 0; kernels[i]; i++)
+        if (kernel_takes(kernels[i], p->type, NULL)) out_text(s->out, "  %s", kernels[i]->name);
     return true;
 }
 

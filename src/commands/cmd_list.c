@@ -2,6 +2,7 @@
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -18,14 +19,18 @@ static int64_t bytes_of(const struct matrix *m)
     return bytes + (m->transposed ? bytes_of(m->transposed) : 0);
 }
 
-/* The stored formats, the oldest last, for example "csr ell/fp32". */
+/* The stored formats, the oldest last, for example "csr ell/fp32 csr/bf16-fp32". */
 static const char *formats_of(const struct matrix *m, char *out, size_t size)
 {
     size_t n = 0;
     out[0] = 0;
-    for (const struct product *p = m->products; p && n < size; p = p->next)
-        n += (size_t)snprintf(out + n, size - n, "%s%s%s", n ? " " : "", p->S.format->name,
-                              type_of_parts(p->S.real) == T_F32 ? "/fp32" : "");
+    for (const struct product *p = m->products; p && n < size; p = p->next) {
+        bool narrow = type_is_narrow(p->S.real), fp64 = !narrow && type_of_parts(p->S.real) == T_F64;
+        n += (size_t)snprintf(out + n, size - n, "%s%s%s%s", n ? " " : "", p->S.format->name, fp64 ? "" : "/",
+                              fp64     ? ""
+                              : narrow ? type_name(p->S.real)
+                                       : "fp32");
+    }
     return out;
 }
 

@@ -20,7 +20,7 @@ static bool run_predict(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_predict = {
     .name = "predict",
-    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64]",
+    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "predicted time of a kernel on a GPU, and its bottleneck",
     .help = "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
             "combines the kernel's chains of dependent loads, sectors that miss the caches, and atomics with the\n"

@@ -42,7 +42,7 @@ static const struct kernel *kernel_for(const struct args *a, const struct csr *A
 static bool out_measured(struct session *s, const struct matrix *m, const struct run *r)
 {
     out_record(s->out);
-    out_run(s->out, m, r, true);
+    out_run(s->out, m, r, RUN_RECORD);
     out_remarks(s->out, r, 1);
     return true;
 }
@@ -88,8 +88,7 @@ const struct command command_spmv = {
     .name = "spmv",
     .aliases = "multiply spm",
     .grammar = "[MATRIX] [transposed] [[using] FORMAT] [PARAMS] [[kernel] KERNEL] [alpha R] [beta R] [y0 START] [on "
-               "DEVICE] [reps N] "
-               "[f32|f64] [force]",
+               "DEVICE] [reps N] [f32|f64|[precision] PRECISION] [force]",
     .about = "multiply with one kernel: check the result against the reference, then time the kernel",
     .help = "The default is the default kernel of the format (csr if no format is named) on the device. The kernel,\n"
             "the packing and the copying are timed separately. The error is the relative 2-norm; the worst row's\n"
@@ -100,6 +99,9 @@ const struct command command_spmv = {
             "With transposed, y = alpha A' x + beta y0: x has as many elements as A has rows. A kernel of csc reads\n"
             "the csr of A, which is the csc of A', and adds to a scattered y; every other format stores A' beside A.\n"
             "If no format is named, both are shown: csc, then csr. Complex values are not conjugated.\n"
-            "    spmv csr-vector on emu f32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; spmv A transposed",
+            "A precision such as bf16-fp32 stores the values in the first type; x, y and the sums have the second.\n"
+            "The error includes the rounding of the stored values, and so does its bound.\n"
+            "    spmv csr-vector on emu f32; spmv sell bf16-fp32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; "
+            "spmv A transposed",
     .run = run_spmv,
 };

@@ -382,8 +382,7 @@ static bool run_trace(struct session *s, const struct args *a, struct err *e)
 const struct command command_trace = {
     .name = "trace",
     .grammar = "KERNEL_OR_METHOD [PARAMS] [[of] MATRIX] [launch N] [block N] [warp N] [column N] [b N] [step N] [to N] "
-               "[f32|f64] "
-               "[view]",
+               "[f32|f64|[precision] PRECISION] [view]",
     .about = "what one warp of a kernel does, step by step: lanes, elements, sectors, padding",
     .help =
         "The emulator runs the kernel's real source and records each lane's accesses. A step is an operation that\n"

@@ -183,7 +183,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_whatif = {
     .name = "whatif",
-    .grammar = "[[format] FORMAT] [PARAMS] [[of] MATRIX] [[reorder] ORDERING] [f32|f64]",
+    .grammar = "[[format] FORMAT] [PARAMS] [[of] MATRIX] [[reorder] ORDERING] [f32|f64|[precision] PRECISION]",
     .about = "size and predicted time of another format, parameters, precision or ordering",
     .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
             "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"

@@ -128,6 +128,7 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
 {
     int64_t own[PARAMS_MAX];
     const struct format *f = k->format;
-    if (!modeled_can(k, A, e) || !pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
+    if (!modeled_can(k, A, e) || !kernel_takes(k, real, e)) return false;
+    if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
     return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
 }

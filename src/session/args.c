@@ -3,6 +3,7 @@
 #include "formats/format.h"
 #include "grammar.h"
 #include "base/numeral.h"
+#include "base/precision.h"
 #include "session.h"
 #include "base/suggest.h"
 
@@ -57,6 +58,8 @@ double arg_real(const struct args *a, const char *key, double otherwise)
 
 enum type arg_precision(const struct args *a)
 {
+    const struct precision *named = arg(a, "precision") ? precision_find(arg(a, "precision")) : NULL;
+    if (named) return named->type;
     if (arg_flag(a, "f32")) return T_F32;
     return a->session && a->session->single && !arg_flag(a, "f64") ? T_F32 : T_F64;
 }

@@ -25,7 +25,8 @@ const char *arg_at(const struct args *a, const char *key, int i);
 /* Resolve PARAMS against a format's or generator's list into v[PARAMS_MAX] (the default for each parameter that is not
    given). */
 bool arg_params(const struct args *a, const struct param *list, int64_t *v, struct err *e);
-enum type arg_precision(const struct args *a); /* the flag f32 or f64; without either flag, the default precision */
+/* The flag f32 or f64, or the precision that the line names; without any of them, the default precision. */
+enum type arg_precision(const struct args *a);
 
 /* The parameters that the words after the FORMAT, KERNEL, CHOICE or GENERATOR may set; NULL if the line has none of
    them, or choices of several formats. */

@@ -67,10 +67,10 @@ static bool add_item(struct grammar *g, const char *p, size_t n, bool optional, 
 }
 
 /* Parse the n characters of `key KIND`, `[key] KIND` or `key a|b`. The key ends before p[word]. */
-static bool add_pair(struct grammar *g, const char *p, size_t n, size_t word)
+static bool add_pair(struct grammar *g, const char *p, size_t n, size_t word, int group)
 {
     bool bare = *p == '[';
-    if (!add_item(g, p + bare, word - 2 * bare, true, g->n)) return false;
+    if (!add_item(g, p + bare, word - 2 * bare, true, group)) return false;
     struct item *it = &g->item[g->n - 1];
     const char *value = p + word + 1;
     size_t length = n - word - 1;
@@ -84,14 +84,14 @@ static bool add_pair(struct grammar *g, const char *p, size_t n, size_t word)
     return length && !isupper((unsigned char)*value);
 }
 
-/* Parse [key KIND], [[key] KIND], [key a|b], or alternatives [a|b]; p[n] is the text inside the outer brackets. */
+/* Parse [key KIND], [[key] KIND], [key a|b], or alternatives such as [a|b] and [a|b|[key] KIND]; p[n] is the text
+   inside the outer brackets. */
 static bool add_optional(struct grammar *g, const char *p, size_t n)
 {
-    size_t word = strcspn(p, " ");
     int group = g->n;
-    if (word < n) return add_pair(g, p, n, word);
     for (const char *end = p + n; p < end;) {
-        size_t k = strcspn(p, "|]");
+        size_t k = strcspn(p, " |]");
+        if (*p == '[' || p[k] == ' ') return add_pair(g, p, (size_t)(end - p), strcspn(p, " "), group);
         if (!add_item(g, p, k, true, group)) return false;
         p += k + (p[k] == '|');
     }

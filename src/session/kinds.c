@@ -17,6 +17,7 @@
 #include "matrix.h"
 #include "base/numeral.h"
 #include "options.h"
+#include "base/precision.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
 #include "right_side.h"
@@ -392,6 +393,7 @@ const struct kind kinds[] = {
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen"},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
      value_topic, list_topics, KIND_PLAIN, "help"},
+    {"PRECISION", "precision", "a precision", NULL, &precision_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL},
     {"FILE", "file", "a file", NULL, NULL, value_any, NULL, KIND_FILE, NULL},

@@ -138,12 +138,12 @@ static void put_time(struct out *o, const char *key, const char *record, const c
 
 /* A percentage above 100 says nothing about the use of the memory's bandwidth, so text shows ">100", and JSON and CSV
    show null. */
-static void out_ceiling(struct out *o, double share)
+static void out_ceiling(struct out *o, double share, bool shown)
 {
-    if (share > 1 && out_mode(o) == OUT_TEXT)
+    if (share > 1 && shown && out_mode(o) == OUT_TEXT)
         out_num(o, NULL, "ceiling %", 100, ">%.0f");
     else
-        out_num(o, "ceiling_percent", "ceiling %", share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
+        out_num(o, "ceiling_percent", shown ? "ceiling %" : NULL, share > 0 && share <= 1 ? 100 * share : NAN, "%.0f");
 }
 
 /* A kernel that is faster than its bound shows that the ceilings were measured too low. */
@@ -210,8 +210,19 @@ void out_transposing(struct out *o, const struct matrix *m, const struct run *r,
                  us, m->transposed_on->name, m->transpose_us / fastest);
 }
 
-static void out_times(struct out *o, const struct run *r, bool long_form)
+/* The minimum traffic, and its share per nonzero, which shows what a smaller type of the values saves. */
+static void out_traffic(struct out *o, const struct run *r, enum run_form form)
 {
+    static const char *const heading[] = {NULL, "bytes per nonzero", "bytes/nnz"};
+    out_rank(o, COLUMN_DETAIL);
+    out_bytes(o, "bytes", form == RUN_BY_PRECISION ? NULL : "bytes", r->bytes);
+    out_rank(o, COLUMN_NORMAL);
+    out_num(o, "bytes_per_nonzero", heading[form], r->of->nnz ? (double)r->bytes / (double)r->of->nnz : NAN, "%.2f");
+}
+
+static void out_times(struct out *o, const struct run *r, enum run_form form)
+{
+    bool long_form = form == RUN_RECORD;
     out_rank(o, COLUMN_ANSWER);
     put_time(o, "time_us", "time", "us", r->us, long_form);
     out_rank(o, COLUMN_DETAIL);
@@ -219,21 +230,20 @@ static void out_times(struct out *o, const struct run *r, bool long_form)
     out_rank(o, COLUMN_NORMAL);
     put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
     bool emulated = r->dev->kind == DEV_EMU && out_mode(o) == OUT_TEXT; /* text shows no time that the emulator took */
-    put_time(o, "prep_us", "prep", "prep us", r->prep_us - (emulated ? r->ready_us : 0), long_form);
+    put_time(o, "prep_us", "prep", form == RUN_ROW ? "prep us" : NULL, r->prep_us - (emulated ? r->ready_us : 0),
+             long_form);
     out_str(o, "packed_on", long_form && r->packed_on ? "packed on" : NULL, r->packed_on ? r->packed_on->name : "host");
     put_time(o, "ready_us", r->ready_us > 0 && !emulated ? "of that on the device" : NULL, NULL, r->ready_us,
              long_form);
     put_time(o, "copy_us", "copy", NULL, r->put_us, long_form);
     out_num(o, "copy_gbs", long_form && isfinite(r->put_gbs) ? "copied at GB/s" : NULL, r->put_gbs, "%.2f");
     put_time(o, "total_us", "total", NULL, total_us(r), long_form);
-    out_rank(o, COLUMN_DETAIL);
-    out_bytes(o, "bytes", "bytes", r->bytes);
-    out_rank(o, COLUMN_NORMAL);
+    out_traffic(o, r, form);
     out_num(o, "gbs", "GB/s", r->gbs, "%.2f");
-    out_ceiling(o, r->share);
+    out_ceiling(o, r->share, form != RUN_BY_PRECISION);
     out_bound(o, r, long_form);
     out_rank(o, COLUMN_ANSWER);
-    out_num(o, "gflops", "GFLOP/s", r->gflops, "%.2f");
+    out_num(o, "gflops", form == RUN_BY_PRECISION ? NULL : "GFLOP/s", r->gflops, "%.2f");
 }
 
 static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
@@ -247,23 +257,24 @@ static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
             "%.2f");
 }
 
-void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form)
+void out_run(struct out *o, const struct matrix *m, const struct run *r, enum run_form form)
 {
+    bool long_form = form == RUN_RECORD;
     if (m->transpose_of) m = m->transpose_of;
     out_str(o, "matrix", long_form ? "matrix" : NULL, m->name);
     out_int(o, "rows", NULL, m->csr.rows);
     out_int(o, "cols", NULL, m->csr.cols);
     out_int(o, "nnz", NULL, m->csr.nnz);
-    out_str(o, "format", "format", r->kernel->format->name);
+    out_str(o, "format", form == RUN_BY_PRECISION ? NULL : "format", r->kernel->format->name);
     out_rank(o, COLUMN_ANSWER);
     out_str(o, "kernel", "kernel", r->kernel->name);
     out_rank(o, COLUMN_NORMAL);
     out_str(o, "device", long_form ? "device" : NULL, r->dev->name);
-    out_str(o, "precision", long_form ? "precision" : NULL, precision_of(&m->csr, r->real));
+    out_str(o, "precision", form == RUN_ROW ? NULL : "precision", precision_of(&m->csr, r->real));
     out_operation(o, r, long_form);
     out_transposed(o, r, long_form);
-    out_times(o, r, long_form);
-    out_rank(o, COLUMN_DETAIL);
+    out_times(o, r, form);
+    out_rank(o, form == RUN_BY_PRECISION ? COLUMN_ANSWER : COLUMN_DETAIL);
     out_num(o, "error", "error", r->error.relative, "%.1e");
     out_rank(o, COLUMN_NORMAL);
     out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");

@@ -31,9 +31,11 @@ void out_copied(struct out *o, const struct run *r, int n);
 /* If m is a transpose, print below the table of n runs what it takes to store m, in text only. */
 void out_transposing(struct out *o, const struct matrix *m, const struct run *r, int n);
 
-/* Print the keys of a run of m, or of the matrix whose transpose m is; long_form also shows, in text, the values that
- * do not fit in a table. */
-void out_run(struct out *o, const struct matrix *m, const struct run *r, bool long_form);
+/* What text shows of a run: the row of a table of kernels; a record, with the values that do not fit in a table; or the
+   row of a table of precisions. */
+enum run_form { RUN_ROW, RUN_RECORD, RUN_BY_PRECISION };
+/* Print the keys of a run of m, or of the matrix whose transpose m is. */
+void out_run(struct out *o, const struct matrix *m, const struct run *r, enum run_form form);
 /* Print the keys fits and reason of a row of `bench`; why_not NULL: the format fits. */
 void out_fitting(struct out *o, const char *why_not);
 /* Print remarks on n runs, in text only. */

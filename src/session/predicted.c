@@ -7,6 +7,7 @@
 #include "machine/kernel.h"
 #include "matrix.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "microscope/modeled.h"
 #include "product.h"
 #include "session.h"
@@ -33,7 +34,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
                     const struct machine *g, struct modeled *out, struct err *e)
 {
     int64_t own[PARAMS_MAX];
-    if (!modeled_can(k, &m->csr, e)) return false;
+    if (!modeled_can(k, &m->csr, e) || !kernel_takes(k, real, e)) return false;
     struct device *emu = device_open("emu", e);
     param = modeled_params(k, param, &m->csr, real, g, own);
     struct product *p = emu ? session_product(s, m, k->format, param, real, false, e) : NULL;
@@ -70,9 +71,13 @@ const char *reason_without_name(const char *name, const char *why)
 
 void refusal_without_force(struct err *e, const char *format, enum type real, bool first)
 {
+    bool plain = type_of_parts(real) == T_F64 && !type_is_narrow(real);
     if (e && e->advice)
-        err_advise(e, "`convert %s %sforce` %s", format, type_of_parts(real) == T_F32 ? "f32 " : "",
-                   first ? "first" : "stores it anyway");
+        err_advise(e, "`convert %s %s%sforce` %s", format,
+                   plain                  ? ""
+                   : type_is_narrow(real) ? type_name(real)
+                                          : "f32",
+                   plain ? "" : " ", first ? "first" : "stores it anyway");
 }
 
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)

@@ -145,6 +145,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     const int64_t *param = w->param   ? w->param
                            : k->param ? k->param
                                       : spmv_params(f, &w->matrix->csr, w->real, w->dev, suited);
+    if (!kernel_takes(k, w->real, e)) return false;
     struct product *p = spmv_product(s, w, f, param, e);
     if (!p || (k->fits && !k->fits(&p->S, e))) return false;
     struct mat *M = session_mat(s, p, w->dev, e);

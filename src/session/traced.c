@@ -3,6 +3,7 @@
 #include "traced.h"
 #include "base/screen_lock.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "lu/lu.h"
 #include "machine/kernel.h"
@@ -41,7 +42,7 @@ static struct tracing *trace_launches(struct session *s, const struct trace_requ
 
 static struct tracing *trace_kernel(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
 {
-    if (!can_trace(w, emu, e)) return NULL;
+    if (!can_trace(w, emu, e) || !kernel_takes(w->kernel, w->real, e)) return NULL;
     const struct kernel *k = w->kernel;
     const int64_t *param = w->param ? w->param : k->param;
     struct product *p = session_product(s, w->matrix, k->format, param, w->real, false, e);
@@ -65,6 +66,8 @@ static int64_t next_column(const struct session *s, const struct csr *A)
 static struct tracing *trace_lu(struct session *s, const struct trace_request *w, struct device *emu, struct err *e)
 {
     const struct csr *A = &w->matrix->csr;
+    if (type_is_narrow(w->real))
+        return fail(e, E_UNSUPPORTED, "LU does not work in %s; use f32 or f64", type_name(w->real)), NULL;
     const struct lu_options o = {.method = w->lu.method, .dev = emu, .real = w->real, .b = w->lu.b, .force = true};
     int64_t k = w->lu.column < 0 ? next_column(s, A) : w->lu.column;
     struct lu_column column;

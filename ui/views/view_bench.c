@@ -11,6 +11,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "base/text.h"
+#include "base/precision.h"
 
 #include <math.h>
 #include <string.h>
@@ -36,6 +37,14 @@ static void figure(struct canvas *c, int end, int y, enum style st, const char *
     column(c, end, y, st, text);
 }
 
+/* The types of the values and, if they differ, of x: "f64", "b16-32". */
+static const char *short_name(enum type real)
+{
+    static const char *const narrow[] = {"32-64", "16-32", "b16-32", "16-64", "b16-64"};
+    if (type_is_narrow(real)) return narrow[real - T_NARROW];
+    return type_of_parts(real) == T_F32 ? "f32" : "f64";
+}
+
 static void draw_run(struct canvas *c, const struct run *r, double fastest, int y, enum style name)
 {
     char us[32] = "-";
@@ -50,7 +59,7 @@ static void draw_run(struct canvas *c, const struct run *r, double fastest, int 
     else
         figure(c, 30, y, ST_PLAIN, "%.0f%%", r->share > 0 ? 100 * r->share : NAN);
     figure(c, 38, y, ST_PLAIN, "%.2f", r->gflops);
-    column(c, 44, y, ST_DIM, type_of_parts(r->real) == T_F32 ? "f32" : "f64");
+    column(c, 44, y, ST_DIM, short_name(r->real));
 }
 
 static void draw_heading(struct canvas *c)
@@ -119,7 +128,7 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
     (void)st, (void)w, (void)h, (void)e;
     for (int i = 0; i < s->nruns; i++) {
         out_row(s->out);
-        out_run(s->out, s->runs_of, &s->runs[i], false);
+        out_run(s->out, s->runs_of, &s->runs[i], RUN_ROW);
         out_fitting(s->out, NULL);
     }
     return true;

@@ -7,6 +7,7 @@
 #include "ui/view.h"
 #include "view_state.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
@@ -147,11 +148,17 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 
 /* ---- keys ---- */
 
+/* A new state has no precision. */
+static enum type precision_in(const struct layout_state *own)
+{
+    return own->real == T_F32 || type_is_narrow(own->real) ? own->real : T_F64;
+}
+
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct layout_state *own = st->own;
     if (!own->format) own->format = &format_csr;
-    enum type real = own->real == T_F32 ? T_F32 : T_F64;
+    enum type real = precision_in(own);
     own->blocks = 0;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
     const struct stored *S = own->product ? &own->product->S : NULL;
@@ -164,7 +171,7 @@ static bool prepares_soon(struct session *s, const struct view_state *st)
 {
     const struct layout_state *own = st->own;
     const struct format *f = own->format ? own->format : &format_csr;
-    return session_is_packed(s->current, f, own->param_set ? own->param : NULL, own->real == T_F32 ? T_F32 : T_F64);
+    return session_is_packed(s->current, f, own->param_set ? own->param : NULL, precision_in(own));
 }
 
 /* Change to the next format that can store the matrix. */
