@@ -48,6 +48,12 @@ static void test_agreement(void **state)
     check_exact(open_or_fail("emu"), EMU_SLOTS);
 }
 
+static void test_narrow(void **state)
+{
+    (void)state;
+    check_narrow(open_or_fail("cuda:0"), SHAPE_SLOTS);
+}
+
 static void test_deterministic(void **state)
 {
     (void)state;
@@ -149,10 +155,10 @@ static void test_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_about),         cmocka_unit_test(test_shapes), cmocka_unit_test(test_agreement),
-        cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven), cmocka_unit_test(test_repeats),
-        cmocka_unit_test(test_spmm),          cmocka_unit_test(test_files),  cmocka_unit_test(test_times),
-        cmocka_unit_test(test_no_room),       cmocka_unit_test(test_loss),
+        cmocka_unit_test(test_about),   cmocka_unit_test(test_shapes),        cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_narrow),  cmocka_unit_test(test_deterministic), cmocka_unit_test(test_uneven),
+        cmocka_unit_test(test_repeats), cmocka_unit_test(test_spmm),          cmocka_unit_test(test_files),
+        cmocka_unit_test(test_times),   cmocka_unit_test(test_no_room),       cmocka_unit_test(test_loss),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }

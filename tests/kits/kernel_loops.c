@@ -5,6 +5,7 @@
 #include "machine/bench.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "matrix/random.h"
 #include "machine/device.h"
 #include "base/err.h"
 #include "formats/fmt_dia_adaptive.h"
@@ -13,9 +14,12 @@
 #include "files/load_info.h"
 #include "machine/mat.h"
 #include "files/matrix_market.h"
+#include "base/half.h"
 #include "base/mem.h"
+#include "base/precision.h"
 
 #include <dirent.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -96,6 +100,15 @@ static const struct variant {
 
 static const enum type reals[] = {T_F32, T_F64};
 
+/* Can a matrix with the values of A be multiplied in this precision by a kernel for format f on d? */
+static bool some_kernel_takes(const struct csr *A, const struct format *f, enum type real, const struct device *d)
+{
+    for (int i = 0; kernels[i] && !A->imag; i++)
+        if (kernels[i]->format == f && kernel_runs_on(kernels[i], d) && kernel_takes(kernels[i], real, NULL))
+            return true;
+    return false;
+}
+
 static const struct {
     double alpha, beta;
 } factors[] = {{1.5, -0.5}, {1, 0}, {0, 2}};
@@ -141,7 +154,8 @@ static bool subject_new(struct subject *s, const char *name, const struct csr *A
 static bool takes(const struct kernel *k, const struct subject *s, const struct loop *l)
 {
     if (k->vendor && getenv("WARPSPY_NO_VENDOR")) return false;
-    return kernel_runs_on(k, l->d) && k->format == s->S.format && (!k->fits || k->fits(&s->S, NULL));
+    return kernel_runs_on(k, l->d) && k->format == s->S.format && kernel_takes(k, s->S.real, NULL) &&
+           (!k->fits || k->fits(&s->S, NULL));
 }
 
 static void each_kernel(const char *name, const struct csr *A, const struct variant *v, enum type real,
@@ -155,10 +169,20 @@ static void each_kernel(const char *name, const struct csr *A, const struct vari
     stored_free(&s.S);
 }
 
+/* The first parameters of a format are checked in all precisions, the others in one narrow precision each. */
+static bool is_checked(const struct csr *A, int v, enum type real, const struct device *d)
+{
+    bool first = v == 0 || strcmp(variants[v].format, variants[v - 1].format) != 0;
+    if (!type_is_narrow(real)) return true;
+    return (first || v % NARROW_TYPES == (int)(real - T_NARROW)) &&
+           some_kernel_takes(A, format_find(variants[v].format), real, d);
+}
+
 static void each_variant(const char *name, const struct csr *A, const struct loop *l)
 {
     for (int v = 0; v < COUNT(variants); v++)
-        for (int r = 0; r < COUNT(reals); r++) each_kernel(name, A, &variants[v], reals[r], l);
+        for (const struct precision *p = precisions; p->name; p++)
+            if (is_checked(A, v, p->type, l->d)) each_kernel(name, A, &variants[v], p->type, l);
 }
 
 static const struct shape more_shapes[] = {
@@ -305,12 +329,21 @@ static void multiply_exactly(struct subject *s, const struct kernel *k, int64_t 
     mem_free(y);
 }
 
+/* Are the values of A numbers of the type in which they are stored? */
+static bool stores_exactly(const struct subject *s)
+{
+    enum type stored = type_of_stored(s->S.real);
+    for (int64_t k = 0; k < s->A->nnz; k++)
+        if (type_rounded(type_of_parts(stored), s->A->val[k]) != s->A->val[k]) return false;
+    return true;
+}
+
 /* The values are multiples of 1/8, and x and y are small integers: no sum is rounded, whatever the order of its
    additions. The second x begins 16 bytes after an allocation, like a column of a basis. */
 static void hold_to_bits(struct subject *s, const struct kernel *k)
 {
     int64_t parts = type_parts(s->S.real);
-    if (type_of_parts(s->S.real) != T_F64) return;
+    if (type_of_parts(s->S.real) != T_F64 || !stores_exactly(s)) return;
     double *x = small_integers(parts * s->A->cols, 7), *ref = small_integers(parts * s->A->rows, 5);
     reference_spmv(s->A, 2, x, -1, ref, T_F64, NULL);
     multiply_exactly(s, k, 0, ref);
@@ -322,6 +355,131 @@ static void hold_to_bits(struct subject *s, const struct kernel *k)
 void check_exact(struct device *d, int64_t slots)
 {
     all_shapes(&(struct loop){d, slots, hold_to_bits});
+}
+
+/* ---- values stored in smaller types ---- */
+
+/* y = A x in the precision of the stored matrix. x and y are numbers of the type of the sums. */
+static void multiply_plainly(struct subject *s, const struct kernel *k, const double *x, double *y)
+{
+    struct err e = {0};
+    struct device *d = s->M.dev;
+    enum type type = type_of_parts(s->S.real);
+    int64_t size = (int64_t)type_size(type), m = s->A->rows, n = s->A->cols;
+    struct array vx = {.type = type, .n = n, .data = mem_new(n, sizeof(double), "x", NULL)};
+    struct array vy = {.type = type, .n = m, .data = mem_new(m, sizeof(double), "y", NULL)};
+    put_reals(&vx, x);
+    void *dx = d->ops->alloc(d, n * size, "x", &e), *dy = d->ops->alloc(d, m * size, "y", &e);
+    struct launch L = {.A = &s->M, .alpha = 1, .x = dx, .y = dy};
+    if (!d->ops->put(d, dx, vx.data, n * size, &e) || !kernel_launch(k, &L, &e) || !d->ops->sync(d, &e) ||
+        !d->ops->get(d, vy.data, dy, m * size, &e))
+        fail_msg("%s on %s, %s: %s", k->name, d->name, s->name, e.text);
+    for (int64_t i = 0; i < m; i++) y[i] = array_real(&vy, i);
+    d->ops->free(d, dx);
+    d->ops->free(d, dy);
+    mem_free(vx.data);
+    mem_free(vy.data);
+}
+
+/* Row by row: the stored values differ from A's by at most the unit roundoff of their type, and a sum of n products
+   has the error bound of its type. */
+static void hold_to_roundoff(struct subject *s, const struct kernel *k)
+{
+    enum type stored = type_of_stored(s->S.real);
+    double unit = stored == T_F16 ? 0x1p-11 : stored == T_BF16 ? 0x1p-8 : 0x1p-24;
+    double eps = type_of_parts(s->S.real) == T_F32 ? 0x1p-23 : 0x1p-52;
+    double *x = mem_new(s->A->cols, sizeof *x, "x", NULL), *y = mem_new(s->A->rows, sizeof *y, "y", NULL);
+    for (int64_t i = 0; i < s->A->cols; i++) x[i] = (double)(i * 7919 % 1009 - 504) / 512;
+    multiply_plainly(s, k, x, y);
+    for (int64_t row = 0; row < s->A->rows; row++) {
+        double sum = 0, size = 0;
+        int64_t n = csr_row_length(s->A, row);
+        for (int64_t e = s->A->rowptr[row]; e < s->A->rowptr[row + 1]; e++) {
+            sum += s->A->val[e] * x[s->A->col[e]];
+            size += fabs(s->A->val[e] * x[s->A->col[e]]);
+        }
+        double bound = (unit + (double)(n + 2) * (eps + 0x1p-52)) * size * (1 + unit);
+        if (!(fabs(y[row] - sum) <= bound))
+            fail_msg("%s on %s, %s: y[%lld] is %.17g, not %.17g; bound %.3g", k->name, s->M.dev->name, s->name,
+                     (long long)row, y[row], sum, bound);
+    }
+    mem_free(x);
+    mem_free(y);
+    answer(s, k, 0, 9, NULL);
+}
+
+/* Every kernel x narrow precision, with the default parameters of the format. */
+static void each_narrow(const char *name, const struct csr *A, enum type only, const struct loop *l)
+{
+    int checked = 0;
+    for (int f = 0; formats[f]; f++)
+        for (const struct precision *p = precisions; p->name; p++) {
+            if (!type_is_narrow(p->type) || (only && p->type != only)) continue;
+            if (!some_kernel_takes(A, formats[f], p->type, l->d)) continue;
+            struct variant defaults = {.format = formats[f]->name};
+            for (int i = 0; formats[f]->params[i].name; i++) defaults.param[i] = formats[f]->params[i].default_value;
+            each_kernel(name, A, &defaults, p->type, l);
+            checked++;
+        }
+    assert_true(checked >= 5); /* csr, ell, sell, packed and dia */
+}
+
+/* Values between 1/64 and 64 in magnitude that are not numbers of the smaller types. */
+static void scatter_values(struct csr *A)
+{
+    uint64_t state = 7;
+    for (int64_t k = 0; k < A->nnz; k++) A->val[k] = ldexp(1.0 + fabs(random_unit(&state)), (int)(k % 12) - 6);
+    for (int64_t k = 0; k < A->nnz; k += 3) A->val[k] = -A->val[k];
+}
+
+/* The matrix diag(v) for the number v of each 16-bit code, and twice itself as the product. */
+static void hold_to_codes(struct subject *s, const struct kernel *k)
+{
+    double *x = mem_new(s->A->cols, sizeof *x, "x", NULL), *y = mem_new(s->A->rows, sizeof *y, "y", NULL);
+    for (int64_t i = 0; i < s->A->cols; i++) x[i] = -2;
+    multiply_plainly(s, k, x, y);
+    for (int64_t i = 0; i < s->A->rows; i++)
+        if (isnan(s->A->val[i]) ? !isnan(y[i]) : y[i] != -2 * s->A->val[i])
+            fail_msg("%s on %s, %s: code %llx gives %.17g, not %.17g", k->name, s->M.dev->name, s->name,
+                     (unsigned long long)i, y[i], -2 * s->A->val[i]);
+    mem_free(x);
+    mem_free(y);
+}
+
+static void check_codes(struct device *d, enum type real)
+{
+    enum { CODES = 1 << 16 };
+    struct csr A;
+    int *at = mem_new(CODES, sizeof *at, "rows", NULL);
+    double *v = mem_new(CODES, sizeof *v, "numbers", NULL);
+    for (int i = 0; i < CODES; i++) {
+        at[i] = i;
+        v[i] = (double)(type_of_stored(real) == T_F16 ? fp16_value((uint16_t)i) : bf16_value((uint16_t)i));
+    }
+    assert_true(csr_from_triplets(&A, CODES, CODES, CODES, at, at, v, NULL, NULL, NULL));
+    each_narrow("all codes", &A, real, &(struct loop){d, 2 * CODES, hold_to_codes});
+    mem_free(at);
+    mem_free(v);
+    csr_free(&A);
+}
+
+void check_narrow(struct device *d, int64_t slots)
+{
+    static const struct {
+        const char *generator;
+        int64_t param[PARAMS_MAX];
+    } made[] = {{"poisson2d", {30, 31}}, {"band", {400, 9}}, {"random", {300, 9, 50}}, {"circuit", {500, 1}}};
+    for (int k = 0; k < COUNT(made); k++) {
+        struct err e = {0};
+        struct csr A;
+        if (!generator_find(made[k].generator)->make(made[k].param, 1, NULL, &A, &e)) fail_msg("%s", e.text);
+        scatter_values(&A);
+        each_narrow(made[k].generator, &A, 0, &(struct loop){d, slots, hold_to_roundoff});
+        csr_free(&A);
+    }
+    check_codes(d, T_F16_F64);
+    check_codes(d, T_BF16_F64);
+    check_codes(d, T_F16_F32);
 }
 
 /* ---- deterministic results ---- */

@@ -17,6 +17,10 @@ void check_exact(struct device *d, int64_t slots);
 /* Run each kernel that is marked as deterministic three times and compare the bits; between the runs, `disturb` (which
    may be NULL) changes something that must not affect the result. */
 void check_deterministic(struct device *d, int64_t slots, void (*disturb)(int round));
+/* Every kernel that takes values stored in smaller types, in each such precision: the error is within the unit roundoff
+   of the stored type and the error bound of the sums, and each of the 65,536 codes of fp16 and bf16 is multiplied
+   exactly. */
+void check_narrow(struct device *d, int64_t slots);
 /* Check the CSR kernels, which must also repeat their results, on large matrices with rows of very different lengths:
    one tile of a kernel then has many entries, and a row crosses several tiles. */
 void check_uneven(struct device *d);

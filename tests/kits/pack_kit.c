@@ -6,6 +6,7 @@
 #include "sym_kit.h"
 #include "machine/device.h"
 #include "base/err.h"
+#include "base/precision.h"
 #include "formats/format.h"
 #include "machine/packer.h"
 
@@ -159,15 +160,26 @@ void pack_check(const char *what, const struct csr *A, const char *device)
     pack_check_format(what, A, device, NULL);
 }
 
+/* A packer moves values without computing with them: of the narrow precisions, one with values of 16 bits and, for
+   small matrices, one with values of 32 bits are enough. */
+static bool is_checked(const struct csr *A, enum type real)
+{
+    struct plan plan;
+    if (!type_is_narrow(real)) return true;
+    bool chosen = real == T_F16_F64 || (real == T_F32_F64 && A->nnz < 500);
+    return chosen && format_plan(A, format_find("csr"), NULL, real, &plan, NULL);
+}
+
 void pack_check_format(const char *what, const struct csr *A, const char *device, const struct format *only)
 {
     struct device *d = device_open(device, NULL);
     assert_non_null(d);
-    for (int real = T_F32; real <= T_F64; real++) {
+    for (const struct precision *p = precisions; p->name; p++) {
         struct on_device c;
-        on_device_put(&c, A, (enum type)real, d);
+        if (!is_checked(A, p->type)) continue;
+        on_device_put(&c, A, p->type, d);
         for (int i = 0; formats[i]; i++) {
-            if (!packer_find(formats[i], d) || (only && only != formats[i])) continue;
+            if (!packer_for(formats[i], d, p->type) || (only && only != formats[i])) continue;
             bool small = A->nnz < 100000; /* false: formats that would take too much memory are only planned */
             check_one(what, A, &c, formats[i], NULL, false);
             if (small) check_one(what, A, &c, formats[i], NULL, true);

@@ -159,6 +159,9 @@ static const struct {
     {"[MATRIX] [N]", "x A 3", "matrix=A n=3 "},
     {"MATRIX to MATRIX", "x A to Bus", "matrix=A to=to matrix2=Bus "},
     {"[f32|f64] [force]", "x force f32", "force=force f32=f32 "},
+    {"[f32|f64|[precision] PRECISION]", "x f32", "f32=f32 "},
+    {"[f32|f64|[precision] PRECISION]", "x bf16-f32", "precision=bf16-fp32 "},
+    {"[f32|f64|[precision] PRECISION]", "x precision f64", "precision=fp64 "},
     {"FORMAT [PARAMS] [of MATRIX]", "x ell width 3 of A", "format=ell params=width params=3 of=A "},
     {"FORMAT [PARAMS] [of MATRIX]", "x ell 3", "format=ell params=3 "},
     {"FORMAT [PARAMS] [of MATRIX]", "x of A ell", "of=A format=ell "},
@@ -221,10 +224,11 @@ static const struct {
     {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
     {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu\n"},
     {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
-    {"spmv A on cpu onn", "spmv: `onn` after `cpu` is unknown; use a format, a kernel, `transposed`, `alpha`, `beta`, "
-                          "`y0`, ...; `help spmv` shows all\n"},
+    {"spmv A on cpu onn",
+     "spmv: `onn` after `cpu` is unknown; use a format, a kernel, a precision, `transposed`, `alpha`, "
+     "`beta`, ...; `help spmv` shows all\n"},
     {"spmv Buss", "spmv: `Buss` after `spmv` is unknown: did you mean `Bus`? Use a matrix, a format, a kernel, "
-                  "`transposed`, `alpha`, `beta`, ...; `help spmv` shows all\n"},
+                  "a precision, `transposed`, `alpha`, ...; `help spmv` shows all\n"},
     {"solve bicgstab with ilu0", "solve: `with` after `bicgstab` is unknown; use a matrix, a format, a kernel, "
                                  "a preconditioner, `on`, `block`, ...; `help solve` shows all\n"},
     {"formats block 4", "formats: `block` after `formats` is a parameter of bsr, bsell, vab: `convert` and `whatif` "
@@ -238,6 +242,10 @@ static const struct {
     {"spmv A emu", "spmv: `emu` after `A` needs a keyword: write `on emu`\n"},
     {"spmv on cpu on emu", "spmv: `on` is given twice\n"},
     {"spmv f64 f32", "spmv: `f32` conflicts with an earlier word\n"},
+    {"spmv f64 precision bf16-fp32", "spmv: `precision` conflicts with an earlier word\n"},
+    {"spmv precision bf17",
+     "spmv: `bf17` after `precision` is not a precision; one of fp64, fp32, fp32-fp64, fp16-fp32, "
+     "bf16-fp32, fp16-fp64, bf16-fp64\n"},
     {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: `reps -1` is outside 0 .. 1000000\n"},
     {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
@@ -253,8 +261,8 @@ static const struct {
                                "that are filled): give an integer from 0 to 100\n"},
     {"gen random 10 n 20", "gen: `n` is given twice\n"},
     {"LIST", "LIST: there is no such command; did you mean `list`?\n"},
-    {"layout sell c 2 of A",
-     "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: slots, f32, f64, view\n"},
+    {"layout sell c 2 of A", "layout: `c` is not a parameter (did you mean `C`?); one of C, sigma, or a keyword: "
+                             "slots, f32, f64, precision, view\n"},
     {"drop", "drop: drop which matrices? name them, or `all`; `list` shows them\n"},
     {"load \"a", "warpspy: the line ends inside a quote; add a closing \"\n"},
     {"!exit 3", "!: the shell command ended with status 3\n"},

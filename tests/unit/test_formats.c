@@ -21,6 +21,7 @@
 #include "files/matrix_market.h"
 #include "formats/measures.h"
 #include "base/mem.h"
+#include "base/precision.h"
 
 #include <dirent.h>
 #include <math.h>
@@ -191,7 +192,7 @@ static struct csr build(const struct shape *s, bool complex_values)
 
 static double as_stored(double v, enum type real)
 {
-    return type_of_parts(real) == T_F32 ? (double)(float)v : v;
+    return type_rounded(type_of_parts(type_of_stored(real)), v);
 }
 
 static double imag_of(const struct csr *A, int64_t k)
@@ -310,10 +311,12 @@ static void test_registry_by_shapes(void **state)
     (void)state;
     for (int s = 0; s < 2 * COUNT(shapes); s++) {
         struct csr A = build(&shapes[s / 2], s % 2);
-        for (int real = T_F32; real <= T_F64; real++) {
-            for (const struct format *const *f = formats; *f; f++) check(&A, *f, NULL, (enum type)real);
-            for (int t = 0; t < COUNT(tries); t++)
-                check(&A, format_find(tries[t].format), tries[t].param, (enum type)real);
+        for (const struct precision *p = precisions; p->name; p++) {
+            struct plan plan;
+            if (type_is_narrow(p->type) && !format_plan(&A, &format_csr, NULL, p->type, &plan, NULL)) continue;
+            for (const struct format *const *f = formats; *f; f++) check(&A, *f, NULL, p->type);
+            for (int t = 0; t < COUNT(tries) && !type_is_narrow(p->type); t++)
+                check(&A, format_find(tries[t].format), tries[t].param, p->type);
         }
         csr_free(&A);
     }
@@ -337,6 +340,8 @@ static void test_types(void **state)
         {T_C64, 16, "complex fp64", (double[]){0, 3, -7, 4}, -7},
         {T_U8, 1, "uint8", (uint8_t[]){0, 255}, 255},
         {T_U16, 2, "uint16", (uint16_t[]){0, 65535}, 65535},
+        {T_F16, 2, "fp16", (uint16_t[]){0x8000, 0xc700}, -7},
+        {T_BF16, 2, "bf16", (uint16_t[]){0x8000, 0xc0e0}, -7},
     };
     for (int k = 0; k < COUNT(types); k++) {
         struct array a = {.type = types[k].type, .n = 2, .data = (void *)types[k].slots};
@@ -345,7 +350,8 @@ static void test_types(void **state)
         assert_true(array_real(&a, 0) == 0);
         assert_true(array_real(&a, 1) == types[k].second);
         bool pairs = types[k].type == T_C32 || types[k].type == T_C64;
-        bool whole = !pairs && types[k].type != T_F32 && types[k].type != T_F64;
+        bool half = types[k].type == T_F16 || types[k].type == T_BF16;
+        bool whole = !pairs && !half && types[k].type != T_F32 && types[k].type != T_F64;
         assert_true(type_is_integer(a.type) == whole);
         assert_true(type_is_complex(a.type) == pairs && type_parts(a.type) == 1 + pairs);
         assert_true(array_imag(&a, 0) == 3 * pairs && array_imag(&a, 1) == 4 * pairs);

@@ -52,6 +52,13 @@ static void test_deterministic(void **state)
     check_deterministic(open_or_fail("emu"), EMU_SLOTS / 4, other_order);
 }
 
+static void test_narrow(void **state)
+{
+    (void)state;
+    check_narrow(open_or_fail("cpu"), CPU_SLOTS);
+    check_narrow(open_or_fail("emu"), CPU_SLOTS);
+}
+
 static void test_uneven(void **state)
 {
     (void)state;
@@ -274,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_shapes_on_emu),
         cmocka_unit_test(test_deterministic),
+        cmocka_unit_test(test_narrow),
         cmocka_unit_test(test_uneven),
         cmocka_unit_test(test_files),
     };
