@@ -7,6 +7,7 @@
 #include "matrix/csr.h"
 #include "blocks.h"
 #include "format.h"
+#include "base/precision.h"
 #include "base/search.h"
 #include "base/loop.h"
 #include "base/threads.h"
@@ -72,7 +73,7 @@ static void suit(const struct csr *A, enum type real, int multiprocessors, int64
     int64_t least = INT64_MAX, blocks;
     (void)multiprocessors;
     for (int b = SUIT_LEAST; b <= SUIT_MOST && count_blocks(A, b, &blocks, NULL); b++) {
-        int64_t bytes = blocks * (b * b * (int64_t)type_size(real) + (int64_t)sizeof(int));
+        int64_t bytes = blocks * (b * b * (int64_t)type_size(type_of_stored(real)) + (int64_t)sizeof(int));
         if (bytes < least) least = bytes, param[0] = b;
     }
 }
