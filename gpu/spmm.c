@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "formats/format.h"
 #include "formats/stored.h"
 #include "gpu/emu/emu.h"
@@ -40,6 +41,8 @@ const struct spmm_kernel *const spmm_kernels[] = {
     NULL};
 #undef SPMM
 #undef SPMM_HOST
+
+const struct registry spmm_registry = {.entries = spmm_kernels};
 
 #define SPMM(id) CUDA_ENTRY(id)
 #define SPMM_HOST(id) NULL,

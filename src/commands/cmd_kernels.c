@@ -1,15 +1,54 @@
-/* kernels: lists the SpMV kernels, and shows whether each kernel fits a matrix. */
+/* kernels: lists the kernels of SpMV or SpMM, and shows whether each kernel fits a matrix. */
 #include "session/args.h"
 #include "session/command.h"
 #include "base/err.h"
 #include "session/fit.h"
+#include "base/registry.h"
 #include "machine/kernel.h"
+#include "machine/spmm.h"
 #include "session/matrix.h"
 #include "session/session.h"
 
 #include <string.h>
 
-static void out_kernel(struct out *o, const struct kernel *k, const struct fit *fit)
+/* A line of the list: a kernel of SpMV or of SpMM. */
+struct entry {
+    const char *name, *about, *work, *source;
+    const struct format *format;
+    bool host, vendor, deterministic;
+    bool real; /* the kernel multiplies real matrices only */
+    const int64_t *param;
+    bool (*fits)(const struct stored *S, struct err *e);
+};
+
+static struct entry entry_of(const struct kernel *k)
+{
+    return (struct entry){.name = k->name,
+                          .about = k->about,
+                          .work = k->work,
+                          .source = k->source,
+                          .format = k->format,
+                          .host = k->host,
+                          .vendor = k->vendor,
+                          .deterministic = k->deterministic,
+                          .param = k->param,
+                          .fits = k->fits};
+}
+
+static struct entry entry_of_spmm(const struct spmm_kernel *k)
+{
+    return (struct entry){.name = k->name,
+                          .about = k->about,
+                          .work = k->work,
+                          .format = k->format,
+                          .host = k->host,
+                          .vendor = k->vendor,
+                          .deterministic = k->deterministic,
+                          .real = true,
+                          .fits = k->fits};
+}
+
+static void out_kernel(struct out *o, const struct entry *k, const struct fit *fit)
 {
     out_row(o);
     out_str(o, "name", "kernel", k->name);
@@ -23,7 +62,7 @@ static void out_kernel(struct out *o, const struct kernel *k, const struct fit *
     out_str(o, "work", fit ? NULL : "one thread's work", k->work);
     out_str(o, "about", NULL, k->about);
     out_rank(o, COLUMN_DETAIL);
-    out_str(o, "source", fit ? NULL : "source", k->source);
+    out_str(o, "source", fit || !k->source ? NULL : "source", k->source);
 }
 
 /* A matrix in the format of the kernels that are being listed. */
@@ -35,12 +74,19 @@ struct listed {
 
 /* A kernel may refuse a matrix that its format can store: for the values, or for a kernel with parameters of its own
    for the shape. */
-static struct fit narrowed(const struct kernel *k, const struct matrix *m, const struct listed *l)
+static bool takes(const struct entry *k, const struct matrix *m, const struct listed *l, struct plan *plan,
+                  struct err *why)
+{
+    if (k->real && m->csr.imag) return fail(why, E_UNSUPPORTED, "spmm multiplies real matrices only");
+    if (k->param && !format_plan(&m->csr, k->format, k->param, T_F64, plan, why)) return false;
+    return !k->fits || k->fits(k->param ? &plan->shape : &l->packed, why);
+}
+
+static struct fit narrowed(const struct entry *k, const struct matrix *m, const struct listed *l)
 {
     struct err why = {0};
     struct fit fit = l->fit;
-    if (fit.fits && k->param && !format_plan(&m->csr, k->format, k->param, T_F64, &fit.plan, &why)) fit.fits = false;
-    if (!fit.fits || !k->fits || k->fits(k->param ? &fit.plan.shape : &l->packed, &why)) return fit;
+    if (!fit.fits || takes(k, m, l, &fit.plan, &why)) return fit;
     fit.fits = false;
     snprintf(fit.reason, sizeof fit.reason, "%s", why.text);
     return fit;
@@ -60,23 +106,27 @@ static bool run_kernels(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = arg(a, "of") || s->current ? session_matrix(s, arg(a, "of"), e) : NULL;
     const struct format *only = arg(a, "format") ? format_find(arg(a, "format")) : NULL;
     struct listed l = {0};
-    bool ok = m || !arg(a, "of");
-    for (int i = 0; ok && kernels[i]; i++) {
-        if (only && kernels[i]->format != only) continue;
-        if (m && !(ok = list_format(s, m, kernels[i]->format, &l, e))) break;
-        struct fit own = m ? narrowed(kernels[i], m, &l) : l.fit;
-        out_kernel(s->out, kernels[i], m ? &own : NULL);
+    bool ok = m || !arg(a, "of"), spmm = arg_flag(a, "spmm");
+    int n = registry_count(spmm ? &spmm_registry : &kernel_registry);
+    for (int i = 0; ok && i < n; i++) {
+        struct entry k = spmm ? entry_of_spmm(spmm_kernels[i]) : entry_of(kernels[i]);
+        if (only && k.format != only) continue;
+        if (m && !(ok = list_format(s, m, k.format, &l, e))) break;
+        struct fit own = m ? narrowed(&k, m, &l) : l.fit;
+        out_kernel(s->out, &k, m ? &own : NULL);
     }
     stored_free(&l.packed);
+    if (ok && !spmm && !only) out_text(s->out, "`kernels spmm` lists the kernels that multiply several vectors.");
     return ok;
 }
 
 const struct command command_kernels = {
     .name = "kernels",
-    .grammar = "[FORMAT] [[of] MATRIX]",
+    .grammar = "[spmm] [FORMAT] [[of] MATRIX]",
     .about = "the kernels: format, device, the work of one thread, and whether a matrix fits",
     .help = "A format limits the list to its kernels. A deterministic kernel gives the same bits in every run.\n"
-            "`help KERNEL` explains one kernel.\n"
-            "    kernels; kernels ell; kernels ell of A",
+            "`help KERNEL` explains one kernel. `kernels spmm` lists the kernels of the command spmm, which multiply\n"
+            "several vectors at a time.\n"
+            "    kernels; kernels ell; kernels ell of A; kernels spmm",
     .run = run_kernels,
 };

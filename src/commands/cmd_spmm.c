@@ -1,6 +1,7 @@
 /* spmm: multiplies several vectors at a time by every SpMM kernel, and shows the time per vector. */
 #include "base/err.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
@@ -208,9 +209,7 @@ static void out_table(const struct task *t)
 
 static bool multiply_all(struct task *t, const struct format *f, struct err *e)
 {
-    int n = 1;
-    while (spmm_kernels[n - 1]) n++;
-    t->row = mem_zero(n, sizeof *t->row, "the results", e);
+    t->row = mem_zero(registry_count(&spmm_registry) + 1, sizeof *t->row, "the results", e);
     bool ok = t->row && measure_all(t, f, e);
     if (t->nrows) { /* show the kernels that were measured before a cancellation */
         qsort(t->row, (size_t)t->nrows, sizeof *t->row, by_time);

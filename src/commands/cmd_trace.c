@@ -392,7 +392,7 @@ const struct command command_trace = {
         "warp 0 of block 0 of the launch with the most work. `step N` and `to N` select the steps that are\n"
         "printed. PARAMS are the parameters of the kernel's format. view (or `view trace` afterwards) opens a\n"
         "full screen for stepping forwards and backwards; the views spy, layout and lu highlight the lanes'\n"
-        "elements. warpspy --json has every lane's element, row and column.\n"
+        "elements. warpspy --json has every lane's element, row and column. The kernels of spmm are not traced.\n"
         "lu-paper, the LU method of the paper, is traced for one column k of the factorisation. Launch 0 finds the\n"
         "pivot and swaps it to the diagonal; launch 1 exchanges the other elements of the two rows, which gives\n"
         "row k of U, and divides column k of L; launch 2 updates the part that is still to be eliminated. The\n"

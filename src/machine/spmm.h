@@ -18,6 +18,7 @@ struct device;
 struct err;
 struct format;
 struct mat;
+struct registry;
 struct stored;
 struct watch;
 
@@ -52,6 +53,7 @@ struct spmm_kernel {
 };
 
 extern const struct spmm_kernel *const spmm_kernels[]; /* terminated by NULL, in the order of spmm.def */
+extern const struct registry spmm_registry;
 bool spmm_runs_on(const struct spmm_kernel *k, const struct device *d);
 bool spmm_launch(const struct spmm_kernel *k, const struct spmm *L, struct err *e);
 

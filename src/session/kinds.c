@@ -12,6 +12,7 @@
 #include "matrix/find.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "machine/spmm.h"
 #include "library.h"
 #include "lu/lu.h"
 #include "matrix.h"
@@ -371,6 +372,7 @@ const struct kind kinds[] = {
     {"FORMAT", "format", "a format", NULL, &format_registry, NULL, NULL, KIND_PLAIN, "formats"},
     {"KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_kernels, KIND_PLAIN, "kernels"},
     {"GPU_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_gpu_kernels, KIND_PLAIN, "kernels"},
+    {"SPMM_KERNEL", "kernel", "a kernel of spmm", NULL, &spmm_registry, NULL, NULL, KIND_PLAIN, "kernels spmm"},
     {"KERNEL_OR_METHOD", "kernel", "a kernel or lu-paper", NULL, NULL, value_traced, list_traced, KIND_PLAIN,
      "kernels"},
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels"},

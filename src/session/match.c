@@ -188,8 +188,8 @@ static void say_wrong_value(const struct match *m, const struct offer *o, struct
     if (!o->value->words) message_choices(t, m->a->session, m->a, o->value->value);
 }
 
-/* Say where the parameter of a format goes: "`block` after `bench` is a parameter of bsr: name the format before it".
-   Returns false if no format has the parameter. */
+/* Say where the parameter of a format goes: "`block` after `bench` is unknown: it is a parameter of bsr; name one
+   format before it". Returns false if no format has the parameter. */
 static bool say_param(const struct match *m, const char *text, struct message *t)
 {
     const struct grammar *g = &m->a->grammar;
@@ -199,7 +199,7 @@ static bool say_param(const struct match *m, const char *text, struct message *t
         if (param_index(formats[i]->params, text) >= 0) message_list(&owners, formats[i]->name);
     for (int i = 0; i < g->n; i++) takes |= is_params(&g->item[i]);
     if (!owners.items) return false;
-    message_add(t, " is a parameter of %s: ", owners.text);
+    message_add(t, " is unknown: it is a parameter of %s; ", owners.text);
     if (takes)
         message_add(t, "name one format before it");
     else

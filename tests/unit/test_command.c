@@ -231,11 +231,13 @@ static const struct {
                   "a precision, `transposed`, `alpha`, ...; `help spmv` shows all\n"},
     {"solve bicgstab with ilu0", "solve: `with` after `bicgstab` is unknown; use a matrix, a format, a kernel, "
                                  "a preconditioner, `on`, `block`, ...; `help solve` shows all\n"},
-    {"formats block 4", "formats: `block` after `formats` is a parameter of bsr, bsell, vab: `convert` and `whatif` "
-                        "take it after the format\n"},
-    {"bench block 4", "bench: `block` after `bench` is a parameter of bsr, bsell, vab: name one format before it\n"},
+    {"formats block 4",
+     "formats: `block` after `formats` is unknown: it is a parameter of bsr, bsell, vab; `convert` and `whatif` "
+     "take it after the format\n"},
+    {"bench block 4",
+     "bench: `block` after `bench` is unknown: it is a parameter of bsr, bsell, vab; name one format before it\n"},
     {"bench bsr ell block 4",
-     "bench: `block` after `ell` is a parameter of bsr, bsell, vab: name one format before it\n"},
+     "bench: `block` after `ell` is unknown: it is a parameter of bsr, bsell, vab; name one format before it\n"},
     {"trace nothing", "trace: `nothing` after `trace` is not a kernel or lu-paper; one of coo-atomic, coo-segmented, "
                       "csr-scalar, csr-stream, csr-stream-padded, csr-vector, csr-cusp, csr-light-vector-texture, ...; "
                       "`kernels` shows all\n"},

@@ -24,6 +24,25 @@ static void the_table_is_complete(void **state)
     }
 }
 
+static void the_commands_know_the_kernels(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "kernels", "`kernels spmm` lists");
+    for (int i = 0; spmm_kernels[i]; i++) assert_null(strstr(t.out, spmm_kernels[i]->name));
+    for (int i = 0; spmm_kernels[i]; i++) {
+        talk_says(&t, "kernels spmm", spmm_kernels[i]->name);
+        char line[80];
+        snprintf(line, sizeof line, "trace %s", spmm_kernels[i]->name);
+        talk_refuses(&t, line, "is not a kernel or lu-paper, but a kernel of spmm; one of ");
+    }
+    assert_true(talk_line(&t, "gen poisson2d 4; load tests/golden/complex.mtx as C; use poisson2d"));
+    talk_says(&t, "kernels spmm", "yes");
+    talk_says(&t, "kernels spmm of C", "no");
+    talk_close(&t);
+}
+
 static void kernels_are_right_on_cpu(void **state)
 {
     (void)state;
@@ -116,11 +135,9 @@ static void the_command_refuses_in_one_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_table_is_complete),
-        cmocka_unit_test(kernels_are_right_on_cpu),
-        cmocka_unit_test(kernels_are_right_on_emu_without_races),
-        cmocka_unit_test(the_command_shows_every_kernel),
-        cmocka_unit_test(bytes_per_vector_share_the_matrix),
+        cmocka_unit_test(the_table_is_complete),           cmocka_unit_test(the_commands_know_the_kernels),
+        cmocka_unit_test(kernels_are_right_on_cpu),        cmocka_unit_test(kernels_are_right_on_emu_without_races),
+        cmocka_unit_test(the_command_shows_every_kernel),  cmocka_unit_test(bytes_per_vector_share_the_matrix),
         cmocka_unit_test(the_command_refuses_in_one_line),
     };
     return cmocka_run_group_tests_name("spmm", tests, NULL, close_devices);
