@@ -181,12 +181,22 @@ static void write_prompt(const struct session *s, char *out, size_t size)
     snprintf(out, size, "\1%s\2%s\1%s\2 [%s]\1%s\2> ", title, name, dim, d ? d->name : "no device", plain);
 }
 
-static void drop_line(void)
+/* Empty the line. If a command waits for its byte, such as the one that Ctrl-Q inserts, it gets one first: readline 8.2
+   would lose the memory of that command. */
+static void abandon_line(void)
 {
-    rl_echo_signal_char(SIGINT);
+    static rl_command_func_t *const waiting[] = {rl_quoted_insert, rl_char_search, rl_backward_char_search};
+    for (int i = 0; i < COUNT(waiting); i++)
+        if (rl_last_func == waiting[i] && rl_stuff_char(' ')) rl_callback_read_char();
     rl_free_line_state();
     rl_callback_sigcleanup();
     rl_replace_line("", 0);
+}
+
+static void drop_line(void)
+{
+    rl_echo_signal_char(SIGINT);
+    abandon_line();
     rl_crlf();
     rl_on_new_line();
     rl_redisplay();
@@ -325,8 +335,7 @@ enum line line_key(int key)
     bool rubbed_out = (key == 0x7f || key == '\b') && rl_end == 0 && !RL_ISSTATE(RL_STATE_ISEARCH);
     if (key < 0 || key == UI_RESIZE) return LINE_ON;
     if (key == UI_ESC || key == UI_INTERRUPT || rubbed_out) {
-        if (!rubbed_out) rl_free_line_state(), rl_callback_sigcleanup();
-        rl_replace_line("", 0);
+        abandon_line();
         line_close();
         return LINE_LEFT;
     }
@@ -494,9 +503,7 @@ static void type_again(void)
 static void give_up(void)
 {
     rl_echo_signal_char(SIGINT);
-    rl_free_line_state();
-    rl_callback_sigcleanup();
-    rl_replace_line("", 0);
+    abandon_line();
     rl_callback_handler_remove();
     done = true;
 }
