@@ -4,6 +4,8 @@
 #include "view.h"
 #include "session/args.h"
 #include "commands/cmd_race.h"
+#include "commands/cmd_direct.h"
+#include "direct/direct.h"
 #include "commands/cmd_solve.h"
 #include "session/command.h"
 #include "machine/device.h"
@@ -119,6 +121,15 @@ static bool put_solve(struct session *s, FILE *f, struct out *o, const struct ma
     return out_end(o, e);
 }
 
+static bool put_direct(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
+{
+    if (!s->direct || s->direct->A != &m->csr) return true;
+    fputs("<h2>Direct solve</h2>\n", f);
+    out_begin(o, "solve");
+    out_direct(o, s->direct, s->solve);
+    return out_end(o, e);
+}
+
 static bool put_race(struct session *s, FILE *f, struct out *o, const struct matrix *m, struct err *e)
 {
     if (!s->race || s->race->matrix != m || s->race->paused) return true;
@@ -156,7 +167,7 @@ static bool put_page(struct session *s, FILE *f, const struct matrix *m, struct 
     out_html(o);
     put_head(f, m, d);
     bool ok = put_facts(s, f, o, m, e) && put_pattern(s, f, e) && put_runs(s, f, o, m, e) && put_solve(s, f, o, m, e) &&
-              put_race(s, f, o, m, e);
+              put_direct(s, f, o, m, e) && put_race(s, f, o, m, e);
     if (ok) put_commands(s, f);
     out_free(o);
     return ok;

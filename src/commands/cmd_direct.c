@@ -15,6 +15,8 @@
 #include "session/output.h"
 #include "session/right_side.h"
 #include "session/session.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,12 +163,35 @@ static void out_errors(struct out *o, const struct direct_answer *a)
     out_num(o, "error_known", isnan(a->error_known) ? NULL : "error in x", a->error_known, "%.3e");
 }
 
+/* ||x - truth|| / ||truth|| */
+static double relative_distance(int64_t n, const double *x, const double *truth)
+{
+    double error = 0, size = 0;
+    for (int64_t i = 0; i < n; i++) {
+        error += (x[i] - truth[i]) * (x[i] - truth[i]);
+        size += truth[i] * truth[i];
+    }
+    return size > 0 ? sqrt(error / size) : sqrt(error);
+}
+
 /* Append "NAME 1.2 ms" to text, which has room for `size` bytes, unless the call was not made. */
 static void add_time(char *text, size_t size, const char *name, double us)
 {
     char time[32];
     size_t n = strlen(text);
     if (!isnan(us)) snprintf(text + n, size - n, "%s%s %s", n ? ", " : "", name, show_us(us, time, sizeof time));
+}
+
+/* The last iterative solve, if it solved the same system and its x is on the host: its error against this x. */
+static void out_before(struct out *o, const struct direct_answer *a, const struct solve *v)
+{
+    char heading[80];
+    bool same = v && a->x && a->accurate && a->unique && v->matrix.csr == a->A && v->reason != RUNNING && v->result.x &&
+                !memcmp(v->b, a->b, (size_t)a->b_numbers * sizeof *a->b);
+    double error = same ? relative_distance(a->x_numbers, v->result.x, a->x) : NAN;
+    if (same) snprintf(heading, sizeof heading, "error of %s", v->solver->name);
+    out_str(o, "before", NULL, same ? v->solver->name : NULL);
+    out_num(o, "before_error", same ? heading : NULL, error, "%.3e");
 }
 
 static void out_times(struct out *o, const struct direct_answer *a)
@@ -185,7 +210,7 @@ static void out_times(struct out *o, const struct direct_answer *a)
     out_time(o, NULL, "time", a->us);
 }
 
-static void out_direct(struct out *o, const struct direct_answer *a)
+void out_direct(struct out *o, const struct direct_answer *a, const struct solve *before)
 {
     char library[80];
     snprintf(library, sizeof library, "%s, by %s", a->method->name, a->method->library->file);
@@ -205,6 +230,7 @@ static void out_direct(struct out *o, const struct direct_answer *a)
     out_str(o, "reason", "because", a->why);
     out_pivots(o, a);
     out_errors(o, a);
+    out_before(o, a, before);
     out_times(o, a);
 }
 
@@ -261,7 +287,7 @@ bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a,
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
     if (!solve_with(s, m, a, &answer, e)) return false;
     answer->name = m->name;
-    out_direct(s->out, answer);
+    out_direct(s->out, answer, s->solve);
     bool ok = save(s, answer, arg(a, "save"), e);
     keep(s, answer);
     return ok;

@@ -145,7 +145,6 @@ bool direct_begin(struct direct **out, const struct direct_method *m, const stru
         direct_free(v);
         return false;
     }
-    v->norm1 = norm1_of(&v->A);
     *out = v;
     return true;
 }
@@ -276,6 +275,6 @@ bool direct_call_condition(struct direct *v, struct err *e)
         memset(v->from, 0, (size_t)(n * parts) * sizeof *v->from);
         v->from[at * parts] = 1;
     }
-    v->condition = n ? v->norm1 * best : NAN;
+    v->condition = n ? norm1_of(&v->A) * best : NAN;
     return true;
 }

@@ -81,15 +81,16 @@ static double largest_of(int64_t n, const double *x, bool pairs)
     return most;
 }
 
-static double norm_inf(const struct csr *A)
+static bool norm_inf(const struct csr *A, double *out, struct err *e)
 {
-    double most = 0;
+    struct loop l = loop_of("the norm of A", A->nnz);
+    *out = 0;
     for (int64_t i = 0; i < A->rows; i++) {
         double sum = 0;
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += csr_abs(A, k);
-        most = fmax(most, sum);
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) sum += csr_abs(A, k);
+        *out = fmax(*out, sum);
     }
-    return most;
+    return loop_end(&l, e);
 }
 
 /* r = b - A x, with compensated sums. */
@@ -141,8 +142,9 @@ static double error_of_ones(const struct direct_answer *a)
 static bool measure(struct direct_answer *a, const double *r, struct err *e)
 {
     bool pairs = a->A->imag;
-    double size = norm_inf(a->A) * largest_of(a->x_numbers, a->x, pairs) + largest_of(a->b_numbers, a->b, pairs);
-    double most = largest_of(a->b_numbers, r, pairs);
+    double norm, most = largest_of(a->b_numbers, r, pairs);
+    if (!norm_inf(a->A, &norm, e)) return false;
+    double size = norm * largest_of(a->x_numbers, a->x, pairs) + largest_of(a->b_numbers, a->b, pairs);
     a->residual_true = relative(a, r);
     a->backward = size > 0 ? most / size : most;
     a->accurate = a->backward <= backward_most && a->residual_true <= residual_most;
@@ -326,6 +328,7 @@ static enum outcome try_method(struct direct_answer *a, const struct direct_opti
         return fail_at(e, why.code, why.where, "%s", why.text), FAILED;
     }
     enum outcome outcome = FAILED;
+    v->choosing = !o->method;
     if (direct_run(&v, direct_call_analyse, "analysis", o->watch, e)) {
         a->plan = v->plan;
         a->analyse_us = v->us;

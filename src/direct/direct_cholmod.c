@@ -156,19 +156,35 @@ static bool factorise(struct direct *v, struct err *e)
            cholmod_failed(&s->common, "CHOLMOD", e);
 }
 
+static long long failed_row(const cholmod_factor *L)
+{
+    return ((const int64_t *)L->Perm)[L->minor];
+}
+
+/* L D L' without row exchanges is unstable and, by columns, slow where L L' by supernodes pays. */
+static void note_indefinite(struct direct *v)
+{
+    struct state *s = v->state;
+    if (s->L->is_super)
+        direct_unusable(v, "not positive definite (row %lld)", failed_row(s->L));
+    else
+        direct_unusable(v, "pivot %lld of L D L' without row exchanges is 0 (row %lld)", (long long)s->L->minor,
+                        failed_row(s->L));
+}
+
 static bool factor(struct direct *v, struct err *e)
 {
     struct state *s = v->state;
     struct direct_factors *f = &v->factors;
     if (!factorise(v, e)) return false;
-    if (s->L->is_super && s->L->minor < s->L->n && (!analyse_by(v, false, e) || !factorise(v, e))) return false;
+    bool retry = s->L->is_super && s->L->minor < s->L->n && !v->choosing;
+    if (retry && (!analyse_by(v, false, e) || !factorise(v, e))) return false;
     f->kind = s->L->is_super ? "L L'" : "L D L'";
     f->nnz = s->common.lnz;
     f->flops = v->plan.flops;
     f->bytes = (double)s->common.memory_usage;
     if (s->L->minor < s->L->n) {
-        direct_unusable(v, "pivot %lld of L D L' without row exchanges is 0 (row %lld)", (long long)s->L->minor,
-                        (long long)((const int64_t *)s->L->Perm)[s->L->minor]);
+        note_indefinite(v);
         return true;
     }
     (s->L->is_super ? pivots_of_supernodes : pivots_of_columns)(s->L, f);

@@ -20,11 +20,11 @@ struct direct {
     /* A copy of the matrix, because the worker thread may outlive the command; the conjugate transpose of the matrix if
        `wide` is set. */
     struct direct_matrix A;
-    bool wide;   /* the matrix has fewer rows than columns, and the method is for any shape */
-    void *state; /* the method's own; mem_free frees it after method->drop */
+    bool wide;     /* the matrix has fewer rows than columns, and the method is for any shape */
+    bool choosing; /* another method follows if this one does not suit the values of the matrix */
+    void *state;   /* the method's own; mem_free frees it after method->drop */
     struct direct_plan plan;
     struct direct_factors factors;
-    double norm1;     /* of A */
     double condition; /* after direct_condition */
 
     /* the call that runs on the worker thread */

@@ -174,6 +174,20 @@ static void the_choice_follows_from_the_matrix(void **state)
     }
 }
 
+/* With supernodes, an indefinite matrix goes to LU, but cholmod by name still counts the signs. */
+static void indefinite_matrices_with_fill(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson3d 12 as A; let B = A - 3*I"));
+    talk_says(&t, "solve direct B b random", "cholmod: not positive definite");
+    assert_true(t.s.direct->accurate);
+    talk_says(&t, "solve direct B cholmod b random", "L D L'");
+    assert_true(t.s.direct->factors.negative > 0 && t.s.direct->factors.positive > 0);
+    talk_close(&t);
+}
+
 static void definiteness_is_counted(void **state)
 {
     struct talk t;
@@ -415,6 +429,20 @@ static void later_solves_show_their_error(void **state)
     talk_close(&t);
 }
 
+/* The other way round: `solve direct` measures the solve before it. */
+static void the_solve_before_is_measured(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A; gen poisson2d 20 as B; solve cg A b random tol 1e-4 on cpu"));
+    talk_says(&t, "solve direct A b random", "\"before\":\"cg\"");
+    assert_null(strstr(t.out, "\"before_error\":null"));
+    talk_says(&t, "solve direct A b ones", "\"before\":null");
+    talk_says(&t, "solve direct B b random", "\"before\":null");
+    talk_close(&t);
+}
+
 static double number_after(const char *text, const char *key)
 {
     const char *at = strstr(text, key);
@@ -458,6 +486,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_choice_follows_from_the_matrix),
+        cmocka_unit_test(indefinite_matrices_with_fill),
         cmocka_unit_test(definiteness_is_counted),
         cmocka_unit_test(singular_matrices_get_honest_words),
         cmocka_unit_test(rectangular_systems),
@@ -470,6 +499,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_an_error),
         cmocka_unit_test(values_that_are_not_finite_are_refused),
         cmocka_unit_test(later_solves_show_their_error),
+        cmocka_unit_test(the_solve_before_is_measured),
         cmocka_unit_test(the_error_is_the_distance_from_x),
         cmocka_unit_test(the_vectors_are_those_of_the_last_solve),
         cmocka_unit_test(every_method_on_real_matrices),
