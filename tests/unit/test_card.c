@@ -354,6 +354,16 @@ static void test_factors(void **state)
     assert_true(fabs(found - high / low) < 1e-4 * high / low);
     card_free(&c);
     csr_free(&A);
+    /* Lanczos does not find the smallest of these eigenvalues, 1e-12. */
+    enum { DECADES = 12, EACH = 2, N = DECADES * EACH + 1 };
+    struct entry graded[N];
+    for (int i = 0; i < N; i++) graded[i] = (struct entry){i, i, pow(10, -(double)i / EACH)};
+    make(&A, N, N, N, graded);
+    card_of(&c, &A);
+    assert_true(card_value(&c, "condition", "condition_2", &found));
+    assert_true(fabs(found - 1e12) < 1e-3 * 1e12);
+    card_free(&c);
+    csr_free(&A);
     /* [1 2; 3 4]: its norm is 6, and the norm of its inverse is 3.5 */
     make(&A, 2, 2, 4, (struct entry[]){{0, 0, 1}, {0, 1, 2}, {1, 0, 3}, {1, 1, 4}});
     card_of(&c, &A);
