@@ -26,10 +26,12 @@ template <typename AT> struct pass_cg_dots {
 
 #define CG_PREDICTED 1e-12 /* relative difference allowed between residual and prediction */
 
-/* p.q must be positive; otherwise the matrix is not positive definite, or a value is not a number. */
+/* p.q must be positive; otherwise the matrix is not positive definite, or a value is not a number. For a matrix that
+   may be negative definite, p.q must be negative: the iterates of -A x = -b are those of A x = b with another sign of
+   alpha and p.q. */
 template <typename P> __device__ bool cg_broken(P s)
 {
-    return !(s[S_PQ] > 0);
+    return !((s[S_SIGN] < 0 ? -s[S_PQ] : s[S_PQ]) > 0);
 }
 
 template <typename P> __device__ void cg_break(P s)

@@ -12,7 +12,8 @@ extern "C" {
 
 struct device;
 
-/* The solve ends with BROKE_DOWN unless s[S_PQ] > 0. Vectors have n values; s: the solver's scalars (vec_ops.h). */
+/* The solve ends with BROKE_DOWN unless s[S_PQ] > 0, or, if s[S_SIGN] < 0, unless s[S_PQ] < 0. Vectors have n values;
+ * s: the solver's scalars (vec_ops.h). */
 struct cg_ops {
     /* s[S_PQ] = p.q, s[S_QQ] = q.q; if s[S_CAREFUL] is set, also s[S_RQ] = r.q */
     void (*dots)(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r);

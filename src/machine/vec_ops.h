@@ -49,6 +49,7 @@ enum {
     S_ETA2,    /* qmrcgstab: see qmr_scalars in k_bicgstab.cu */
     S_COLUMNS, /* gmres: number of columns of the current cycle */
     S_SCALE,   /* gmres: 1 / the norm of the next vector */
+    S_NONE,    /* bicgstab, qmrcgstab: an inner product counts as 0 up to this share of its largest possible value */
     S_WHAT,    /* code of the quantity that was 0 up to rounding (reason.h); its value is in s[S_PQ] */
     S_LIVE,    /* address of the live record, stored in the space of a double; 0: there is no live record */
     S_TRUE,    /* r.r of r = b - A x at the last probe */
@@ -56,6 +57,7 @@ enum {
     S_QQ,      /* cg: q.q */
     /* cg: compute r.q separately instead of using p.q in its place; once a step has set this flag, it stays set */
     S_CAREFUL,
+    S_SIGN, /* cg: -1 if all diagonal entries of A are negative: cg then solves -A x = -b */
     /* bicgstab in complex arithmetic: the imaginary parts of s[S_ALPHA] and so on */
     S_ALPHA_IM,
     S_BETA_IM,

@@ -1,5 +1,6 @@
-/* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry. If a pivot is not positive, the
-   diagonal of A is increased (Manteuffel 1980). */
+/* Incomplete Cholesky factorisation without fill: L L' = A wherever A has an entry, or L L' = -A if the diagonal of A
+   is negative: solvers for symmetric matrices need a positive definite M. If a pivot is not positive, the diagonal of A
+   is increased (Manteuffel 1980). */
 #include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -28,6 +29,7 @@ struct cholesky {
                     diagonal */
     int *at;     /* [rows] position of each column in the current row, or -1 */
     double *inverse;
+    double sign; /* -1: the factors are those of -A */
 };
 
 static double complex value_of(const struct csr *A, int64_t k)
@@ -124,11 +126,12 @@ static int64_t factorise(const struct solve *v, struct cholesky *c, double shift
 {
     const struct csr *A = c->f.A;
     if (!values_of(A, c->f.val, e)) return -1;
+    for (int64_t k = 0; k < (A->imag ? 2 : 1) * A->nnz && c->sign < 0; k++) c->f.val[k] = -c->f.val[k];
     for (int64_t i = 0; i < A->rows; i++) c->at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;
         mark(c, i, true);
-        *pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, (1 + shift) * A->val[c->f.diag[i]]);
+        *pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, (1 + shift) * c->sign * A->val[c->f.diag[i]]);
         mark(c, i, false);
         if (!(*pivot > 0)) return i;
         c->inverse[i] = 1 / sqrt(*pivot);
@@ -181,6 +184,7 @@ static bool make(struct solve *v, struct err *e)
     struct cholesky c = {.mirror = mem_new(A->nnz, sizeof *c.mirror, "the mirror images of entries", e),
                          .at = mem_new(A->rows, sizeof *c.at, "the columns of a row", e),
                          .inverse = mem_new(v->n, sizeof *c.inverse, "the inverted diagonal", e)};
+    c.sign = diagonal_is_negative(A) ? -1 : 1;
     c.f = (struct factors){.A = A, .diag = diag, .lower = c.inverse, .upper = c.inverse};
     c.f.val = mem_new(parts * A->nnz, sizeof *c.f.val, "the factor of ic0", e);
     bool ok = diag && c.mirror && c.at && c.inverse && c.f.val && diagonal_places(A, who, diag, e);

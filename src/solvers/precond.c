@@ -70,6 +70,16 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
     return true;
 }
 
+bool diagonal_is_negative(const struct csr *A)
+{
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
+        int64_t k = csr_find(A, i, i);
+        if (k < 0 || !(A->val[k] < 0)) return false;
+    }
+    return A->rows > 0;
+}
+
 bool values_of(const struct csr *A, double *val, struct err *e)
 {
     struct loop l = loop_of("the values", A->nnz);

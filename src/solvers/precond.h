@@ -46,6 +46,7 @@ extern const char precond_none[]; /* the word that stands for no preconditioner 
    val[nnz], or to val[2 nnz] if A is complex. Ctrl-C ends all three. */
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e);
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e);
+bool diagonal_is_negative(const struct csr *A); /* all entries: A may be negative definite, but not positive definite */
 bool values_of(const struct csr *A, double *val, struct err *e);
 
 #endif

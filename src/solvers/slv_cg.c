@@ -30,6 +30,8 @@ static bool precondition(struct solve *v, struct err *e)
 /* r = b - A x, p = M^-1 r */
 static bool init(struct solve *v, struct err *e)
 {
+    v->negated = diagonal_is_negative(v->matrix.csr);
+    if (!solve_set(v, S_SIGN, v->negated ? -1 : 1, e)) return false;
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[CG_Q], e)) return false;
     v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
     v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, v->vec[CG_Q], v->vec[CG_R]);
@@ -77,15 +79,12 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
-/* Advice on what to use instead of cg; it depends on what is known about the symmetry of A. If A is negative definite,
-   the first iteration shows it. */
-static const char *instead(enum known_symmetry known, bool at_once)
+/* What to use instead of cg; it depends on what is known about the symmetry of A. */
+static const char *instead(enum known_symmetry known)
 {
-    if (known == SYMMETRY_YES && at_once)
-        return "A is symmetric: if it is negative definite, solve -A x = -b (`let` makes -A); otherwise use gmres";
     static const char *const advice[] = {
         [SYMMETRY_UNKNOWN] = "cg needs a symmetric positive definite matrix",
-        [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use gmres",
+        [SYMMETRY_YES] = "A is symmetric, but cg also needs positive definiteness: use minres",
         [SYMMETRY_NO] = "cg needs a symmetric matrix, but A is not symmetric: use bicgstab or gmres",
     };
     return advice[known];
@@ -100,8 +99,8 @@ static void explain(const struct solve *v, char *out, size_t size)
             "or no preconditioner, or use bicgstab, which does not need a positive definite preconditioner",
             v->pre.method->name, v->host_scalars[S_PQ], (long long)v->iterations);
     else
-        snprintf(out, size, "not positive definite: p'Ap = %.2e at iteration %lld; %s", v->host_scalars[S_PQ],
-                 (long long)v->iterations + 1, instead(v->matrix.symmetry, v->iterations == 0));
+        snprintf(out, size, "not %s definite: p'Ap = %.2e at iteration %lld; %s", v->negated ? "negative" : "positive",
+                 v->host_scalars[S_PQ], (long long)v->iterations + 1, instead(v->matrix.symmetry));
 }
 
 static double bytes(const struct csr *A, size_t real, int64_t m)
@@ -119,7 +118,8 @@ const struct solver solver_cg = {
     .advice =
         "cg needs a symmetric positive definite matrix that is not too ill-conditioned (`stats` shows the symmetry)",
     .cost = "one SpMV with A, 9 vectors read or written; memory for 5 vectors, or 6 with a preconditioner",
-    .when = "first choice for every symmetric positive definite matrix. The number of iterations grows with the square "
+    .when = "first choice for every symmetric positive definite matrix; if A is negative definite, cg solves -A x = "
+            "-b. The number of iterations grows with the square "
             "root of the condition number, which `check` estimates; precond jacobi or ic0 reduces it",
     .vectors = 3,
     /* on ill-conditioned matrices, the residual may stall for a while: on nos1, it does not fall for 600 iterations,

@@ -86,7 +86,7 @@ struct solve_settings {
     bool modified;    /* gmres: modified Gram-Schmidt instead of two passes of classical Gram-Schmidt */
     bool sums_host;   /* the host adds the sums of the thread blocks, as in the thesis */
     bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
-    bool force;       /* accept NaN and inf, and continue in spite of divergence and stagnation */
+    bool force;       /* accept NaN and inf, and continue in spite of divergence, stagnation and breakdown */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
@@ -124,6 +124,14 @@ struct solve_schedule {
     void *graph; /* recorded launches of graph_n iterations; NULL: none */
     int64_t graph_n;
     bool no_graph; /* launches cannot be recorded, or recording them saves no time */
+};
+
+/* Restarts after breakdowns, for solvers with `recover`. A breakdown ends the solve if it comes before the first
+   iteration after a restart. */
+struct solve_recoveries {
+    int64_t n;
+    int64_t at; /* the iteration of the last restart, or v->base */
+    int what;   /* S_WHAT of the last breakdown (reason.h) */
 };
 
 struct solve_time {
@@ -177,6 +185,7 @@ struct solve_checkpoints {
     int n;
     struct checkpoint {
         int64_t iterations, queued, cycle_from;
+        struct solve_recoveries recoveries;
         void *data;
     } at[CHECKPOINTS];
     double us;      /* time that the last checkpoint took */
@@ -228,6 +237,7 @@ struct solve {
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */
     int64_t base;
     double residual; /* the recursive residual, relative to ||b|| */
+    bool negated;    /* cg: the diagonal of A is negative, so cg solves -A x = -b, which has the same x */
     double max_diff; /* max |x' - x| of the last iteration */
     bool paused;
     int64_t steps_left; /* pause after this many iterations; 0: do not pause */
@@ -254,6 +264,7 @@ struct solve {
     struct solve_precond pre;
     struct solve_history history;
     struct solve_schedule schedule;
+    struct solve_recoveries recoveries;
     struct solve_time time;
     struct solve_work work;
     struct solve_checkpoints checkpoints;
@@ -279,7 +290,7 @@ struct solve_options {
     const double *b, *x0;      /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
     const double *truth;       /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
-    bool force;                /* accept NaN and inf, and continue in spite of divergence and stagnation */
+    bool force;                /* see struct solve_settings */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is

@@ -171,7 +171,7 @@ static void refusals_of_singular_matrices_suggest_next_step(void **state)
     talk_refuses(&t, "solve jacobi O on cpu b ones", "that row is empty, so A is singular");
     talk_says(&t, "solve cg O on cpu b ones", "row 0 is empty, so A is singular");
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx"));
-    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg also needs positive definiteness: use gmres");
+    talk_says(&t, "solve cg on cpu b random", "A is symmetric, but cg also needs positive definiteness: use minres");
     assert_true(talk_line(&t, "load samples/thesis4.mtx; scale by rows as T"));
     talk_says(&t, "solve cg T on cpu b random seed 3",
               "cg needs a symmetric matrix, but A is not symmetric: use bicgstab or gmres");
