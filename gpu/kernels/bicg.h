@@ -10,9 +10,9 @@ namespace KERNEL_SPACE
 {
 
 /* Whether an inner product is 0 up to rounding, given the squared norms aa and bb of its two vectors. */
-static __device__ bool bicg_none(double sum, double aa, double bb)
+template <typename P> __device__ bool bicg_none(P s, double sum, double aa, double bb)
 {
-    return !(fabs(sum) > DBL_EPSILON * sqrt(aa) * sqrt(bb));
+    return !(fabs(sum) > s[S_NONE] * sqrt(aa) * sqrt(bb));
 }
 
 template <typename P> __device__ void bicg_break(P s, int what, double value)

@@ -33,7 +33,7 @@ template <typename AT> struct pass_alpha {
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         s[S_ALPHA] = s[S_RHO] / t.a;
-        if (bicg_none(t.a, s[S_SHADOW], t.b)) bicg_break(s, BROKE_ALPHA, t.a);
+        if (bicg_none(s, t.a, s[S_SHADOW], t.b)) bicg_break(s, BROKE_ALPHA, t.a);
     }
 };
 
@@ -66,7 +66,7 @@ template <typename AT> struct pass_omega {
     }
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {
-        bool none = bicg_none(sum.a, s[S_HALF], sum.b), whole = s[S_HALF] <= s[S_TOL2];
+        bool none = bicg_none(s, sum.a, s[S_HALF], sum.b), whole = s[S_HALF] <= s[S_TOL2];
         s[S_OMEGA] = none ? 0 : sum.a / sum.b;
         if (none && !whole) bicg_break(s, BROKE_OMEGA, sum.a);
     }
@@ -86,7 +86,7 @@ template <typename P> __device__ void bicg_note(P s, double rr, double record)
     if (s[S_DONE] != 0) return;
     if (s[S_OMEGA] == 0)
         bicg_break(s, BROKE_OMEGA, 0);
-    else if (bicg_none(s[S_RHO], s[S_SHADOW], rr))
+    else if (bicg_none(s, s[S_RHO], s[S_SHADOW], rr))
         bicg_break(s, BROKE_RHO, s[S_RHO]);
 }
 

@@ -74,7 +74,7 @@ template <typename AT> struct pair_alpha {
     {
         pair_set(s, PAIR_ALPHA, pair_of(s, PAIR_RHO) / cplx<double>(t.a, t.b));
         double size = hypot(t.a, t.b);
-        if (bicg_none(size, s[S_SHADOW], t.c)) bicg_break(s, BROKE_ALPHA, size);
+        if (bicg_none(s, size, s[S_SHADOW], t.c)) bicg_break(s, BROKE_ALPHA, size);
     }
 };
 
@@ -111,7 +111,7 @@ template <typename AT> struct pair_omega {
     __device__ void end(typename AT::scalars s, vec_sums sum) const
     {
         double size = hypot(sum.a, sum.b);
-        bool none = bicg_none(size, s[S_HALF], sum.c), whole = s[S_HALF] <= s[S_TOL2];
+        bool none = bicg_none(s, size, s[S_HALF], sum.c), whole = s[S_HALF] <= s[S_TOL2];
         pair_set(s, PAIR_OMEGA, none ? cplx<double>(0) : cplx<double>(sum.a / sum.c, sum.b / sum.c));
         if (none && !whole) bicg_break(s, BROKE_OMEGA, size);
     }
@@ -147,7 +147,7 @@ template <typename AT> struct pair_update {
         double size = hypot(sum.b, sum.c);
         if (omega_now == cplx<double>(0))
             bicg_break(s, BROKE_OMEGA, 0);
-        else if (bicg_none(size, s[S_SHADOW], sum.a))
+        else if (bicg_none(s, size, s[S_SHADOW], sum.a))
             bicg_break(s, BROKE_RHO, size);
     }
 };

@@ -177,6 +177,21 @@ static void out_cycle(struct out *o, const struct solve *v)
     if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "a cycle", text);
 }
 
+/* cg on a matrix with a negative diagonal, and restarts after breakdowns. */
+static void out_recoveries(struct out *o, const struct solve *v)
+{
+    char text[160];
+    const struct solve_recoveries *r = &v->recoveries;
+    out_bool(o, "negated", NULL, v->negated);
+    if (v->negated && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "system", "-A x = -b, because the diagonal of A is negative; its x is the x of A x = b");
+    out_num(o, "breakdowns", NULL, v->solver->recover ? (double)r->n : NAN, "%.0f");
+    if (!r->n || out_mode(o) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "%s, because %s was 0 up to rounding errors, most recently at iteration %lld",
+             how_many(r->n, "time").text, v->solver->divisor(r->what), (long long)r->at);
+    out_str(o, NULL, "restarted", text);
+}
+
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
    computed the residual from x. */
 static void out_separation(struct out *o, const struct solve *v)
@@ -221,6 +236,7 @@ void out_solve(struct out *o, const struct solve *v)
             v->result.truth   ? "direct"
             : v->result.known ? "ones"
                               : NULL);
+    out_recoveries(o, v);
     out_cycle(o, v);
     out_ritz(o, v);
     out_times(o, v);
@@ -566,8 +582,10 @@ const struct command command_solve = {
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
         "(jacobi, wjacobi, gs, sor: 1000; cg, minres, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
-        "gmres: 1 per row, between 100 and 500). force continues beyond these limits, accepts NaN and inf, and lets\n"
-        "save replace an existing file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
+        "gmres: 1 per row, between 100 and 500). bicgstab and qmrcgstab start again from their x when they break "
+        "down.\n"
+        "force continues beyond these limits and breakdowns, accepts NaN and inf, and lets save replace an existing\n"
+        "file. With step, the solve starts paused: `step N` does N iterations, `back N`\n"
         "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
         "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
         "its x. view shows the residual full screen, also if the solve is paused. save writes x as a Matrix Market\n"

@@ -14,12 +14,18 @@ enum { BICG_R = VEC_OWN, BICG_SHADOW, BICG_P, BICG_V, BICG_T };
 /* the vectors that the second half of an iteration changes in place */
 static const int changed[] = {VEC_X, BICG_R, BICG_P};
 
-/* r = shadow = p = b - A x */
-static bool init(struct solve *v, struct err *e)
+/* r = shadow = p = b - A x. After a breakdown, this starts a new Krylov space. */
+static bool start(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[BICG_V], e)) return false;
     v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[BICG_V], v->vec[BICG_R], v->vec[BICG_SHADOW],
                        v->vec[BICG_P]);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    if (!start(v, e)) return false;
     v->ops.vec->record(v->dev, v->scalars);
     return true;
 }
@@ -59,13 +65,18 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
+const char *bicg_quantity(int what)
+{
+    static const char *const name[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
+    return name[what];
+}
+
 void bicg_explain(const struct solve *v, char *out, size_t size)
 {
-    static const char *const what[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
     snprintf(out, size,
              "broke down: %s = %.2e is 0 up to rounding errors, after iteration %lld; A may be singular (`check only "
              "rank`). gmres does not divide by this quantity; `change maxit %lld` and `continue` restart from this x",
-             what[(int)v->host_scalars[S_WHAT]], v->host_scalars[S_PQ], (long long)v->iterations,
+             bicg_quantity((int)v->host_scalars[S_WHAT]), v->host_scalars[S_PQ], (long long)v->iterations,
              (long long)v->set.maxit);
 }
 
@@ -96,5 +107,7 @@ const struct solver solver_bicgstab = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .recover = start,
+    .divisor = bicg_quantity,
     .explain = bicg_explain,
 };

@@ -15,13 +15,19 @@ enum { QMR_R = VEC_OWN, QMR_SHADOW, QMR_P, QMR_V, QMR_T, QMR_DIRECTION, QMR_A_DI
 /* the vectors that the second half of an iteration changes in place */
 static const int changed[] = {VEC_X, QMR_R, QMR_P, QMR_DIRECTION, QMR_A_DIRECTION, QMR_RESIDUAL};
 
-static bool init(struct solve *v, struct err *e)
+static bool start(struct solve *v, struct err *e)
 {
     if (!solve_spmv(v, v->vec[VEC_X], v->vec[QMR_V], e)) return false;
     v->ops.bicg->begin(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[QMR_V], v->vec[QMR_R], v->vec[QMR_SHADOW],
                        v->vec[QMR_P]);
     v->ops.bicg->qmr_begin(v->dev, v->n, v->scalars, v->vec[QMR_R], v->vec[QMR_RESIDUAL], v->vec[QMR_DIRECTION],
                            v->vec[QMR_A_DIRECTION]);
+    return true;
+}
+
+static bool init(struct solve *v, struct err *e)
+{
+    if (!start(v, e)) return false;
     v->ops.vec->record(v->dev, v->scalars);
     return true;
 }
@@ -69,5 +75,7 @@ const struct solver solver_qmrcgstab = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .recover = start,
+    .divisor = bicg_quantity,
     .explain = bicg_explain,
 };

@@ -12,6 +12,7 @@
 #include "solver.h"
 #include "machine/vec_ops.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -65,6 +66,7 @@ static bool put_scalars(struct solve *v, struct err *e)
     s[S_BEST] = INFINITY;
     s[S_BEST_AT] = (double)v->base;
     s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
+    s[S_NONE] = v->set.force ? 0 : DBL_EPSILON;
     memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
     return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
 }
@@ -78,8 +80,20 @@ static bool settle(struct solve *v, struct err *e)
     return ok;
 }
 
+static bool recover(struct solve *v, struct err *e)
+{
+    v->recoveries = (struct solve_recoveries){v->recoveries.n + 1, v->iterations, (int)v->host_scalars[S_WHAT]};
+    v->cut.stage = 0;
+    struct watch *w = loop_enter(NULL);
+    bool ok = solve_set(v, S_DONE, RUNNING, e) && v->solver->recover(v, e);
+    loop_enter(w);
+    v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
+    return ok && live_read(v, e);
+}
+
 bool solve_settle(struct solve *v, struct err *e)
 {
+    if (v->reason == BROKE_DOWN && v->solver->recover && v->iterations > v->recoveries.at) return recover(v, e);
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!settle(v, e)) return false;
     v->iterations--; /* read the last record again, because the solver may have replaced the residual in it */
@@ -160,6 +174,7 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
 {
     v->schedule.queued = v->schedule.probed_at = v->schedule.lost = v->schedule.cycle_from = v->schedule.batch = 0;
     v->cut.stage = 0;
+    v->recoveries.at = v->base;
     v->work = (struct solve_work){0};
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;

@@ -19,6 +19,7 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
     v->residual = v->history.residual[c->iterations];
     v->schedule.queued = v->schedule.probed_at = c->queued;
     v->schedule.cycle_from = c->cycle_from;
+    v->recoveries = c->recoveries;
     v->cut.stage = 0;
     v->work.repeated = true;
     v->schedule.lost = c->queued - (c->iterations - v->base);

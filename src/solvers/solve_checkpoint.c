@@ -94,7 +94,7 @@ static void thin_out(struct solve *v)
 
 static bool take_checkpoint(struct solve *v, struct err *e)
 {
-    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, NULL};
+    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, v->recoveries, NULL};
     double start = now_us();
     struct err why = {0};
     c.data = mem_new(state_bytes(v, &c), 1, "a checkpoint of a solve", e);

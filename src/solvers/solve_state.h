@@ -60,6 +60,7 @@ bool cg_product(struct solve *v, const void *p, void *q, const void *r, struct e
 bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow, int r,
                     struct err *e); /* q = A p, r -= alpha q; r: index in v->vec */
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e); /* t = A r, and omega */
+const char *bicg_quantity(int what);                                              /* see `divisor` in solver.h */
 void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* ---- solve_live.c: the live record ---- */
@@ -106,7 +107,8 @@ bool solve_check_numbers(const struct solve_options *o, struct err *e);
 
 /* Copy x0 (NULL: 0) and the scalars to the device, start the solver from x0, and replace record number v->base. */
 bool solve_start(struct solve *v, const double *x0, struct err *e);
-/* If the records show convergence, let the solver check it. The solve continues if this check fails. */
+/* If the records show convergence, let the solver check it. The solve continues if this check fails, and after a
+   breakdown from which the solver can start again. */
 bool solve_settle(struct solve *v, struct err *e);
 
 /* ---- solve_end.c ---- */

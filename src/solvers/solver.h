@@ -57,6 +57,10 @@ struct solver {
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);
+    /* Called after a breakdown: start again from the x of the last record, and add no record. NULL: a breakdown ends
+       the solve. */
+    bool (*recover)(struct solve *v, struct err *e);
+    const char *(*divisor)(int what);               /* with `recover`: the quantity that was 0; what: S_WHAT */
     bool (*finish)(struct solve *v, struct err *e); /* write x to VEC_X; NULL: x is already there */
     void (*drop)(struct solve *v); /* free what v->solver_data refers to, if it is not NULL; may be NULL */
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
