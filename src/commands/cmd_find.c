@@ -64,7 +64,7 @@ static void print_entry(struct out *o, const struct matrix *m, const struct foun
     out_row(o);
     out_str(o, "matrix", NULL, m->name);
     out_str(o, "what", NULL, "entry");
-    out_num(o, "row", "row", (double)span_of(A->rowptr, A->rows, at), "%.0f");
+    out_num(o, "row", "row", (double)csr_row_of(A, at), "%.0f");
     out_num(o, "col", "column", A->col[at], "%.0f");
     out_num(o, "value", "value", A->val[at], "%.6g");
     out_num(o, "imag", A->imag ? "imaginary" : NULL, A->imag ? A->imag[at] : 0, "%.6g");
@@ -247,5 +247,6 @@ const struct command command_find_rows = {
             "the output: `find rows > ./list`.\n"
             "    find rows > 100; find rows diagonal = 0 and length > 1; find rows sort sum limit 5 of A",
     .run = run_find,
+    .large = true,
     .compares = true,
 };

@@ -12,10 +12,8 @@
 
 static int64_t bytes_of(const struct matrix *m)
 {
-    const struct csr *A = &m->csr;
-    int64_t value = A->imag ? 2 * sizeof *A->val : sizeof *A->val;
-    int64_t bytes = (A->rows + 1) * (int64_t)sizeof *A->rowptr + A->nnz * ((int64_t)sizeof *A->col + value);
-    for (const struct product *p = m->products; p; p = p->next) bytes += p->lender ? 0 : stored_bytes(&p->S);
+    int64_t bytes = csr_memory(&m->csr);
+    for (const struct product *p = m->products; p; p = p->next) bytes += p->lender ? 0 : stored_own_bytes(&p->S);
     return bytes + (m->transposed ? bytes_of(m->transposed) : 0);
 }
 
@@ -92,6 +90,7 @@ const struct command command_list = {
     .help = "The memory is the host memory of the matrix and of all formats that it was converted to.\n"
             "    list",
     .run = run_list,
+    .large = true,
 };
 
 const struct command command_use = {
@@ -102,6 +101,7 @@ const struct command command_use = {
     .help = "Commands work on the current matrix if no matrix is named.\n"
             "    use A",
     .run = run_use,
+    .large = true,
 };
 
 const struct command command_drop = {
@@ -113,4 +113,5 @@ const struct command command_drop = {
             "can bring the matrix itself back while memory allows.\n"
             "    drop A B; drop all",
     .run = run_drop,
+    .large = true,
 };

@@ -60,7 +60,7 @@ static bool print_line(const struct request *q, const struct numbers *v, int lin
 static bool print_one_row(const struct request *q, int64_t i, int lines, struct err *e)
 {
     const struct csr *A = &q->m->csr;
-    int from = A->rowptr[i];
+    int64_t from = csr_start(A, i);
     struct numbers v = {.matrix = q->m->name, .what = "row", .line = i, .n = csr_row_length(A, i), .at = A->col + from};
     v.re = A->val + from;
     v.im = A->imag ? A->imag + from : NULL;
@@ -137,7 +137,7 @@ static bool print_stored(const struct request *q, struct block b, struct err *e)
 {
     const struct csr *A = &q->m->csr;
     for (int64_t i = b.rows.first; i <= b.rows.last; i++) {
-        int64_t end = A->rowptr[i + 1], k = csr_lower(A, A->rowptr[i], end, b.cols.first);
+        int64_t end = csr_start(A, i + 1), k = csr_lower(A, csr_start(A, i), end, b.cols.first);
         for (; k < end && A->col[k] <= b.cols.last; k++)
             listing_row(q->s->out, q->m->name, "block", i, A->col[k], A->val[k], A->imag ? A->imag[k] : 0, true);
         if (!loop_tick("printing", i - b.rows.first, interval_size(b.rows), e)) return false;
@@ -316,4 +316,5 @@ const struct command command_print = {
             "`all` shows everything. JSON and CSV are never cut, but they list only stored entries.\n"
             "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
     .run = run_print,
+    .large = true,
 };

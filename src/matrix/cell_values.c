@@ -90,8 +90,8 @@ static void see_row(const struct lens *l, int64_t row, int64_t k, int64_t end)
 
 static void see_part(const struct lens *l, int64_t k, int64_t end)
 {
-    for (int64_t row = span_of(l->A->rowptr, l->A->rows, k); k < end; row++) {
-        int64_t stop = l->A->rowptr[row + 1] < end ? l->A->rowptr[row + 1] : end;
+    for (int64_t row = csr_row_of(l->A, k); k < end; row++) {
+        int64_t stop = csr_start(l->A, row + 1) < end ? csr_start(l->A, row + 1) : end;
         see_row(l, row, k, stop);
         k = stop;
     }
@@ -108,8 +108,8 @@ void survey_begin(struct survey *t, const struct csr *A, struct window win, stru
 {
     *t = (struct survey){.A = A, .win = win, .to = to};
     if (win.row1 <= win.row0 || win.col1 <= win.col0 || to->h <= 0 || to->w <= 0) return;
-    t->done = A->rowptr[within(win.row0, A)];
-    t->end = A->rowptr[within(win.row1, A)];
+    t->done = csr_start(A, within(win.row0, A));
+    t->end = csr_start(A, within(win.row1, A));
 }
 
 bool survey_more(struct survey *t)
@@ -142,7 +142,7 @@ static void glance_at(const struct lens *l, int64_t y, int64_t most)
     int64_t rows = within(l->win.row0 + cell_begin(&l->down, y + 1), l->A) - begin;
     int64_t stride = rows > 0 ? stride_of(rows) : 0;
     for (int64_t seen = 0, cost = 0; seen < rows && cost < most; seen++) {
-        int64_t row = begin + seen * stride % rows, k = l->A->rowptr[row], end = l->A->rowptr[row + 1];
+        int64_t row = begin + seen * stride % rows, k = csr_start(l->A, row), end = csr_start(l->A, row + 1);
         if (end - k > most) end = k + most;
         see_row(l, row, k, end);
         cost += ROW_COST + end - k;

@@ -3,6 +3,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "base/err.h"
 #include "csr.h"
 
 /* The rows are divided into PARTS parts. The entries of a part are counted first, then copied after the entries of the
@@ -36,6 +37,9 @@ bool csr_column(const struct csr *A, int64_t col, struct column *out, struct err
 {
     int64_t count[PARTS], begin[PARTS + 1] = {0};
     *out = (struct column){0};
+    if (A->rows > csr_most_small())
+        return fail(e, E_LIMIT, "a column of a matrix with %lld rows cannot be listed: at most %lld rows",
+                    (long long)A->rows, (long long)csr_most_small());
     struct loop l = loop_of("searching rows", A->rows);
 #pragma omp parallel for schedule(dynamic, 1) if (A->rows > THREADS_FROM)
     for (int p = 0; p < PARTS; p++) count[p] = scan_part(A, col, p, NULL, 0, &l);

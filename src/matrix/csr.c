@@ -12,13 +12,35 @@
 
 enum { CHECK_MEMORY_FROM = 1 << 26 };
 
+static int64_t most_small = INT32_MAX;
+
+int64_t csr_most_small(void)
+{
+    return most_small;
+}
+
+void csr_set_most_small(int64_t most)
+{
+    most_small = most ? most : INT32_MAX;
+}
+
+bool csr_size_is_large(int64_t rows, int64_t nnz)
+{
+    return rows > most_small || nnz > most_small;
+}
+
+static bool not_negative(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    return (rows >= 0 && cols >= 0 && nnz >= 0) ||
+           fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
+                (long long)cols, (long long)nnz);
+}
+
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
-    const int64_t most = INT32_MAX;
-    if (rows < 0 || cols < 0 || nnz < 0)
-        return fail(e, E_INPUT, "%lld rows, %lld columns, %lld entries: none of them may be negative", (long long)rows,
-                    (long long)cols, (long long)nnz);
-    if (rows > most || cols > most)
+    const int64_t most = most_small;
+    if (!not_negative(rows, cols, nnz, e)) return false;
+    if (rows > most || cols > INT32_MAX)
         return fail(e, E_LIMIT, "%lld x %lld is too large: at most %lld rows and columns fit in 32-bit indices",
                     (long long)rows, (long long)cols, (long long)most);
     if (nnz > most)
@@ -28,12 +50,40 @@ bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
     return true;
 }
 
+bool csr_limits_any(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    const int64_t most = INT64_MAX / 64; /* so that sizes in bytes do not overflow */
+    if (!not_negative(rows, cols, nnz, e)) return false;
+    if (cols > INT32_MAX)
+        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %d columns fit in 32-bit column indices",
+                    (long long)rows, (long long)cols, INT32_MAX);
+    if (rows > most || nnz > most)
+        return fail(e, E_LIMIT, "%lld rows with %lld entries are too many: at most %lld of each", (long long)rows,
+                    (long long)nnz, (long long)most);
+    return true;
+}
+
+static int64_t pointer_size(int64_t rows, int64_t nnz)
+{
+    return csr_size_is_large(rows, nnz) ? sizeof(int64_t) : sizeof(int);
+}
+
+static int64_t bytes_of(int64_t rows, int64_t nnz, int64_t pointer, bool complex_values)
+{
+    int64_t entry = (int64_t)(sizeof(int) + (complex_values ? 2 : 1) * sizeof(double));
+    return (rows + 1) * pointer + nnz * entry;
+}
+
+int64_t csr_memory(const struct csr *A)
+{
+    return bytes_of(A->rows, A->nnz, csr_is_large(A) ? sizeof *A->rowptr64 : sizeof *A->rowptr, A->imag != NULL);
+}
+
 /* Linux grants large blocks before it has memory for them, so this function refuses a matrix that does not fit in
    memory. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e)
 {
-    int64_t bytes = (rows + 1) * (int64_t)sizeof(int) + (nnz - held) * (int64_t)(sizeof(int) + sizeof(double));
-    if (complex_values) bytes += (nnz - held) * (int64_t)sizeof(double);
+    int64_t bytes = bytes_of(rows, nnz - held, pointer_size(rows, nnz), complex_values);
     if (bytes < CHECK_MEMORY_FROM || bytes <= mem_available()) return true;
     if (mem_take_spare() && bytes <= mem_available()) return true;
     char need[32], have[32];
@@ -42,17 +92,27 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
                 show_bytes((double)mem_available(), have, sizeof have));
 }
 
-bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
+static bool new_pointers(struct csr *A, struct err *e)
+{
+    int64_t n = A->rows + 1;
+    if (csr_size_is_large(A->rows, A->nnz)) {
+        A->rowptr64 = mem_new(n, sizeof *A->rowptr64, "row pointers", e);
+        return A->rowptr64 && loop_zero(A->rowptr64, n * (int64_t)sizeof *A->rowptr64, "making rows", e);
+    }
+    A->rowptr = mem_new(n, sizeof *A->rowptr, "row pointers", e);
+    return A->rowptr && loop_fill(A->rowptr, n, 0, "making rows", e);
+}
+
+bool csr_new_any(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
 {
     memset(A, 0, sizeof *A);
-    if (!csr_limits(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
+    if (!csr_limits_any(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
     struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
-    B.rowptr = mem_new(rows + 1, sizeof *B.rowptr, "row pointers", e);
-    B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
-    B.val = mem_new(nnz, sizeof *B.val, "values", e);
-    if (complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
-    if (!B.rowptr || !B.col || !B.val || (complex_values && !B.imag) ||
-        !loop_fill(B.rowptr, rows + 1, 0, "making rows", e)) {
+    bool ok = new_pointers(&B, e);
+    if (ok) B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
+    if (B.col) B.val = mem_new(nnz, sizeof *B.val, "values", e);
+    if (B.val && complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
+    if (!B.val || (complex_values && !B.imag)) {
         csr_free(&B);
         return false;
     }
@@ -60,9 +120,16 @@ bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool comple
     return true;
 }
 
+bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
+{
+    memset(A, 0, sizeof *A);
+    return csr_limits(rows, cols, nnz, e) && csr_new_any(A, rows, cols, nnz, complex_values, e);
+}
+
 void csr_free(struct csr *A)
 {
     mem_free(A->rowptr);
+    mem_free(A->rowptr64);
     mem_free(A->col);
     mem_free(A->val);
     mem_free(A->imag);
@@ -73,16 +140,17 @@ void csr_free(struct csr *A)
 
 static bool check_rowptr(const struct csr *A, struct err *e)
 {
-    if (A->rowptr[0] != 0) return fail(e, E_INTERNAL, "the row pointers begin with %d instead of 0", A->rowptr[0]);
+    if (csr_start(A, 0) != 0)
+        return fail(e, E_INTERNAL, "the row pointers begin with %lld instead of 0", (long long)csr_start(A, 0));
     struct loop l = loop_of("checking rows", A->rows);
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
-        if (A->rowptr[r + 1] < A->rowptr[r])
-            return fail(e, E_INTERNAL, "the row pointers decrease: row %lld begins at %d and ends at %d", (long long)r,
-                        A->rowptr[r], A->rowptr[r + 1]);
+        if (csr_start(A, r + 1) < csr_start(A, r))
+            return fail(e, E_INTERNAL, "the row pointers decrease: row %lld begins at %lld and ends at %lld",
+                        (long long)r, (long long)csr_start(A, r), (long long)csr_start(A, r + 1));
     if (!loop_end(&l, e)) return false;
-    if (A->rowptr[A->rows] != A->nnz)
-        return fail(e, E_INTERNAL, "the row pointers end with %d, but there are %lld entries", A->rowptr[A->rows],
-                    (long long)A->nnz);
+    if (csr_start(A, A->rows) != A->nnz)
+        return fail(e, E_INTERNAL, "the row pointers end with %lld, but there are %lld entries",
+                    (long long)csr_start(A, A->rows), (long long)A->nnz);
     return true;
 }
 
@@ -91,15 +159,15 @@ static bool check_rowptr(const struct csr *A, struct err *e)
 static int64_t bad_entry(const struct csr *A, int64_t r)
 {
     int64_t before = -1;
-    for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; before = A->col[k++])
+    for (int64_t k = csr_start(A, r), end = csr_start(A, r + 1); k < end; before = A->col[k++])
         if (A->col[k] <= before || A->col[k] >= A->cols) return k;
     return -1;
 }
 
 bool csr_check(const struct csr *A, struct err *e)
 {
-    if (!csr_limits(A->rows, A->cols, A->nnz, e)) return false;
-    if (!A->rowptr || !A->col || !A->val)
+    if (!csr_limits_any(A->rows, A->cols, A->nnz, e)) return false;
+    if (!A->rowptr == !A->rowptr64 || !A->col || !A->val)
         return fail(e, E_INTERNAL, "the matrix lacks row pointers, columns or values");
     if (!check_rowptr(A, e)) return false;
     struct loop l = loop_of("checking columns", A->rows);
@@ -119,11 +187,17 @@ bool csr_check(const struct csr *A, struct err *e)
 
 /* ---- copies and look-up ---- */
 
+static bool copy_pointers(struct csr *out, const struct csr *A, struct err *e)
+{
+    int64_t n = A->rows + 1;
+    if (csr_is_large(A)) return loop_copy(out->rowptr64, A->rowptr64, n * (int64_t)sizeof *A->rowptr64, "copying", e);
+    return loop_copy(out->rowptr, A->rowptr, n * (int64_t)sizeof *A->rowptr, "copying", e);
+}
+
 bool csr_copy(struct csr *out, const struct csr *A, struct err *e)
 {
-    if (!csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e)) return false;
-    bool ok = loop_copy(out->rowptr, A->rowptr, (A->rows + 1) * (int64_t)sizeof *A->rowptr, "copying", e) &&
-              loop_copy(out->col, A->col, A->nnz * (int64_t)sizeof *A->col, "copying", e) &&
+    if (!csr_new_any(out, A->rows, A->cols, A->nnz, A->imag != NULL, e)) return false;
+    bool ok = copy_pointers(out, A, e) && loop_copy(out->col, A->col, A->nnz * (int64_t)sizeof *A->col, "copying", e) &&
               loop_copy(out->val, A->val, A->nnz * (int64_t)sizeof *A->val, "copying", e) &&
               (!A->imag || loop_copy(out->imag, A->imag, A->nnz * (int64_t)sizeof *A->imag, "copying", e));
     if (!ok) csr_free(out);
@@ -162,7 +236,8 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
 {
     struct csr T;
-    if (!csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e)) return false;
+    if (!csr_limits(A->rows, A->cols, A->nnz, e) || !csr_new(&T, A->cols, A->rows, A->nnz, A->imag != NULL, e))
+        return false;
     column_starts(A, T.rowptr);
     struct loop l = loop_of("transposing", A->nnz);
     for (int64_t r = 0; r < A->rows; r++)
@@ -185,17 +260,29 @@ static bool same(const void *a, const void *b, int64_t n, size_t size)
     return n == 0 || memcmp(a, b, (size_t)n * size) == 0;
 }
 
+static bool same_pointers(const struct csr *A, const struct csr *B)
+{
+    if (csr_is_large(A) != csr_is_large(B)) return false;
+    return csr_is_large(A) ? same(A->rowptr64, B->rowptr64, A->rows + 1, sizeof *A->rowptr64)
+                           : same(A->rowptr, B->rowptr, A->rows + 1, sizeof *A->rowptr);
+}
+
 bool csr_equal(const struct csr *A, const struct csr *B)
 {
     return A->rows == B->rows && A->cols == B->cols && A->nnz == B->nnz && !A->imag == !B->imag &&
-           same(A->rowptr, B->rowptr, A->rows + 1, sizeof *A->rowptr) && same(A->col, B->col, A->nnz, sizeof *A->col) &&
+           same_pointers(A, B) && same(A->col, B->col, A->nnz, sizeof *A->col) &&
            same(A->val, B->val, A->nnz, sizeof *A->val) &&
            (!A->imag || same(A->imag, B->imag, A->nnz, sizeof *A->imag));
 }
 
+int64_t csr_row_of(const struct csr *A, int64_t k)
+{
+    return csr_is_large(A) ? span_of_wide(A->rowptr64, A->rows, k) : span_of(A->rowptr, A->rows, k);
+}
+
 int64_t csr_row_length(const struct csr *A, int64_t row)
 {
-    return A->rowptr[row + 1] - A->rowptr[row];
+    return csr_start(A, row + 1) - csr_start(A, row);
 }
 
 int64_t csr_longest_row(const struct csr *A)
@@ -223,7 +310,7 @@ int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)
 
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
 {
-    int64_t end = A->rowptr[row + 1], k = csr_lower(A, A->rowptr[row], end, col);
+    int64_t end = csr_start(A, row + 1), k = csr_lower(A, csr_start(A, row), end, col);
     return k < end && A->col[k] == col ? k : -1;
 }
 
@@ -242,5 +329,5 @@ bool csr_finite(const struct csr *A, const char *verb, struct err *e)
     if (k == A->nnz) return true;
     return fail(e, E_NUMERIC,
                 "the matrix has %g in row %lld, column %d (counted from 0); add `force` to the command to %s it anyway",
-                A->val[k], (long long)span_of(A->rowptr, A->rows, k), A->col[k], verb);
+                A->val[k], (long long)csr_row_of(A, k), A->col[k], verb);
 }

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -13,22 +14,58 @@ extern "C" {
 struct err;
 struct watch;
 
-/* Compressed rows: row i holds entries rowptr[i] .. rowptr[i+1]-1, columns ascending, no duplicates. Immutable once
-   built. The limits are rows, cols < 2^31 and nnz <= 2^31-1; csr_limits checks them once. */
+/* Compressed rows: row i holds entries csr_start(A, i) .. csr_start(A, i+1)-1, columns ascending, no duplicates.
+   Immutable once built. A small matrix has at most 2^31-1 rows, columns and entries, and row pointers of 32 bits. A
+   large matrix has more rows or entries, and row pointers of 64 bits; its columns are 32 bits wide too. Functions take
+   small matrices unless their comment says "any size". */
 struct csr {
     int64_t rows, cols, nnz;
-    int *rowptr;  /* [rows+1] */
-    int *col;     /* [nnz] */
-    double *val;  /* [nnz] real part; always present */
-    double *imag; /* [nnz] imaginary part, or NULL for a real matrix */
+    int *rowptr;       /* [rows+1]; NULL in a large matrix */
+    int64_t *rowptr64; /* [rows+1]; NULL in a small matrix */
+    int *col;          /* [nnz] */
+    double *val;       /* [nnz] real part; always present */
+    double *imag;      /* [nnz] imaginary part, or NULL for a real matrix */
 };
 
+/* The index of the first entry of row i, for a matrix of any size; nnz for i = rows. */
+static inline int64_t csr_start(const struct csr *A, int64_t i)
+{
+    return A->rowptr ? A->rowptr[i] : A->rowptr64[i];
+}
+
+/* Set the index of the first entry of row i of a matrix of any size that is being built. */
+static inline void csr_set_start(struct csr *A, int64_t i, int64_t entry)
+{
+    if (A->rowptr)
+        A->rowptr[i] = (int)entry;
+    else
+        A->rowptr64[i] = entry;
+}
+
+static inline bool csr_is_large(const struct csr *A)
+{
+    return A->rowptr64 != NULL;
+}
+
+/* The most rows or entries of a small matrix. csr_set_most_small is for tests, which make small matrices large; 0
+   restores 2^31-1. */
+int64_t csr_most_small(void);
+void csr_set_most_small(int64_t most);
+bool csr_size_is_large(int64_t rows, int64_t nnz);
+/* Checks the sizes of a small matrix, and of a matrix of any size. */
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
-/* Is there enough memory for a matrix of this size? The arrays of `held` entries are already allocated. */
+bool csr_limits_any(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
+/* Bytes of the arrays of a matrix of any size. */
+int64_t csr_memory(const struct csr *A);
+/* Is there enough memory for a matrix of this size, which may be any size? The arrays of `held` entries are already
+ * allocated. */
 bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, struct err *e);
+/* All rows of the new matrix are empty; the caller sets the row pointers and the entries. */
 bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
+/* csr_new for any size. */
+bool csr_new_any(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
 void csr_free(struct csr *A);
-/* Checks the invariants of struct csr; the error names the first violation. */
+/* Checks the invariants of a struct csr of any size; the error names the first violation. */
 bool csr_check(const struct csr *A, struct err *e);
 /* Build A from triplets in any order. Duplicates are summed in input order; *duplicates receives their number and may
    be NULL. Parallel; the result does not depend on the number of threads. row, col, val and imag are only read. */
@@ -40,7 +77,7 @@ bool csr_build(struct csr *A, int64_t rows, int64_t cols, int64_t n, const int *
 /* Sort the keys of one row. A key holds the column in its upper 32 bits and the position in its lower 32 bits;
    positions must ascend. `spare` has room for n keys. For long rows, the time is linear in n. */
 void csr_sort_keys(uint64_t *key, uint64_t *spare, int64_t n, int64_t cols);
-bool csr_copy(struct csr *out, const struct csr *A, struct err *e);
+bool csr_copy(struct csr *out, const struct csr *A, struct err *e); /* any size */
 bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 /* For a counting sort: replace the counts of n rows in ptr[1 .. n] by the offsets of their first entries. If each entry
    of row i is then written at ptr[i + 1]++, the entries of row i end up at ptr[i] .. ptr[i + 1] - 1. */
@@ -48,9 +85,13 @@ void counts_to_offsets(int64_t n, int *ptr);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
+/* ---- the rest of this header takes matrices of any size ---- */
+
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
+/* The row of entry k. */
+int64_t csr_row_of(const struct csr *A, int64_t k);
 /* The entries [from, end) are in one row: find the first of these entries whose column is at least col. The result is
    `end` if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);

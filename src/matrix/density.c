@@ -43,7 +43,7 @@ static void count_long_row(const struct picture *p, int64_t k, int64_t end, uint
 static void count_row(const struct picture *p, int64_t row, uint32_t *cells)
 {
     const struct csr *A = p->A;
-    int64_t k = A->rowptr[row], end = A->rowptr[row + 1];
+    int64_t k = csr_start(A, row), end = csr_start(A, row + 1);
     if (p->win.col0 > 0) k = csr_lower(A, k, end, p->win.col0);
     if (p->win.col1 < A->cols) end = csr_lower(A, k, end, p->win.col1);
     if (end - k > LONG_ROW * p->across.cells) {
@@ -118,8 +118,8 @@ static struct line line_of(const struct picture *p, int64_t y)
     const struct csr *A = p->A;
     struct line l = {.row0 = first_row(p, y), .row1 = first_row(p, y + 1)};
     int64_t w = p->across.cells;
-    l.from = A->rowptr[l.row0];
-    l.n = A->rowptr[l.row1] - l.from;
+    l.from = csr_start(A, l.row0);
+    l.n = csr_start(A, l.row1) - l.from;
     bool whole = p->win.col0 == 0 && p->win.col1 >= A->cols && w <= CELLS_MOST;
     if (whole && l.n > w && l.n <= LONG_ROW * w * (l.row1 - l.row0) && quick_of(&p->across, &l.quick))
         l.parts = 1 + (int)(l.n / PART_ENTRIES);
@@ -150,9 +150,9 @@ static void count_lines(const struct picture *p, int64_t from, int64_t to, int64
 /* The end of a slice of rows of cells that begins at y and has about SLICE_ENTRIES entries. */
 static int64_t slice_end(const struct picture *p, int64_t y)
 {
-    int64_t begin = p->A->rowptr[first_row(p, y)];
+    int64_t begin = csr_start(p->A, first_row(p, y));
     do y++;
-    while (y < p->down.cells && p->A->rowptr[first_row(p, y + 1)] - begin <= SLICE_ENTRIES);
+    while (y < p->down.cells && csr_start(p->A, first_row(p, y + 1)) - begin <= SLICE_ENTRIES);
     return y;
 }
 
@@ -166,9 +166,12 @@ static struct picture picture_of(const struct csr *A, struct window win, int h, 
     return (struct picture){A, win, scale_of(win.row1 - win.row0, h), scale_of(win.col1 - win.col0, w), cells};
 }
 
-static bool can_count(struct window win, struct err *e)
+static bool can_count(const struct csr *A, struct window win, struct err *e)
 {
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
+    if (A->nnz > UINT32_MAX)
+        return fail(e, E_LIMIT, "%lld entries are too many for a picture: its cells count at most %u",
+                    (long long)A->nnz, UINT32_MAX);
     if (rows <= UINT32_MAX && cols <= UINT32_MAX) return true;
     return fail(e, E_LIMIT, "a window of %lld x %lld is too large: at most %u rows and columns", (long long)rows,
                 (long long)cols, UINT32_MAX);
@@ -178,7 +181,7 @@ bool density_begin(struct density *d, const struct csr *A, struct window win, in
                    struct err *e)
 {
     *d = (struct density){A, win, h, w, cells, empty_window(win, h, w) ? h : 0};
-    return can_count(win, e);
+    return can_count(A, win, e);
 }
 
 bool density_more(struct density *d)
@@ -186,7 +189,7 @@ bool density_more(struct density *d)
     if (d->done >= d->h) return false;
     struct picture p = picture_of(d->A, d->win, d->h, d->w, d->cells);
     int64_t from = d->done, to = slice_end(&p, from);
-#pragma omp parallel if (d->A->rowptr[first_row(&p, to)] - d->A->rowptr[first_row(&p, from)] > FEW_ENTRIES)
+#pragma omp parallel if (csr_start(d->A, first_row(&p, to)) - csr_start(d->A, first_row(&p, from)) > FEW_ENTRIES)
     count_lines(&p, from, to, d->w);
     d->done = to;
     return to < d->h;
@@ -223,7 +226,7 @@ static void sample_cells(const struct picture *p, int64_t y, int64_t most, uint3
 static bool sample(const struct csr *A, struct window win, int h, int w, int64_t most, uint32_t *cells, struct err *e)
 {
     if (empty_window(win, h, w)) return true;
-    if (!can_count(win, e)) return false;
+    if (!can_count(A, win, e)) return false;
     struct picture p = picture_of(A, win, h, w, cells);
 #pragma omp parallel for schedule(dynamic, 4) if (most > GLANCE && A->nnz > THREADS_FROM)
     for (int64_t y = 0; y < h; y++) sample_cells(&p, y, most / h, cells + y * w);

@@ -22,7 +22,7 @@ static double real_or_abs(const struct csr *A, struct parts p)
 static struct parts sum_parts(const struct csr *A, int64_t row)
 {
     struct parts sum = {0, 0};
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++) {
         sum.re += A->val[k];
         if (A->imag) sum.im += A->imag[k];
     }
@@ -49,7 +49,7 @@ static double diagonal_of(const struct csr *A, int64_t row)
 static double max_of(const struct csr *A, int64_t row)
 {
     double most = 0;
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++) {
         double size = csr_abs(A, k);
         if (isnan(size)) return size;
         if (size > most) most = size;

@@ -39,7 +39,7 @@ static int64_t first_entry(const struct grouping *q, int64_t g)
 {
     const struct csr *A = q->A;
     if (g == q->n) return A->nnz;
-    return q->entries ? g * q->entries : A->rowptr[g * ROWS_AT_ONCE];
+    return q->entries ? g * q->entries : csr_start(A, g * ROWS_AT_ONCE);
 }
 
 static bool count(const struct grouping *q, int values, int64_t *out, struct err *e)

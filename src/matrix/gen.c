@@ -2,8 +2,10 @@
    every machine. */
 #include "gen.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "random.h"
 #include "base/registry.h"
+#include "base/threads.h"
 #include "base/watch.h"
 
 #include <string.h>
@@ -71,7 +73,8 @@ bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most
            outside(g, &g->params[i], g->params[i].min, most, p[i], e);
 }
 
-enum { TICK_ROWS = 1 << 14 };
+/* Rows between two calls of watch_tick: made by one thread, and by all threads. */
+enum { TICK_ROWS = 1 << 14, SLICE_ROWS = 1 << 16 };
 
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e)
 {
@@ -88,4 +91,30 @@ int64_t gen_near_pairs(int64_t n)
 int64_t gen_axis_pairs(int64_t nx, int64_t ny, int64_t nz)
 {
     return nx * ny * nz + 2 * ((nx - 1) * ny * nz + nx * (ny - 1) * nz + nx * ny * (nz - 1));
+}
+
+/* Set the row pointers of A from the lengths of its rows. */
+static bool set_starts(const struct row_maker *m, struct csr *A, struct err *e)
+{
+    struct loop l = loop_of("row lengths", A->rows);
+#pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
+    for (int64_t r = 0; r < A->rows; r++)
+        if (loop_goes(&l, r)) csr_set_start(A, r + 1, m->length(m->of, r));
+    for (int64_t r = 0; r < A->rows; r++) csr_set_start(A, r + 1, csr_start(A, r) + csr_start(A, r + 1));
+    return loop_end(&l, e);
+}
+
+bool gen_rows(const struct generator *g, const struct row_maker *m, int64_t rows, int64_t cols, int64_t nnz,
+              struct watch *w, struct csr *out, struct err *e)
+{
+    if (!csr_new_any(out, rows, cols, nnz, false, e)) return false;
+    bool ok = set_starts(m, out, e);
+    for (int64_t from = 0; ok && from < rows; from += SLICE_ROWS) {
+        int64_t to = rows - from < SLICE_ROWS ? rows : from + SLICE_ROWS;
+#pragma omp parallel for schedule(static) if (csr_start(out, to) - csr_start(out, from) > THREADS_FROM)
+        for (int64_t r = from; r < to; r++) m->write(m->of, r, out, csr_start(out, r));
+        ok = watch_tick(w, g->name, to, rows, e);
+    }
+    if (!ok) csr_free(out);
+    return ok;
 }

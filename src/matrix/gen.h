@@ -37,6 +37,16 @@ bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most
 /* Call this for each row. From time to time, the function reports the progress, `done` of `total`, to the watch. If the
    user cancelled, the function frees A and returns false. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
+/* Rows that can be made in any order: length(of, r) is the number of entries of row r, and write(of, r, A, at) writes
+   them, beginning at entry `at`. */
+struct row_maker {
+    int64_t (*length)(const void *of, int64_t row);
+    void (*write)(const void *of, int64_t row, struct csr *A, int64_t at);
+    const void *of;
+};
+/* Make a matrix of any size, with nnz entries, row by row on all threads. */
+bool gen_rows(const struct generator *g, const struct row_maker *m, int64_t rows, int64_t cols, int64_t nnz,
+              struct watch *w, struct csr *out, struct err *e);
 /* The initial state of the random stream of item `at`. Each item has its own stream, so that items can be generated in
    any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);

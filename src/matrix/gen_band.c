@@ -23,36 +23,45 @@ static int64_t filled(int64_t places, int64_t percent)
     return (places * percent + 99) / 100;
 }
 
-/* Write row r: the diagonal, and `count` other entries, one in each of `count` equal parts of the band. */
-static void band_row(struct csr *A, int64_t *at, int64_t r, struct stripe s, int64_t count, uint64_t seed)
+struct band {
+    int64_t n, half, percent;
+    uint64_t seed;
+};
+
+static int64_t band_length(const void *of, int64_t row)
 {
-    uint64_t state = gen_stream(seed, (uint64_t)r);
+    const struct band *b = of;
+    return 1 + filled(stripe_of(b->n, b->half, row).others, b->percent);
+}
+
+/* Write row r: the diagonal, and `count` other entries, one in each of `count` equal parts of the band. */
+static void band_row(const void *of, int64_t r, struct csr *A, int64_t at)
+{
+    const struct band *b = of;
+    struct stripe s = stripe_of(b->n, b->half, r);
+    int64_t count = filled(s.others, b->percent);
+    uint64_t state = gen_stream(b->seed, (uint64_t)r);
     bool passed = false;
     for (int64_t k = 0; k < count; k++) {
         int64_t col = s.first + gen_pick(&state, k, count, s.others);
-        if (!passed && col >= r) gen_put(A, at, r, (double)count + 1);
+        if (!passed && col >= r) gen_put(A, &at, r, (double)count + 1);
         passed = passed || col >= r;
-        gen_put(A, at, col + passed, random_unit(&state));
+        gen_put(A, &at, col + passed, random_unit(&state));
     }
-    if (!passed) gen_put(A, at, r, (double)count + 1);
+    if (!passed) gen_put(A, &at, r, (double)count + 1);
 }
 
 static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    int64_t n = p[0], half, nnz = n, at = 0;
-    if (!gen_params(&generator_band, p, e) || !gen_within(&generator_band, p, 1, n - 1, &half, e)) return false;
-    if (!csr_limits(n, n, n + n * filled(half, p[2]), e)) return false;
+    struct band b = {.n = p[0], .percent = p[2], .seed = seed};
+    struct row_maker m = {band_length, band_row, &b};
+    int64_t n = b.n, nnz = 0;
+    if (!gen_params(&generator_band, p, e) || !gen_within(&generator_band, p, 1, n - 1, &b.half, e)) return false;
+    int64_t least = n + n * filled(b.half, b.percent);
+    if (!csr_limits_any(n, n, least, e) || !csr_fits(n, least, 0, false, e)) return false;
     struct loop l = loop_of("band", n);
-    for (int64_t r = 0; r < n && loop_goes(&l, r); r++) nnz += filled(stripe_of(n, half, r).others, p[2]);
-    if (!loop_end(&l, e)) return false;
-    if (!csr_new(out, n, n, nnz, false, e)) return false;
-    for (int64_t r = 0; r < n; r++) {
-        struct stripe s = stripe_of(n, half, r);
-        if (!gen_tick(w, &generator_band, r, n, out, e)) return false;
-        band_row(out, &at, r, s, filled(s.others, p[2]), seed);
-        out->rowptr[r + 1] = (int)at;
-    }
-    return true;
+    for (int64_t r = 0; r < n && loop_goes(&l, r); r++) nnz += band_length(&b, r);
+    return loop_end(&l, e) && gen_rows(&generator_band, &m, n, n, nnz, w, out, e);
 }
 
 /* ---- brokendiag: a full main diagonal, and other diagonals cut into pieces, about half of which are present ----

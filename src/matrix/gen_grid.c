@@ -4,26 +4,39 @@
 
 /* ---- Poisson: each point is coupled to its neighbours along the axes; x varies fastest ---- */
 
+struct box {
+    int64_t nx, ny, nz;
+    double diagonal;
+};
+
+static int64_t laplace_length(const void *of, int64_t i)
+{
+    const struct box *b = of;
+    int64_t x = i % b->nx, y = i / b->nx % b->ny, z = i / (b->nx * b->ny);
+    return 1 + (z > 0) + (y > 0) + (x > 0) + (x < b->nx - 1) + (y < b->ny - 1) + (z < b->nz - 1);
+}
+
+static void laplace_row(const void *of, int64_t i, struct csr *A, int64_t at)
+{
+    const struct box *b = of;
+    int64_t layer = b->nx * b->ny, x = i % b->nx, y = i / b->nx % b->ny, z = i / layer;
+    if (z > 0) gen_put(A, &at, i - layer, -1);
+    if (y > 0) gen_put(A, &at, i - b->nx, -1);
+    if (x > 0) gen_put(A, &at, i - 1, -1);
+    gen_put(A, &at, i, b->diagonal);
+    if (x < b->nx - 1) gen_put(A, &at, i + 1, -1);
+    if (y < b->ny - 1) gen_put(A, &at, i + b->nx, -1);
+    if (z < b->nz - 1) gen_put(A, &at, i + layer, -1);
+}
+
 static bool laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct watch *w, struct csr *out,
                     struct err *e)
 {
-    int64_t n = nx * ny * nz, at = 0, layer = nx * ny;
-    double diagonal = g == &generator_poisson3d ? 6 : 4;
-    if (!csr_limits(n, n, 0, e)) return false;
-    if (!csr_new(out, n, n, gen_axis_pairs(nx, ny, nz), false, e)) return false;
-    for (int64_t i = 0; i < n; i++) {
-        if (!gen_tick(w, g, i, n, out, e)) return false;
-        int64_t x = i % nx, y = i / nx % ny, z = i / layer;
-        if (z > 0) gen_put(out, &at, i - layer, -1);
-        if (y > 0) gen_put(out, &at, i - nx, -1);
-        if (x > 0) gen_put(out, &at, i - 1, -1);
-        gen_put(out, &at, i, diagonal);
-        if (x < nx - 1) gen_put(out, &at, i + 1, -1);
-        if (y < ny - 1) gen_put(out, &at, i + nx, -1);
-        if (z < nz - 1) gen_put(out, &at, i + layer, -1);
-        out->rowptr[i + 1] = (int)at;
-    }
-    return true;
+    struct box b = {nx, ny, nz, g == &generator_poisson3d ? 6 : 4};
+    struct row_maker m = {laplace_length, laplace_row, &b};
+    int64_t n = nx * ny * nz;
+    if (!csr_limits_any(n, n, 0, e)) return false;
+    return gen_rows(g, &m, n, n, gen_axis_pairs(nx, ny, nz), w, out, e);
 }
 
 static bool make_poisson2d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)

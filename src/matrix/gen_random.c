@@ -20,7 +20,7 @@ static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
         int64_t col = gen_pick(&state, k, count, A->cols);
         gen_put(A, &at, col, random_unit(&state));
     }
-    A->rowptr[r + 1] = (int)at;
+    csr_set_start(A, r + 1, at);
 }
 
 static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
@@ -28,7 +28,7 @@ static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct
     int64_t rows = p[0], cols = p[2] ? p[2] : p[0], count;
     const struct generator *g = &generator_random;
     if (!gen_params(g, p, e) || !gen_within(g, p, 1, cols, &count, e)) return false;
-    if (!csr_new(out, rows, cols, rows * count, false, e)) return false;
+    if (!csr_new_any(out, rows, cols, rows * count, false, e)) return false;
     for (int64_t from = 0, to; from < rows; from = to) {
         to = rows - from < SLICE ? rows : from + SLICE;
 #pragma omp parallel for if ((to - from) * count > THREADS_FROM)
@@ -182,7 +182,7 @@ const struct generator generator_random = {
     .aliases = "rand sprand",
     .about = "every row has the same number of entries, spread uniformly over all columns",
     .usage = "random N NNZ_PER_ROW [COLS]",
-    .params = {{"n", 10000, 0, INT32_MAX, "rows"},
+    .params = {{"n", 10000, 0, (int64_t)1 << 32, "rows"},
                {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
                {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"}},
     .make = make_random,

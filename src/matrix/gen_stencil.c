@@ -11,7 +11,8 @@ struct shape {
     int points, dimensions, axes;
 };
 
-static const struct shape shapes[] = {{5, 2, 1}, {9, 2, 2}, {7, 3, 1}, {27, 3, 3}};
+enum { POINTS_MOST = 27 };
+static const struct shape shapes[] = {{5, 2, 1}, {9, 2, 2}, {7, 3, 1}, {POINTS_MOST, 3, 3}};
 
 struct grid {
     const struct shape *shape;
@@ -42,21 +43,35 @@ static int neighbours(const struct grid *g, int64_t x, int64_t y, int64_t z, int
     return n;
 }
 
-/* Write row r: random values in (-1.1, -0.1] beside the diagonal, and a diagonal that exceeds their sum by 2 %. */
-static void stencil_row(const struct grid *g, int64_t r, const int64_t *node, int n, struct csr *A, int64_t *at)
+/* The same for row r. */
+static int neighbours_of_row(const struct grid *g, int64_t r, int64_t *node)
 {
+    int64_t i = r / g->unknowns;
+    return neighbours(g, i % g->nx, i / g->nx % g->ny, i / (g->nx * g->ny), node);
+}
+
+static int64_t stencil_length(const void *of, int64_t r)
+{
+    const struct grid *g = of;
+    int64_t node[POINTS_MOST];
+    return neighbours_of_row(g, r, node) * g->unknowns;
+}
+
+/* Write row r: random values in (-1.1, -0.1] beside the diagonal, and a diagonal that exceeds their sum by 2 %. */
+static void stencil_row(const void *of, int64_t r, struct csr *A, int64_t at)
+{
+    const struct grid *g = of;
+    int64_t node[POINTS_MOST], diagonal = 0, n = neighbours_of_row(g, r, node) * g->unknowns;
     uint64_t state = gen_stream(g->seed, (uint64_t)r);
-    int64_t diagonal = 0;
     double sum = 0;
-    for (int64_t k = 0; k < n * g->unknowns; k++) {
+    for (int64_t k = 0; k < n; k++) {
         int64_t col = node[k / g->unknowns] * g->unknowns + k % g->unknowns;
         double value = -0.6 - 0.5 * random_unit(&state);
-        if (col == r) diagonal = *at;
+        if (col == r) diagonal = at;
         if (col != r) sum -= value;
-        gen_put(A, at, col, value);
+        gen_put(A, &at, col, value);
     }
     A->val[diagonal] = 1.02 * sum + 0.01;
-    A->rowptr[r + 1] = (int)*at;
 }
 
 static int64_t couplings(const struct grid *g)
@@ -82,17 +97,11 @@ static bool grid_of(const int64_t *p, uint64_t seed, struct grid *g, struct err 
 static bool make_stencil(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
     struct grid g = {0};
-    int64_t node[27], at = 0;
+    struct row_maker m = {stencil_length, stencil_row, &g};
     if (!gen_params(&generator_stencil, p, e) || !grid_of(p, seed, &g, e)) return false;
     int64_t nodes = g.nx * g.ny * g.nz, n = nodes * g.unknowns;
-    if (!csr_limits(nodes, nodes, 0, e) || !csr_limits(n, n, 0, e)) return false;
-    if (!csr_new(out, n, n, couplings(&g) * g.unknowns * g.unknowns, false, e)) return false;
-    for (int64_t i = 0; i < nodes; i++) {
-        if (!gen_tick(w, &generator_stencil, i, nodes, out, e)) return false;
-        int count = neighbours(&g, i % g.nx, i / g.nx % g.ny, i / (g.nx * g.ny), node);
-        for (int64_t k = 0; k < g.unknowns; k++) stencil_row(&g, i * g.unknowns + k, node, count, out, &at);
-    }
-    return true;
+    if (!csr_limits_any(nodes, nodes, 0, e) || !csr_limits_any(n, n, 0, e)) return false;
+    return gen_rows(&generator_stencil, &m, n, n, couplings(&g) * g.unknowns * g.unknowns, w, out, e);
 }
 
 const struct generator generator_stencil = {

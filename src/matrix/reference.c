@@ -71,7 +71,7 @@ static double row_bound(const struct csr *A, int64_t row, double alpha, const do
                         const struct limits *l)
 {
     double sum = 0, lost = 0, scale = fabs(alpha);
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) {
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++) {
         double a = fabs(A->val[k]), b = fabs(x[A->col[k]]);
         sum += a * b;
         lost += underflow(a, b, l);
@@ -93,7 +93,8 @@ static inline double scaled(struct double_double sum, double alpha, double beta,
 static inline double row_value(const struct csr *A, int64_t row, double alpha, const double *x, double beta, double old)
 {
     struct double_double sum = {0, 0};
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++) sum = add_product(sum, A->val[k], x[A->col[k]]);
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++)
+        sum = add_product(sum, A->val[k], x[A->col[k]]);
     return scaled(sum, alpha, beta, old);
 }
 
@@ -103,14 +104,14 @@ static inline double row_value(const struct csr *A, int64_t row, double alpha, c
 static inline void complex_term(const struct csr *A, int64_t k, const double *x, int part, int t, double *a, double *b)
 {
     *a = t == 0 ? A->val[k] : part == 0 ? -A->imag[k] : A->imag[k];
-    *b = x[2 * A->col[k] + (t ^ part)];
+    *b = x[2 * (int64_t)A->col[k] + (t ^ part)];
 }
 
 static double complex_bound(const struct csr *A, int64_t row, double alpha, const double *x, int part, double offset,
                             const struct limits *l)
 {
     double sum = 0, lost = 0, scale = fabs(alpha);
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++)
         for (int t = 0; t < 2; t++) {
             double a, b;
             complex_term(A, k, x, part, t, &a, &b);
@@ -124,7 +125,7 @@ static inline double complex_value(const struct csr *A, int64_t row, double alph
                                    double beta, double old)
 {
     struct double_double sum = {0, 0};
-    for (int k = A->rowptr[row]; k < A->rowptr[row + 1]; k++)
+    for (int64_t k = csr_start(A, row), end = csr_start(A, row + 1); k < end; k++)
         for (int t = 0; t < 2; t++) {
             double a, b;
             complex_term(A, k, x, part, t, &a, &b);

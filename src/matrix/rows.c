@@ -19,7 +19,7 @@ void row_lengths_free(struct row_lengths *l)
 }
 
 /* Collect the lengths that occur; count[k] is the number of rows of length k, for k = 0 .. most. */
-static bool fill(struct row_lengths *l, const int *count, int64_t most, struct err *e)
+static bool fill(struct row_lengths *l, const int64_t *count, int64_t most, struct err *e)
 {
     int64_t n = 0;
     for (int64_t k = 0; k <= most; k++) n += count[k] > 0;
@@ -45,7 +45,7 @@ bool row_lengths_of(const struct csr *A, struct row_lengths *out, struct err *e)
     struct loop l = loop_of("row lengths", 2 * A->rows);
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
         if (csr_row_length(A, r) > most) most = csr_row_length(A, r);
-    int *count = mem_zero(most + 1, sizeof *count, "row lengths", e);
+    int64_t *count = mem_zero(most + 1, sizeof *count, "row lengths", e);
     for (int64_t r = 0; count && r < A->rows && loop_goes(&l, A->rows + r); r++) count[csr_row_length(A, r)]++;
     bool ok = count && loop_end(&l, e) && fill(out, count, most, e);
     mem_free(count);
@@ -107,7 +107,7 @@ double warp_cost(const struct csr *A, int64_t row)
     int64_t end = row + WARP_ROWS < A->rows ? row + WARP_ROWS : A->rows, longest = 0;
     for (int64_t r = row; r < end; r++)
         if (csr_row_length(A, r) > longest) longest = csr_row_length(A, r);
-    int64_t entries = A->rowptr[end] - A->rowptr[row];
+    int64_t entries = csr_start(A, end) - csr_start(A, row);
     return entries ? (double)(WARP_ROWS * longest) / (double)entries : 0;
 }
 
@@ -126,7 +126,7 @@ void warps_of(const struct csr *A, struct warps *out)
         if (cost == 0) continue;
         w.costs.count[span_of_wide(w.costs.from, w.costs.n, (int64_t)(cost * HUNDREDTHS))]++;
         sum += cost;
-        work += cost * (double)(A->rowptr[end] - A->rowptr[row]);
+        work += cost * (double)(csr_start(A, end) - csr_start(A, row));
         if (cost > w.worst) w.worst = cost, w.worst_row = row;
     }
     for (int k = 0; k < w.costs.n; k++)

@@ -18,7 +18,7 @@ int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entr
 {
     while (row < end) {
         int64_t mid = row + (end - row) / 2;
-        if (A->rowptr[mid] < entry)
+        if (csr_start(A, mid) < entry)
             row = mid + 1;
         else
             end = mid;
@@ -29,7 +29,7 @@ int64_t stats_row_at(const struct csr *A, int64_t row, int64_t end, int64_t entr
 int64_t stats_slice(const struct csr *A, int64_t row, int64_t end)
 {
     int64_t most = end - row < TICK_ROWS ? end : row + TICK_ROWS;
-    return stats_row_at(A, row + 1, most, A->rowptr[row] + (int64_t)TICK_ENTRIES);
+    return stats_row_at(A, row + 1, most, csr_start(A, row) + (int64_t)TICK_ENTRIES);
 }
 
 /* ---- row lengths ---- */
@@ -50,7 +50,7 @@ static void note_length(const struct csr *A, int64_t row, struct stats *s)
 }
 
 /* The length of the nth row in ascending order of length; count[k] is the number of rows of length k. */
-static int64_t nth_length(const int *count, int64_t nth)
+static int64_t nth_length(const int64_t *count, int64_t nth)
 {
     int64_t length = 0;
     for (; nth >= count[length]; length++) nth -= count[length];
@@ -65,7 +65,7 @@ bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
     if (!loop_end(&l, e)) return false;
     if (A->rows == 0) return true;
     s->row_max = csr_row_length(A, s->longest[0]);
-    int *count = mem_zero(s->row_max + 1, sizeof *count, "row lengths", e);
+    int64_t *count = mem_zero(s->row_max + 1, sizeof *count, "row lengths", e);
     if (!count) return false;
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) count[csr_row_length(A, r)]++;
     if (!loop_end(&l, e)) {
@@ -79,7 +79,7 @@ bool stats_rows(const struct csr *A, struct stats *s, struct err *e)
     double sum = 0;
     for (int64_t k = 0; k <= s->row_max; k++) {
         double off = (double)k - s->row_mean;
-        sum += count[k] * off * off;
+        sum += (double)count[k] * off * off;
     }
     s->row_std = sqrt(sum / (double)A->rows);
     mem_free(count);
@@ -105,7 +105,7 @@ static void mark_diagonal(uint64_t *bits, int64_t at)
 static void scan_row(const struct csr *A, int64_t r, uint64_t *bits, struct part *p)
 {
     double diagonal = 0, others = 0;
-    for (int k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) {
+    for (int64_t k = csr_start(A, r), end = csr_start(A, r + 1); k < end; k++) {
         int64_t away = A->col[k] - r;
         double size = csr_abs(A, k), v = A->imag ? size : A->val[k];
         if (away == 0)
@@ -119,8 +119,8 @@ static void scan_row(const struct csr *A, int64_t r, uint64_t *bits, struct part
     }
     p->zero_diagonal += diagonal == 0;
     p->dominant_rows += diagonal > 0 && diagonal >= others;
-    if (A->rowptr[r] == A->rowptr[r + 1]) return;
-    int64_t left = r - A->col[A->rowptr[r]], right = A->col[A->rowptr[r + 1] - 1] - r;
+    if (csr_start(A, r) == csr_start(A, r + 1)) return;
+    int64_t left = r - A->col[csr_start(A, r)], right = A->col[csr_start(A, r + 1) - 1] - r;
     if (left > p->bandwidth) p->bandwidth = left;
     if (right > p->bandwidth) p->bandwidth = right;
 }
@@ -137,7 +137,7 @@ static void merge(struct part *all, const struct part *p)
 
 static void scan_rows(const struct csr *A, int64_t from, int64_t to, uint64_t *bits, struct part *all)
 {
-#pragma omp parallel if (A->rowptr[to] - A->rowptr[from] > THREADS_FROM)
+#pragma omp parallel if (csr_start(A, to) - csr_start(A, from) > THREADS_FROM)
     {
         struct part mine = {.value_min = INFINITY, .value_max = -INFINITY};
 #pragma omp for schedule(guided)
@@ -157,7 +157,7 @@ static bool entries(const struct csr *A, struct watch *w, struct stats *s, struc
     for (int64_t from = 0, to; ok && from < A->rows; from = to) {
         to = stats_slice(A, from, A->rows);
         scan_rows(A, from, to, bits, &all);
-        ok = watch_tick(w, "statistics", A->rowptr[to], A->nnz, e);
+        ok = watch_tick(w, "statistics", csr_start(A, to), A->nnz, e);
     }
     struct loop l = loop_of("statistics", words);
     for (int64_t k = 0; k < words && loop_goes(&l, k); k++) s->diagonals += __builtin_popcountll(bits[k]);

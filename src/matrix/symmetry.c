@@ -17,7 +17,7 @@ enum { WALKERS_MAX = 4, WALKER_ENTRIES = 1 << 16 };
 
 struct walker {
     int64_t row, end;
-    int *next;       /* [rows]: the next entry to match in each row */
+    int *next;       /* [rows]: the next entry to match in each row, counted from the start of the row */
     int64_t surplus; /* number of entries to the right of the diagonal minus number of entries to the left */
     bool pattern, values;
 };
@@ -35,11 +35,11 @@ static bool same_value(const struct csr *A, int64_t k, int64_t l)
 /* Match the entries of row i. Returns false if the pattern is not symmetric. */
 static bool walk_row(const struct csr *A, int64_t i, struct walker *w)
 {
-    for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-        int j = A->col[k], at = k;
+    for (int64_t k = csr_start(A, i), end = csr_start(A, i + 1); k < end; k++) {
+        int64_t j = A->col[k], at = k;
         if (j > i) {
-            at = w->next[j]++;
-            if (at >= A->rowptr[j + 1] || A->col[at] != i) return false;
+            at = csr_start(A, j) + w->next[j]++;
+            if (at >= csr_start(A, j + 1) || A->col[at] != i) return false;
             w->surplus++;
         } else if (j < i) {
             w->surplus--;
@@ -66,7 +66,7 @@ static void walker_mark(const struct csr *A, struct walker *w, struct loop *l)
 {
     int64_t first = w->row;
     for (int64_t r = first; r < A->rows && loop_goes(l, r); r++)
-        w->next[r] = (int)csr_lower(A, A->rowptr[r], A->rowptr[r + 1], first);
+        w->next[r] = (int)(csr_lower(A, csr_start(A, r), csr_start(A, r + 1), first) - csr_start(A, r));
 }
 
 /* Advance all walkers slice by slice until they are done or one of them finds that the pattern is not symmetric. */

@@ -11,9 +11,7 @@
 
 static int64_t bytes_of(const struct matrix *m)
 {
-    const struct csr *A = &m->csr;
-    int64_t value = A->imag ? 2 * sizeof *A->val : sizeof *A->val;
-    return (A->rows + 1) * (int64_t)sizeof *A->rowptr + A->nnz * ((int64_t)sizeof *A->col + value);
+    return csr_memory(&m->csr);
 }
 
 /* ---- levels ---- */

@@ -42,7 +42,7 @@ static bool begin_grid(struct grid *g, const struct picture *p, struct err *e)
 static bool is_quick(const struct csr *A, struct window win)
 {
     int64_t end = win.row1 < A->rows ? win.row1 : A->rows;
-    return A->rowptr[end] - A->rowptr[win.row0] <= QUICK;
+    return csr_start(A, end) - csr_start(A, win.row0) <= QUICK;
 }
 
 /* Count the cells of the picture immediately if that is quick or if the picture is printed as text. Otherwise, estimate
