@@ -273,4 +273,5 @@ const struct command command_export = {
             "    export rows rows.csv\n"
             "    export solve residual.svg size 100x30 light",
     .run = run_export,
+    .large = true,
 };

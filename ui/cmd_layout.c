@@ -9,7 +9,6 @@
 #include "session/interval.h"
 #include "base/err.h"
 #include "base/loop.h"
-#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "session/output.h"
@@ -137,7 +136,7 @@ static bool read_slots(const struct stored *S, const char *text, struct interval
 static bool run_layout(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
-    const struct format *f = arg(a, "format") ? format_find(arg(a, "format")) : &format_csr;
+    const struct format *f = arg(a, "format") ? format_find(arg(a, "format")) : format_native(m ? &m->csr : NULL);
     int64_t param[PARAMS_MAX];
     struct candidates others;
     if (!m || !arg_params(a, f->params, param, e)) return false;
@@ -173,5 +172,6 @@ const struct command command_layout = {
             "    layout bsr block 2\n"
             "    layout csr slots 0:4",
     .run = run_layout,
+    .large = true,
     .rows_only_in_json = true,
 };

@@ -91,5 +91,6 @@ const struct command command_rows = {
             "the warps.\n"
             "    rows",
     .run = run_rows,
+    .large = true,
     .rows_only_in_json = true,
 };

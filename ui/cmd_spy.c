@@ -166,5 +166,6 @@ const struct command command_spy = {
             "    spy by sign\n"
             "    spy A width 120 height 40",
     .run = run_spy,
+    .large = true,
     .rows_only_in_json = true,
 };

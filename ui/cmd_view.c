@@ -46,4 +46,5 @@ const struct command command_view = {
             "once the commands race and lu have run.\n"
             "    view spy",
     .run = run_view,
+    .large = true,
 };

@@ -32,7 +32,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     struct view_state *st = screen_view_state(s, v);
     view_reset(st, s->current);
     st->full = st->pane = true;
-    if (v->prepare && (v->any || s->current) && !v->prepare(s, st, e)) return false;
+    if (v->prepare && view_has_matrix(v, s, NULL) && !v->prepare(s, st, e)) return false;
     st->frees = session_frees();
     return true;
 }
@@ -85,7 +85,7 @@ void explore_revalidate(struct session *s, const struct view *v)
 /* Can this pane be prepared while a command runs? */
 static bool is_ready(struct session *s, const struct view *v)
 {
-    if (!v->prepare || (!v->any && !s->current)) return true;
+    if (!v->prepare || !view_has_matrix(v, s, NULL)) return true;
     return v->prepares_soon && v->prepares_soon(s, screen_view_state(s, v));
 }
 
@@ -305,7 +305,7 @@ static bool is_place(const char *line)
 static void go_to(struct session *s, const char *line)
 {
     struct explorer *x = screen_explorer(s);
-    if (!x->pane->go || !s->current) {
+    if (!x->pane->go || !view_has_matrix(x->pane, s, NULL)) {
         say(x, true, "this pane has no rows to go to");
         return;
     }
@@ -398,7 +398,7 @@ static void mouse(struct session *s, int key)
         if (v) turn_to(s, v);
         return;
     }
-    if ((!x->pane->any && !s->current) || (beside_served() && !is_valid(s, x->pane))) return;
+    if (!view_has_matrix(x->pane, s, NULL) || (beside_served() && !is_valid(s, x->pane))) return;
     if (!st->help && !st->typing && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
     if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, key == UI_WHEEL_UP ? -1 : 1);
 }
@@ -462,7 +462,7 @@ bool explore_key(struct session *s, int key)
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
     if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
-    if (!x->pane->any && !s->current) return !leaves(key);
+    if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
     if (beside_served()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);
 }

@@ -6,6 +6,7 @@
 #include "screen.h"
 #include "prompt.h"
 #include "ui/views/view_state.h"
+#include "base/err.h"
 #include "session/front.h"
 #include "session/session.h"
 #include "base/registry.h"
@@ -71,12 +72,14 @@ static void draw_pane(struct canvas *c, struct session *s)
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "this pane is drawn again when the command has ended");
         return;
     }
-    if (x->pane->any || s->current) {
+    struct err why = {0};
+    if (view_has_matrix(x->pane, s, &why)) {
         view_draw(x->pane, c, s, st);
         return;
     }
     draw_title(c, x->pane->name, NULL, "%s", "");
-    draw_wrapped(c, 1, 2, 3, ST_PLAIN, "there is no matrix to show; use `:load FILE` or `:gen poisson2d 40`");
+    draw_wrapped(c, 1, 2, 6, ST_PLAIN,
+                 s->current ? why.text : "there is no matrix to show; use `:load FILE` or `:gen poisson2d 40`");
     draw_keys(c, "q leave  Tab pane  : command");
 }
 

@@ -38,7 +38,7 @@ static int key_or_work(struct session *s, const struct view *v)
     while (done == WORK_ON) {
         int key = term_key_between();
         if (key >= 0) return key;
-        done = v->work && s->current ? v->work(s, screen_view_state(s, v)) : WORK_NONE;
+        done = v->work && s->current && view_has_matrix(v, s, NULL) ? v->work(s, screen_view_state(s, v)) : WORK_NONE;
     }
     return done == WORK_DRAW ? -1 : term_key(-1);
 }

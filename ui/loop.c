@@ -146,6 +146,7 @@ const struct canvas *screen_canvas(struct session *s)
 static bool again(struct session *s, const struct view *v, struct view_state *st, struct err *e)
 {
     int w = st->w ? st->w : s->front->width, h = st->h ? st->h : s->front->height;
+    if (!view_has_matrix(v, s, e)) return false;
     view_reset(st, s->current);
     st->full = st->pane = false;
     if (v->prepare && !v->prepare(s, st, e)) return false;

@@ -22,6 +22,7 @@ enum work {
 struct view {
     const char *name, *about, *keys;
     bool any;     /* needs no matrix */
+    bool large;   /* takes large matrices (matrix/csr.h) */
     bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
     bool is_list; /* a click chooses the line under the mouse */
 
@@ -102,9 +103,9 @@ enum { VIEWS_MAX = 16 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
-/* view_has_matrix checks that there is a matrix if the view needs one. view_has_something also checks that there is
-   something to show, such as a solve or a race. view_numbers writes the view's numbers. On failure, the error message
-   names what is missing and what to do. */
+/* view_has_matrix checks that there is a matrix that the view takes, if the view needs one. view_has_something also
+   checks that there is something to show, such as a solve or a race. view_numbers writes the view's numbers. On
+   failure, the error message names what is missing and what to do. */
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e);
 bool view_has_something(const struct view *v, const struct session *s, struct err *e);
 bool view_numbers(const struct view *v, struct session *s, const struct view_state *st, int w, int h, struct err *e);

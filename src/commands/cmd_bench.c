@@ -271,4 +271,5 @@ const struct command command_bench = {
             "alpha, beta, y0 and transposed are as in spmv. Ctrl-C keeps the results so far.\n"
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
     .run = run_bench,
+    .large = true,
 };

@@ -245,4 +245,5 @@ const struct command command_convert = {
             "number of SpMVs after which it has paid for itself.\n"
             "    convert hyb width 2 of A f32; convert sell on cuda",
     .run = run_convert,
+    .large = true,
 };

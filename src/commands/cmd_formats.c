@@ -72,4 +72,5 @@ const struct command command_formats = {
     .help = "A format that would consist mostly of padding is not packed; `convert FORMAT force` packs it anyway.\n"
             "    formats A f32",
     .run = run_formats,
+    .large = true,
 };

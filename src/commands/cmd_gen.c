@@ -57,4 +57,5 @@ const struct command command_gen = {
             "every machine.\n"
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7",
     .run = run_gen,
+    .large = true,
 };

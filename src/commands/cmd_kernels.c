@@ -129,4 +129,5 @@ const struct command command_kernels = {
             "several vectors at a time.\n"
             "    kernels; kernels ell; kernels ell of A; kernels spmm",
     .run = run_kernels,
+    .large = true,
 };

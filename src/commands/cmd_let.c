@@ -76,7 +76,7 @@ static bool make(struct session *s, const char *name, const char *formula, struc
 static bool is_free(struct session *s, const char *name, struct err *e)
 {
     struct err unseen = {0};
-    if (!session_matrix(s, name, &unseen)) return true;
+    if (!session_matrix(s, name, &unseen) && unseen.code != E_LIMIT) return true;
     return fail(e, E_USAGE, "a matrix is called %s already; `drop %s` first or choose another name", name, name);
 }
 

@@ -125,6 +125,7 @@ const struct command command_load = {
             "    load samples/thesis4.mtx as A\n"
             "    load west0479.mat variable Problem.A",
     .run = run_load,
+    .large = true,
 };
 
 const struct command command_save = {
@@ -139,4 +140,5 @@ const struct command command_save = {
             "    .wsb            a binary cache with checksums, loaded at memory speed\n"
             "    save copy.mtx A",
     .run = run_save,
+    .large = true,
 };

@@ -31,7 +31,7 @@ static struct device *device_for(struct session *s, const struct kernel *k, cons
 static const struct kernel *kernel_for(const struct args *a, const struct csr *A, const struct device *d, struct err *e)
 {
     const char *name = arg(a, "kernel"), *format = arg(a, "using");
-    const struct format *f = format ? format_find(format) : &format_csr;
+    const struct format *f = format ? format_find(format) : format_native(A);
     const struct kernel *k = name ? kernel_find(name) : kernel_default(f, A, d);
     if (!k) fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s; `kernels` lists all kernels", f->name, d->name);
     if (!k || !format || k->format == f) return k;
@@ -104,4 +104,5 @@ const struct command command_spmv = {
             "    spmv csr-vector on emu f32; spmv sell bf16-fp32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; "
             "spmv A transposed",
     .run = run_spmv,
+    .large = true,
 };

@@ -59,4 +59,5 @@ const struct command command_stats = {
             "and |a_ii| >= the sum of the other |a_ij|. Complex values are ordered by modulus.\n"
             "    stats A",
     .run = run_stats,
+    .large = true,
 };

@@ -20,4 +20,5 @@ const struct command command_undo = {
             "`undo` shows how much memory the dropped matrix uses. Files, solves and options are not undone.\n"
             "    drop A; undo",
     .run = run_undo,
+    .large = true,
 };

@@ -554,7 +554,7 @@ static struct matrix *matrix_of(struct session *s, const char *text, struct err 
     if (*text != '(') return session_matrix(s, text, e);
     snprintf(name, sizeof name, "%.*s", (int)strcspn(text + 1, ")"), text + 1);
     for (struct matrix *m = s->matrices; m; m = m->next)
-        if (!strcmp(m->name, name)) return m;
+        if (!strcmp(m->name, name)) return session_takes(s, m, e) ? m : NULL;
     fail(e, E_UNSUPPORTED, "%s is not here; if it is loaded under this name before the lesson, it is measured", name);
     return NULL;
 }

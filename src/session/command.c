@@ -144,6 +144,8 @@ static bool run_split(struct session *s, struct words *w)
     snprintf(outer, sizeof outer, "%s", s->undo.now.command);
     begin_change(s, typed);
     s->nested++;
+    const struct command *outer_command = s->command;
+    s->command = c;
     struct watch *before = loop_enter(&s->watch);
     bool ok = !session_interrupted() || fail(&e, E_CANCELLED, "cancelled");
     if (ok) ok = redirect_take(&to, w, c && c->compares, &e);
@@ -152,6 +154,7 @@ static bool run_split(struct session *s, struct words *w)
     if (ok) ok = redirect_end(&to, s, c->run(s, &a, &e) && out_flush(s->out, &e), &e);
     if (ok && s->batch && session_interrupted()) ok = fail(&e, E_CANCELLED, "cancelled");
     loop_enter(before);
+    s->command = outer_command;
     s->nested--;
     mem_lazy(false);
     ok = finish(s, ok, &e);

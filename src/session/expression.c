@@ -205,6 +205,7 @@ static int parse_name(struct parser *p)
     }
     const struct matrix *m = named_at(p->s, p->at);
     if (!m) return unknown_name(p);
+    if (!session_takes(p->s, m, p->e)) return -1;
     p->at += strlen(m->name);
     return add(p, (struct node){NODE_MATRIX, 1, &m->csr, -1, -1, m->csr.rows, m->csr.cols}, place);
 }

@@ -7,8 +7,10 @@
 #include "base/err.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
+#include "command.h"
 #include "front.h"
 #include "holding.h"
+#include "large.h"
 #include "matrix.h"
 #include "base/mem.h"
 #include "machine/packer.h"
@@ -202,10 +204,16 @@ static struct matrix *find(const struct session *s, const char *name)
     return m;
 }
 
+bool session_takes(const struct session *s, const struct matrix *m, struct err *e)
+{
+    const struct command *c = s->command;
+    return large_allowed(m, c && c->large, c ? c->name : "warpspy", e);
+}
+
 struct matrix *session_matrix(struct session *s, const char *name, struct err *e)
 {
     struct matrix *m = name ? find(s, name) : s->current;
-    if (m) return m;
+    if (m) return session_takes(s, m, e) ? m : NULL;
     if (name)
         fail(e, E_USAGE, "no matrix is called %s; `list` shows all matrices", name);
     else
@@ -422,7 +430,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (packer_for(f, d, real) && !can_borrow(m, f)) {
+    if (packer_for(f, d, real) && !can_borrow(m, f) && !csr_is_large(&m->csr)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
@@ -494,7 +502,7 @@ static void drop_from(struct session *s, const struct device *d)
 /* Make sure that S fits in the free memory of d. If S does not fit, free the mats on d that are not in use. */
 static bool make_room(struct session *s, struct device *d, const struct stored *S, struct err *e)
 {
-    int64_t free_bytes = 0, total = 0, need = stored_bytes(S);
+    int64_t free_bytes = 0, total = 0, need = d->ops->plain ? stored_own_bytes(S) : stored_bytes(S);
     char a[32], b[32];
     if (!d->ops->memory(d, &free_bytes, &total, e)) return false;
     if (need <= free_bytes) return true;

@@ -14,6 +14,7 @@
 #include "undo.h"
 #include "base/watch.h"
 
+struct command;
 struct csr;
 struct format;
 struct load_info;
@@ -81,9 +82,10 @@ struct session {
     struct record *record;        /* the recording; NULL: none */
     char option[OPTIONS_MAX][64]; /* values of options[]; empty: the default */
     struct explained explained;
-    bool single; /* fp32 is the default precision */
-    int nested;  /* nesting depth of running commands */
-    int64_t ran; /* number of commands that succeeded */
+    bool single;                   /* fp32 is the default precision */
+    int nested;                    /* nesting depth of running commands */
+    const struct command *command; /* the running command; NULL: none */
+    int64_t ran;                   /* number of commands that succeeded */
 };
 
 bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mode, struct err *e);
@@ -91,7 +93,11 @@ void session_free(struct session *s);
 /* Free the stored forms of m. matrix_free also frees m itself; m must not be in a list. */
 void products_free(struct matrix *m);
 void matrix_free(struct matrix *m);
-struct matrix *session_matrix(struct session *s, const char *name, struct err *e); /* name NULL: the current matrix */
+/* The matrix of this name; NULL: the current matrix. Refuses a large matrix (E_LIMIT) that the running command does not
+   take. */
+struct matrix *session_matrix(struct session *s, const char *name, struct err *e);
+/* Does the running command take a matrix of this size? */
+bool session_takes(const struct session *s, const struct matrix *m, struct err *e);
 /* Add A as the current matrix, and take ownership of A. If name is NULL, a unique name is made from the name of the
    file. */
 bool session_add(struct session *s, const char *name, struct csr *A, const struct load_info *info, struct err *e);

@@ -140,6 +140,7 @@ const struct view view_bench = {
     .keys = "? help  q leave  up/down choose a kernel  g first",
     .any = true,
     .is_list = true,
+    .large = true,
     .draw = draw,
     .key = key,
     .nothing = nothing,

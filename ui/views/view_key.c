@@ -10,7 +10,7 @@ void cursor_follow(struct session *s, const struct view *v)
     struct screen *sc = screen_of(s);
     struct view_state *st = screen_view_state(s, v);
     int64_t row = -1, col = -1;
-    if (!v->at || !v->go || !s->current || sc->cursor_of != s->current) return;
+    if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return;
     if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return;
     char before[sizeof st->message];
     if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
@@ -24,7 +24,7 @@ void cursor_publish(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
     int64_t row = -1, col = -1;
-    if (!v->at || !s->current || !v->at(s, screen_view_state(s, v), &row, &col)) return;
+    if (!v->at || !s->current || !view_has_matrix(v, s, NULL) || !v->at(s, screen_view_state(s, v), &row, &col)) return;
     if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
     sc->cursor_row = row;
     sc->cursor_of = s->current;

@@ -8,7 +8,6 @@
 #include "view_state.h"
 #include "base/err.h"
 #include "base/precision.h"
-#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "session/product.h"
@@ -157,7 +156,7 @@ static enum type precision_in(const struct layout_state *own)
 static bool prepare(struct session *s, struct view_state *st, struct err *e)
 {
     struct layout_state *own = st->own;
-    if (!own->format) own->format = &format_csr;
+    if (!own->format || !format_takes(own->format, &s->current->csr)) own->format = format_native(&s->current->csr);
     enum type real = precision_in(own);
     own->blocks = 0;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
@@ -170,7 +169,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
 static bool prepares_soon(struct session *s, const struct view_state *st)
 {
     const struct layout_state *own = st->own;
-    const struct format *f = own->format ? own->format : &format_csr;
+    const struct format *f = own->format ? own->format : format_native(&s->current->csr);
     return session_is_packed(s->current, f, own->param_set ? own->param : NULL, precision_in(own));
 }
 
@@ -297,7 +296,7 @@ static bool go(struct session *s, struct view_state *st, int64_t row, int64_t co
     const struct layout_state *own = st->own;
     const struct stored *S = shown(s, st);
     const struct csr *A = &s->current->csr;
-    int64_t entry = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? A->rowptr[row] : -1;
+    int64_t entry = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? csr_start(A, row) : -1;
     if (entry < 0) return false;
     for (int k = 0; S && k < S->narrays; k++)
         if (find_slot(st, S, (own->array + k) % S->narrays, A, entry, row, col)) return true;
@@ -320,7 +319,8 @@ static bool numbers(struct session *s, const struct view_state *st, int w, int h
 {
     const struct layout_state *own = st ? st->own : NULL;
     (void)w, (void)h;
-    const char *word[] = {own && own->format ? own->format->name : "csr", "of", s->current->name};
+    const char *word[] = {own && own->format ? own->format->name : format_native(&s->current->csr)->name, "of",
+                          s->current->name};
     return run_command(s, &command_layout, COUNT(word), word, e);
 }
 
@@ -351,6 +351,7 @@ const struct view view_layout = {
         "and slots are counted from 0",
     .keys = "? help  q leave  arrows choose a slot  a next array  f next format  / go to a row  g first  "
             "PgUp/PgDn ten lines up or down  Home/End first or last slot",
+    .large = true,
     .state_size = sizeof(struct layout_state),
     .state_free = state_free,
     .state_reset = state_reset,

@@ -257,6 +257,7 @@ const struct view view_rows = {
              "the same entries spread evenly; rows are counted from 0",
     .keys = "? help  q leave  t next picture  up/down choose a bin  left/right its rows  / go to a row  g first  "
             "Home/End first or last bin",
+    .large = true,
     .state_size = sizeof(struct rows_state),
     .state_free = state_free,
     .lasts = true,
