@@ -38,6 +38,11 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
     for (int k = 0; k < S->narrays; k++) {
         const struct array *a = &S->a[k];
         char what[80];
+        M->lent[k] = a->lent && d->ops->plain;
+        if (M->lent[k]) {
+            M->ptr[k] = a->data;
+            continue;
+        }
         snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
         M->ptr[k] = put_new(d, a->data, a->n * (int64_t)type_size(a->type), what, e);
         if (!M->ptr[k]) {
@@ -55,7 +60,7 @@ void mat_free(struct mat *M)
 {
     scratch_free(M);
     for (int k = 0; k < ARRAYS_MAX; k++)
-        if (M->ptr[k]) M->dev->ops->free(M->dev, M->ptr[k]);
+        if (M->ptr[k] && !M->lent[k]) M->dev->ops->free(M->dev, M->ptr[k]);
     *M = (struct mat){0};
 }
 

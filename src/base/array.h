@@ -42,6 +42,7 @@ struct array {
     enum type type;
     int64_t n; /* elements */
     void *data;
+    bool lent; /* `data` belongs to the matrix that was stored, which must outlive the array */
 };
 
 size_t type_size(enum type t);

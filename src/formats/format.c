@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/registry.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "base/loop.h"
 #include "base/threads.h"
@@ -33,6 +34,19 @@ const struct registry format_registry = {.entries = formats, .aliases = offsetof
 const struct format *format_find(const char *name)
 {
     return registry_find(&format_registry, name);
+}
+
+bool format_takes(const struct format *f, const struct csr *A)
+{
+    return f->of_large || !csr_is_large(A);
+}
+
+const struct format *format_native(const struct csr *A)
+{
+    bool large = A && csr_is_large(A);
+    int i = 0;
+    while (large ? !formats[i]->of_large : !formats[i]->interchange) i++;
+    return formats[i];
 }
 
 /* ---- for fmt_NAME.c and the packers ---- */
@@ -120,7 +134,7 @@ struct plan plan_of(const struct stored *shape)
 const int64_t *format_suit(const struct format *f, const struct csr *A, enum type real, int multiprocessors,
                            int64_t *param)
 {
-    if (!f->suit) return NULL;
+    if (!f->suit || !format_takes(f, A)) return NULL;
     for (int i = 0; i < PARAMS_MAX; i++) param[i] = f->params[i].name ? f->params[i].default_value : 0;
     f->suit(A, real, multiprocessors, param);
     return param;
@@ -143,14 +157,27 @@ static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
                 stored == T_F16 ? "use bf16, or `scale` the matrix first" : "use f64, or `scale` the matrix first");
 }
 
+/* A large matrix fits only in formats that have `of_large`. */
+static bool fits_size(const struct csr *A, const struct format *f, struct err *e)
+{
+    struct message larger = {0};
+    if (format_takes(f, A)) return true;
+    for (int i = 0; formats[i]; i++)
+        if (formats[i]->of_large) message_list(&larger, formats[i]->name);
+    return fail(e, E_LIMIT, "%s stores at most %lld rows and nonzeros, but the matrix has %lld and %lld; use %s",
+                f->name, (long long)csr_most_small(), (long long)A->rows, (long long)A->nnz, larger.text);
+}
+
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e)
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
     out->shape.real = type_of_values(real, A->imag != NULL);
-    if (type_is_narrow(real) && !fits_narrow(A, real, e)) return false;
+    if (!fits_size(A, f, e) || (type_is_narrow(real) && !fits_narrow(A, real, e))) return false;
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
+    for (int k = 0; csr_is_large(A) && k < out->shape.narrays; k++)
+        out->shape.a[k].lent = f->of_large(A, &out->shape, k) != NULL;
     *out = plan_of(&out->shape);
     return true;
 }
@@ -168,7 +195,7 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
 {
     char needs[256], have[32];
     describe(p, needs, sizeof needs);
-    if (p->bytes > memory)
+    if (stored_own_bytes(&p->shape) > memory)
         return fail(e, E_LIMIT, "%s, but only %s of memory is free; choose another format", needs,
                     show_bytes((double)memory, have, sizeof have));
     if (force || p->bytes <= SMALL_BYTES || p->padding <= PADDING_LIMIT * p->shape.nnz) return true;
@@ -179,10 +206,12 @@ bool format_allow(const struct plan *p, int64_t memory, bool force, struct err *
 
 /* ---- pack, unpack, free ---- */
 
-static bool allocate(struct stored *S, struct err *e)
+static bool allocate(const struct csr *A, struct stored *S, struct err *e)
 {
     for (int k = 0; k < S->narrays; k++) {
         struct array *a = &S->a[k];
+        if (a->lent) a->data = S->format->of_large(A, S, k);
+        if (a->lent) continue;
         char what[64];
         snprintf(what, sizeof what, "the array %s of %s", a->name, S->format->name);
         a->data = mem_new(a->n, type_size(a->type), what, e);
@@ -197,7 +226,7 @@ bool format_pack(const struct csr *A, const struct format *f, const int64_t *par
     struct plan p;
     *out = (struct stored){0};
     if (!format_plan(A, f, param, real, &p, e) || !format_allow(&p, mem_available(), force, e)) return false;
-    if (allocate(&p.shape, e) && f->pack(A, &p.shape, e) && loop_tick(f->name, 0, 0, e)) {
+    if (allocate(A, &p.shape, e) && f->pack(A, &p.shape, e) && loop_tick(f->name, 0, 0, e)) {
         *out = p.shape;
         return true;
     }

@@ -46,8 +46,12 @@ struct format {
     /* Resolve S->param and list the arrays (name, role, type, n; no data) with exact sizes, before anything is
        allocated. May use O(rows + cols + nnz) time and O(rows + cols) temporary memory. */
     bool (*plan)(const struct csr *A, struct stored *S, struct err *e);
-    /* Fill the arrays, which the caller has allocated and zeroed. */
+    /* Fill the arrays that are not lent; the caller has allocated and zeroed them. */
     bool (*pack)(const struct csr *A, struct stored *S, struct err *e);
+    /* For formats that store large matrices (matrix/csr.h): the array of the large matrix A that is array k of S, so
+       that S needs no copy of it; NULL: S has an array of its own. NULL instead of a function: the format stores small
+       matrices only. */
+    void *(*of_large)(const struct csr *A, const struct stored *S, int k);
     /* What slot i of array k stands for, 0 <= i < S->a[k].n. For padding, col is -1, and row is the row that reads the
        padding, or -1. */
     struct place (*where)(const struct stored *S, int k, int64_t i);
@@ -66,6 +70,10 @@ struct format {
 extern const struct format *const formats[]; /* terminated by NULL, in the order of formats.def */
 extern const struct registry format_registry;
 const struct format *format_find(const char *name);
+/* Does f store matrices of the size of A, large or small? */
+bool format_takes(const struct format *f, const struct csr *A);
+/* The format whose arrays are those of struct csr: csr; for a large A, csr64. A may be NULL. */
+const struct format *format_native(const struct csr *A);
 
 struct plan {
     struct stored shape; /* the arrays, without data, and the resolved parameters */
@@ -84,7 +92,8 @@ const int64_t *format_suit(const struct format *f, const struct csr *A, enum typ
                            int64_t *param);
 /* Compute the sizes of A in format f, without allocating arrays. `param` holds PARAMS_MAX values, or is NULL for the
    defaults. `real` is the precision: T_F32, T_F64, or one that stores the values in a smaller type, which fails if A is
-   complex or has a value beyond the largest number of this type. The values of a complex matrix are stored as pairs. */
+   complex or has a value beyond the largest number of this type. The values of a complex matrix are stored as pairs.
+   Fails with E_LIMIT if A is large and f stores small matrices only. */
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
                  struct err *e);
 /* Fails with E_LIMIT if the plan exceeds `memory` bytes. If `force` is not set, also fails if the plan has more than 20

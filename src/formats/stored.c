@@ -29,11 +29,12 @@ int64_t stored_slots(const struct stored *S)
 }
 
 /* The sum saturates, because the estimate for an unsuitable format may overflow. */
-int64_t stored_bytes(const struct stored *S)
+static int64_t sum_bytes(const struct stored *S, bool lent_too)
 {
     int64_t sum = 0;
     for (int k = 0; k < S->narrays; k++) {
         int64_t bytes;
+        if (S->a[k].lent && !lent_too) continue;
         if (__builtin_mul_overflow(S->a[k].n, (int64_t)type_size(S->a[k].type), &bytes) ||
             __builtin_add_overflow(sum, bytes, &sum))
             return INT64_MAX;
@@ -41,9 +42,20 @@ int64_t stored_bytes(const struct stored *S)
     return sum;
 }
 
+int64_t stored_bytes(const struct stored *S)
+{
+    return sum_bytes(S, true);
+}
+
+int64_t stored_own_bytes(const struct stored *S)
+{
+    return sum_bytes(S, false);
+}
+
 void stored_free(struct stored *S)
 {
-    for (int k = 0; k < S->narrays; k++) mem_free(S->a[k].data);
+    for (int k = 0; k < S->narrays; k++)
+        if (!S->a[k].lent) mem_free(S->a[k].data);
     *S = (struct stored){0};
 }
 

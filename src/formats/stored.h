@@ -25,7 +25,7 @@ struct stored {
     int64_t param[PARAMS_MAX]; /* resolved, in the order of format->params */
     enum type real;            /* the precision: the type of the values, of x, y and the sums; or a narrow one */
     int narrays;
-    struct array a[ARRAYS_MAX]; /* the struct owns `data`, which is NULL for plans and device matrices */
+    struct array a[ARRAYS_MAX]; /* the struct owns `data` unless it is lent; NULL for plans and device matrices */
 };
 
 /* What a slot of an array stands for. */
@@ -37,8 +37,9 @@ struct place {
     int64_t row, col;
 };
 
-int64_t stored_bytes(const struct stored *S); /* total size of the arrays; INT64_MAX if larger */
-int64_t stored_slots(const struct stored *S); /* elements of the value arrays */
+int64_t stored_bytes(const struct stored *S);     /* total size of the arrays; INT64_MAX if larger */
+int64_t stored_own_bytes(const struct stored *S); /* without the arrays that are lent */
+int64_t stored_slots(const struct stored *S);     /* elements of the value arrays */
 void stored_free(struct stored *S);
 /* Write to out the parameters with which S was stored, such as "C 32, sigma 1024". Returns out. */
 const char *stored_params(const struct stored *S, char *out, size_t size);

@@ -29,7 +29,8 @@ struct scratch {
 struct mat {
     const struct stored *of; /* not owned; must outlive this struct */
     struct device *dev;
-    void *ptr[ARRAYS_MAX];    /* array k on the device; mat_free releases it */
+    void *ptr[ARRAYS_MAX];    /* array k on the device; mat_free releases it unless it is lent */
+    bool lent[ARRAYS_MAX];    /* array k is the array of the stored matrix, not a copy */
     struct copied copied;     /* what mat_put copied; 0 if the device works in host memory */
     struct scratch **scratch; /* head of a list that launches append to; mat_free releases it */
 };

@@ -120,11 +120,10 @@ static void cut(struct job *j, int k)
     p->at = j->bytes;
     p->S = (struct stored){.format = &format_csr, .rows = end - p->first, .cols = A->cols, .real = j->plan->real};
     p->S.nnz = A->rowptr[end] - A->rowptr[p->first];
-    p->S.narrays = 3;
-    p->S.a[CSR_PTR] = (struct array){"ptr", ROLE_POINTERS, T_I32, p->S.rows + 1, NULL};
-    p->S.a[CSR_COL] = (struct array){"col", ROLE_COLUMNS, T_I32, p->S.nnz, NULL};
-    p->S.a[CSR_VAL] = (struct array){"val", ROLE_VALUES, p->S.real, p->S.nnz, NULL};
-    for (int a = 0; a < 3; a++) p->bytes += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
+    plan_array(&p->S, "ptr", ROLE_POINTERS, T_I32, p->S.rows + 1);
+    plan_array(&p->S, "col", ROLE_COLUMNS, T_I32, p->S.nnz);
+    plan_array(&p->S, "val", ROLE_VALUES, p->S.real, p->S.nnz);
+    for (int a = 0; a < p->S.narrays; a++) p->bytes += aligned(p->S.a[a].n * (int64_t)type_size(p->S.a[a].type));
     j->bytes += p->bytes;
 }
 
