@@ -6,7 +6,6 @@
 #include "base/err.h"
 #include "load_info.h"
 #include "base/loop.h"
-#include "base/search.h"
 #include "base/stream.h"
 #include "base/text.h"
 
@@ -73,8 +72,8 @@ static void note_not_finite(const struct csr *A, struct load_info *info)
 {
     int64_t k = first_not_finite(A->nnz, A->val);
     if (k < A->nnz)
-        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)",
-                  (long long)span_of(A->rowptr, A->rows, k), A->col[k]);
+        file_note(info, "the first inf or nan is in row %lld, column %d (counted from 0)", (long long)csr_row_of(A, k),
+                  A->col[k]);
 }
 
 static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
@@ -171,6 +170,20 @@ bool file_near(const char *path, char *out, size_t size)
     return false;
 }
 
+/* Refuse a large matrix unless the kind saves it; the error lists the kinds that do. */
+static bool takes_size(const struct file_kind *kind, const struct csr *A, struct err *e)
+{
+    char larger[128] = "";
+    if (kind->large || !csr_is_large(A)) return true;
+    for (int i = 0; file_kinds[i]; i++) {
+        size_t used = strlen(larger);
+        if (file_kinds[i]->large && file_kinds[i]->save)
+            snprintf(larger + used, sizeof larger - used, "%s%s", used ? " " : "", file_kinds[i]->endings);
+    }
+    return fail(e, E_LIMIT, "%s files store at most %lld rows and nonzeros; save a larger matrix as %s", kind->name,
+                (long long)csr_most_small(), larger);
+}
+
 bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e)
 {
@@ -178,7 +191,8 @@ bool file_save(const char *path, const struct csr *A, const struct load_info *in
     for (int i = 0; file_kinds[i]; i++) {
         const struct file_kind *kind = file_kinds[i];
         size_t used = strlen(all);
-        if (kind->save && has_ending(kind, path)) return kind->save(path, A, info, comment, w, e);
+        if (kind->save && has_ending(kind, path))
+            return takes_size(kind, A, e) && kind->save(path, A, info, comment, w, e);
         if (kind->save) snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", kind->endings);
     }
     print_safe(path, strlen(path), 200, where, sizeof where);

@@ -31,6 +31,7 @@ struct file_kind {
     const char *about;
     bool packed;           /* can be read from a compressed file or an archive */
     bool has_parts;        /* holds named variables */
+    bool large;            /* loads and saves large matrices (matrix/csr.h) */
     bool notes_not_finite; /* `load` itself adds the notes about inf and NaN */
     /* Is a file that begins with these n bytes of this kind? NULL: this kind takes every file that no other kind
        recognises. */
@@ -83,5 +84,7 @@ bool file_finish_triplets(const struct source *s, int64_t rows, int64_t cols, in
                           struct err *e);
 /* Check csr_limits and the available memory before anything is allocated. */
 bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e);
+/* The same for a matrix of any size: checks csr_limits_any. */
+bool file_sizes_any(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e);
 
 #endif

@@ -89,16 +89,29 @@ file_number *file_number_of(char kind, int bytes)
 
 /* ---- checks ---- */
 
-bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+static bool enough_memory(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
 {
-    struct err why = {0};
-    if (!csr_limits(rows, cols, nnz, &why)) return file_at(s, &why, e);
-    double need = 4.0 * (double)(rows + cols) + 12.0 * (double)nnz;
+    double pointer = csr_size_is_large(rows, nnz) ? 8 : 4;
+    double need = pointer * (double)rows + 4.0 * (double)cols + 12.0 * (double)nnz;
     if (need <= (double)mem_available()) return true;
     char text[32];
     return fail_at(e, E_MEMORY, s->where,
                    "%lld x %lld with %lld entries needs %s, which is more than the available memory", (long long)rows,
                    (long long)cols, (long long)nnz, show_bytes(need, text, sizeof text));
+}
+
+bool file_sizes(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    struct err why = {0};
+    if (!csr_limits(rows, cols, nnz, &why)) return file_at(s, &why, e);
+    return enough_memory(s, rows, cols, nnz, e);
+}
+
+bool file_sizes_any(const struct source *s, int64_t rows, int64_t cols, int64_t nnz, struct err *e)
+{
+    struct err why = {0};
+    if (!csr_limits_any(rows, cols, nnz, &why)) return file_at(s, &why, e);
+    return enough_memory(s, rows, cols, nnz, e);
 }
 
 static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)

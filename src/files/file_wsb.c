@@ -3,8 +3,8 @@
    would crash if a mapped file shrank.
 
        0 magic, byte order, version, sizes, kind, source of the matrix, checksums
-    4096 rowptr [rows + 1] int32 | col [nnz] int32 | val [nnz] double | imag [nnz] double, if complex
-         each array begins at a multiple of 64; the bytes between arrays are 0
+    4096 rowptr [rows + 1] int32, or int64 in a large matrix (matrix/csr.h) | col [nnz] int32 | val [nnz] double | imag
+   [nnz] double, if complex each array begins at a multiple of 64; the bytes between arrays are 0
 
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
@@ -91,8 +91,10 @@ static int64_t aligned(int64_t n)
 /* The file layout of a matrix of A's size. The arrays of A may be NULL. */
 static struct layout layout_of(const struct csr *A, bool complex_values)
 {
+    bool large = csr_size_is_large(A->rows, A->nnz);
+    int64_t pointer = large ? sizeof *A->rowptr64 : sizeof *A->rowptr;
     const struct part parts[] = {
-        {(char *)A->rowptr, 0, (A->rows + 1) * (int64_t)sizeof *A->rowptr},
+        {large ? (char *)A->rowptr64 : (char *)A->rowptr, 0, (A->rows + 1) * pointer},
         {(char *)A->col, 0, A->nnz * (int64_t)sizeof *A->col},
         {(char *)A->val, 0, A->nnz * (int64_t)sizeof *A->val},
         {(char *)A->imag, 0, A->nnz * (int64_t)sizeof *A->imag},
@@ -221,7 +223,7 @@ static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
 {
     struct stat st;
     struct csr sizes = {.rows = h->rows, .cols = h->cols, .nnz = h->nnz};
-    if (!file_sizes(r->s, h->rows, h->cols, h->nnz, e)) return false;
+    if (!file_sizes_any(r->s, h->rows, h->cols, h->nnz, e)) return false;
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
     int64_t end = layout_of(&sizes, h->complex_values).end;
     return end == st.st_size ||
@@ -252,8 +254,8 @@ static bool read_file(struct reader *r, struct csr *A, struct load_info *info, s
     struct err why = {0};
     if (read_at(r->fd, (char *)&h, sizeof h, 0) != (int64_t)sizeof h)
         return file_bad(r->s, e, "the file ends within its header of %d bytes; it is truncated", HEAD);
-    if (!check_head(r->s, &h, e) || !check_size(r, &h, e) || !csr_new(A, h.rows, h.cols, h.nnz, h.complex_values, e) ||
-        !read_arrays(r, &h, A, e))
+    if (!check_head(r->s, &h, e) || !check_size(r, &h, e) ||
+        !csr_new_any(A, h.rows, h.cols, h.nnz, h.complex_values, e) || !read_arrays(r, &h, A, e))
         return false;
     if (!csr_check(A, &why)) return file_bad(r->s, e, "the arrays are not a valid matrix: %s", why.text);
     describe(&h, info);
@@ -347,6 +349,7 @@ const struct file_kind file_wsb = {
     .endings = ".wsb",
     .about = "warpspy's binary cache, loaded at memory speed",
     .recognises = recognises,
+    .large = true,
     .load = load,
     .save = save,
 };

@@ -8,7 +8,6 @@
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/number.h"
-#include "base/search.h"
 #include "base/text.h"
 #include "base/watch.h"
 
@@ -143,7 +142,8 @@ static int write_banner(FILE *f, const struct csr *A)
 
 static int write_size(FILE *f, const struct csr *A)
 {
-    /* csr_limits has checked that the sizes fit in int */
+    if (csr_is_large(A)) /* mmio writes sizes of 32 bits */
+        return fprintf(f, "%lld %lld %lld\n", (long long)A->rows, (long long)A->cols, (long long)A->nnz) < 0;
     return mm_write_mtx_crd_size(f, (int)A->rows, (int)A->cols, (int)A->nnz);
 }
 
@@ -188,8 +188,8 @@ static void put_entry(struct piece *p, const struct csr *A, int64_t row, int64_t
 static int64_t row_of(const struct csr *A, int64_t row, int64_t k)
 {
     for (int i = 0; i < NEAR; i++, row++)
-        if (k < A->rowptr[row + 1]) return row;
-    return span_of(A->rowptr, A->rows, k);
+        if (k < csr_start(A, row + 1)) return row;
+    return csr_row_of(A, k);
 }
 
 /* ---- the file ---- */
@@ -232,7 +232,7 @@ static bool compose(struct writer *w, struct piece *p, int64_t share)
 {
     const struct csr *A = w->A;
     int64_t k = share * SHARE, end = k + SHARE < A->nnz ? k + SHARE : A->nnz;
-    int64_t row = span_of(A->rowptr, A->rows, k);
+    int64_t row = csr_row_of(A, k);
     if (!goes_on(w, k)) return false;
     for (; k < end; k++) put_entry(p, A, row = row_of(A, row, k), k);
     return piece_pack(w, p, end);
