@@ -116,14 +116,16 @@ bool file_sizes_any(const struct source *s, int64_t rows, int64_t cols, int64_t 
 
 static bool check_pointers(const struct source *s, const struct csr *C, struct err *e)
 {
-    if (C->rowptr[0] != 0) return file_bad(s, e, "the pointers begin with %d instead of 0", C->rowptr[0]);
+    if (csr_start(C, 0) != 0)
+        return file_bad(s, e, "the pointers begin with %lld instead of 0", (long long)csr_start(C, 0));
     struct loop l = loop_of("checking rows", C->rows);
     for (int64_t r = 0; r < C->rows && loop_goes(&l, r); r++)
-        if (C->rowptr[r + 1] < C->rowptr[r])
-            return file_bad(s, e, "the pointers decrease: %d follows %d", C->rowptr[r + 1], C->rowptr[r]);
+        if (csr_start(C, r + 1) < csr_start(C, r))
+            return file_bad(s, e, "the pointers decrease: %lld follows %lld", (long long)csr_start(C, r + 1),
+                            (long long)csr_start(C, r));
     if (!loop_end(&l, e)) return false;
-    return C->rowptr[C->rows] <= C->nnz || file_bad(s, e, "the pointers end with %d, but there are %lld entries",
-                                                    C->rowptr[C->rows], (long long)C->nnz);
+    return csr_start(C, C->rows) <= C->nnz || file_bad(s, e, "the pointers end with %lld, but there are %lld entries",
+                                                       (long long)csr_start(C, C->rows), (long long)C->nnz);
 }
 
 static bool check_indices(const struct source *s, const struct csr *C, bool by_columns, struct err *e)
@@ -143,7 +145,7 @@ static bool is_sorted(const struct csr *C)
     bool sorted = true;
 #pragma omp parallel for schedule(static) reduction(&& : sorted) if (C->nnz > TICK_EVERY)
     for (int64_t r = 0; r < C->rows; r++)
-        for (int64_t k = (int64_t)C->rowptr[r] + 1; loop_goes(&l, r) && sorted && k < C->rowptr[r + 1]; k++)
+        for (int64_t k = csr_start(C, r) + 1; loop_goes(&l, r) && sorted && k < csr_start(C, r + 1); k++)
             sorted = C->col[k - 1] < C->col[k];
     return sorted;
 }
@@ -161,8 +163,8 @@ static void put(struct csr *T, int64_t row, int64_t col, double re, double im)
 /* Replace C by its transpose. The rows of C need not be sorted; the rows of the result are sorted. */
 static bool transpose(struct csr *C, struct watch *w, struct err *e)
 {
-    struct csr T;
-    bool ok = csr_new(&T, C->cols, C->rows, C->nnz, C->imag != NULL, e);
+    struct csr T = {0};
+    bool ok = csr_limits(C->rows, C->cols, C->nnz, e) && csr_new(&T, C->cols, C->rows, C->nnz, C->imag != NULL, e);
     int64_t next = 0;
     if (ok) {
         struct loop l = loop_of("sorting rows", C->nnz);
@@ -260,14 +262,14 @@ static void sum_duplicates(struct csr *A)
     int64_t to = 0, k = 0;
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) {
         int64_t begin = to;
-        for (; k < A->rowptr[r + 1]; k++) {
+        for (int64_t end = csr_start(A, r + 1); k < end; k++) {
             bool again = to > begin && A->col[to - 1] == A->col[k];
             int64_t at = again ? to - 1 : to++;
             A->col[at] = A->col[k];
             A->val[at] = again ? A->val[at] + A->val[k] : A->val[k];
             if (A->imag) A->imag[at] = again ? A->imag[at] + A->imag[k] : A->imag[k];
         }
-        A->rowptr[r + 1] = (int)to;
+        csr_set_start(A, r + 1, to);
     }
     A->nnz = to;
 }
@@ -293,7 +295,7 @@ bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, en
     struct csr C = *arrays;
     memset(arrays, 0, sizeof *arrays);
     bool ok = check_pointers(s, &C, e);
-    if (ok) info->nnz_stored = C.nnz = C.rowptr[C.rows];
+    if (ok) info->nnz_stored = C.nnz = csr_start(&C, C.rows);
     ok = ok && check_indices(s, &C, by_columns, e) && (mirrored == MIRROR_NOT || mirror(s, &C, mirrored, w, info, e)) &&
          (!by_columns || transpose(&C, w, e));
     if (ok && !is_sorted(&C)) {
@@ -302,7 +304,7 @@ bool file_finish(const struct source *s, struct csr *arrays, bool by_columns, en
         if (ok) sum_duplicates(&C);
         info->duplicates = before - C.nnz;
     }
-    ok = ok && loop_tick("sorting rows", 0, 0, e);
+    ok = ok && loop_tick("sorting rows", 0, 0, e) && csr_settle(&C, e);
     if (!ok) {
         csr_free(&C);
         return false;

@@ -28,6 +28,7 @@ const struct file_kind file_mtx = {
     .about = "Matrix Market text",
     .packed = true,
     .notes_not_finite = true,
+    .large = true,
     .load = load,
     .save = save,
 };

@@ -19,24 +19,45 @@ static bool missing(struct npz *z, const char *what, struct err *e)
     return file_bad(z->s, e, "format %s needs %s, which the file does not have", z->format, what);
 }
 
-/* Move the compressed arrays of n entries from z to a matrix. */
-static struct csr arrays_of(struct npz *z, int64_t majors, int64_t minors, int64_t n)
+/* Give a matrix of any size the pointers of z. */
+static bool take_pointers(struct npz *z, struct csr *C, struct err *e)
 {
-    struct csr C = {
-        .rows = majors, .cols = minors, .nnz = n, .rowptr = z->ptr, .col = z->idx, .val = z->val, .imag = z->imag};
-    z->ptr = z->idx = NULL;
+    bool large = csr_size_is_large(C->rows, C->nnz);
+    if (!large && z->ptr64)
+        return file_bad(z->s, e, "the pointers end with %lld, but there are %lld entries", (long long)z->ptr64[C->rows],
+                        (long long)C->nnz);
+    if (large && !z->ptr64) {
+        if (!csr_pointers_new(C, e)) return false;
+        for (int64_t i = 0; i <= C->rows; i++) csr_set_start(C, i, z->ptr[i]);
+        return true;
+    }
+    C->rowptr = z->ptr;
+    C->rowptr64 = z->ptr64;
+    z->ptr = NULL;
+    z->ptr64 = NULL;
+    return true;
+}
+
+/* Move the compressed arrays from z to C, whose sizes are set. */
+static bool take_arrays(struct npz *z, struct csr *C, struct err *e)
+{
+    if (!take_pointers(z, C, e)) return false;
+    C->col = z->idx;
+    C->val = z->val;
+    C->imag = z->imag;
+    z->idx = NULL;
     z->val = z->imag = NULL;
-    return C;
+    return true;
 }
 
 static bool compressed(struct npz *z, bool by_columns, struct csr *A, struct load_info *info, struct err *e)
 {
     int64_t majors = by_columns ? z->cols : z->rows, minors = by_columns ? z->rows : z->cols;
-    if (!z->ptr || z->n_ptr != majors + 1)
+    if ((!z->ptr && !z->ptr64) || z->n_ptr != majors + 1)
         return missing(z, by_columns ? "columns + 1 pointers" : "rows + 1 pointers", e);
     if (!z->idx || z->n_idx != z->n_val || z->data.dims != 1) return missing(z, "as many indices as values", e);
-    struct csr C = arrays_of(z, majors, minors, z->n_val);
-    return file_finish(z->s, &C, by_columns, MIRROR_NOT, z->watch, A, info, e);
+    struct csr C = {.rows = majors, .cols = minors, .nnz = z->n_val};
+    return take_arrays(z, &C, e) && file_finish(z->s, &C, by_columns, MIRROR_NOT, z->watch, A, info, e);
 }
 
 static bool finish_csr(struct npz *z, struct csr *A, struct load_info *info, struct err *e)
@@ -148,7 +169,7 @@ static bool finish_any(struct npz *z, struct csr *A, struct load_info *info, str
                         !z->format[0]   ? "format"
                         : !z->has_shape ? "shape"
                                         : "data");
-    if (!file_sizes(z->s, z->rows, z->cols, z->n_val, e)) return false;
+    if (!file_sizes_any(z->s, z->rows, z->cols, z->n_val, e)) return false;
     for (int i = 0; i < COUNT(table); i++)
         if (!strcmp(z->format, table[i].name)) return table[i].finish(z, A, info, e);
     return file_bad(z->s, e, "unknown format \"%s\"; the known formats are csr, csc, coo, bsr and dia",
@@ -202,6 +223,7 @@ const struct file_kind file_npz = {
     .endings = ".npz",
     .about = "SciPy's .npz: csr, csc, coo, bsr or dia",
     .recognises = recognises,
+    .large = true,
     .load = load,
     .save = save,
 };

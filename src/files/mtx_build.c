@@ -71,6 +71,15 @@ static struct rows rows_at(const struct csr *A, const int *row, int64_t i)
     return (struct rows){(i > 0 ? row[i - 1] : -1) + (int64_t)1, (i < A->nnz ? row[i] : A->rows) + 1};
 }
 
+/* Rows s begin at entry i. */
+static bool fill_starts(struct csr *A, struct rows s, int64_t i, struct err *e)
+{
+    if (A->rowptr) return loop_fill(A->rowptr + s.first, s.end - s.first, (int)i, "making rows", e);
+    struct loop l = loop_of("making rows", s.end - s.first);
+    for (int64_t r = s.first; r < s.end && loop_goes(&l, r); r++) A->rowptr64[r] = i;
+    return loop_end(&l, e);
+}
+
 /* Set the row pointers. If very many rows begin at the same entry, all threads share the work of
    setting the pointers of these rows. */
 static bool mark_rows(struct csr *A, const int *row, struct err *e)
@@ -84,12 +93,12 @@ static bool mark_rows(struct csr *A, const int *row, struct err *e)
         if (s.end - s.first > PIECE)
             far++;
         else
-            for (int64_t r = s.first; r < s.end; r++) A->rowptr[r] = (int)i;
+            for (int64_t r = s.first; r < s.end; r++) csr_set_start(A, r, i);
     }
     for (int64_t i = 0; far && i <= A->nnz && loop_goes(&l, i); i++) {
         struct rows s = rows_at(A, row, i);
         if (s.end - s.first <= PIECE) continue;
-        if (!loop_fill(A->rowptr + s.first, s.end - s.first, (int)i, "making rows", e)) return false;
+        if (!fill_starts(A, s, i, e)) return false;
         far--;
     }
     return loop_end(&l, e);
@@ -97,7 +106,7 @@ static bool mark_rows(struct csr *A, const int *row, struct err *e)
 
 static bool hand_over(struct csr *A, struct entries *t, struct err *e)
 {
-    if (!(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e))) return false;
+    if (!csr_pointers_new(A, e)) return false;
     if (!mark_rows(A, t->row, e)) return false;
     A->col = t->col;
     A->val = t->val;
@@ -109,6 +118,40 @@ static bool hand_over(struct csr *A, struct entries *t, struct err *e)
 
 /* ---- entries in any order ---- */
 
+/* Indices of entries: 32 bits each, or 64 in a large matrix. */
+struct indices {
+    int *small;
+    int64_t *large;
+};
+
+static bool indices_new(struct indices *x, int64_t n, bool large, struct err *e)
+{
+    if (large)
+        x->large = mem_new(n, sizeof *x->large, "places of the entries", e);
+    else
+        x->small = mem_new(n, sizeof *x->small, "places of the entries", e);
+    return x->small || x->large;
+}
+
+static void indices_free(struct indices *x)
+{
+    mem_free(x->small);
+    mem_free(x->large);
+}
+
+static inline int64_t index_at(const struct indices *x, int64_t i)
+{
+    return x->small ? x->small[i] : x->large[i];
+}
+
+static inline void set_index(struct indices *x, int64_t i, int64_t value)
+{
+    if (x->small)
+        x->small[i] = (int)value;
+    else
+        x->large[i] = value;
+}
+
 struct placing {
     struct csr *A;
     struct entries *t;
@@ -119,8 +162,8 @@ struct placing {
     /* number of shares into which the rows are divided: one per band of 1 << shift rows, or one per thread */
     int shares, shift;
     bool banded;
-    int *to;     /* [n]: index in A of each entry */
-    int *mirror; /* [n]: index in A of the entry's mirror image, or -1 if there is none */
+    struct indices to;     /* [n]: index in A of each entry */
+    struct indices mirror; /* [n]: index in A of the entry's mirror image, or -1; only for files with a symmetry */
 };
 
 /* The entries [i, end) of block k that may be in the rows of a share: the entries of the share's band, or all entries
@@ -139,16 +182,22 @@ static bool mirrored(const struct placing *p, int64_t i)
     return p->symmetry != GENERAL && p->t->row[i] != p->t->col[i];
 }
 
+/* Returns rowptr[row + 1], and increments it. */
+static inline int64_t next_of(struct csr *A, int64_t row)
+{
+    return A->rowptr ? A->rowptr[row + 1]++ : A->rowptr64[row + 1]++;
+}
+
 /* Count the entries of each row r of a share, rows [low, high), in rowptr[r + 1]. One thread takes a whole share and
    visits the entries in order, so the result does not depend on the number of threads. */
 static void count_rows(struct placing *p, int share, int64_t low, int64_t high, struct loop *l)
 {
     const int *row = p->t->row, *col = p->t->col;
-    int *count = p->A->rowptr + 1;
+    struct csr *A = p->A;
     for (const struct block *k = p->blocks; k; k = k->next)
         for (struct stretch r = stretch_of(k, share); r.i < r.end && loop_goes(l, r.i); r.i++) {
-            if (row[r.i] >= low && row[r.i] < high) count[row[r.i]]++;
-            if (mirrored(p, r.i) && col[r.i] >= low && col[r.i] < high) count[col[r.i]]++;
+            if (row[r.i] >= low && row[r.i] < high) next_of(A, row[r.i]);
+            if (mirrored(p, r.i) && col[r.i] >= low && col[r.i] < high) next_of(A, col[r.i]);
         }
 }
 
@@ -157,17 +206,23 @@ static void count_rows(struct placing *p, int share, int64_t low, int64_t high, 
 static void place_rows(struct placing *p, int share, int64_t low, int64_t high, struct loop *l)
 {
     const int *row = p->t->row, *col = p->t->col;
-    int *next = p->A->rowptr + 1, *out = p->A->col;
+    struct csr *A = p->A;
     for (const struct block *k = p->blocks; k; k = k->next)
         for (struct stretch s = stretch_of(k, share); s.i < s.end && loop_goes(l, s.i); s.i++) {
             int64_t i = s.i;
             int r = row[i], c = col[i];
             bool twice = mirrored(p, i);
             if (r >= low && r < high) {
-                out[p->to[i] = next[r]++] = c;
-                if (p->mirror && !twice) p->mirror[i] = -1;
+                int64_t at = next_of(A, r);
+                A->col[at] = c;
+                set_index(&p->to, i, at);
+                if (p->symmetry != GENERAL && !twice) set_index(&p->mirror, i, -1);
             }
-            if (twice && c >= low && c < high) out[p->mirror[i] = next[c]++] = r;
+            if (twice && c >= low && c < high) {
+                int64_t at = next_of(A, c);
+                A->col[at] = r;
+                set_index(&p->mirror, i, at);
+            }
         }
 }
 
@@ -190,7 +245,7 @@ static int64_t share_entries(const struct placing *p, int t)
     if (t == p->threads) return A->rows;
     while (low < high) {
         int64_t mid = low + (high - low) / 2;
-        if (A->rowptr[mid + 1] < from)
+        if (csr_start(A, mid + 1) < from)
             low = mid + 1;
         else
             high = mid;
@@ -203,17 +258,16 @@ static bool place_columns(struct placing *p, struct err *e)
     struct csr *A = p->A;
     struct loop l = loop_of("sorting rows", p->n);
     int64_t *from = mem_new(p->shares + 1, sizeof *from, "shares of the rows", e);
-    if (!from || !(A->rowptr = mem_new(A->rows + 1, sizeof *A->rowptr, "row pointers", e)) ||
-        !loop_fill(A->rowptr, A->rows + 1, 0, "making rows", e) ||
+    if (!from || !csr_pointers_new(A, e) || !csr_pointers_zero(A, e) ||
         !(A->col = mem_new(A->nnz, sizeof *A->col, "column indices", e)) ||
-        !(p->to = mem_new(p->n, sizeof *p->to, "places of the entries", e)) ||
-        (p->symmetry != GENERAL && !(p->mirror = mem_new(p->n, sizeof *p->mirror, "places of the entries", e)))) {
+        !indices_new(&p->to, p->n, csr_is_large(A), e) ||
+        (p->symmetry != GENERAL && !indices_new(&p->mirror, p->n, csr_is_large(A), e))) {
         mem_free(from);
         return false;
     }
 #pragma omp parallel for schedule(dynamic, 1) num_threads(p->threads)
     for (int t = 0; t < p->shares; t++) count_rows(p, t, share_rows(p, t), share_rows(p, t + 1), &l);
-    counts_to_offsets(A->rows, A->rowptr);
+    csr_counts_to_offsets(A);
     if (!loop_tick("sorting rows", 0, 0, e)) {
         mem_free(from);
         return false;
@@ -229,8 +283,9 @@ static void place_stretch(const struct placing *p, struct stretch r, const doubl
                           struct loop *l)
 {
     for (int64_t i = r.i; i < r.end && loop_goes(l, i); i++) {
-        to[p->to[i]] = v ? v[i] : 1;
-        if (p->mirror && p->mirror[i] >= 0) to[p->mirror[i]] = v ? sign * v[i] : 1;
+        to[index_at(&p->to, i)] = v ? v[i] : 1;
+        int64_t mirror = p->symmetry != GENERAL ? index_at(&p->mirror, i) : -1;
+        if (mirror >= 0) to[mirror] = v ? sign * v[i] : 1;
     }
 }
 
@@ -343,7 +398,7 @@ static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
 #pragma omp for schedule(dynamic, 256)
         for (int64_t r = 0; r < A->rows; r++) {
             if (!loop_goes(&l, r)) continue;
-            int64_t from = A->rowptr[r], n = A->rowptr[r + 1] - from;
+            int64_t from = csr_start(A, r), n = csr_row_length(A, r);
             if (!mine.code && !ascends(A->col + from, n)) sort_row(A, from, n, &s, &mine);
             found += repeats(A->col + from, n);
         }
@@ -363,17 +418,17 @@ static bool sum_repeats(struct csr *A, struct err *e)
     int64_t to = 0, i = 0;
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) {
         int64_t first = to;
-        for (; i < A->rowptr[r + 1]; i++) {
+        for (int64_t end = csr_start(A, r + 1); i < end; i++) {
             bool again = to > first && A->col[to - 1] == A->col[i];
             int64_t at = again ? to - 1 : to++;
             A->col[at] = A->col[i];
             A->val[at] = again ? A->val[at] + A->val[i] : A->val[i];
             if (A->imag) A->imag[at] = again ? A->imag[at] + A->imag[i] : A->imag[i];
         }
-        A->rowptr[r + 1] = (int)to;
+        csr_set_start(A, r + 1, to);
     }
     A->nnz = to;
-    return loop_end(&l, e);
+    return loop_end(&l, e) && csr_settle(A, e);
 }
 
 static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, struct err *e)
@@ -385,8 +440,8 @@ static bool spread(struct body *b, struct csr *A, int64_t n, int64_t *twice, str
     p.shares = p.banded ? BANDS : b->threads;
     p.shift = band_shift(b->head);
     bool ok = place(&p, b->watch, e);
-    mem_free(p.to);
-    mem_free(p.mirror);
+    indices_free(&p.to);
+    indices_free(&p.mirror);
     if (!ok || !sort_rows(A, b->threads, twice, e)) return false;
     return !*twice || sum_repeats(A, e);
 }
@@ -409,7 +464,7 @@ bool body_build(struct body *b, struct csr *A, int64_t *duplicates, struct err *
     *duplicates = 0;
     for (struct block *k = b->first; k; k = k->next) more += k->upper + k->lower;
     if (h->array && !place_array(t, h, &n, &more, e)) return false;
-    if (!csr_limits(h->rows, h->cols, n + more, e)) return false;
+    if (!csr_limits_any(h->rows, h->cols, n + more, e)) return false;
     bool as_is = t->val && h->symmetry == GENERAL && in_order(t, n);
     if (!csr_fits(h->rows, n + more, as_is ? n : 0, t->imag, e)) return false;
     *A = (struct csr){.rows = h->rows, .cols = h->cols, .nnz = n + more};

@@ -238,9 +238,14 @@ static bool size_fits(struct head *h, int64_t left, const char *where, struct er
     struct err why = {0};
     int64_t least = 2 * (h->indices + h->values); /* each number takes at least one digit and a blank or line end */
     int64_t line = left <= SHORT ? 2 : least;
-    if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
+    if (h->rows > INT32_MAX)
+        return fail_at(
+            e, E_LIMIT, where,
+            "%lld x %lld is too large: at most %d rows fit in 32-bit indices; .wsb and .npz files may have more",
+            (long long)h->rows, (long long)h->cols, INT32_MAX);
+    if (!csr_limits_any(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (h->array) h->entries = column_start(h, h->cols);
-    if (!csr_limits(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
+    if (!csr_limits_any(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (left < INT64_MAX && h->entries * line > left + 1)
         return fail_at(e, E_INPUT, where,
                        "the size line declares %lld entries, but the %lld bytes that follow can hold at most %lld; the "
@@ -260,11 +265,12 @@ static size_t line_for_mmio(const struct head *h, const char *s, int found, char
                             (long long)h->entries);
 }
 
-/* mmio reads sizes as int, so call size_fits first. */
+/* mmio reads sizes as int, so call size_fits first. mmio cannot read a larger number of entries. */
 static bool mmio_agrees(const struct head *h, const char *s, int found, const char *where, struct err *e)
 {
     char line[MM_MAX_LINE_LENGTH];
     int rows = 0, cols = 0, entries = 0;
+    if (h->entries > INT32_MAX) return true;
     FILE *f = fmemopen(line, line_for_mmio(h, s, found, line), "r");
     if (!f) return fail_at(e, E_MEMORY, where, "out of memory: the size line could not be read");
     int error = h->array ? mm_read_mtx_array_size(f, &rows, &cols) : mm_read_mtx_crd_size(f, &rows, &cols, &entries);

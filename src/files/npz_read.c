@@ -24,6 +24,7 @@ struct reader {
     struct archive *archive;
     int64_t file_bytes;
     const char *member; /* name of the array that is being read, safe to print */
+    bool large;         /* the array may have more than 2^31-1 items */
     struct npy head;    /* header of that array */
     char *chunk;        /* [NPZ_CHUNK] */
     int64_t done;       /* bytes of arrays read so far */
@@ -81,10 +82,10 @@ static bool check_bytes(struct reader *r, struct archive_entry *entry, int64_t h
     bool wrong = __builtin_mul_overflow(r->head.n, (int64_t)r->head.size, &bytes) ||
                  bytes / DEFLATE_MOST > r->file_bytes ||
                  (archive_entry_size_is_set(entry) && archive_entry_size(entry) - head_bytes != bytes);
-    if (!wrong && r->head.n <= INT32_MAX) return true;
+    if (!wrong && (r->large || r->head.n <= INT32_MAX)) return true;
     if (!wrong)
-        return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items, but at most %d fit in 32-bit row pointers",
-                       r->member, (long long)r->head.n, INT32_MAX);
+        return fail_at(e, E_LIMIT, r->s->where, "array %s has %lld items: at most %d are supported", r->member,
+                       (long long)r->head.n, INT32_MAX);
     return file_bad(r->s, e, "array %s does not hold the %lld items that its header declares", r->member,
                     (long long)r->head.n);
 }
@@ -108,6 +109,12 @@ static bool unusable(struct reader *r, const char *needed, struct err *e)
     return file_bad(r->s, e, "array %s must hold %s, not type %c%d", r->member, needed, r->head.kind, r->head.size);
 }
 
+static bool too_wide(struct reader *r, int64_t value, struct err *e)
+{
+    return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit in 32 bits", r->member,
+                   (long long)value);
+}
+
 /* Read a one-dimensional array as 32-bit integers. */
 static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
 {
@@ -119,9 +126,7 @@ static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
         if (!(n = next_items(r, r->head.n - k, e))) return false;
         for (int64_t i = 0; i < n; i++) {
             int64_t v = npy_integer(&r->head, r->chunk + i * r->head.size);
-            if (v < INT32_MIN || v > INT32_MAX)
-                return fail_at(e, E_LIMIT, r->s->where, "array %s holds %lld, which does not fit in 32 bits", r->member,
-                               (long long)v);
+            if (v < INT32_MIN || v > INT32_MAX) return too_wide(r, v, e);
             (*to)[k + i] = (int)v;
         }
     }
@@ -183,9 +188,37 @@ static bool read_format(struct reader *r, struct err *e)
     return true;
 }
 
+/* Read an array of 64-bit integers. */
+static bool read_longs(struct reader *r, int64_t **to, int64_t *count, struct err *e)
+{
+    *to = mem_new(r->head.n, sizeof **to, "pointers of the file", e);
+    if (!*to) return false;
+    for (int64_t k = 0, n; k < r->head.n; k += n) {
+        if (!(n = next_items(r, r->head.n - k, e))) return false;
+        for (int64_t i = 0; i < n; i++) (*to)[k + i] = npy_integer(&r->head, r->chunk + i * r->head.size);
+    }
+    *count = r->head.n;
+    return true;
+}
+
+/* Pointers of 64 bits are kept as 32 bits unless the last one needs 64. */
 static bool read_pointers(struct reader *r, struct err *e)
 {
-    return read_ints(r, &r->to->ptr, &r->to->n_ptr, e);
+    struct npz *z = r->to;
+    int64_t n = r->head.n;
+    if (r->head.size < 8 || z->ptr || !n || !npy_is_integer(&r->head) || r->head.dims != 1)
+        return read_ints(r, &z->ptr, &z->n_ptr, e);
+    if (z->ptr64) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (!read_longs(r, &z->ptr64, &z->n_ptr, e)) return false;
+    if (z->ptr64[n - 1] > INT32_MAX) return true;
+    if (!(z->ptr = mem_new(n, sizeof *z->ptr, "pointers of the file", e))) return false;
+    for (int64_t i = 0; i < n; i++) {
+        if (z->ptr64[i] < INT32_MIN || z->ptr64[i] > INT32_MAX) return too_wide(r, z->ptr64[i], e);
+        z->ptr[i] = (int)z->ptr64[i];
+    }
+    mem_free(z->ptr64);
+    z->ptr64 = NULL;
+    return true;
 }
 static bool read_indices(struct reader *r, struct err *e)
 {
@@ -207,10 +240,11 @@ static bool read_offsets(struct reader *r, struct err *e)
 static const struct member {
     const char *name;
     bool (*read)(struct reader *r, struct err *e);
+    bool large; /* may have more than 2^31-1 items */
 } members[] = {
-    {"indices.npy", read_indices}, {"indptr.npy", read_pointers}, {"format.npy", read_format},
-    {"shape.npy", read_shape},     {"data.npy", read_data},       {"row.npy", read_rows},
-    {"col.npy", read_columns},     {"offsets.npy", read_offsets},
+    {"indices.npy", read_indices, true}, {"indptr.npy", read_pointers, true},  {"format.npy", read_format, false},
+    {"shape.npy", read_shape, false},    {"data.npy", read_data, true},        {"row.npy", read_rows, false},
+    {"col.npy", read_columns, false},    {"offsets.npy", read_offsets, false},
 };
 
 /* Reading past the last byte makes libarchive verify the checksum of the member. */
@@ -219,6 +253,7 @@ static bool read_member(struct reader *r, struct archive_entry *entry, const str
     int64_t head_bytes;
     char byte;
     r->member = m->name;
+    r->large = m->large;
     if (!read_dict(r, &head_bytes, e) || !check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
     la_ssize_t bytes = archive_read_data(r->archive, &byte, 1);
     if (bytes < 0) return zip_fail(r, e);
@@ -259,6 +294,6 @@ bool npz_read(struct npz *z, struct err *e)
 
 void npz_free(struct npz *z)
 {
-    void *const arrays[] = {z->ptr, z->idx, z->row, z->col, z->offset, z->val, z->imag};
+    void *const arrays[] = {z->ptr, z->ptr64, z->idx, z->row, z->col, z->offset, z->val, z->imag};
     for (int i = 0; i < COUNT(arrays); i++) mem_free(arrays[i]);
 }

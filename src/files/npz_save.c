@@ -80,11 +80,17 @@ static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
     return true;
 }
 
+static bool put_pointers(struct zip *z, const struct csr *A, struct err *e)
+{
+    int64_t n = A->rows + 1;
+    return csr_is_large(A) ? put_array(z, "indptr.npy", "i8", n, A->rowptr64, n * 8, e)
+                           : put_array(z, "indptr.npy", "i4", n, A->rowptr, n * 4, e);
+}
+
 static bool put_arrays(struct zip *z, const struct csr *A, struct err *e)
 {
     const int64_t shape[2] = {A->rows, A->cols};
-    return put_array(z, "indices.npy", "i4", A->nnz, A->col, A->nnz * 4, e) &&
-           put_array(z, "indptr.npy", "i4", A->rows + 1, A->rowptr, (A->rows + 1) * 4, e) &&
+    return put_array(z, "indices.npy", "i4", A->nnz, A->col, A->nnz * 4, e) && put_pointers(z, A, e) &&
            put_array(z, "format.npy", "|S3", -1, "csr", 3, e) && put_array(z, "shape.npy", "i8", 2, shape, 16, e) &&
            (A->imag ? put_complex(z, A, e) : put_array(z, "data.npy", "f8", A->nnz, A->val, A->nnz * 8, e));
 }
@@ -101,7 +107,7 @@ static bool start_zip(struct zip *z, struct err *e)
 
 bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e)
 {
-    struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * 4};
+    struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * (csr_is_large(A) ? 8 : 4)};
     bool ok = newfile_open(&z.file, path, e) && start_zip(&z, e) && put_arrays(&z, A, e);
     if (z.archive && archive_write_close(z.archive) != ARCHIVE_OK && ok)
         ok = newfile_fail(&z.file, "write the file", archive_errno(z.archive), e);

@@ -55,8 +55,8 @@ bool csr_limits_any(int64_t rows, int64_t cols, int64_t nnz, struct err *e)
     const int64_t most = INT64_MAX / 64; /* so that sizes in bytes do not overflow */
     if (!not_negative(rows, cols, nnz, e)) return false;
     if (cols > INT32_MAX)
-        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %d columns fit in 32-bit column indices",
-                    (long long)rows, (long long)cols, INT32_MAX);
+        return fail(e, E_LIMIT, "%lld x %lld is too large: at most %d columns fit in 32-bit indices", (long long)rows,
+                    (long long)cols, INT32_MAX);
     if (rows > most || nnz > most)
         return fail(e, E_LIMIT, "%lld rows with %lld entries are too many: at most %lld of each", (long long)rows,
                     (long long)nnz, (long long)most);
@@ -92,15 +92,31 @@ bool csr_fits(int64_t rows, int64_t nnz, int64_t held, bool complex_values, stru
                 show_bytes((double)mem_available(), have, sizeof have));
 }
 
-static bool new_pointers(struct csr *A, struct err *e)
+bool csr_pointers_new(struct csr *A, struct err *e)
 {
-    int64_t n = A->rows + 1;
-    if (csr_size_is_large(A->rows, A->nnz)) {
-        A->rowptr64 = mem_new(n, sizeof *A->rowptr64, "row pointers", e);
-        return A->rowptr64 && loop_zero(A->rowptr64, n * (int64_t)sizeof *A->rowptr64, "making rows", e);
-    }
-    A->rowptr = mem_new(n, sizeof *A->rowptr, "row pointers", e);
-    return A->rowptr && loop_fill(A->rowptr, n, 0, "making rows", e);
+    bool large = csr_size_is_large(A->rows, A->nnz);
+    void *p = mem_new(A->rows + 1, large ? sizeof *A->rowptr64 : sizeof *A->rowptr, "row pointers", e);
+    A->rowptr = large ? NULL : p;
+    A->rowptr64 = large ? p : NULL;
+    return p;
+}
+
+bool csr_pointers_zero(struct csr *A, struct err *e)
+{
+    if (A->rowptr) return loop_fill(A->rowptr, A->rows + 1, 0, "making rows", e);
+    return loop_zero(A->rowptr64, (A->rows + 1) * (int64_t)sizeof *A->rowptr64, "making rows", e);
+}
+
+bool csr_settle(struct csr *A, struct err *e)
+{
+    struct csr small = {.rows = A->rows, .nnz = A->nnz};
+    if (csr_is_large(A) == csr_size_is_large(A->rows, A->nnz)) return true;
+    if (!csr_pointers_new(&small, e)) return false;
+    for (int64_t i = 0; i <= A->rows; i++) csr_set_start(&small, i, csr_start(A, i));
+    mem_free(A->rowptr64);
+    A->rowptr64 = NULL;
+    A->rowptr = small.rowptr;
+    return true;
 }
 
 bool csr_new_any(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e)
@@ -108,7 +124,7 @@ bool csr_new_any(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool co
     memset(A, 0, sizeof *A);
     if (!csr_limits_any(rows, cols, nnz, e) || !csr_fits(rows, nnz, 0, complex_values, e)) return false;
     struct csr B = {.rows = rows, .cols = cols, .nnz = nnz};
-    bool ok = new_pointers(&B, e);
+    bool ok = csr_pointers_new(&B, e) && csr_pointers_zero(&B, e);
     if (ok) B.col = mem_new(nnz, sizeof *B.col, "column indices", e);
     if (B.col) B.val = mem_new(nnz, sizeof *B.val, "values", e);
     if (B.val && complex_values) B.imag = mem_new(nnz, sizeof *B.imag, "imaginary values", e);
@@ -211,6 +227,18 @@ void counts_to_offsets(int64_t n, int *ptr)
     for (int64_t i = 1; i <= n && loop_goes(&l, i); i++) {
         int count = ptr[i];
         ptr[i] = sum;
+        sum += count;
+    }
+}
+
+void csr_counts_to_offsets(struct csr *A)
+{
+    struct loop l = loop_of("counting rows", A->rows);
+    int64_t sum = 0;
+    if (A->rowptr) return counts_to_offsets(A->rows, A->rowptr);
+    for (int64_t i = 1; i <= A->rows && loop_goes(&l, i); i++) {
+        int64_t count = A->rowptr64[i];
+        A->rowptr64[i] = sum;
         sum += count;
     }
 }

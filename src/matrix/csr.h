@@ -65,6 +65,11 @@ bool csr_new(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool comple
 /* csr_new for any size. */
 bool csr_new_any(struct csr *A, int64_t rows, int64_t cols, int64_t nnz, bool complex_values, struct err *e);
 void csr_free(struct csr *A);
+/* Allocate the row pointers for A->rows and A->nnz, which may be any size; csr_pointers_zero sets them to 0. */
+bool csr_pointers_new(struct csr *A, struct err *e);
+bool csr_pointers_zero(struct csr *A, struct err *e);
+/* After A->nnz was reduced: a matrix that is no longer large gets row pointers of 32 bits. */
+bool csr_settle(struct csr *A, struct err *e);
 /* Checks the invariants of a struct csr of any size; the error names the first violation. */
 bool csr_check(const struct csr *A, struct err *e);
 /* Build A from triplets in any order. Duplicates are summed in input order; *duplicates receives their number and may
@@ -82,6 +87,8 @@ bool csr_transpose(struct csr *out, const struct csr *A, struct err *e);
 /* For a counting sort: replace the counts of n rows in ptr[1 .. n] by the offsets of their first entries. If each entry
    of row i is then written at ptr[i + 1]++, the entries of row i end up at ptr[i] .. ptr[i + 1] - 1. */
 void counts_to_offsets(int64_t n, int *ptr);
+/* counts_to_offsets for the row pointers of a matrix of any size. */
+void csr_counts_to_offsets(struct csr *A);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
