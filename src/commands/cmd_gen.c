@@ -54,7 +54,8 @@ const struct command command_gen = {
     .grammar = "GENERATOR [PARAMS] [seed N] [as NAME]",
     .about = "generate a matrix: a grid, a graph, a band, random rows",
     .help = "Give parameters in order or by name. The same seed (default 1; any integer) gives the same matrix on\n"
-            "every machine.\n"
+            "every machine. band, dense, poisson2d, poisson3d, random and stencil make matrices with more than\n"
+            "2,147,483,647 nonzeros, if there is enough memory; a matrix has at most 2,147,483,647 columns.\n"
             "    gen poisson2d 100 100 as P; gen random n 5000 seed 7",
     .run = run_gen,
     .large = true,
