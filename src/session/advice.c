@@ -201,12 +201,11 @@ static struct choice *add_library(struct choices *all, const char *name, const s
 }
 
 static bool fit_one(struct choices *all, const struct session *s, const struct matrix *m, const struct black_box *b,
-                    enum type real, int64_t *gathers, struct err *e)
+                    enum type real, struct black_box_terms *t, struct err *e)
 {
     struct err why = {0};
-    double us;
     bool gave = screen_lock_give();
-    bool ok = black_box_fit(b, &m->csr, real, gathers, &us, &why);
+    bool ok = black_box_terms_of(b, &m->csr, real, t, &why);
     screen_lock_back(gave);
     if (!ok && !err_is_refusal(&why)) return fail_at(e, why.code, why.where, "%s", why.text);
     if (!ok) {
@@ -217,16 +216,16 @@ static bool fit_one(struct choices *all, const struct session *s, const struct m
     struct choice *c = add_library(all, b->name, b->format, kernel_find(b->name));
     if (!c) return true;
     c->box = b;
-    c->predicted_us = us;
+    c->predicted_us = black_box_us(b, t);
     c->measured_us = known_us(s, m, c->kernel, type_of_values(real, m->csr.imag != NULL));
     return true;
 }
 
 bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e)
 {
-    int64_t gathers = 0;
+    struct black_box_terms t = {0};
     bool ok = true;
-    for (const struct black_box *b = black_boxes; ok && b->name; b++) ok = fit_one(c, s, m, b, real, &gathers, e);
+    for (const struct black_box *b = black_boxes; ok && b->name; b++) ok = fit_one(c, s, m, b, real, &t, e);
     rank(c);
     return ok;
 }
