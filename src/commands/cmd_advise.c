@@ -51,12 +51,19 @@ static void find_csr(struct advising *v, const struct choices *all)
     }
 }
 
+/* Two digits: more are not known, because the times of which `after` is computed are predicted or vary. */
+static double two_digits(double after)
+{
+    double unit = pow(10, fmax(0, floor(log10(after)) - 1));
+    return unit * round(after / unit);
+}
+
 static void out_pays(struct out *o, double after)
 {
     char text[32];
     out_str(o, "pays", NULL, isnan(after) ? NULL : isinf(after) ? "never" : "after");
     out_num(o, "pays_after", NULL, isinf(after) ? NAN : after, "%.0f");
-    snprintf(text, sizeof text, "%.0f", after);
+    snprintf(text, sizeof text, "%.0f", after >= 100 && !isinf(after) ? two_digits(after) : after);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "pays after", isnan(after) ? "-" : isinf(after) ? "never" : text);
 }
 
@@ -70,6 +77,15 @@ static void out_basis(struct out *o, const struct choice *c)
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "bound by", bound ? bound : c->box ? "(a fit)" : "-");
 }
 
+/* In text, the format with the parameter that suits the matrix or the GPU, as `convert` takes it. */
+static void out_format(struct out *o, const struct choice *c)
+{
+    char text[64];
+    bool suited = c->model && c->format->suit && out_mode(o) == OUT_TEXT;
+    if (suited) snprintf(text, sizeof text, "%s %lld", c->format->name, (long long)c->model->plan.shape.param[0]);
+    out_str(o, "format", "format", suited ? text : c->format->name);
+}
+
 static void out_advised(const struct advising *v, const struct choices *all, int i)
 {
     const struct choice *c = &all->c[i];
@@ -78,7 +94,7 @@ static void out_advised(const struct advising *v, const struct choices *all, int
     out_int(o, "rank", NULL, i + 1);
     out_str(o, "matrix", NULL, v->m->name);
     out_str(o, "kernel", "kernel", c->name);
-    out_str(o, "format", "format", c->format->name);
+    out_format(o, c);
     out_str(o, "precision", NULL, precision_of(&v->m->csr, v->real));
     out_str(o, "machine", NULL, c->box ? BLACK_BOX_GPU : v->on->name);
     out_bool(o, "machine_here", NULL, v->on->here && !c->box);
