@@ -27,7 +27,6 @@ __device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OF
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
         left[t] = has_left ? once(data, at - k) : (T)0;
-        AHEAD(1) /* the cost model was calibrated with a wait for this load in each iteration */
         x_left[t] = has_left ? x[i - k] : (T)0;
     }
     UNROLL_WHOLE

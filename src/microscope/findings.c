@@ -79,6 +79,7 @@ static void without_share(struct workload *w, double less)
         k->steps *= 1 - less;
         k->lines *= 1 - less;
         k->l2_loads *= 1 - less;
+        k->l2_lines *= 1 - less;
         k->footprint *= 1 - less;
     }
     w->footprint *= 1 - less;
@@ -151,6 +152,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
                                      : 1; /* the fraction of the sectors that must be fetched in any case */
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) * less * (1 - most);
         k->wait[WAIT_L2] *= 1 - less;
         k->wait[WAIT_FIRST] *= 1 - less * 0.5;
     }
@@ -165,6 +167,7 @@ static void no_gather(const struct sums *s, struct workload *w)
         double once = x / SECTOR * share(k->gathered, k->gathered), more = fmax(0, k->gathered - once);
         double part = share(more, k->l2_loads);
         k->l2_loads -= more;
+        k->l2_lines -= fmin(k->l2_lines, more);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
         k->lines -=
@@ -203,7 +206,8 @@ static void no_waits(const struct sums *s, struct workload *w)
 static void no_bytes(const struct sums *s, struct workload *w)
 {
     (void)s;
-    for (int l = 0; l < w->n; l++) w->launch[l].l2_loads = w->launch[l].l2_stores = w->launch[l].footprint = 0;
+    for (int l = 0; l < w->n; l++)
+        w->launch[l].l2_loads = w->launch[l].l2_lines = w->launch[l].l2_stores = w->launch[l].footprint = 0;
 }
 
 /* ---- text and remedy of each cause ---- */

@@ -16,8 +16,8 @@ const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "mem
                                              "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
                                              "launch"};
 
-/* These constants were fitted to the times of all kernels on 16 of 24 matrices, in fp64 on an H200 at 1.98 GHz;
-   tests/bench/bench_model.c reports the errors. */
+/* These constants were fitted to the times of all kernels on 42 of 65 matrices, in fp64 on an H200 at 1.98 GHz, by
+   tests/bench/fit_model.py; tests/bench/bench_model.c reports the errors. */
 static const struct {
     double again_us;    /* time per launch to start, fill and drain the multiprocessors */
     double first_us;    /* added to the measured time of an empty launch, for the first launch; the two overlap, so the
@@ -26,13 +26,15 @@ static const struct {
                            L1 and about 270 clocks (140 ns) for a load from L2; the values here include the dependent
                            arithmetic. The wait at a barrier includes the time from the arrival of the first warp to
                            that of the last */
-    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector; the sum is about 800 clocks under load */
+    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector */
     double block_ns;    /* time to start and end a block */
     double tail;        /* time of the last wave of blocks / time of an average block */
-    double l2_share;    /* bandwidth of sector reads / the ceiling for cache reads (whole lines, in order) */
+    double l2_share;    /* bandwidth of sectors, without the lookup of their lines / the ceiling for cache reads */
+    double l2_line;     /* the lookup of a line takes as long as this number of sectors */
+    double l2_own;      /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
     double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
-    double cached; /* bytes that L2 keeps between launches: less than half of the 60 MB of the L2, because data that the
-                      multiprocessors of both halves read is stored twice */
+    double cached; /* bytes of a kernel's data of which L2 keeps half between launches: less than a quarter of the 60 MB
+                      of the L2, because data that the multiprocessors of both halves read is stored twice */
     double lookups; /* lines that an L1 looks up per ns */
     double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
     double atomics; /* atomics per ns, in all of L2 */
@@ -40,22 +42,24 @@ static const struct {
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
-    .again_us = 2.17,
-    .first_us = -0.95,
-    .wait = {3.4, 41.2, 130, 157, 10.3, 6.9, 198},
-    .memory_ns = 257,
-    .block_ns = 153,
-    .tail = 0.74,
-    .l2_share = 0.648,
-    .dram_share = 0.734,
-    .cached = 26.9e6,
-    .lookups = 2.9,
-    .steps = 0.67,
-    .atomics = 149,
-    .deep = 42.1,
-    .hot_ns = 1.93,
-    .hot_int_ns = 0.753,
-    .together = 1.83,
+    .again_us = 1.71,
+    .first_us = -0.684,
+    .wait = {11.5, 18.9, 149, 124, 0.575, 0.193, 177, 3459},
+    .memory_ns = 27.3,
+    .block_ns = 3.45,
+    .tail = 0.41,
+    .l2_share = 1.16,
+    .l2_line = 0.922,
+    .l2_own = 2.51,
+    .dram_share = 1.02,
+    .cached = 13.6e6,
+    .lookups = 9.65,
+    .steps = 0.662,
+    .atomics = 151,
+    .deep = 34.4,
+    .hot_ns = 2.42,
+    .hot_int_ns = 0.664,
+    .together = 1.2,
 };
 
 struct machine machine_of(const struct device *d)
@@ -87,11 +91,29 @@ static double life(const double *wait, double missed)
 }
 
 /* The number of blocks that run at the same time. Multiprocessors of compute capability 7.0 to 9.0, except 7.5, hold
-   2048 threads and 32 blocks. */
+   2048 threads and 32 blocks; that of compute capability 9.0 has 227 kB of shared memory, 1 kB of which a block needs
+   for itself. */
 static double at_once(const struct machine *g, const struct work *w)
 {
     double blocks = floor(2048.0 / (double)(w->threads > 0 ? w->threads : 1));
+    double fit = floor(227.0 * 1024 / ((double)w->shared_bytes + 1024));
+    if (blocks > fit) blocks = fit;
     return g->sms * (blocks < 1 ? 1 : blocks > 32 ? 32 : blocks);
+}
+
+/* The number of multiprocessors that are busy all the time: if one has two blocks and the others have one, half of
+   them. */
+static double busy_sms(const struct machine *g, const struct work *w)
+{
+    return (double)w->blocks / ceil((double)w->blocks / g->sms);
+}
+
+/* The time in us that L2 takes to deliver and receive the sectors. Few multiprocessors do not reach its bandwidth. */
+static double l2_us(const struct work *w, const struct machine *g)
+{
+    double sectors = w->l2_loads + w->l2_stores + H.l2_line * w->l2_lines;
+    double few = most(1, g->sms / (busy_sms(g, w) * H.l2_own));
+    return few * sectors * SECTOR / (H.l2_share * g->c.cache_gbs) / 1000;
 }
 
 static double chains(const struct work *w, const struct machine *g, double missed, bool shares)
@@ -103,10 +125,12 @@ static double chains(const struct work *w, const struct machine *g, double misse
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
-/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. */
+/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. L2 does not
+   keep all data up to a limit, because it replaces lines in no particular order. */
 static double share_missed(const struct workload *w)
 {
-    return w->footprint > H.cached ? 1 - H.cached / w->footprint : 0;
+    double times = w->footprint / H.cached;
+    return times * times / (1 + times * times);
 }
 
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
@@ -116,9 +140,9 @@ static void bounds_of(const struct work *w, const struct machine *g, double miss
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;
-    us[BOUND_L2] = (w->l2_loads + w->l2_stores) * SECTOR / (H.l2_share * g->c.cache_gbs) / 1000;
-    us[BOUND_L1] = w->lines / (g->sms * H.lookups) / 1000;
-    us[BOUND_ISSUE] = w->steps / (g->sms * H.steps) / 1000;
+    us[BOUND_L2] = l2_us(w, g);
+    us[BOUND_L1] = w->lines / (busy_sms(g, w) * H.lookups) / 1000;
+    us[BOUND_ISSUE] = w->steps / (busy_sms(g, w) * H.steps) / 1000;
     us[BOUND_ATOMICS] = most(w->atomics / H.atomics, w->deep / H.deep) / 1000;
     us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / 1000;
 }

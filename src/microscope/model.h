@@ -27,6 +27,7 @@ enum wait {
     WAIT_SHARED,     /* loads from shared memory, by wavefronts */
     WAIT_COLLECTIVE, /* shuffles and votes */
     WAIT_BARRIER,
+    WAIT_ARRIVAL, /* atomics that announce a block's stores to another block: the stores must have reached L2 */
     WAITS
 };
 
@@ -35,12 +36,14 @@ struct work {
     char name[64];
     int64_t blocks;        /* blocks of the grid */
     int64_t threads;       /* threads per block */
+    int64_t shared_bytes;  /* shared memory of a block */
     int64_t seen;          /* blocks watched */
     double steps;          /* requests and warp collectives of all warps */
     double lines;          /* 128-byte lines of all global requests, each looked up in L1 */
     double sectors;        /* sectors requested by loads */
     double l2_loads;       /* sectors that L2 delivers */
     double l2_stores;      /* sectors that L2 receives */
+    double l2_lines;       /* 128-byte lines of these sectors, counted for each request */
     double atomics;        /* atomics of lanes */
     double atomic_sectors; /* sectors that L2 updates, one at a time */
     double deep;           /* the largest number of lanes at one address, summed over atomic requests */

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "model_watch.h"
 
+#include <math.h>
 #include <string.h>
 
 static void slowest(const struct warp_state *s, int nwarps, int span, double *wait)
@@ -35,7 +36,36 @@ static void add_block(struct watching *v, const struct block_log *b, const struc
     w->longest_row = b->row;
 }
 
-/* Replay the next request of each warp of the blocks of q. Returns false if no requests were left. */
+/* Set the batches of the requests from .. end-1 of a loop that is unrolled completely: its iterations, as many as its
+   sites have requests, are divided into equal batches of at most UNROLLED_WHOLE. */
+static void set_batches(struct asked *r, int64_t from, int64_t end)
+{
+    int count[SCOPE_SITES] = {0};
+    for (int64_t k = from; k < end; k++) count[r[k].site]++;
+    for (int64_t k = from; k < end; k++)
+        r[k].unroll = count[r[k].site] / ceil(count[r[k].site] / (double)UNROLLED_WHOLE);
+}
+
+static void set_unrolls(struct warp_log *g)
+{
+    for (int64_t k = 0, end; k < g->n; k = end) {
+        for (end = k; end < g->n && g->r[end].unroll == 0;) end++;
+        if (end > k) set_batches(g->r, k, end);
+        if (end == k) end++;
+    }
+}
+
+/* Replay the requests of a warp up to its next wait, where other warps take over. */
+static void warp_turn(struct watching *v, const struct warp_log *g, struct warp_state *state, struct cache *cache)
+{
+    while (state->next < g->n && state->stalled < 1 && !v->err.code) {
+        const struct asked *r = &g->r[state->next++];
+        warp_request(v, state, r, g->sector + r->first, cache);
+    }
+    state->stalled = 0;
+}
+
+/* Give each warp of the blocks of q a turn. Returns false if no requests were left. */
 static bool one_turn(struct watching *v, const struct queue *q, struct warp_state *state)
 {
     bool more = false;
@@ -43,8 +73,7 @@ static bool one_turn(struct watching *v, const struct queue *q, struct warp_stat
         for (int k = 0; k < q->block[b].nwarps; k++, state++) {
             const struct warp_log *g = &q->block[b].warp[k];
             if (state->next == g->n || v->err.code) continue;
-            const struct asked *r = &g->r[state->next++];
-            warp_request(v, state, r, g->sector + r->first, q->cache);
+            warp_turn(v, g, state, q->cache);
             more = true;
         }
     return more;
@@ -98,6 +127,7 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
     if (kept) {
         memcpy(kept, v->warp, (size_t)v->nwarps * sizeof *kept);
         memset(v->warp, 0, (size_t)v->nwarps * sizeof *kept);
+        for (int k = 0; k < v->nwarps; k++) set_unrolls(&kept[k]);
         q->block[q->n++] = (struct block_log){block, v->row, v->row_length, v->nwarps, kept};
         if (q->n == v->at_once) queue_run(v, q);
     }
@@ -110,11 +140,25 @@ void model_block_end(void *user, const struct scope *s, int launch, int64_t bloc
         model_launch_end(v); /* read the sites now: they are renumbered after the last launch */
 }
 
+/* The end of the shared array that ends last. */
+static int64_t shared_bytes(const struct scope *s, int launch)
+{
+    int64_t most = 0;
+    for (int k = 0; k < s->nsites; k++) {
+        const struct scope_array *a = s->site[k].array < 0 ? NULL : &s->array[s->site[k].array];
+        if (!a || !a->shared || s->site[k].launch != launch) continue;
+        int64_t end = (int64_t)a->base + a->n * a->size;
+        if (end > most) most = end;
+    }
+    return most;
+}
+
 void model_launch_end(struct watching *v)
 {
     for (int k = 0; k < v->sms && v->launch >= 0; k++)
         if (v->queue[k].n) queue_run(v, &v->queue[k]);
     if (v->launch >= 0) {
+        v->out->launch[v->launch].shared_bytes = shared_bytes(v->scope, v->launch);
         model_window_end(v);
         v->stored[v->launch] = v->stores.n > v->pointers.n / 4 ? v->stores : v->pointers;
         v->stored[v->launch].loose = v->stores.n <= v->pointers.n / 4;

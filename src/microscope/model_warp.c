@@ -27,7 +27,7 @@ static bool cache_look(struct cache *c, int sets, uint64_t sector)
 }
 
 /* Approximate time of each kind of wait in ns; the fitted constants are in model.c. */
-static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15};
+static const double weight[WAITS] = {5, 20, 160, 160, 15, 12, 15, 1500};
 
 double model_cost(const double *wait)
 {
@@ -47,7 +47,7 @@ static bool test_set(uint64_t *map, uint64_t i)
 void warp_wait(struct warp_state *w, bool address)
 {
     int slowest = !address && w->values > w->pending ? w->values : w->pending;
-    if (slowest >= 0) w->wait[w->span][slowest] += 1.0 / w->unroll;
+    if (slowest >= 0) w->wait[w->span][slowest] += 1.0 / w->unroll, w->stalled += 1.0 / w->unroll;
     w->pending = -1;
     w->pointers = w->gathers = w->indices = false;
     if (address) return;
@@ -100,12 +100,15 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
     int level = WAIT_L1;
     bool x = array->role == ROLE_X;
     double scale = v->scale[v->launch];
+    uint64_t missed = UINT64_MAX; /* the line of the last sector that was not in the cache */
     for (int k = 0; k < r->n; k++) {
         bool before = test_set(v->array[a].asked, sector_in_array(sector[k]));
         if (!before) v->distinct[v->launch][a]++;
         if (!test_set(v->array[a].any, sector_in_array(sector[k]))) v->all[a]++;
         if (cache && cache_look(cache, v->sets, sector[k])) continue;
         w->l2_loads += scale;
+        if (sector[k] / (LINE / SECTOR) != missed) w->l2_lines += scale;
+        missed = sector[k] / (LINE / SECTOR);
         if (x) w->gathered += scale;
         int from = before ? WAIT_L2 : WAIT_FIRST;
         if (from > level) level = from;
@@ -133,6 +136,16 @@ static bool map_of(struct watching *v, int a)
     return v->array[a].asked && v->array[a].any;
 }
 
+/* The number that an atomic returns selects the warp's next share of the work, or shows which block was the last to
+   announce its stores. */
+static void wait_for_number(const struct watching *v, struct warp_state *s)
+{
+    if (v->out->kernel->shares)
+        s->pending = WAIT_L2;
+    else
+        s->wait[s->span][WAIT_ARRIVAL]++;
+}
+
 static void global_request(struct watching *v, struct warp_state *s, const struct access_site *p, const struct asked *r,
                            const uint64_t *sector, struct cache *cache)
 {
@@ -146,8 +159,7 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
         w->l2_loads -= scale * r->n;
         if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
         if (p->kind == ACCESS_ATOMIC) w->atomic_sectors += scale * r->n, w->atomics += scale * r->lanes;
-        if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares)
-            s->pending = WAIT_L2; /* the result of the atomic selects the warp's next share of the work */
+        if (p->kind == ACCESS_ATOMIC && v->scope->array[p->array].integral) wait_for_number(v, s);
         return;
     }
     w->sectors += scale * r->n;
@@ -194,5 +206,6 @@ void warp_request(struct watching *v, struct warp_state *s, const struct asked *
     if (p->kind == ACCESS_BARRIER) {
         wait[WAIT_BARRIER]++;
         if (s->span < SPANS_MOST - 1) s->span++;
+        s->stalled = 1;
     }
 }

@@ -17,9 +17,11 @@
 
 /* ---- requests ---- */
 
-int unroll_of(const struct access_site *p)
+/* The number of iterations of the enclosing loop whose loads are in flight together; 0: the source does not state it.
+ */
+static double unroll_of(const struct access_site *p)
 {
-    return p->unroll == UNROLL_ALL ? UNROLLED_WHOLE : p->unroll == UNROLL_AUTO ? UNROLLED : p->unroll;
+    return p->unroll == UNROLL_ALL ? 0 : p->unroll == UNROLL_AUTO ? UNROLLED : p->unroll;
 }
 
 static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err *e)

@@ -17,9 +17,9 @@ enum {
     THREADS_MOST = 2048, /* the maximum number of threads per multiprocessor at compute capability 8.0 and 9.0 */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
-    PLACE_BITS = 40, /* see sector_placed */
+    PLACE_BITS = 40,   /* see sector_placed */
     UNROLLED = 4,      /* iterations that nvcc unrolls by default */
-    UNROLLED_WHOLE = 8 /* assumed for completely unrolled loops, whose length the source line does not state */
+    UNROLLED_WHOLE = 8 /* the most iterations of a completely unrolled loop whose loads are in flight together */
 };
 
 /* A cache of 128-byte lines whose 32-byte sectors are filled one by one. */
@@ -36,7 +36,8 @@ struct cache {
 struct asked {
     int site;
     int first, n; /* sectors, in `sector`: see sector_placed */
-    int wavefronts, lanes, unroll;
+    int wavefronts, lanes;
+    double unroll; /* iterations whose loads are in flight together; 0: not known before the end of the block */
 };
 
 struct warp_log {
@@ -65,7 +66,7 @@ struct warp_state {
     int64_t next;
     int pending; /* the wait (enum wait) for the slowest unfinished load, except loads of matrix values; -1: none */
     int values;  /* the wait (enum wait) for the slowest unfinished load of matrix values; -1: none */
-    int unroll;
+    double unroll;
     uint64_t places[(SCOPE_SITES + 63) / 64]; /* sites that have unfinished loads, one bit each */
     bool indices;                             /* a load of indices is unfinished */
     bool gathers;  /* a load of x or a work array is unfinished; the next multiplication must wait for all loads */
@@ -73,6 +74,7 @@ struct warp_state {
     int pointer_array;
     int span; /* barriers passed */
     double wait[SPANS_MOST][WAITS], mark[WAITS];
+    double stalled; /* waits in the current turn; a wait of one iteration of n unrolled ones counts as 1 / n */
     double steps;
 };
 
@@ -116,8 +118,8 @@ struct watching {
     struct err err;
 };
 
-/* Place each array at an address of its own that depends only on its number, because the addresses on the emulator differ
-   from run to run, and with them the sectors that share a line or a set of the cache. */
+/* Place each array at an address of its own that depends only on its number, because the addresses on the emulator
+   differ from run to run, and with them the sectors that share a line or a set of the cache. */
 static inline uint64_t sector_placed(int array, uint64_t base, uint64_t sector)
 {
     return ((uint64_t)(array + 1) << PLACE_BITS) + sector - base / SECTOR;
@@ -130,8 +132,6 @@ static inline uint64_t sector_in_array(uint64_t placed)
 
 /* Approximate total time of a warp's waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
-/* The number of iterations of the enclosing loop whose loads are in flight together. */
-int unroll_of(const struct access_site *p);
 
 /* model_warp.c */
 void warp_wait(struct warp_state *w, bool address);

@@ -145,12 +145,8 @@ static void measure_all(struct bench *b)
         struct err unfit = {0};
         if (!kernel_runs_on(kernels[i], b->gpu) || !spmv_measure(&b->s, &w, kernels[i], &r, &unfit)) continue;
         struct timing *t = timing_new(b);
-        *t = (struct timing){.rows = A->rows,
-                             .cols = A->cols,
-                             .nnz = A->nnz,
-                             .bytes = r.bytes,
-                             .us = r.us,
-                             .single = b->real == T_F32};
+        *t = (struct timing){
+            .rows = A->rows, .cols = A->cols, .nnz = A->nnz, .bytes = r.bytes, .us = r.us, .single = b->real == T_F32};
         snprintf(t->kernel, sizeof t->kernel, "%s", kernels[i]->name);
     }
 }
@@ -186,12 +182,13 @@ static void write_waits(FILE *f, const char *name, const double *wait)
 static void write_launch(FILE *f, const struct work *w)
 {
     fprintf(f,
-            "{\"blocks\":%lld,\"threads\":%lld,\"steps\":%.6g,\"lines\":%.6g,\"sectors\":%.6g,\"l2_loads\":%.6g,"
+            "{\"blocks\":%lld,\"threads\":%lld,\"shared\":%lld,\"l2_lines\":%.6g,\"steps\":%.6g,\"lines\":%.6g,"
+            "\"sectors\":%.6g,\"l2_loads\":%.6g,"
             "\"l2_stores\":%.6g,\"atomics\":%.6g,\"atomic_sectors\":%.6g,\"deep\":%.6g,\"hot\":%.6g,\"gathered\":%.6g,"
             "\"wavefronts\":%.6g,\"footprint\":%.6g,\"warp_steps\":%.6g,\"longest_steps\":%.6g",
-            (long long)w->blocks, (long long)w->threads, w->steps, w->lines, w->sectors, w->l2_loads, w->l2_stores,
-            w->atomics, w->atomic_sectors, w->deep, w->hot, w->gathered, w->wavefronts, w->footprint, w->warp_steps,
-            w->longest_steps);
+            (long long)w->blocks, (long long)w->threads, (long long)w->shared_bytes, w->l2_lines, w->steps, w->lines,
+            w->sectors, w->l2_loads, w->l2_stores, w->atomics, w->atomic_sectors, w->deep, w->hot, w->gathered,
+            w->wavefronts, w->footprint, w->warp_steps, w->longest_steps);
     write_waits(f, "wait", w->wait);
     write_waits(f, "longest", w->longest);
     fprintf(f, "}");
@@ -199,6 +196,7 @@ static void write_launch(FILE *f, const struct work *w)
 
 static void write_works(const struct bench *b, const char *name, bool held_out, const struct advice *a)
 {
+    struct black_box_terms t = {0};
     for (int i = 0; i < a->n; i++) {
         const struct modeled *k = &a->k[i];
         double us = time_of(b, k->kernel->name, k->bytes);
@@ -211,6 +209,14 @@ static void write_works(const struct bench *b, const char *name, bool held_out, 
             write_launch(b->works, &k->work.launch[l]);
         }
         fprintf(b->works, "]}\n");
+    }
+    for (const struct black_box *x = black_boxes; x->name; x++) {
+        double us = time_of(b, x->name, 0);
+        if (isinf(us) || !black_box_terms_of(x, &b->m->csr, b->real, &t, NULL)) continue;
+        fprintf(b->works,
+                "{\"matrix\":\"%s\",\"held_out\":%d,\"box\":\"%s\",\"us\":%.6g,\"bytes\":%lld,\"gathers\":%lld,"
+                "\"longest\":%lld}\n",
+                name, held_out, x->name, us, (long long)t.bytes, (long long)t.gathers, (long long)t.longest);
     }
     fflush(b->works);
 }
@@ -314,7 +320,7 @@ static bool one_matrix(struct bench *b, const char *name, struct csr *A)
 {
     struct err e = {0};
     struct load_info info = {0};
-    bool known = b->gpu || b->works;
+    bool known = b->gpu || !b->nsaved;
     for (int i = 0; i < b->nsaved && !known; i++) known = is_of(&b->saved[i], A, b->real);
     if (!known) return csr_free(A), true;
     bool ok = session_add(&b->s, name, A, &info, &e);

@@ -277,6 +277,22 @@ static void test_bsr_is_judged_with_the_block_that_fits(void **state)
     advice_free(&a);
 }
 
+/* dia loads the values and x of up to eight diagonals at once: a row of d diagonals waits d / 8 times, rounded up. */
+static void test_batches_of_a_whole_loop(void **state)
+{
+    static const struct {
+        const char *line;
+        double waits;
+    } bands[] = {{"gen band 300 0", 1}, {"gen band 300 1", 1}, {"gen band 300 3", 1}, {"gen band 300 4", 2}};
+    (void)state;
+    for (int i = 0; i < COUNT(bands); i++) {
+        struct modeled *k = model_of(bands[i].line, "dia", T_F64);
+        const double *wait = k->work.launch[0].longest;
+        assert_true(fabs(wait[WAIT_L1] + wait[WAIT_L2] + wait[WAIT_FIRST] - bands[i].waits) < 1e-9);
+        mem_free(k);
+    }
+}
+
 /* ---- commands ---- */
 
 /* The time that a command predicts for a kernel, as JSON states it. */
@@ -560,6 +576,7 @@ int main(void)
         TEST(test_longest_row_is_found_by_all_kernels),
         TEST(test_ranking),
         TEST(test_bsr_is_judged_with_the_block_that_fits),
+        TEST(test_batches_of_a_whole_loop),
         TEST(test_all_commands_predict_the_same),
         TEST(test_commands),
         TEST(test_whatif_shows_before_and_after),
