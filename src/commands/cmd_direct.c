@@ -157,6 +157,7 @@ static void out_errors(struct out *o, const struct direct_answer *a)
     out_num(o, "condition", isnan(a->condition) ? NULL : "condition", a->condition, "at least %.2e, 1-norm");
     out_num(o, "residual", has_x ? "residual" : NULL, a->residual, refined);
     out_int_if(o, "refinements", NULL, has_x, a->refinements);
+    out_num(o, "correction", isnan(a->correction) ? NULL : "last correction", a->correction, "%.3e of x");
     out_num(o, "residual_true", has_x ? "true residual" : NULL, a->residual_true, "%.3e");
     out_num(o, "backward_error", has_x ? "backward error" : NULL, a->backward, "%.3e");
     out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e of ||A|| ||r||");

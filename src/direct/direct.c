@@ -68,6 +68,13 @@ static bool matrix_new(struct direct_matrix *M, int64_t rows, int64_t cols, int6
     return M->val != NULL;
 }
 
+static void matrix_free(struct direct_matrix *M)
+{
+    mem_free(M->start);
+    mem_free(M->row);
+    mem_free(M->val);
+}
+
 static void put_value(struct direct_matrix *M, int64_t at, const struct csr *A, int64_t k, int sign)
 {
     if (!M->pairs) {
@@ -118,6 +125,30 @@ static double norm1_of(const struct direct_matrix *M)
     return most;
 }
 
+bool direct_turn(struct direct *v, struct err *e)
+{
+    struct direct_matrix *A = &v->A, T = {0};
+    if (!matrix_new(&T, A->cols, A->rows, A->start[A->cols], A->pairs, e)) {
+        matrix_free(&T);
+        return false;
+    }
+    for (int64_t k = 0; k < A->start[A->cols]; k++) T.start[A->row[k] + 2]++;
+    for (int64_t j = 0; j < T.cols; j++) T.start[j + 2] += T.start[j + 1];
+    for (int64_t j = 0; j < A->cols; j++)
+        for (int64_t k = A->start[j]; k < A->start[j + 1]; k++) {
+            int64_t at = T.start[A->row[k] + 1]++;
+            T.row[at] = j;
+            if (A->pairs)
+                T.val[2 * at] = A->val[2 * k], T.val[2 * at + 1] = -A->val[2 * k + 1];
+            else
+                T.val[at] = A->val[k];
+        }
+    matrix_free(A);
+    *A = T;
+    v->wide = !v->wide;
+    return true;
+}
+
 bool direct_begin(struct direct **out, const struct direct_method *m, const struct csr *A, struct err *e)
 {
     bool wide = m->rectangular && A->rows < A->cols, pairs = A->imag;
@@ -154,9 +185,7 @@ void direct_free(struct direct *v)
     if (!v) return;
     if (v->state) v->method->drop(v);
     mem_free(v->state);
-    mem_free(v->A.start);
-    mem_free(v->A.row);
-    mem_free(v->A.val);
+    matrix_free(&v->A);
     mem_free(v->from);
     mem_free(v->to);
     mem_free(v);

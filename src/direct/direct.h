@@ -74,7 +74,8 @@ struct direct_answer {
     struct direct_factors factors;
     bool symmetric;       /* A is symmetric or hermitian */
     bool unique;          /* no other x has the same residual */
-    int refinements;      /* steps of iterative refinement that reduced the residual */
+    int refinements;      /* steps of iterative refinement */
+    double correction;    /* size of the last correction relative to x: an estimate of the error of x; NaN: none */
     double residual;      /* ||b - A x|| / ||b|| of the library's x */
     double residual_true; /* the same after refinement, in double with compensated sums */
     double backward;      /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms */

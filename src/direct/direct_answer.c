@@ -15,15 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REFINEMENTS_MOST = 5 };
-/* x is accurate if its backward error is below the first limit, or if it solves the least-squares problem up to the
-   second. A stable factorisation with refinement gives about 1e-16. */
-static const double backward_most = 1e-12, normal_most = 1e-10;
-/* A residual above this, relative to b, is not a solution of A x = b, even if rounding explains it: A is singular in
-   double precision. */
-static const double residual_most = 1e-6;
-/* Refinement ends at this residual, relative to b: x has no more digits. */
-static const double residual_least = 1e-20;
+enum { REFINEMENTS_MOST = 10 };
+/* x is accurate if its backward error is below the first limit and either its residual, relative to b, or its last
+   correction, relative to x, is below the second: otherwise, A is singular in double precision. A stable factorisation
+   with refinement gives about 1e-16. */
+static const double backward_most = 1e-12, relative_most = 1e-6;
+/* A least-squares solution is accurate if ||A' r|| is below one of these limits, relative to ||A|| ||r|| or, if x is
+   large, to ||A||^2 ||x||. */
+static const double normal_most = 1e-10, stable_most = 1e-14;
 
 void direct_answer_free(struct direct_answer *a)
 {
@@ -57,7 +56,7 @@ static void answer_reset(struct direct_answer *a, const struct direct_method *m)
     a->method = m;
     a->refinements = 0;
     a->accurate = a->unique = false;
-    a->residual = a->residual_true = a->backward = a->normal = a->condition = a->error_known = NAN;
+    a->correction = a->residual = a->residual_true = a->backward = a->normal = a->condition = a->error_known = NAN;
     a->analyse_us = a->factor_us = a->solve_us = a->condition_us = NAN;
 }
 
@@ -107,8 +106,8 @@ static double relative(const struct direct_answer *a, const double *r)
     return b > 0 ? norm / b : norm;
 }
 
-/* || A' r || / (|| A || || r ||), which is 0 at the least-squares solution. */
-static bool normal_of(const struct direct_answer *a, const double *r, double *out, struct err *e)
+/* Is x a least-squares solution? Fills a->normal, which is 0 at the exact solution. */
+static bool is_least(struct direct_answer *a, const double *r, bool *is, struct err *e)
 {
     const struct csr *A = a->A;
     int64_t parts = A->imag ? 2 : 1;
@@ -122,7 +121,10 @@ static bool normal_of(const struct direct_answer *a, const double *r, double *ou
             to[0] += re * r[parts * i] + (A->imag ? im * r[2 * i + 1] : 0);
             if (A->imag) to[1] += re * r[2 * i + 1] - im * r[2 * i];
         }
-    *out = norm2(a->x_numbers, z) / (sqrt(squares) * norm2(a->b_numbers, r));
+    double left = norm2(a->x_numbers, z), norm = sqrt(squares), size = norm * norm2(a->b_numbers, r);
+    a->normal = size > 0 ? left / size : 0;
+    *is = a->residual_true <= 1 &&
+          (a->normal <= normal_most || left <= stable_most * squares * norm2(a->x_numbers, a->x));
     mem_free(z);
     return loop_end(&l, e);
 }
@@ -147,9 +149,9 @@ static bool measure(struct direct_answer *a, const double *r, struct err *e)
     double size = norm * largest_of(a->x_numbers, a->x, pairs) + largest_of(a->b_numbers, a->b, pairs);
     a->residual_true = relative(a, r);
     a->backward = size > 0 ? most / size : most;
-    a->accurate = a->backward <= backward_most && a->residual_true <= residual_most;
-    if (a->method->rectangular && !a->accurate && !normal_of(a, r, &a->normal, e)) return false;
-    a->accurate |= a->normal <= normal_most;
+    bool solved = a->residual_true <= relative_most || a->correction <= relative_most;
+    a->accurate = a->backward <= backward_most && solved;
+    if (a->method->rectangular && !a->accurate && !is_least(a, r, &a->accurate, e)) return false;
     if (a->known && a->unique) a->error_known = error_of_ones(a);
     return true;
 }
@@ -167,22 +169,20 @@ static bool substitute(struct direct **v, struct direct_answer *a, const double 
     return true;
 }
 
-/* Add A^-1 r to x while that halves the residual. `work` has room for two vectors, of the sizes of x and b. r stays
-   b - A x. */
+/* Add A^-1 r to x, as long as each correction is at most half as large as the correction before it, until x has no more
+   digits. `work` has room for vectors of the sizes of x and b. r stays b - A x. */
 static bool refine(struct direct **v, struct direct_answer *a, double *r, double *work, struct watch *w, struct err *e)
 {
-    double *x = work, *next = work + a->x_numbers;
-    double norm = norm2(a->b_numbers, r), floor = residual_least * norm2(a->b_numbers, a->b);
-    while (a->refinements < REFINEMENTS_MOST && norm > floor && isfinite(norm)) {
-        if (!substitute(v, a, r, x, w, e)) return false;
-        for (int64_t i = 0; i < a->x_numbers; i++) x[i] += a->x[i];
-        if (!residual_of(a, x, next, e)) return false;
-        double after = norm2(a->b_numbers, next);
-        if (!(after <= norm / 2)) break;
-        norm = after;
-        memcpy(a->x, x, (size_t)a->x_numbers * sizeof *x);
-        memcpy(r, next, (size_t)a->b_numbers * sizeof *r);
+    double *d = work, size = norm2(a->x_numbers, a->x), most = 0.5;
+    while (a->refinements < REFINEMENTS_MOST && size > 0 && isfinite(size)) {
+        if (!substitute(v, a, r, d, w, e)) return false;
+        a->correction = norm2(a->x_numbers, d) / size;
+        if (!(a->correction <= most) || a->correction == 0) break;
+        most = a->correction / 2;
+        for (int64_t i = 0; i < a->x_numbers; i++) a->x[i] += d[i];
+        if (!residual_of(a, a->x, r, e)) return false;
         a->refinements++;
+        if (a->correction <= DBL_EPSILON) break;
     }
     return true;
 }
@@ -191,7 +191,7 @@ static bool find_x(struct direct **v, struct direct_answer *a, struct watch *w, 
 {
     int64_t b = a->b_numbers, x = a->x_numbers;
     bool square = a->A->rows == a->A->cols && a->factors.rank == a->A->cols;
-    double *room = mem_new(2 * b + x, sizeof *room, "the residual of a direct solve", e), *r = room;
+    double *room = mem_new(b + x, sizeof *room, "the residual of a direct solve", e), *r = room;
     a->x = room ? mem_new(x, sizeof *a->x, "the solution", e) : NULL;
     a->solve_us = 0;
     bool ok = a->x && substitute(v, a, a->b, a->x, w, e) && residual_of(a, a->x, r, e);
@@ -220,6 +220,14 @@ static const char *cure(const struct direct_answer *a)
     return a->method->rectangular ? "scale the matrix" : "try `solve direct spqr`";
 }
 
+/* Does the condition leave no digit of x? Not if refinement converged step by step in spite of it, because rows of
+   different sizes also make the condition large. */
+static bool has_no_digits(const struct direct_answer *a)
+{
+    bool converged = a->refinements > 1 && a->correction > 0 && a->correction <= relative_most;
+    return a->condition * DBL_EPSILON > 1 && !converged;
+}
+
 static void explain_unique(struct direct_answer *a)
 {
     if (!a->accurate)
@@ -231,7 +239,7 @@ static void explain_unique(struct direct_answer *a)
     else
         snprintf(
             a->why, sizeof a->why, "solved: backward error %.1e%s", a->backward,
-            a->condition * DBL_EPSILON > 1
+            has_no_digits(a)
                 ? "; the condition exceeds 1/eps, so x may have no correct digit; `solve direct spqr` finds the rank"
                 : "");
 }

@@ -36,15 +36,22 @@ struct state {
     factors *QR;
 };
 
+static bool symbolic(struct direct *v, struct err *e)
+{
+    struct state *s = v->state;
+    cholmod_sparse A = cholmod_matrix(&v->A, 0);
+    spqr.free(&s->QR, &s->common);
+    s->QR = spqr.symbolic(SPQR_ORDERING_DEFAULT, true, &A, &s->common);
+    return s->QR || cholmod_failed(&s->common, "SPQR", e);
+}
+
 static bool analyse(struct direct *v, struct err *e)
 {
     struct state *s = direct_state_new(v, sizeof *s, e);
     if (!s) return false;
     cholmod_calls.start(&s->common);
     s->common.print = 0;
-    cholmod_sparse A = cholmod_matrix(&v->A, 0);
-    s->QR = spqr.symbolic(SPQR_ORDERING_DEFAULT, true, &A, &s->common);
-    if (!s->QR) return cholmod_failed(&s->common, "SPQR", e);
+    if (!symbolic(v, e)) return false;
     v->plan.nnz = (double)(s->common.SPQR_istat[NNZ_R] + s->common.SPQR_istat[NNZ_H]);
     v->plan.flops = s->common.SPQR_flopcount_bound * (v->A.pairs ? 4 : 1);
     v->plan.bytes = (v->A.pairs ? 16 : 8) * v->plan.nnz + 100.0 * (double)(v->A.rows + v->A.cols);
@@ -53,12 +60,22 @@ static bool analyse(struct direct *v, struct err *e)
     return true;
 }
 
+static bool numeric(struct direct *v, struct err *e)
+{
+    struct state *s = v->state;
+    cholmod_sparse A = cholmod_matrix(&v->A, 0);
+    return spqr.numeric(SPQR_DEFAULT_TOL, &A, s->QR, &s->common) || cholmod_failed(&s->common, "SPQR", e);
+}
+
+/* A solution of least norm comes from the factors of A', but only if the rows of A are independent. Otherwise, the
+   factors of A give a least-squares solution. */
 static bool factor(struct direct *v, struct err *e)
 {
     struct state *s = v->state;
     struct direct_factors *f = &v->factors;
-    cholmod_sparse A = cholmod_matrix(&v->A, 0);
-    if (!spqr.numeric(SPQR_DEFAULT_TOL, &A, s->QR, &s->common)) return cholmod_failed(&s->common, "SPQR", e);
+    if (!numeric(v, e)) return false;
+    bool dependent = v->wide && s->common.SPQR_istat[RANK] < v->A.cols;
+    if (dependent && !(direct_turn(v, e) && symbolic(v, e) && numeric(v, e))) return false;
     f->kind = "Q R";
     f->flops = s->common.SPQR_flopcount * (v->A.pairs ? 4 : 1);
     f->bytes = (double)s->common.memory_usage;
