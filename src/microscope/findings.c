@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "machine/kernel.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "modeled.h"
 #include "base/text.h"
 
@@ -391,6 +392,17 @@ static void say_waits(const struct sums *s, struct finding *f)
 /* Bytes from L2 divided by the bytes that must move: up to this ratio, better access gains nothing. */
 #define NEAR_LEAST 1.15
 
+/* How to make the values of the matrix smaller, in a precision that the kernel takes. */
+static const char *fewer_bits(const struct modeled *k)
+{
+    bool wide = type_of_parts(k->real) == T_F64;
+    if (type_is_narrow(k->real)) return "store fewer entries";
+    if (type_is_complex(k->real) || !kernel_takes(k->kernel, T_NARROW, NULL))
+        return wide ? "use fp32" : "store fewer entries";
+    return wide ? "use fp32, store the values in fewer bits (`bench precisions`)"
+                : "store the values in fewer bits (`bench precisions`)";
+}
+
 static void say_bytes(const struct sums *s, struct finding *f)
 {
     char l2[32], dram[32], least[32];
@@ -404,7 +416,7 @@ static void say_bytes(const struct sums *s, struct finding *f)
     REMEDY(f,
            "to move fewer bytes, %s or use a format with fewer or narrower indices (packed, bsell, bsr, dia, "
            "dia-symmetric)",
-           type_of_parts(k->real) == T_F64 ? "use fp32" : "store fewer entries");
+           fewer_bits(k));
 }
 
 /* Is there more padding than entries? Padding costs memory even if the kernel does not read it. */

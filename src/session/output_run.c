@@ -226,7 +226,7 @@ static void out_times(struct out *o, const struct run *r, enum run_form form)
     out_rank(o, COLUMN_ANSWER);
     put_time(o, "time_us", "time", "us", r->us, long_form);
     out_rank(o, COLUMN_DETAIL);
-    put_time(o, "spread_us", "+-", "+-", r->reps > 1 ? r->spread_us : NAN, long_form);
+    put_time(o, "spread_us", "+-", form == RUN_ROW ? "+-" : NULL, r->reps > 1 ? r->spread_us : NAN, long_form);
     out_rank(o, COLUMN_NORMAL);
     put_time(o, "first_us", "first, cold", NULL, r->first_us, long_form);
     bool emulated = r->dev->kind == DEV_EMU && out_mode(o) == OUT_TEXT; /* text shows no time that the emulator took */

@@ -37,10 +37,10 @@ static void figure(struct canvas *c, int end, int y, enum style st, const char *
     column(c, end, y, st, text);
 }
 
-/* The types of the values and, if they differ, of x: "f64", "b16-32". */
+/* The types of the values and, if they differ, of x: "f64", "bf-32". */
 static const char *short_name(enum type real)
 {
-    static const char *const narrow[] = {"32-64", "16-32", "b16-32", "16-64", "b16-64"};
+    static const char *const narrow[] = {"32-64", "16-32", "bf-32", "16-64", "bf-64"};
     if (type_is_narrow(real)) return narrow[real - T_NARROW];
     return type_of_parts(real) == T_F32 ? "f32" : "f64";
 }
