@@ -230,7 +230,7 @@ KERNEL_ENTRY(strips) = {
     .format = &format_strips,
     .source = "[ours]",
     .work = "four entries per lane, 128 per warp at a time; then a row per lane adds its partial sums",
-    .lesson = "The columns are cut into strips so narrow that x of a strip fits in shared memory: 28672 elements in\n"
+    .lesson = "The columns are cut into strips so narrow that x of a strip fits in shared memory: 24576 elements in\n"
               "fp64, copied once per block. Entries lie strip by strip, row by row. The 4x4 example, strips of 2:\n"
               "    1 7 0 0     strip 0   col  0 1 | 1 | 0 | 1     `|` ends a partial sum\n"
               "    0 2 8 0               val  1 7 | 2 | 5 | 6     partial sums 0 to 3: rows 0 1 2 3\n"

@@ -32,13 +32,13 @@
 
 int64_t strips_width_most(enum type real)
 {
-    return STRIPS_X_BYTES / (int64_t)type_size(real);
+    return STRIPS_X_MOST / (int64_t)type_size(real);
 }
 
 bool strips_width(struct stored *S, struct err *e)
 {
     int64_t most = strips_width_most(S->real);
-    if (!S->param[0]) S->param[0] = most;
+    if (!S->param[0]) S->param[0] = STRIPS_X_BYTES / (int64_t)type_size(S->real);
     if (S->param[0] <= most) return true;
     return fail(e, E_USAGE, "strips: width is %lld; the shared memory holds %lld elements of x in %s",
                 (long long)S->param[0], (long long)most, type_name(S->real));
@@ -281,7 +281,7 @@ const struct format format_strips = {
     .aliases = "column-strips",
     .about = "strips of columns whose x fits in shared memory, with 16-bit columns and a partial sum per row and strip",
     .source = "[ours]",
-    .params = {{"width", 0, 0, UINT16_MAX, "columns per strip; 0 = as many as fit in 224 KB"}},
+    .params = {{"width", 0, 0, UINT16_MAX, "columns per strip; 0 = as many as fit in 192 KB"}},
     .value = STRIPS_VAL,
     .plan = plan,
     .pack = pack,

@@ -28,10 +28,11 @@ enum {
     STRIPS_RUN
 }; /* param 0: columns per strip */
 enum {
-    STRIPS_CHUNK = 128,         /* entries that a warp multiplies at a time */
-    STRIPS_WORDS = 4,           /* words of 32 end bits per chunk, and entries per lane */
-    STRIPS_GROUP_ROWS = 32,     /* rows whose partial sums a warp adds */
-    STRIPS_X_BYTES = 224 * 1024 /* shared memory for the elements of x of a strip; a block may have 227 KB */
+    STRIPS_CHUNK = 128,          /* entries that a warp multiplies at a time */
+    STRIPS_WORDS = 4,            /* words of 32 end bits per chunk, and entries per lane */
+    STRIPS_GROUP_ROWS = 32,      /* rows whose partial sums a warp adds */
+    STRIPS_X_BYTES = 192 * 1024, /* shared memory for the elements of x of a strip, unless the user asks for more */
+    STRIPS_X_MOST = 224 * 1024   /* a block may have 227 KB, but then 28 KB of L1 cache are left for loads */
 };
 
 /* The partial sums of a matrix, as a plan or a packer counts them. */
