@@ -134,9 +134,10 @@ static void out_pivots(struct out *o, const struct direct_answer *a)
     if (inertia) {
         snprintf(text, sizeof text, "%lld positive, %lld negative, %lld zero%s", (long long)f->positive,
                  (long long)f->negative, (long long)zero,
-                 f->negative || zero ? ""
-                 : a->A->imag        ? ": hermitian positive definite"
-                                     : ": positive definite");
+                 zero           ? ""
+                 : !f->negative ? ": positive definite"
+                 : !f->positive ? ": negative definite"
+                                : ": indefinite");
         out_str(o, NULL, "eigenvalues", text);
     }
     if (!isnan(f->pivot_least)) {

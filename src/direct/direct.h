@@ -25,7 +25,7 @@ struct direct_plan {
 
 /* What the factorisation found. NaN or -1: the library gives no value. */
 struct direct_factors {
-    const char *kind; /* "L L'", "L D L'", "L U", "Q R" */
+    const char *kind; /* "L L'", "-L L'", "L D L'", "L U", "Q R" */
     double nnz, flops, bytes;
     int64_t rank;
     int64_t positive, negative; /* inertia: the signs of the eigenvalues of A, equal to the signs of the pivots in D */

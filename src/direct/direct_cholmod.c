@@ -1,4 +1,5 @@
-/* Cholesky by CHOLMOD: L L' of a positive definite matrix by supernodes, or L D L' without pivoting. */
+/* Cholesky by CHOLMOD: L L' of a positive definite matrix by supernodes, or L D L' without pivoting. A matrix with a
+   negative diagonal is factored with the opposite sign. */
 #include "cholmod_calls.h"
 #include "base/err.h"
 
@@ -37,6 +38,7 @@ struct shared_library cholmod_library = {.file = NAME_OF(CHOLMOD_MAIN_VERSION),
 struct state {
     cholmod_common common;
     cholmod_factor *L;
+    bool negated; /* v->A holds -A, because A may be negative definite */
 };
 
 /* ---- shared with spqr ---- */
@@ -86,6 +88,21 @@ const char *cholmod_ordering(int ordering)
 
 /* ---- analysis ---- */
 
+static bool is_diagonal_negative(const struct direct_matrix *A)
+{
+    for (int64_t j = 0; j < A->cols; j++) {
+        int64_t k = A->start[j];
+        while (k < A->start[j + 1] && A->row[k] != j) k++;
+        if (k == A->start[j + 1] || !(A->val[A->pairs ? 2 * k : k] < 0)) return false;
+    }
+    return true;
+}
+
+static void negate(int64_t n, double *x)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = -x[i];
+}
+
 /* Supernodes compute L L' only; columns compute L D L'. Without `supernodes`, always by columns. */
 static bool analyse_by(struct direct *v, bool supernodes, struct err *e)
 {
@@ -104,6 +121,8 @@ static bool analyse(struct direct *v, struct err *e)
     cholmod_calls.start(&s->common);
     s->common.print = 0;
     s->common.quick_return_if_not_posdef = 1;
+    s->negated = is_diagonal_negative(&v->A);
+    if (s->negated) negate(v->A.start[v->A.cols] * (v->A.pairs ? 2 : 1), v->A.val);
     if (!analyse_by(v, true, e)) return false;
     double value = v->A.pairs ? 16 : 8;
     v->plan.nnz = s->common.lnz;
@@ -166,7 +185,7 @@ static void note_indefinite(struct direct *v)
 {
     struct state *s = v->state;
     if (s->L->is_super)
-        direct_unusable(v, "not positive definite (row %lld)", failed_row(s->L));
+        direct_unusable(v, "not %s definite (row %lld)", s->negated ? "negative" : "positive", failed_row(s->L));
     else
         direct_unusable(v, "pivot %lld of L D L' without row exchanges is 0 (row %lld)", (long long)s->L->minor,
                         failed_row(s->L));
@@ -179,7 +198,7 @@ static bool factor(struct direct *v, struct err *e)
     if (!factorise(v, e)) return false;
     bool retry = s->L->is_super && s->L->minor < s->L->n && !v->choosing;
     if (retry && (!analyse_by(v, false, e) || !factorise(v, e))) return false;
-    f->kind = s->L->is_super ? "L L'" : "L D L'";
+    f->kind = !s->L->is_super ? "L D L'" : s->negated ? "-L L'" : "L L'";
     f->nnz = s->common.lnz;
     f->flops = v->plan.flops;
     f->bytes = (double)s->common.memory_usage;
@@ -188,6 +207,11 @@ static bool factor(struct direct *v, struct err *e)
         return true;
     }
     (s->L->is_super ? pivots_of_supernodes : pivots_of_columns)(s->L, f);
+    if (s->negated) {
+        int64_t positive = f->positive;
+        f->positive = f->negative;
+        f->negative = positive;
+    }
     f->rank = (int64_t)s->L->n;
     return true;
 }
@@ -201,6 +225,7 @@ static bool solve(struct direct *v, bool conjugate, const double *b, double *x, 
     if (!X) return cholmod_failed(&s->common, "CHOLMOD", e);
     memcpy(x, X->x, X->nzmax * sizeof *x * (v->A.pairs ? 2 : 1));
     cholmod_calls.free_dense(&X, &s->common);
+    if (s->negated) negate(v->A.rows * (v->A.pairs ? 2 : 1), x);
     return true;
 }
 
@@ -222,7 +247,7 @@ const struct direct_method direct_cholmod = {
     .about = "sparse Cholesky, L L' by supernodes or L D L' by columns, for symmetric and hermitian matrices",
     .source = "Chen, Davis, Hager and Rajamanickam 2008",
     .needs = "a symmetric (hermitian) matrix",
-    .when = "A is symmetric positive definite, or indefinite with harmless pivots: L D L' exchanges no rows",
+    .when = "A is symmetric and definite, or indefinite with harmless pivots: L D L' exchanges no rows",
     .library = &cholmod_library,
     .hermitian = true,
     .open = open_library,

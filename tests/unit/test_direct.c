@@ -198,6 +198,10 @@ static void definiteness_is_counted(void **state)
     assert_true(talk_line(&t, "load tests/files/indefinite.mtx; solve direct cholmod"));
     assert_int_equal(t.s.direct->factors.positive, 1);
     assert_int_equal(t.s.direct->factors.negative, 2);
+    talk_says(&t, "gen poisson3d 12 as A; let N = -1*A; solve direct N b random", "-L L'");
+    assert_true(t.s.direct->accurate && t.s.direct->factors.negative == 1728 && t.s.direct->factors.positive == 0);
+    talk_says(&t, "gen poisson2d 5 as A2; let M = -1*A2; solve direct M",
+              "0 positive, 25 negative, 0 zero: negative definite");
     talk_says(&t, "gen poisson2d 40; solve direct cholmod", "1600 positive, 0 negative, 0 zero: positive definite");
     talk_close(&t);
 }
