@@ -58,7 +58,7 @@ template <typename AT> struct pass_minres_begin {
 
 /* In exact arithmetic, the coefficients follow from T, which has alpha_k on its diagonal and beta_k+1 beside it. */
 template <typename AT> struct pass_minres_lanczos {
-    enum { SUMS = 1 };
+    enum { SUMS = 2 };
     typedef typename AT::real T;
     typename AT::in q, z, r;
     typename AT::out old;
@@ -83,15 +83,17 @@ template <typename AT> struct pass_minres_lanczos {
     {
         if (broken) return {0, 0, 0};
         T next = scale * q[i] - of_old * old[i] - of_r * r[i];
-        u_old[i] = scale * z[i] - of_u_old * u_old[i] - of_u * u[i];
+        T way = scale * z[i] - of_u_old * u_old[i] - of_u * u[i];
+        u_old[i] = way;
         old[i] = next;
-        return {(double)next * (double)next, 0, 0};
+        return {(double)next * (double)next, (double)way * (double)way, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         if (broken) return minres_break(s, BROKE_RHO, s[S_RHO]);
         s[S_ALPHA] = alpha;
         s[S_RHO_NEXT] = t.a;
+        s[S_UU] = t.b;
     }
 };
 
@@ -117,6 +119,12 @@ struct minres_rotation {
     template <typename P> __device__ bool broken(P s, double rounding) const
     {
         return !(s[S_RHO_NEXT] >= 0) || !(root > rounding * norm);
+    }
+    /* Would the rounding errors of A times this step exceed the residual? If A is singular, x grows without bound along
+       a null vector once r has become orthogonal to the range. */
+    template <typename P> __device__ bool spoils(P s, double rounding) const
+    {
+        return rounding * norm * fabs(step) * sqrt(s[S_UU]) > phibar;
     }
     template <typename P> __device__ void stop(P s) const
     {
@@ -152,7 +160,7 @@ template <typename AT> struct pass_minres_step {
     __device__ void begin(typename AT::scalars s)
     {
         to.from(s);
-        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>);
+        broken = to.broken(s, MINRES_SLACK * minres_rounding<T>) || to.spoils(s, minres_rounding<T>);
     }
     __device__ vec_sums at(int64_t i) const
     {

@@ -74,6 +74,7 @@ enum {
     S_GAMMA,     /* gamma_k-1 */
     S_GAMMA_OLD, /* gamma_k-2 */
     S_NORM,      /* a lower bound on the norm of A */
+    S_UU,        /* u.u of the current search direction */
     S_CHECKED,   /* r.r of b - A x when convergence was last checked */
     S_FREE,
     SCALARS = 64,

@@ -102,17 +102,16 @@ static bool step(struct solve *v, struct err *e)
 static void explain(const struct solve *v, char *out, size_t size)
 {
     long long next = (long long)v->iterations + 1;
-    double value = v->host_scalars[S_PQ];
     if (v->host_scalars[S_WHAT] == BROKE_RHO)
         snprintf(out, size,
                  "the preconditioner %s is not positive definite: r'z = %.2e at iteration %lld; use precond jacobi, "
                  "which takes |a_ii|, or no preconditioner",
-                 v->pre.method->name, value, next);
+                 v->pre.method->name, v->host_scalars[S_PQ], next);
     else
         snprintf(out, size,
-                 "A is singular, and b is not in its range: ||A r|| = %.1e ||A|| ||r|| at iteration %lld; no x has a "
-                 "smaller residual than this x (see `check only rank`)",
-                 value, next);
+                 "A is singular up to rounding errors, and b is not in its range, at iteration %lld (see `check only "
+                 "rank`)",
+                 next);
 }
 
 /* A fused pass reads q, r and u, and updates the older r and u and x; the SpMV reads z and writes q. Since x waits for

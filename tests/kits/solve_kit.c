@@ -313,7 +313,7 @@ const struct known_end known_ends[] = {
      .solver = "minres",
      .reason = BROKE_DOWN,
      .iterations = 1,
-     .why = "no x has a smaller residual",
+     .why = "A is singular up to rounding",
      DENSE(2, 2, 0, 0, 0),
      B(1, 1)},
     {.name = "minres with a preconditioner that is not positive definite",

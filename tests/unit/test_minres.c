@@ -103,6 +103,25 @@ static void claims_are_checked(void **state)
     talk_close(&t);
 }
 
+/* 3 is an eigenvalue of P. The solve ends before x grows along the null vectors of A. */
+static void a_singular_matrix_spoils_no_x(void **state)
+{
+    static const char *const devices[] = {"cpu", "emu"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 9 as P; let A = P - 3*I"));
+    for (int i = 0; i < COUNT(devices); i++) {
+        char line[80];
+        snprintf(line, sizeof line, "solve minres A on %s b random seed 4", devices[i]);
+        talk_says(&t, line, "\"converged\":false");
+        const struct solve *v = t.s.solve;
+        if (v->reason != BROKE_DOWN || !strstr(v->why, "b is not in its range")) fail_msg("%s", v->why);
+        assert_true(v->result.residual_true < 1);
+    }
+    talk_close(&t);
+}
+
 static void negative_diagonal_entries_are_named(void **state)
 {
     struct talk t;
@@ -137,9 +156,8 @@ static void indefinite_matrices_are_solved(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(residuals_are_the_smallest),
-        cmocka_unit_test(claims_are_checked),
-        cmocka_unit_test(negative_diagonal_entries_are_named),
+        cmocka_unit_test(residuals_are_the_smallest),     cmocka_unit_test(claims_are_checked),
+        cmocka_unit_test(a_singular_matrix_spoils_no_x),  cmocka_unit_test(negative_diagonal_entries_are_named),
         cmocka_unit_test(indefinite_matrices_are_solved),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
