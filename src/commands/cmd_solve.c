@@ -205,6 +205,15 @@ static void out_separation(struct out *o, const struct solve *v)
                  (long long)v->history.separated_at, v->result.residual_true, v->residual);
 }
 
+static void out_next(struct out *o, const struct solve *v)
+{
+    char text[400];
+    bool some = v->next[0];
+    snprintf(text, sizeof text, "`%s`%s%s", v->next, v->next_why ? ": " : "", v->next_why ? v->next_why : "");
+    out_str(o, "try", NULL, some ? v->next : NULL);
+    if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "try", text);
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -227,6 +236,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
     out_str(o, "status", NULL, reason_name(v->reason));
     out_str(o, "reason", "because", v->why + v->why_detail);
+    out_next(o, v);
     out_int(o, "iterations", "iterations", v->iterations);
     out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
     out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
@@ -346,8 +356,24 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->form_matrix = chose(a, "form", "matrix");
 }
 
+/* The words of this line with which another solver gets the same system. */
+static void same_words(const struct args *a, const struct solve_options *o, char *out, size_t size)
+{
+    static const char *const keys[] = {"on", "b", "seed", "tol"};
+    size_t n = 0;
+    out[0] = 0;
+    for (int i = 0; i < COUNT(keys) && n < size; i++) {
+        const char *word = arg(a, keys[i]), *quote = word && strchr(word, ' ') ? "\"" : "";
+        if (word) n += (size_t)snprintf(out + n, size - n, " %s %s%s%s", keys[i], quote, word, quote);
+    }
+    if (o->real == T_F32 && n < size) snprintf(out + n, size - n, " f32");
+}
+
 static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
 {
+    char same[160];
+    same_words(a, o, same, sizeof same);
+    o->same = same;
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
     int64_t n = solve_numbers(&m->csr);
     double *vector = mem_new(2 * n, sizeof *vector, "the vectors of a solve", e);
@@ -359,6 +385,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
         session_solve_truth(s, m, o);
         ok = session_solve(&s->solve, s, m, o, e);
     }
+    o->same = NULL;
     mem_free(vector);
     return ok;
 }

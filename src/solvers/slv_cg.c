@@ -128,6 +128,7 @@ const struct solver solver_cg = {
     .window_per_row = 3,
     .window_most = 2000,
     .symmetric = true,
+    .definite = true,
     .lanczos = true,
     .own_precond = true,
     .probes = true,

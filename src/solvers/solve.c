@@ -14,6 +14,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { GROWTH = 8 }; /* the batch of a slice is at most GROWTH times the batch of the previous slice */
@@ -224,6 +225,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->matrix = *A;
     v->dev = o->dev;
     v->real = o->real;
+    if (o->same) snprintf(v->same, sizeof v->same, "%s", o->same);
     v->n = solve_numbers(A->csr);
     v->set = settings_of(o, v->n);
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};

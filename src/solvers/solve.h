@@ -230,10 +230,13 @@ struct solve {
     struct solve_settings set;
 
     /* progress */
-    enum reason reason; /* RUNNING until the solve ends */
-    char why[400];      /* after solve_end: the reason as a sentence, with figures and advice */
-    int why_detail;     /* index in `why` of the text after "converged: "; else 0 */
-    int64_t iterations; /* iterations done, according to the records that the host has read */
+    enum reason reason;   /* RUNNING until the solve ends */
+    char why[400];        /* after solve_end: the reason as a sentence, with figures and advice */
+    char next[400];       /* after solve_end: the command to try next; "" if the solve converged or was stopped */
+    const char *next_why; /* why that command may help; NULL: the command says so itself */
+    char same[160];       /* see struct solve_options */
+    int why_detail;       /* index in `why` of the text after "converged: "; else 0 */
+    int64_t iterations;   /* iterations done, according to the records that the host has read */
     /* the iteration at which the solver last started: 0, or the iteration at which a setting was changed */
     int64_t base;
     double residual; /* the recursive residual, relative to ||b|| */
@@ -289,8 +292,9 @@ struct solve_options {
     bool keeps;                /* make checkpoints */
     const double *b, *x0;      /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;           /* b = A * ones: the solution is known */
-    const double *truth;       /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
-    bool force;                /* see struct solve_settings */
+    const char *same;    /* the words of a `solve` line that repeat b, tol and device, such as " b ones"; NULL: none */
+    const double *truth; /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
+    bool force;          /* see struct solve_settings */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is

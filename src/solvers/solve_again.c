@@ -69,7 +69,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     }
     mem_free(was.x);
     v->result.residual_true = v->result.error_known = NAN;
-    v->why[0] = 0;
+    v->why[0] = v->next[0] = 0;
     v->why_detail = 0;
     v->steps_left = 0;
     v->checkpoints.wanted = true; /* the solve is paused, so the user may go back */

@@ -410,6 +410,7 @@ static bool end(struct solve *v, double us, struct err *e)
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
     v->why_detail = explain(v, v->why, sizeof v->why);
+    solve_try(v, wants_too_much(v));
     (v->result.later ? release_most : solve_release)(v);
     return ok;
 }

@@ -111,6 +111,11 @@ bool solve_start(struct solve *v, const double *x0, struct err *e);
    breakdown from which the solver can start again. */
 bool solve_settle(struct solve *v, struct err *e);
 
+/* ---- solve_try.c ---- */
+
+/* Set v->next and v->next_why. needs_more_digits: tol is smaller than rounding allows. */
+void solve_try(struct solve *v, bool needs_more_digits);
+
 /* ---- solve_end.c ---- */
 
 /* Compute the current solution of A x = b in VEC_X. */

@@ -24,6 +24,7 @@ struct solver {
        and at most window_most. */
     int window, window_per_row, window_most;
     bool symmetric;   /* requires a symmetric matrix */
+    bool definite;    /* requires a positive or negative definite matrix */
     bool lanczos;     /* records the alpha and beta of conjugate gradients, which give Ritz values */
     bool arnoldi;     /* keeps a Hessenberg matrix (solve_hessenberg), whose eigenvalues are Ritz values */
     bool diff;        /* measures max |x' - x|, so eps can be its stop rule */

@@ -73,12 +73,83 @@ static void going_back_repeats_a_restart(void **state)
     talk_close(&t);
 }
 
+/* The command that `try` names; NULL: none. */
+static const char *next_of(const struct talk *t, char *out, size_t size)
+{
+    static const char key[] = "\"try\":\"";
+    const char *at = strstr(t->out, key);
+    if (!at) return NULL;
+    at += sizeof key - 1;
+    snprintf(out, size, "%.*s", (int)strcspn(at, "\""), at);
+    return out;
+}
+
+/* Each solve fails. The command that it proposes can be typed; in the end, one of the proposals solves the system, or
+   there is nothing to solve. */
+static void each_failure_proposes_a_command(void **state)
+{
+    static const struct {
+        const char *line, *proposes, *ends;
+    } cases[] = {
+        {"gen poisson2d 9 as P; let A = P - 3.1*I; solve cg A on cpu b random seed 4",
+         "solve minres A on cpu b random seed 4", "\"converged\":true"},
+        {"gen poisson2d 40 as A; solve cg A on cpu maxit 30 tol 1e-10", "change maxit 160; continue",
+         "\"converged\":true"},
+        {"gen poisson2d 9 as P; let A = P - 3.1*I; stats A; solve jacobi A on cpu", "solve minres A on cpu",
+         "\"converged\":true"},
+        {"gen poisson2d 9 as P; let A = P - 3.1*I; solve gs A on emu", "solve bicgstab A precond ilu0 on emu",
+         "\"converged\":true"},
+        {"gen poisson2d 12 as A; solve cg A on cpu tol 1e-18", "solve cg A tol 2e-14", "\"converged\":true"},
+        {"gen poisson2d 12 as P; let A = P - P; solve minres A on cpu b ones", "check A only rank", "\"ok\":true"},
+        {"load tests/files/odd.mtx as A; solve bicgstab A on cpu force b ones", "check A only valid", "\"ok\":true"},
+    };
+    struct talk t;
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        char next[300];
+        talk_open(&t, OUT_JSON);
+        talk_says(&t, cases[i].line, "\"converged\":false");
+        if (!next_of(&t, next, sizeof next)) fail_msg("%s: proposes nothing", cases[i].line);
+        assert_string_equal(next, cases[i].proposes);
+        talk_says(&t, next, cases[i].ends);
+        talk_close(&t);
+    }
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 9 as A; solve cg A on cpu", "\"try\":null");
+    talk_says(&t, "solve cg A on cpu step; stop", "\"try\":null");
+    talk_close(&t);
+}
+
+/* With the collection: from each failure, proposal by proposal, some solver converges. */
+static void proposals_lead_to_a_solution(void **state)
+{
+    static const char *const lines[][2] = {{"sherman4", "solve jacobi A on cpu maxit 200"},
+                                           {"bcsstk20", "solve cg A on cpu maxit 300"},
+                                           {"gre_343", "solve bicgstab A on cpu"},
+                                           {"lshp_406", "solve qmrcgstab A on cpu maxit 50"}};
+    (void)state;
+    for (int i = 0; i < COUNT(lines); i++) {
+        struct talk t;
+        char next[300];
+        if (!load(&t, lines[i][0])) return;
+        if (!talk_line(&t, lines[i][1])) fail_msg("%s", t.err);
+        for (int k = 0; k < 8 && next_of(&t, next, sizeof next); k++) {
+            print_message("%s: %s\n", lines[i][0], next);
+            if (!strncmp(next, "solve direct", 12)) break; /* its libraries may be absent */
+            talk_forget(&t);
+            assert_true(talk_line(&t, next));
+        }
+        assert_true(!strncmp(next, "solve direct", 12) || strstr(t.out, "\"converged\":true"));
+        talk_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(solves_start_again),
-        cmocka_unit_test(force_goes_on),
-        cmocka_unit_test(going_back_repeats_a_restart),
+        cmocka_unit_test(solves_start_again),           cmocka_unit_test(force_goes_on),
+        cmocka_unit_test(going_back_repeats_a_restart), cmocka_unit_test(each_failure_proposes_a_command),
+        cmocka_unit_test(proposals_lead_to_a_solution),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
