@@ -161,11 +161,13 @@ static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
 static bool fits_size(const struct csr *A, const struct format *f, struct err *e)
 {
     struct message larger = {0};
+    char most[32], rows[32], nnz[32];
     if (format_takes(f, A)) return true;
     for (int i = 0; formats[i]; i++)
         if (formats[i]->of_large) message_list(&larger, formats[i]->name);
-    return fail(e, E_LIMIT, "%s stores at most %lld rows and nonzeros, but the matrix has %lld and %lld; use %s",
-                f->name, (long long)csr_most_small(), (long long)A->rows, (long long)A->nnz, larger.text);
+    return fail(e, E_LIMIT, "%s stores at most %s rows and nonzeros, but the matrix has %s and %s; use %s", f->name,
+                show_count(csr_most_small(), most, sizeof most), show_count(A->rows, rows, sizeof rows),
+                show_count(A->nnz, nnz, sizeof nnz), larger.text);
 }
 
 bool format_plan(const struct csr *A, const struct format *f, const int64_t *param, enum type real, struct plan *out,
