@@ -17,16 +17,11 @@ static const struct ends_shape shape = {WARPS, 132, 128}; /* one block per multi
 
 /* ---- products ---- */
 
-/* hot_x[i] = the element of x of hot column i. The threads after the hot columns write the empty rows. */
-template <typename T>
-__global__ void hot_copy(struct ends_cut cut, int n, GPTR(const int) order, GPTR(const T) x, GPTR(T) hot_x,
-                         ends_result<T> out)
+/* hot_x[i] = the element of x of hot column i. */
+template <typename T> __global__ void hot_copy(int n, GPTR(const int) order, GPTR(const T) x, GPTR(T) hot_x)
 {
-    int64_t i = (int64_t)blockIdx.x * COPIED + threadIdx.x;
-    if (i < n)
-        hot_x[i] = x[order[i]];
-    else
-        put_empty(cut, out, i - n);
+    int i = (int)(blockIdx.x * COPIED + threadIdx.x);
+    if (i < n) hot_x[i] = x[order[i]];
 }
 
 /* x, of which n elements lie in shared memory: those of the hot columns. Hot column i is stored as ~i. */
@@ -53,7 +48,8 @@ template <typename T, typename S> struct split_x {
     }
 };
 
-/* One tile per block: see ends.h. */
+/* One tile per block: see ends.h. All blocks then share the empty rows; if there are many, there are more blocks than
+   tiles. */
 template <typename T, typename U>
 __global__ void __launch_bounds__(BLOCK, 1)
     hot_tile(struct ends_cut cut, int n, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
@@ -61,7 +57,15 @@ __global__ void __launch_bounds__(BLOCK, 1)
              GPTR(unsigned) count)
 {
     SHARED_GIVEN(T, hot, n);
-    sum_tile<WARPS, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out, part, count);
+    if (blockIdx.x < cut.tiles)
+        sum_tile<WARPS, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out, part,
+                           count);
+    int64_t all = (int64_t)gridDim.x * BLOCK;
+    UNROLL(1)
+    for (int64_t first = (int64_t)blockIdx.x * BLOCK; cut.ranks + first < cut.rows; first += all) {
+        put_empty(cut, out, first + threadIdx.x);
+        reconverge();
+    }
 }
 
 /* ---- preparation ---- */
@@ -229,10 +233,12 @@ template <typename T, typename U = T> static bool hot(const struct launch *L, st
     struct ends_result<T> out = {
         VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };
-    LAUNCH(L->A->dev, blocks_for(h.n + cut.rows - cut.ranks, COPIED), COPIED, hot_copy<T>)
-    (cut, h.n, HOT_ORDER(h, S->cols, const int), VECTOR("x", ROLE_X, L->x, S->cols, const T),
-     VECTOR("hot x", ROLE_WORK, h.hot_x, h.n, T), out);
-    LAUNCH_GIVEN(L->A->dev, (unsigned)cut.tiles, BLOCK, h.n * sizeof(T), hot_tile<T, U>)
+    int64_t shares = blocks_for(cut.rows - cut.ranks, BLOCK);
+    if (shares > shape.at_once) shares = shape.at_once;
+    LAUNCH(L->A->dev, blocks_for(h.n, COPIED), COPIED, hot_copy<T>)
+    (h.n, HOT_ORDER(h, S->cols, const int), VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     VECTOR("hot x", ROLE_WORK, h.hot_x, h.n, T));
+    LAUNCH_GIVEN(L->A->dev, (unsigned)(cut.tiles > shares ? cut.tiles : shares), BLOCK, h.n * sizeof(T), hot_tile<T, U>)
     (cut, h.n, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), HOT_COL(h, S->nnz, const int),
      ARRAY(L, CSR_VAL, U), VECTOR("x", ROLE_X, L->x, S->cols, const T),
      VECTOR("hot x", ROLE_WORK, h.hot_x, h.n, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
