@@ -207,7 +207,7 @@ static void out_separation(struct out *o, const struct solve *v)
 
 static void out_next(struct out *o, const struct solve *v)
 {
-    char text[400];
+    char text[sizeof v->next + 120];
     bool some = v->next[0];
     snprintf(text, sizeof text, "`%s`%s%s", v->next, v->next_why ? ": " : "", v->next_why ? v->next_why : "");
     out_str(o, "try", NULL, some ? v->next : NULL);
