@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "machine/device.h"
+#include "machine/mat.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -45,6 +46,10 @@ extern const struct device_ops host_ops;
 bool host_likely(void);
 int host_count(struct err *e);
 bool host_start(struct device *d, struct err *e);
+
+/* In kernels/kernels.c: the share of A's arrays that can stay in the cache of a GPU from one product to the next: 1 for
+   a small matrix, 0 for a large one. */
+double share_staying(const struct mat *A);
 
 /* In cuda/vendor.cu: discard the libraries' handles for d before a reset. */
 void vendor_forget(const struct device *d);

@@ -55,6 +55,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "gpu/dev.h"
 
 #define WARP 32
 #define FULL_MASK 0xffffffffu
@@ -188,7 +189,8 @@ static inline int host_threads(const struct launch *L)
 /* once(p, i) is p[i] and put_once(p, i, v) is p[i] = v, for data that is not accessed again soon: on a GPU, these
    functions use streaming loads and stores, which do not displace other data from the cache. together<N>(p, i) is one
    load of the elements p[i] .. p[i+N-1], the array `of` of its result; i is a multiple of N, and N elements have 1, 2,
-   4, 8 or 16 bytes. once<N>(p, i) is the same as a streaming load. */
+   4, 8 or 16 bytes. once<N>(p, i) is the same as a streaming load. once(p, i, stays) and once<N>(p, i, stays) are plain
+   loads if `stays`, for data that shall stay in the cache until the next product (see staying). */
 #ifdef __CUDACC__
 template <typename T, int N> struct alignas(N * sizeof(T)) several {
     T of[N];
@@ -225,9 +227,17 @@ template <int N, typename T> __device__ several<T, N> once(const T *p, int64_t i
     memcpy(&v, &w, sizeof v);
     return v;
 }
+template <int N, typename T> __device__ several<T, N> once(const T *p, int64_t i, bool stays)
+{
+    return stays ? together<N>(p, i) : once<N>(p, i);
+}
 template <typename P> __device__ auto once(P p, int64_t i)
 {
     return __ldcs(p + i);
+}
+template <typename P> __device__ auto once(P p, int64_t i, bool stays)
+{
+    return stays ? __ldg(p + i) : __ldcs(p + i);
 }
 template <typename P, typename T> __device__ void put_once(P p, int64_t i, T v)
 {
@@ -249,6 +259,14 @@ template <typename P> auto once(P p, INDEX i)
         return p[i.i];
     else
         return p[i];
+}
+template <int N, typename T> several<T, N> once(simt::array<const T> p, INDEX i, bool)
+{
+    return together<N>(p, i);
+}
+template <typename P> auto once(P p, INDEX i, bool)
+{
+    return once(p, i);
 }
 template <typename P, typename T> void put_once(P p, INDEX i, T v)
 {
@@ -296,6 +314,13 @@ static __device__ double clock_us()
 #else
     return now_us();
 #endif
+}
+
+/* Of n equal parts of a matrix, such as slices or diagonals, the first staying(L, n) are read by plain loads and stay
+   in the cache until the next product; the others are read by streaming loads. */
+static inline int staying(const struct launch *L, int64_t n)
+{
+    return (int)(share_staying(L->A) * (double)n);
 }
 
 /* The entry that ends a kernel's file: KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ...}; */

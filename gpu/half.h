@@ -19,6 +19,14 @@ struct bf16 {
     uint16_t bits;
     template <typename T> explicit __device__ operator T() const { return (T)__uint_as_float((unsigned)bits << 16); }
 };
+static inline __device__ fp16 __ldg(const fp16 *p)
+{
+    return {__ldg(&p->bits)};
+}
+static inline __device__ bf16 __ldg(const bf16 *p)
+{
+    return {__ldg(&p->bits)};
+}
 static inline __device__ fp16 __ldcs(const fp16 *p)
 {
     return {__ldcs(&p->bits)};

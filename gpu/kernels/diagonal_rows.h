@@ -26,54 +26,42 @@ static inline bool are_few(const struct array *offsets, struct few_offsets *few)
 
 enum { DIAGONALS_AT_ONCE = 8 };
 
-/* Adds the products of the N diagonals d .. d+N-1 in a row to `sum`. Diagonal d has its value at data[d * height] and
-   its column at row + offsets[d]; for columns outside the matrix, x is not read and the product is 0. Threads with
-   neighbouring rows read the same offset, neighbouring values and neighbouring elements of x. No load waits for the
-   sum, so as many loads are in flight as the registers allow. The values are read once, so they do not displace x from
-   the cache. Offsets: a GPTR or few_offsets. */
-template <int N, typename T, typename U, typename OFFSETS>
-__device__ T diagonals_at_once(T sum, unsigned row, unsigned cols, const OFFSETS &offsets, int d, GPTR(const U) data,
-                               int64_t height, GPTR(const T) x)
+/* Adds the products of the diagonals d .. d+N-1 of n in a row to `sum`; WHOLE: all of them exist. Diagonal d has its
+   value at data[d * height] and its column at row + offsets[d]; for columns outside the matrix, x is not read and the
+   product is 0. Threads with neighbouring rows read the same offset, neighbouring values and neighbouring elements of
+   x. No load waits for the sum, so as many loads are in flight as the registers allow. The values are read once, so
+   they do not displace x from the cache; those of diagonals below `stay` stay there. Offsets: a GPTR or few_offsets. */
+template <int N, bool WHOLE, typename T, typename U, typename OFFSETS>
+__device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
+                               GPTR(const U) data, int64_t height, GPTR(const T) x)
 {
     auto first = data + d * height;
     unsigned column[N];
     T value[N], factor[N];
     UNROLL_WHOLE
-    for (int t = 0; t < N; t++) column[t] = row + (unsigned)offsets[d + t]; /* left of column 0: at least 2^31 */
+    for (int t = 0; t < N; t++)
+        if (WHOLE || d + t < n) column[t] = row + (unsigned)offsets[d + t]; /* left of column 0: at least 2^31 */
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
-        value[t] = (T)once(first, t * height);
-        factor[t] = column[t] < cols ? x[column[t]] : (T)0;
+        bool is = WHOLE || d + t < n;
+        value[t] = is ? (T)once(first, t * height, d + t < stay) : (T)0;
+        factor[t] = is && column[t] < cols ? x[column[t]] : (T)0;
     }
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) sum += value[t] * factor[t];
     return sum;
 }
 
-/* The same for the last n diagonals, n <= N. */
-template <int N, typename T, typename U, typename OFFSETS>
-__device__ T diagonals_left(T sum, int n, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
-                            GPTR(const U) data, int64_t height, GPTR(const T) x)
-{
-    if constexpr (N == 0)
-        return sum;
-    else if (n == N)
-        return diagonals_at_once<N, T>(sum, row, cols, offsets, d, data, height, x);
-    else
-        return diagonals_left<N - 1, T>(sum, n, row, cols, offsets, d, data, height, x);
-}
-
 /* The sum of value * x over the n diagonals of a row, in the order of the diagonals. */
 template <typename T, typename U, typename OFFSETS>
-__device__ T diagonals_sum(unsigned row, unsigned cols, int n, const OFFSETS &offsets, GPTR(const U) data,
+__device__ T diagonals_sum(unsigned row, unsigned cols, int n, int stay, const OFFSETS &offsets, GPTR(const U) data,
                            int64_t height, GPTR(const T) x)
 {
     T sum = 0;
-    int d = 0;
     UNROLL(1)
-    for (; d + DIAGONALS_AT_ONCE <= n; d += DIAGONALS_AT_ONCE)
-        sum = diagonals_at_once<DIAGONALS_AT_ONCE, T>(sum, row, cols, offsets, d, data, height, x);
-    return diagonals_left<DIAGONALS_AT_ONCE - 1, T>(sum, n - d, row, cols, offsets, d, data, height, x);
+    for (int d = 0; d < n; d += DIAGONALS_AT_ONCE)
+        sum = diagonals_at_once<DIAGONALS_AT_ONCE, false, T>(sum, n, stay, row, cols, offsets, d, data, height, x);
+    return sum;
 }
 
 /* y = alpha A x + beta y. launch_dia also serves HDC, whose first two arrays are those of a DIA matrix. */

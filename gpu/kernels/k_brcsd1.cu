@@ -12,7 +12,7 @@ enum { PIECES = 4 }; /* per thread block */
    and offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only
    at the end of a piece. The height of a piece is the distance to the start row of the next record. */
 template <typename T>
-__global__ void brcsd1(unsigned rows, unsigned cols, int pieces, GPTR(const int) offsets, GPTR(const T) data,
+__global__ void brcsd1(unsigned rows, unsigned cols, int pieces, int stay, GPTR(const int) offsets, GPTR(const T) data,
                        GPTR(const int) ptr, GPTR(const int64_t) start, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     int k = (int)(blockIdx.x * PIECES + threadIdx.y);
@@ -21,7 +21,8 @@ __global__ void brcsd1(unsigned rows, unsigned cols, int pieces, GPTR(const int)
     unsigned first = (unsigned)offsets[record], last = k + 1 < pieces ? (unsigned)offsets[next] : rows;
     unsigned row = first + threadIdx.x;
     if (row >= last) return;
-    T sum = diagonals_sum<T>(row, cols, next - record - 1, offsets + (record + 1), data + (start[k] + threadIdx.x),
+    int n = next - record - 1;
+    T sum = diagonals_sum<T>(row, cols, n, k < stay ? n : 0, offsets + (record + 1), data + (start[k] + threadIdx.x),
                              last - first, x);
     store(y, row, alpha, sum, beta);
 }
@@ -31,8 +32,8 @@ template <typename T> void launch_brcsd1(const struct launch *L)
     const struct stored *S = L->A->of;
     int64_t pieces = S->a[BRCSD1_PTR].n - 1;
     LAUNCH(L->A->dev, blocks_for(pieces, PIECES), dim3(BRCSD1_ROWS, PIECES), brcsd1<T>)
-    ((unsigned)S->rows, (unsigned)S->cols, (int)pieces, ARRAY(L, BRCSD1_OFFSETS, int), ARRAY(L, BRCSD1_DATA, T),
-     ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), (T)L->alpha,
+    ((unsigned)S->rows, (unsigned)S->cols, (int)pieces, staying(L, pieces), ARRAY(L, BRCSD1_OFFSETS, int),
+     ARRAY(L, BRCSD1_DATA, T), ARRAY(L, BRCSD1_PTR, int), ARRAY(L, BRCSD1_START, int64_t), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 

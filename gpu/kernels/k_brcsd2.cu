@@ -11,14 +11,15 @@ enum { BLOCK = 128 };
    one. Its lanes read the same pointers and offsets (often shared with neighbouring warps), neighbouring values of a
    diagonal and neighbouring elements of x. */
 template <typename T>
-__global__ void brcsd2(unsigned rows, unsigned cols, GPTR(const int) offsets, GPTR(const T) data, GPTR(const int) ptr,
-                       GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void brcsd2(unsigned rows, unsigned cols, int stay, GPTR(const int) offsets, GPTR(const T) data,
+                       GPTR(const int) ptr, GPTR(const int) dnum, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    unsigned b = blockIdx.x * blockDim.y + threadIdx.y, nrows = blockDim.x, row = b * nrows + threadIdx.x;
+    int b = (int)(blockIdx.x * blockDim.y + threadIdx.y), nrows = (int)blockDim.x;
+    unsigned row = (unsigned)(b * nrows) + threadIdx.x;
     if (row >= rows) return;
     int first = dnum[b], n = dnum[b + 1] - first;
     int64_t slot = (int64_t)first * nrows + threadIdx.x;
-    T sum = diagonals_sum<T>(row, cols, n, offsets + (ptr[b] + 1), data + slot, nrows, x);
+    T sum = diagonals_sum<T>(row, cols, n, b < stay ? n : 0, offsets + (ptr[b] + 1), data + slot, nrows, x);
     store(y, row, alpha, sum, beta);
 }
 
@@ -27,9 +28,9 @@ template <typename T> void launch_brcsd2(const struct launch *L)
     const struct stored *S = L->A->of;
     unsigned nrows = (unsigned)S->param[0], blocks = nrows < BLOCK ? BLOCK / nrows : 1;
     LAUNCH(L->A->dev, blocks_for(S->rows, (int)(nrows * blocks)), dim3(nrows, blocks), brcsd2<T>)
-    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, BRCSD2_OFFSETS, int), ARRAY(L, BRCSD2_DATA, T),
-     ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
-     (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    ((unsigned)S->rows, (unsigned)S->cols, staying(L, S->a[BRCSD2_DNUM].n - 1), ARRAY(L, BRCSD2_OFFSETS, int),
+     ARRAY(L, BRCSD2_DATA, T), ARRAY(L, BRCSD2_PTR, int), ARRAY(L, BRCSD2_DNUM, int), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
 }
 
 INSTANTIATE(launch_brcsd2, const struct launch *);

@@ -9,53 +9,60 @@ namespace KERNEL_SPACE
 enum { BLOCK = 256 };
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring elements of x, for REST
-   diagonals at once and then for DIAGONALS_AT_ONCE; REST is the remainder of the number of diagonals. */
+   diagonals at once and then for DIAGONALS_AT_ONCE; REST is the remainder of the number of diagonals. The offsets are
+   the last argument, so that the others lie together in constant memory. */
 template <typename T, int REST, typename OFFSETS>
-__global__ void dia(unsigned rows, unsigned cols, int diagonals, OFFSETS offsets, GPTR(const T) data, T alpha,
-                    GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const T) data, T alpha, GPTR(const T) x,
+                    T beta, GPTR(T) y, OFFSETS offsets)
 {
+    enum { ALL = DIAGONALS_AT_ONCE };
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = 0;
-    if constexpr (REST > 0) sum = diagonals_at_once<REST, T>(sum, row, cols, offsets, 0, data + row, rows, x);
+    if constexpr (REST > 0)
+        sum = diagonals_at_once<REST, true, T>(sum, REST, stay, row, cols, offsets, 0, data + row, rows, x);
     UNROLL(1)
-    for (int d = REST; d < diagonals; d += DIAGONALS_AT_ONCE)
-        sum = diagonals_at_once<DIAGONALS_AT_ONCE, T>(sum, row, cols, offsets, d, data + row, rows, x);
+    for (int d = REST; d < diagonals; d += ALL)
+        sum = diagonals_at_once<ALL, true, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
     store(y, row, alpha, sum, beta);
 }
 
-template <typename T, typename OFFSETS>
-using dia_kernel = void(unsigned, unsigned, int, OFFSETS, GPTR(const T), T, GPTR(const T), T, GPTR(T));
+template <typename T, typename U, typename OFFSETS>
+using dia_kernel = void(unsigned, unsigned, int, int, GPTR(const U), T, GPTR(const T), T, GPTR(T), OFFSETS);
+
+template <typename T, typename U, typename OFFSETS>
+static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) kernel)
+{
+    const struct stored *S = L->A->of;
+    int diagonals = (int)S->a[DIA_OFFSETS].n;
+    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, kernel)
+    ((unsigned)S->rows, (unsigned)S->cols, diagonals, staying(L, diagonals), ARRAY(L, DIA_DATA, U), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T), offsets);
+}
 
 template <typename T, typename OFFSETS> static void launch_with(const struct launch *L, OFFSETS offsets)
 {
-    static KERNEL_POINTER(dia_kernel<T, OFFSETS>) const kernel[DIAGONALS_AT_ONCE] = {
+    static KERNEL_POINTER(dia_kernel<T, T, OFFSETS>) const kernel[DIAGONALS_AT_ONCE] = {
         KERNEL(dia<T, 0, OFFSETS>), KERNEL(dia<T, 1, OFFSETS>), KERNEL(dia<T, 2, OFFSETS>), KERNEL(dia<T, 3, OFFSETS>),
         KERNEL(dia<T, 4, OFFSETS>), KERNEL(dia<T, 5, OFFSETS>), KERNEL(dia<T, 6, OFFSETS>), KERNEL(dia<T, 7, OFFSETS>)};
-    const struct stored *S = L->A->of;
-    int diagonals = (int)S->a[DIA_OFFSETS].n;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, kernel[diagonals % DIAGONALS_AT_ONCE])
-    ((unsigned)S->rows, (unsigned)S->cols, diagonals, offsets, ARRAY(L, DIA_DATA, T), (T)L->alpha,
-     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    launch_rows<T, T, OFFSETS>(L, offsets, kernel[L->A->of->a[DIA_OFFSETS].n % DIAGONALS_AT_ONCE]);
 }
 
 /* Values stored in a smaller type: the same products in the same order, by one kernel for all numbers of diagonals. */
 template <typename T, typename U, typename OFFSETS>
-__global__ void dia_narrow(unsigned rows, unsigned cols, int diagonals, OFFSETS offsets, GPTR(const U) data, T alpha,
-                           GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void dia_narrow(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const U) data, T alpha,
+                           GPTR(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
 {
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
-    store(y, row, alpha, diagonals_sum<T>(row, cols, diagonals, offsets, data + row, (int64_t)rows, x), beta);
+    T sum = diagonals_sum<T>(row, cols, diagonals, stay, offsets, data + row, (int64_t)rows, x);
+    store(y, row, alpha, sum, beta);
 }
 
 template <typename T, typename U, typename OFFSETS>
 static void launch_narrow_with(const struct launch *L, OFFSETS offsets)
 {
-    const struct stored *S = L->A->of;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, dia_narrow<T, U, OFFSETS>)
-    ((unsigned)S->rows, (unsigned)S->cols, (int)S->a[DIA_OFFSETS].n, offsets, ARRAY(L, DIA_DATA, U), (T)L->alpha,
-     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    launch_rows<T, U, OFFSETS>(L, offsets, KERNEL(dia_narrow<T, U, OFFSETS>));
 }
 
 template <typename T, typename U> static bool narrow_rows(const struct launch *L, struct err *)
@@ -89,13 +96,14 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
 template <typename AT> struct dia_rows : AT {
     enum { WIDE = 1 };
     int64_t rows, cols;
-    int diagonals;
+    int diagonals, stay;
     GPTR(const int) offsets;
     typename AT::in data;
 
     __device__ typename AT::real row(int64_t i, typename AT::in x) const
     {
-        return diagonals_sum<typename AT::real>((unsigned)i, (unsigned)cols, diagonals, offsets, data + i, rows, x);
+        return diagonals_sum<typename AT::real>((unsigned)i, (unsigned)cols, diagonals, stay, offsets, data + i, rows,
+                                                x);
     }
 };
 
@@ -104,9 +112,10 @@ template <typename T> static bool sums(const struct launch *L, struct err *)
     typedef on_gpu<T> AT;
     const struct stored *S = L->A->of;
     int64_t n = S->rows;
+    int diagonals = (int)S->a[DIA_OFFSETS].n;
     AT::run(L->A->dev, n, L->s,
             pass_cg_product<dia_rows<AT>>{
-                {{}, n, S->cols, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
+                {{}, n, S->cols, diagonals, staying(L, diagonals), ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
                 AT::from("x", L->x, n),
                 AT::from("r", L->r, n),
                 AT::to("y", L->y, n)});
@@ -131,10 +140,10 @@ KERNEL_ENTRY(dia) = {
               "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
               "in fp64. No columns are stored: 8 bytes per entry, not 12. The loads of 8 diagonals wait neither for\n"
               "one another nor for a sum, so their latencies overlap; up to 64 offsets are arguments of the kernel\n"
-              "and come from constant memory. On full diagonals, no format is faster.\n"
-              "But a single entry causes a whole diagonal to be stored. DRM paper: for add32, DIA stored 940 zeros\n"
-              "per nonzero and took 155 times as long as DRM; over 20 matrices, it took 20.8 times as\n"
-              "long on average.\n"
+              "and come from constant memory.\n"
+              "On full diagonals, no format is faster. But a single entry causes a whole diagonal to be stored.\n"
+              "DRM paper: for add32, DIA stored 940 zeros per nonzero and took 155 times as long as DRM; over 20\n"
+              "matrices, it took 20.8 times as long on average.\n"
               "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
               "use hdc.\n",
     .deterministic = true,

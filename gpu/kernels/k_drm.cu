@@ -12,7 +12,7 @@ namespace KERNEL_SPACE
    the last row return immediately. */
 template <typename T>
 __global__ void __launch_bounds__(DRM_ROWS)
-    drm(unsigned rows, unsigned cols, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
+    drm(unsigned rows, unsigned cols, int stay, GPTR(const int) dnum, GPTR(const int) index, GPTR(const int) blo,
         GPTR(const int) off, GPTR(const T) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     int s = blo[blockIdx.x] + (int)threadIdx.y;
@@ -20,7 +20,8 @@ __global__ void __launch_bounds__(DRM_ROWS)
     unsigned nrows = blockDim.x, row = (unsigned)index[s] * nrows + threadIdx.x;
     if (row >= rows) return;
     int first = dnum[s], n = dnum[s + 1] - first;
-    T sum = diagonals_sum<T>(row, cols, n, off + first, val + ((int64_t)first * nrows + threadIdx.x), nrows, x);
+    T sum = diagonals_sum<T>(row, cols, n, s < stay ? n : 0, off + first, val + ((int64_t)first * nrows + threadIdx.x),
+                             nrows, x);
     store(y, row, alpha, sum, beta);
 }
 
@@ -41,9 +42,9 @@ template <typename T> static bool subblocks_by_blocks(const struct launch *L, st
 {
     const struct stored *S = L->A->of;
     LAUNCH(L->A->dev, (unsigned)(S->a[DRM_BLO].n - 1), dim3((unsigned)S->param[0], (unsigned)*L->note), drm<T>)
-    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, DRM_DNUM, int), ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int),
-     ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    ((unsigned)S->rows, (unsigned)S->cols, staying(L, S->a[DRM_DNUM].n - 1), ARRAY(L, DRM_DNUM, int),
+     ARRAY(L, DRM_INDEX, int), ARRAY(L, DRM_BLO, int), ARRAY(L, DRM_OFF, int), ARRAY(L, DRM_VAL, T), (T)L->alpha,
+     VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

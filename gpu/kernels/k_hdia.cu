@@ -11,13 +11,15 @@ enum { BLOCK = 128 };
 /* A hack per row of the thread block, one row of the matrix per thread; with hacks of 32 rows, a warp takes a hack. Its
    lanes read the same bounds and offsets, and neighbouring values of a diagonal and neighbouring elements of x. */
 template <typename T>
-__global__ void hdia(unsigned rows, unsigned cols, GPTR(const int) dnum, GPTR(const int) offsets, GPTR(const T) data,
-                     T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void hdia(unsigned rows, unsigned cols, int stay, GPTR(const int) dnum, GPTR(const int) offsets,
+                     GPTR(const T) data, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
-    unsigned h = blockIdx.x * blockDim.y + threadIdx.y, hack = blockDim.x, row = h * hack + threadIdx.x;
+    int h = (int)(blockIdx.x * blockDim.y + threadIdx.y), hack = (int)blockDim.x;
+    unsigned row = (unsigned)(h * hack) + threadIdx.x;
     if (row >= rows) return;
     int first = dnum[h], n = dnum[h + 1] - first;
-    T sum = diagonals_sum<T>(row, cols, n, offsets + first, data + ((int64_t)first * hack + threadIdx.x), hack, x);
+    T sum = diagonals_sum<T>(row, cols, n, h < stay ? n : 0, offsets + first,
+                             data + ((int64_t)first * hack + threadIdx.x), hack, x);
     store(y, row, alpha, sum, beta);
 }
 
@@ -26,9 +28,9 @@ template <typename T> static bool hacks_by_rows(const struct launch *L, struct e
     const struct stored *S = L->A->of;
     unsigned hack = (unsigned)S->param[0], hacks = hack < BLOCK ? BLOCK / hack : 1;
     LAUNCH(L->A->dev, blocks_for(S->rows, (int)(hack * hacks)), dim3(hack, hacks), hdia<T>)
-    ((unsigned)S->rows, (unsigned)S->cols, ARRAY(L, HDIA_HACKOFFSETS, int), ARRAY(L, HDIA_OFFSETS, int),
-     ARRAY(L, HDIA_DATA, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta,
-     VECTOR("y", ROLE_Y, L->y, S->rows, T));
+    ((unsigned)S->rows, (unsigned)S->cols, staying(L, S->a[HDIA_HACKOFFSETS].n - 1), ARRAY(L, HDIA_HACKOFFSETS, int),
+     ARRAY(L, HDIA_OFFSETS, int), ARRAY(L, HDIA_DATA, T), (T)L->alpha, VECTOR("x", ROLE_X, L->x, S->cols, const T),
+     (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
     return true;
 }
 

@@ -19,6 +19,7 @@ template <typename C, typename T, typename U> struct slots {
     GPTR(const U) val;
     GPTR(const T) x;
     int col_at, at, base;
+    bool stay; /* in the cache, until the next product */
 };
 
 /* Add the products of N steps of a lane to its sum. The lane loads its N columns at once, and its N codes; values of
@@ -29,11 +30,11 @@ __device__ T add_steps(slots<C, T, U> s, int step, T one, T sum)
     int lane = (int)(threadIdx.x % WARP), in = step * WARP + lane * N;
     T value[N];
     several<uint8_t, N> code = {};
-    several<C, N> col = once<N>(s.col, s.col_at + in);
-    if (KIND == VALUE_BY_CODE) code = once<N>(s.code, s.at + in);
+    several<C, N> col = once<N>(s.col, s.col_at + in, s.stay);
+    if (KIND == VALUE_BY_CODE) code = once<N>(s.code, s.at + in, s.stay);
     UNROLL_WHOLE
     for (int j = 0; j < N; j++)
-        value[j] = KIND == VALUE_PER_SLOT  ? (T)once(s.val, s.at + (step + j) * WARP + lane)
+        value[j] = KIND == VALUE_PER_SLOT  ? (T)once(s.val, s.at + (step + j) * WARP + lane, s.stay)
                    : KIND == VALUE_BY_CODE ? (T)s.val[code.of[j]]
                                            : one;
     UNROLL_WHOLE
@@ -62,9 +63,9 @@ __device__ T sum_steps(slots<C, T, U> s, int steps, T one)
 /* One slice per warp, and V = 2^bits neighbouring lanes per row, which add their sums at the end. In each step, a warp
    reads 32 neighbouring slots. */
 template <typename T, typename U, enum value_kind KIND>
-__global__ void packed(int rows, int slices, int bits, int sigma, GPTR(const uint16_t) perm, GPTR(const int) slice,
-                       GPTR(const uint16_t) col16, GPTR(const unsigned) col32, GPTR(const uint8_t) code,
-                       GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
+__global__ void packed(int rows, int slices, int stay, int bits, int sigma, GPTR(const uint16_t) perm,
+                       GPTR(const int) slice, GPTR(const uint16_t) col16, GPTR(const unsigned) col32,
+                       GPTR(const uint8_t) code, GPTR(const U) val, T alpha, GPTR(const T) x, T beta, GPTR(T) y)
 {
     int s = (int)((blockIdx.x * BLOCK + threadIdx.x) / WARP), lane = (int)(threadIdx.x % WARP);
     if (s >= slices) return; /* the whole warp returns */
@@ -76,9 +77,10 @@ __global__ void packed(int rows, int slices, int bits, int sigma, GPTR(const uin
     T sum, one = 0;
     if (KIND == ONE_VALUE) one = (T)val[0];
     if (base < 0)
-        sum = sum_steps<KIND>(slots<unsigned, T, U>{col32, code, val, x, at32, at16 + at32, 0}, steps, one);
+        sum = sum_steps<KIND>(slots<unsigned, T, U>{col32, code, val, x, at32, at16 + at32, 0, s < stay}, steps, one);
     else
-        sum = sum_steps<KIND>(slots<uint16_t, T, U>{col16, code, val, x, at16, at16 + at32, base}, steps, one);
+        sum =
+            sum_steps<KIND>(slots<uint16_t, T, U>{col16, code, val, x, at16, at16 + at32, base, s < stay}, steps, one);
     for (int d = (1 << bits) / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, 1 << bits);
     if (at < rows && (lane & ((1 << bits) - 1)) == 0) store(y, row, alpha, sum, beta);
 }
@@ -88,7 +90,7 @@ template <typename T, typename U, enum value_kind KIND> static void launch_packe
     const struct stored *S = L->A->of;
     int64_t slices = S->a[PACKED_SLICE].n / PACKED_HEAD;
     LAUNCH(L->A->dev, blocks_for(slices * WARP, BLOCK), BLOCK, packed<T, U, KIND>)
-    ((int)S->rows, (int)slices, __builtin_ctz((unsigned)(WARP / S->param[0])), (int)S->param[1],
+    ((int)S->rows, (int)slices, staying(L, slices), __builtin_ctz((unsigned)(WARP / S->param[0])), (int)S->param[1],
      ARRAY(L, PACKED_PERM, uint16_t), ARRAY(L, PACKED_SLICE, int), ARRAY(L, PACKED_COL16, uint16_t),
      ARRAY(L, PACKED_COL32, unsigned), ARRAY(L, PACKED_CODE, uint8_t), ARRAY(L, PACKED_VAL, U), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T));
