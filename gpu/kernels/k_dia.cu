@@ -1,4 +1,5 @@
-/* SpMV kernels (matrix-vector products) for DIA: one row per thread, one step per diagonal; no column index is read. */
+/* SpMV kernels (matrix-vector products) for DIA: one row per thread, or per group of threads if there are few rows; no
+   column index is read. */
 #include "diagonal_rows.h"
 #include "vec.h"
 #include "formats/fmt_dia.h"
@@ -6,7 +7,9 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 256 };
+/* SHARED_ROWS: the rows of a block whose groups of threads, at most GROUPS, share the diagonals. A GPU with at most
+   FEW_ROWS rows per multiprocessor is not kept busy by one thread per row. */
+enum { BLOCK = 256, SHARED_ROWS = 64, GROUPS = 8, FEW_ROWS = 256 };
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring elements of x, for REST
    diagonals at once and then for DIAGONALS_AT_ONCE; REST is the remainder of the number of diagonals. The offsets are
@@ -27,15 +30,41 @@ __global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(
     store(y, row, alpha, sum, beta);
 }
 
+/* Few rows: as many threads per row as there are groups, so that more loads are in flight. Group g takes the diagonals
+   g * DIAGONALS_AT_ONCE and following ones; group 0 adds the sums of the groups in their order. */
+template <typename T, typename U, typename OFFSETS>
+__global__ void dia_by_groups(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const U) data, T alpha,
+                              GPTR(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
+{
+    enum { ALL = DIAGONALS_AT_ONCE };
+    SHARED(T, part, GROUPS * SHARED_ROWS);
+    int group = (int)threadIdx.y, groups = (int)blockDim.y, at = (int)threadIdx.x;
+    unsigned own = blockIdx.x * SHARED_ROWS + threadIdx.x, row = own < rows ? own : rows - 1; /* lanes stay together */
+    T sum = 0;
+    UNROLL(1)
+    for (int d = group * ALL; d < diagonals; d += groups * ALL)
+        sum = diagonals_at_once<ALL, false, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
+    part[group * SHARED_ROWS + at] = sum;
+    __syncthreads(); /* all threads of the block: `part` is complete */
+    if (group > 0 || own >= rows) return;
+    for (int g = 1; g < groups; g++) sum += part[g * SHARED_ROWS + at];
+    store(y, row, alpha, sum, beta);
+}
+
 template <typename T, typename U, typename OFFSETS>
 using dia_kernel = void(unsigned, unsigned, int, int, GPTR(const U), T, GPTR(const T), T, GPTR(T), OFFSETS);
 
+/* Launch by_groups if there are few rows and more than one group, otherwise by_rows. */
 template <typename T, typename U, typename OFFSETS>
-static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) kernel)
+static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) by_rows)
 {
+    static KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) const by_groups = KERNEL(dia_by_groups<T, U, OFFSETS>);
     const struct stored *S = L->A->of;
-    int diagonals = (int)S->a[DIA_OFFSETS].n;
-    LAUNCH(L->A->dev, blocks_for(S->rows, BLOCK), BLOCK, kernel)
+    int diagonals = (int)S->a[DIA_OFFSETS].n, groups = (int)blocks_for(diagonals, DIAGONALS_AT_ONCE);
+    bool few = groups > 1 && S->rows <= (int64_t)FEW_ROWS * L->A->dev->units;
+    dim3 block = few ? dim3(SHARED_ROWS, (unsigned)(groups < GROUPS ? groups : GROUPS)) : dim3(BLOCK);
+    KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) kernel = few ? by_groups : by_rows;
+    LAUNCH(L->A->dev, blocks_for(S->rows, (int)block.x), block, kernel)
     ((unsigned)S->rows, (unsigned)S->cols, diagonals, staying(L, diagonals), ARRAY(L, DIA_DATA, U), (T)L->alpha,
      VECTOR("x", ROLE_X, L->x, S->cols, const T), (T)L->beta, VECTOR("y", ROLE_Y, L->y, S->rows, T), offsets);
 }
@@ -131,7 +160,7 @@ KERNEL_ENTRY(dia) = {
     .about = "every read is coalesced, x included, and no column index is read; for matrices with few, full diagonals",
     .format = &format_dia,
     .source = "DRM, sec. 1 (Bell and Garland)",
-    .work = "one row per thread",
+    .work = "one row per thread, or per 2 to 8 threads if there are few rows",
     .lesson = "Thread t takes row t, one diagonal per step; diagonal d has its value for row t at d * rows + t. On\n"
               "the 4x4 example (* is outside the matrix):\n"
               "    offset -2     offset 0      offset 1\n"
@@ -140,7 +169,7 @@ KERNEL_ENTRY(dia) = {
               "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
               "in fp64. No columns are stored: 8 bytes per entry, not 12. The loads of 8 diagonals wait neither for\n"
               "one another nor for a sum, so their latencies overlap; up to 64 offsets are arguments of the kernel\n"
-              "and come from constant memory.\n"
+              "and come from constant memory. If there are few rows, a row has a thread for every 8 diagonals.\n"
               "On full diagonals, no format is faster. But a single entry causes a whole diagonal to be stored.\n"
               "DRM paper: for add32, DIA stored 940 zeros per nonzero and took 155 times as long as DRM; over 20\n"
               "matrices, it took 20.8 times as long on average.\n"
