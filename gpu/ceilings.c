@@ -1,13 +1,14 @@
 /* Measures the ceilings of a device: the best rates that the device reaches. Kernels are then compared with these
    rates. */
 #include "dev.h"
+#include "base/clock.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/watch.h"
 
 /* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
  * than FAR because other programs share the host's memory. */
-enum { REPS = 10, LAUNCHES = 100, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
+enum { REPS = 10, LAUNCHES = 50, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
 struct probe {
@@ -65,7 +66,7 @@ static bool launch_nothing(void *ctx, struct err *e)
 {
     const struct probe *p = ctx;
     (void)e;
-    for (int i = 0; i < LAUNCHES; i++) p->ops->empty(p->dev);
+    p->ops->empty(p->dev);
     return true;
 }
 
@@ -80,6 +81,16 @@ static bool fastest(const struct probe *p, bool (*go)(void *, struct err *), dou
     *us = each[0];
     for (int i = 1; i < REPS; i++)
         if (each[i] < *us) *us = each[i];
+    return loop_tick("measuring", REPS, REPS, e);
+}
+
+/* *us receives the median time of an empty launch, timed like the launches of a bench: a GPU has other launches queued,
+   so that the time is that of the device and not of the host. */
+static bool time_launch(const struct probe *p, double *us, struct err *e)
+{
+    double each[LAUNCHES];
+    if (!p->dev->ops->time(p->dev, launch_nothing, (void *)p, LAUNCHES, each, e)) return false;
+    *us = times_median(LAUNCHES, each, NULL);
     return loop_tick("measuring", REPS, REPS, e);
 }
 
@@ -138,10 +149,7 @@ static bool measure(const struct probe *p, struct watch *w, struct ceilings *out
         if (!watch_tick(w, steps[i].what, i, COUNT(steps) + 1, e) || !fastest(p, steps[i].go, &us, e)) return false;
         *steps[i].rate = steps[i].amount / us / 1000;
     }
-    if (!watch_tick(w, "launching", COUNT(steps), COUNT(steps) + 1, e) || !fastest(p, launch_nothing, &us, e))
-        return false;
-    out->launch_us = us / LAUNCHES;
-    return true;
+    return watch_tick(w, "launching", COUNT(steps), COUNT(steps) + 1, e) && time_launch(p, &out->launch_us, e);
 }
 
 bool device_ceilings(struct device *d, struct watch *w, struct err *e)
