@@ -138,7 +138,7 @@ template <typename... P> struct launcher {
         config.stream = stream;
         config.attrs = &overlap;
         config.numAttrs = early && launches_early();
-        if (given > SHARED_PLAIN)
+        if (given > 0) /* the kernel's other shared arrays count too: even a small array may exceed the default limit */
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(given));
         cudaLaunchKernelEx(&config, kernel, p...);
     }
