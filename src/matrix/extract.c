@@ -87,8 +87,9 @@ struct scaling {
 static bool maxima(struct scaling *s, struct err *e)
 {
     const struct csr *A = s->A;
-    for (int64_t i = 0; i < A->rows; i++) s->row[i] = 0;
-    for (int64_t j = 0; j < A->cols; j++) s->col[j] = 0;
+    if (!loop_zero(s->row, A->rows * (int64_t)sizeof *s->row, "scale", e) ||
+        !loop_zero(s->col, A->cols * (int64_t)sizeof *s->col, "scale", e))
+        return false;
     for (int64_t i = 0; i < A->rows; i++) {
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
             double a = csr_abs(A, k);
@@ -141,8 +142,9 @@ bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch 
 /* Replace the maxima by divisors; returns the number of rows or columns that cannot be scaled. */
 static int64_t divisors(double *most, int64_t n, bool side, bool root)
 {
+    struct loop l = loop_of("scale", n);
     int64_t unscaled = 0;
-    for (int64_t i = 0; i < n; i++) {
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         bool can = most[i] > 0 && isfinite(most[i]);
         unscaled += side && !can;
         most[i] = !side || !can ? 1 : root ? sqrt(most[i]) : most[i];

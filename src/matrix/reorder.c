@@ -136,7 +136,7 @@ struct cuthill {
 static bool sort_neighbours(struct graph *out, const struct graph *g, const int *by_degree, struct err *e)
 {
     if (!graph_room(out, g->n, g->ptr[g->n], e)) return false;
-    for (int i = 0; i < g->n; i++) out->ptr[i + 1] = g->ptr[i];
+    if (!loop_copy(out->ptr + 1, g->ptr, g->n * (int64_t)sizeof *g->ptr, "sorting neighbours", e)) return false;
     struct loop l = loop_of("sorting neighbours", g->n);
     for (int r = 0; r < g->n && loop_goes(&l, r); r++) {
         int i = by_degree[r];
@@ -411,7 +411,7 @@ bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, stru
 static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
 {
     struct loop l = loop_of("inverting the order", n);
-    for (int64_t i = 0; i < n; i++) inverse[i] = -1;
+    if (!loop_fill(inverse, n, -1, "inverting the order", e)) return false;
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         if (perm[i] < 0 || perm[i] >= n || inverse[perm[i]] >= 0)
             return fail(e, E_INTERNAL, "the ordering is not a permutation: position %lld has row %d", (long long)i,
