@@ -72,8 +72,9 @@ __global__ void __launch_bounds__(BLOCK, 1)
 
 static __global__ void hot_clear(int64_t n, GPTR(int) count)
 {
-    int64_t i = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x;
-    if (i < n) count[i] = 0;
+    UNROLL(1)
+    for (int64_t i = (int64_t)blockIdx.x * TILE_BLOCK + threadIdx.x; i < n; i += (int64_t)gridDim.x * TILE_BLOCK)
+        count[i] = 0;
 }
 
 /* One entry per thread: count the entries of each column. */
@@ -180,9 +181,10 @@ static bool least_of(struct device *d, const struct hot_parts &p, int64_t cols, 
 {
     int number[LEVELS];
     int64_t columns = 0;
-    LAUNCH(d, blocks_for(LEVELS, TILE_BLOCK), TILE_BLOCK, hot_clear)
+    LAUNCH(d, 1, TILE_BLOCK, hot_clear)
     (LEVELS, VECTOR("number", ROLE_WORK, p.number, LEVELS, int));
-    LAUNCH(d, 2 * (unsigned)d->units, TILE_BLOCK, hot_levels)
+    unsigned blocks = blocks_for(cols, TILE_BLOCK), most = 2 * (unsigned)d->units;
+    LAUNCH(d, blocks < most ? blocks : most, TILE_BLOCK, hot_levels)
     (cols, HOT_CODE(p, cols, const int), VECTOR("number", ROLE_WORK, p.number, LEVELS, int));
     if (!d->ops->get(d, number, p.number, sizeof number, e)) return false;
     *least = LEVELS - 1;

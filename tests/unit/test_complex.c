@@ -47,7 +47,7 @@ static int check_names(const char *line, const char *text)
 {
     int n = 0;
     for (const char *at = text; (at = strstr(at, "fp")); at++) {
-        if (!isdigit((unsigned char)at[2]) || ends(text, at, "matrices, ")) continue;
+        if (!isdigit((unsigned char)at[2]) || ends(text, at, "fitted, ")) continue;
         if (!ends(text, at, "complex ")) fail_msg("%s: %.60s", line, at > text + 30 ? at - 30 : text);
         n++;
     }
