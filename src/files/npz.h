@@ -22,7 +22,7 @@ struct npz {
     bool has_shape;
     int64_t n_ptr, n_idx, n_row, n_col, n_offset, n_val; /* items of each array below */
     int *ptr, *idx, *row, *col, *offset;
-    int64_t *ptr64; /* the pointers, instead of `ptr`, if their values do not fit in 32 bits */
+    int64_t *ptr64;  /* the pointers, instead of `ptr`, if their values do not fit in 32 bits */
     struct npy data; /* type and axes of the values in the file */
     double *val, *imag;
     int64_t rounded; /* number of integers beyond 2^53 among the values */

@@ -17,9 +17,9 @@ struct csr;
 /* Compute y = alpha A x + beta y in double precision with compensated sums. Also compute, for each row, the error bound
    for arithmetic in type `real`: bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an
    allowance for underflow if an operand or product is subnormal. If values are stored in a smaller type than that of x,
-   the bound also has |alpha| sum |a - stored a||x|; y itself is computed from A. `bound` may be NULL. If beta is 0, the input value of
-   y is not read. If A is complex, the elements of x, y and bound are pairs of a real and an imaginary part; alpha and
-   beta are real. A complex row is bounded like two real rows of twice the length. */
+   the bound also has |alpha| sum |a - stored a||x|; y itself is computed from A. `bound` may be NULL. If beta is 0, the
+   input value of y is not read. If A is complex, the elements of x, y and bound are pairs of a real and an imaginary
+   part; alpha and beta are real. A complex row is bounded like two real rows of twice the length. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
 struct verdict {
