@@ -7,7 +7,7 @@
 #include "base/shared.h"
 #include "direct_state.h"
 
-/* The functions of libcholmod, after cholmod_open; indices have 64 bits. */
+/* The functions of libcholmod, after cholmod_library was loaded; indices have 64 bits. */
 struct cholmod_calls {
     int (*start)(cholmod_common *);
     int (*finish)(cholmod_common *);
@@ -26,6 +26,8 @@ cholmod_sparse cholmod_matrix(const struct direct_matrix *M, int stype);
 cholmod_dense cholmod_vector(int64_t n, bool pairs, const double *x);
 /* The failure that common->status states; `title` is the library. */
 bool cholmod_failed(const cholmod_common *common, const char *title, struct err *e);
+/* Copy the vector X to x and free X; fails if X is NULL. */
+bool cholmod_take(cholmod_common *common, const char *title, cholmod_dense *X, bool pairs, double *x, struct err *e);
 const char *cholmod_ordering(int ordering); /* the name of an ordering CHOLMOD_AMD, ... */
 
 #endif

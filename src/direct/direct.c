@@ -152,7 +152,7 @@ bool direct_turn(struct direct *v, struct err *e)
 bool direct_begin(struct direct **out, const struct direct_method *m, const struct csr *A, struct err *e)
 {
     bool wide = m->rectangular && A->rows < A->cols, pairs = A->imag;
-    if (!m->open(m, e)) return false;
+    if (!shared_load(m->library, m->name, e) || (m->also && !shared_load(m->also, m->name, e))) return false;
     struct direct *v = mem_zero(1, sizeof *v, "a direct solve", e);
     if (!v) return false;
     *v = (struct direct){.method = m, .wide = wide};

@@ -42,10 +42,9 @@ struct direct_method {
     const char *when;  /* when to choose this method */
     const char *title; /* of the library: "UMFPACK" */
     struct shared_library *library;
-    bool hermitian;   /* needs a symmetric or, if A is complex, a hermitian matrix */
-    bool rectangular; /* takes matrices of any shape, and finds a least-squares or least-norm solution */
-    /* Open the library. */
-    bool (*open)(const struct direct_method *m, struct err *e);
+    struct shared_library *also; /* a second library that the method calls; NULL: none */
+    bool hermitian;              /* needs a symmetric or, if A is complex, a hermitian matrix */
+    bool rectangular;            /* takes matrices of any shape, and finds a least-squares or least-norm solution */
     /* The functions below run on a worker thread and use only v->A and v->state. They fail with E_MEMORY, or with
        E_LIMIT if the library cannot count so many nonzeros. */
     bool (*analyse)(struct direct *v, struct err *e); /* fills v->plan */

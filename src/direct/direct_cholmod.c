@@ -78,6 +78,14 @@ bool cholmod_failed(const cholmod_common *common, const char *title, struct err 
     return fail(e, E_INTERNAL, "%s failed with status %d", title, common->status);
 }
 
+bool cholmod_take(cholmod_common *common, const char *title, cholmod_dense *X, bool pairs, double *x, struct err *e)
+{
+    if (!X) return cholmod_failed(common, title, e);
+    memcpy(x, X->x, X->nzmax * sizeof *x * (pairs ? 2 : 1));
+    cholmod_calls.free_dense(&X, common);
+    return true;
+}
+
 const char *cholmod_ordering(int ordering)
 {
     static const char *const name[] = {
@@ -222,9 +230,7 @@ static bool solve(struct direct *v, bool conjugate, const double *b, double *x, 
     cholmod_dense B = cholmod_vector(v->A.rows, v->A.pairs, b);
     (void)conjugate; /* A is hermitian */
     cholmod_dense *X = cholmod_calls.solve(CHOLMOD_A, s->L, &B, &s->common);
-    if (!X) return cholmod_failed(&s->common, "CHOLMOD", e);
-    memcpy(x, X->x, X->nzmax * sizeof *x * (v->A.pairs ? 2 : 1));
-    cholmod_calls.free_dense(&X, &s->common);
+    if (!cholmod_take(&s->common, "CHOLMOD", X, v->A.pairs, x, e)) return false;
     if (s->negated) negate(v->A.rows * (v->A.pairs ? 2 : 1), x);
     return true;
 }
@@ -236,11 +242,6 @@ static void drop(struct direct *v)
     cholmod_calls.finish(&s->common);
 }
 
-static bool open_library(const struct direct_method *m, struct err *e)
-{
-    return shared_load(m->library, m->name, e);
-}
-
 const struct direct_method direct_cholmod = {
     .name = "cholmod",
     .title = "CHOLMOD",
@@ -250,7 +251,6 @@ const struct direct_method direct_cholmod = {
     .when = "A is symmetric and definite, or indefinite with harmless pivots: L D L' exchanges no rows",
     .library = &cholmod_library,
     .hermitian = true,
-    .open = open_library,
     .analyse = analyse,
     .factor = factor,
     .solve = solve,

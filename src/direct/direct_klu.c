@@ -140,11 +140,6 @@ static bool pays(const struct direct *v)
     return v->plan.flops < flops_per_nonzero_most * v->plan.nnz;
 }
 
-static bool open_library(const struct direct_method *m, struct err *e)
-{
-    return shared_load(m->library, m->name, e);
-}
-
 const struct direct_method direct_klu = {
     .name = "klu",
     .title = "KLU",
@@ -153,7 +148,6 @@ const struct direct_method direct_klu = {
     .needs = "a square matrix",
     .when = "the factors stay very sparse, as for circuits",
     .library = &library,
-    .open = open_library,
     .analyse = analyse,
     .factor = factor,
     .solve = solve,

@@ -3,7 +3,6 @@
 #include "base/err.h"
 
 #include <math.h>
-#include <string.h>
 #include <suitesparse/SuiteSparseQR_C.h>
 
 #define TEXT_OF(x) #x
@@ -83,16 +82,6 @@ static bool factor(struct direct *v, struct err *e)
     return true;
 }
 
-/* Takes over and frees X. */
-static bool take(struct direct *v, cholmod_dense *X, double *x, struct err *e)
-{
-    struct state *s = v->state;
-    if (!X) return cholmod_failed(&s->common, "SPQR", e);
-    memcpy(x, X->x, X->nzmax * sizeof *x * (v->A.pairs ? 2 : 1));
-    cholmod_calls.free_dense(&X, &s->common);
-    return true;
-}
-
 /* x = E R^-1 Q' b, or x = Q R^-H E' b, for A E = Q R. */
 static bool solve(struct direct *v, bool conjugate, const double *b, double *x, struct err *e)
 {
@@ -105,7 +94,7 @@ static bool solve(struct direct *v, bool conjugate, const double *b, double *x, 
     cholmod_dense *X =
         adjoint ? spqr.qmult(SPQR_QX, s->QR, Y, &s->common) : spqr.solve(SPQR_RETX_EQUALS_B, s->QR, Y, &s->common);
     cholmod_calls.free_dense(&Y, &s->common);
-    return take(v, X, x, e);
+    return cholmod_take(&s->common, "SPQR", X, v->A.pairs, x, e);
 }
 
 static void drop(struct direct *v)
@@ -113,11 +102,6 @@ static void drop(struct direct *v)
     struct state *s = v->state;
     spqr.free(&s->QR, &s->common);
     cholmod_calls.finish(&s->common);
-}
-
-static bool open_libraries(const struct direct_method *m, struct err *e)
-{
-    return shared_load(m->library, m->name, e) && shared_load(&cholmod_library, m->name, e);
 }
 
 const struct direct_method direct_spqr = {
@@ -128,8 +112,8 @@ const struct direct_method direct_spqr = {
     .needs = "any matrix",
     .when = "A is rectangular or singular",
     .library = &library,
+    .also = &cholmod_library,
     .rectangular = true,
-    .open = open_libraries,
     .analyse = analyse,
     .factor = factor,
     .solve = solve,

@@ -141,11 +141,6 @@ static void drop(struct direct *v)
     (v->A.pairs ? umfpack.complex_free_numeric : umfpack.free_numeric)(&s->numeric);
 }
 
-static bool open_library(const struct direct_method *m, struct err *e)
-{
-    return shared_load(m->library, m->name, e);
-}
-
 const struct direct_method direct_umfpack = {
     .name = "umfpack",
     .title = "UMFPACK",
@@ -154,7 +149,6 @@ const struct direct_method direct_umfpack = {
     .needs = "a square matrix",
     .when = "A is square and not symmetric, and its factors fill in",
     .library = &library,
-    .open = open_library,
     .analyse = analyse,
     .factor = factor,
     .solve = solve,
