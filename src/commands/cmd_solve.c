@@ -13,6 +13,7 @@
 #include "session/matrix.h"
 #include "files/matrix_market.h"
 #include "base/loop.h"
+#include "base/words.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "solvers/precond.h"
@@ -363,8 +364,9 @@ static void same_words(const struct args *a, const struct solve_options *o, char
     size_t n = 0;
     out[0] = 0;
     for (int i = 0; i < COUNT(keys) && n < size; i++) {
-        const char *word = arg(a, keys[i]), *quote = word && strchr(word, ' ') ? "\"" : "";
-        if (word) n += (size_t)snprintf(out + n, size - n, " %s %s%s%s", keys[i], quote, word, quote);
+        const char *text = arg(a, keys[i]);
+        char word[160];
+        if (text) n += (size_t)snprintf(out + n, size - n, " %s %s", keys[i], word_join(text, word, sizeof word));
     }
     if (o->real == T_F32 && n < size) snprintf(out + n, size - n, " f32");
 }
