@@ -149,8 +149,10 @@ static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
     if (A->imag)
         return fail(e, E_UNSUPPORTED, "%s stores real values only; use f32 or f64 for a complex matrix",
                     type_name(real));
+    struct loop l = loop_of("checking values", A->nnz);
 #pragma omp parallel for schedule(static) reduction(+ : beyond) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < A->nnz; k++) beyond += isfinite(A->val[k]) && fabs(A->val[k]) > most;
+    for (int64_t k = 0; k < A->nnz; k++) beyond += loop_goes(&l, k) && isfinite(A->val[k]) && fabs(A->val[k]) > most;
+    if (!loop_end(&l, e)) return false;
     return !beyond ||
            fail(e, E_UNSUPPORTED, "%s %s %s's largest number, %.6g; %s", how_many(beyond, "value").text,
                 beyond == 1 ? "exceeds" : "exceed", type_name(stored), most,
