@@ -9,18 +9,15 @@ namespace KERNEL_SPACE
 
 /* p.q, r.q and q.q: from these the step predicts the next residual without waiting for it (Meurant 1987),
    |r - alpha q|^2 = r.r - 2 alpha r.q + alpha^2 q.q. If p is conjugate to the previous direction, r.q equals p.q and r
-   is not read. As soon as a computed residual differs from its prediction, `careful` is set and r.q is computed. */
-template <typename AT> struct pass_cg_dots {
+   is not read. As soon as a computed residual differs from its prediction, `careful` is set and r.q is computed.
+   If DIAGONAL, all these products are those of M^-1, the diagonal dinv: r.M^-1 r = r.z, and so on. */
+template <typename AT, bool DIAGONAL> struct pass_cg_dots {
     enum { SUMS = 3 };
-    typename AT::in p, q, r;
+    typename AT::in p, q, r, dinv;
     bool careful;
 
     __device__ void begin(typename AT::scalars s) { careful = s[S_CAREFUL] != 0; }
-    __device__ vec_sums at(int64_t i) const
-    {
-        double product = (double)q[i];
-        return {(double)p[i] * product, careful ? (double)r[i] * product : 0, product * product};
-    }
+    __device__ vec_sums at(int64_t i) const { return cg_terms<DIAGONAL>(i, p, (double)q[i], r, dinv, careful); }
     __device__ void end(typename AT::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
 
@@ -39,10 +36,19 @@ template <typename P> __device__ void cg_break(P s)
     s[S_DONE] = s[S_PQ] != s[S_PQ] ? NOT_A_NUMBER : BROKE_DOWN;
 }
 
-template <typename AT> struct pass_cg_step {
-    enum { SUMS = 1 };
+/* r.z must be positive as well; otherwise M is not positive definite. At convergence, r.z and r.r may both be 0. */
+template <typename P> __device__ void cg_check_rho(P s, double rho)
+{
+    if (s[S_DONE] != 0 || rho > 0) return;
+    s[S_PQ] = rho;
+    s[S_WHAT] = BROKE_RHO;
+    s[S_DONE] = rho != rho ? NOT_A_NUMBER : BROKE_DOWN;
+}
+
+template <typename AT, bool DIAGONAL> struct pass_cg_step {
+    enum { SUMS = DIAGONAL ? 2 : 1 };
     typedef typename AT::real T;
-    typename AT::in q;
+    typename AT::in q, dinv;
     typename AT::out r, p, x;
     int64_t last; /* if not negative: go backwards from this element */
     double alpha, beta, next;
@@ -50,33 +56,38 @@ template <typename AT> struct pass_cg_step {
 
     __device__ void begin(typename AT::scalars s)
     {
-        double rr = s[S_RR], rq = s[S_CAREFUL] != 0 ? s[S_RQ] : s[S_PQ];
+        double rho = s[DIAGONAL ? S_RHO : S_RR], rq = s[S_CAREFUL] != 0 ? s[S_RQ] : s[S_PQ];
         broken = cg_broken(s);
-        alpha = rr / s[S_PQ];
-        next = rr - 2 * alpha * rq + alpha * alpha * s[S_QQ];
-        beta = next > 0 ? next / rr : 0;
+        alpha = rho / s[S_PQ];
+        next = rho - 2 * alpha * rq + alpha * alpha * s[S_QQ];
+        beta = next > 0 ? next / rho : 0;
     }
     __device__ vec_sums at(int64_t k) const
     {
         if (broken) return {0, 0, 0};
         int64_t i = last < 0 ? k : last - k;
-        T direction = p[i], residual = r[i] - (T)alpha * q[i];
+        T direction = p[i], residual = r[i] - (T)alpha * q[i], z = residual;
+        if (DIAGONAL) z = dinv[i] * residual;
         put_once(x, i, once(x, i) + (T)alpha * direction); /* x is not used again before all of A has been read */
         r[i] = residual;
-        p[i] = residual + (T)beta * direction;
-        return {(double)residual * (double)residual, 0, 0};
+        p[i] = z + (T)beta * direction;
+        return {(double)residual * (double)residual, DIAGONAL ? (double)residual * (double)z : 0, 0};
     }
     __device__ void end(typename AT::scalars s, vec_sums t) const
     {
         if (broken) return cg_break(s);
+        double rho = DIAGONAL ? t.b : t.a;
         s[S_ALPHA] = alpha;
         s[S_BETA] = beta;
-        if (!(fabs(t.a - next) <= CG_PREDICTED * t.a)) s[S_CAREFUL] = 1;
+        if (!(fabs(rho - next) <= CG_PREDICTED * rho)) s[S_CAREFUL] = 1;
         vec_note(s, t.a, s[S_MAXDIFF]);
+        if (!DIAGONAL) return;
+        s[S_RHO] = rho;
+        cg_check_rho(s, rho);
     }
 };
 
-/* ---- with a preconditioner ---- */
+/* ---- with a preconditioner that is no diagonal ---- */
 
 template <typename AT> struct pass_cg_update {
     enum { SUMS = 1 };
@@ -107,7 +118,6 @@ template <typename AT> struct pass_cg_update {
     }
 };
 
-/* r.z must be positive as well; otherwise M is not positive definite. At convergence, r.z and r.r may both be 0. */
 template <typename AT> struct pass_cg_rho {
     enum { SUMS = 1 };
     typename AT::in r, z;
@@ -119,10 +129,7 @@ template <typename AT> struct pass_cg_rho {
         s[S_BETA] = s[S_RHO] != 0 ? t.a / s[S_RHO] : 0; /* 0 before the first iteration */
         s[S_RHO] = t.a;
         vec_note(s, s[S_RR], s[S_MAXDIFF]);
-        if (s[S_DONE] != 0 || t.a > 0) return;
-        s[S_PQ] = t.a;
-        s[S_WHAT] = BROKE_RHO;
-        s[S_DONE] = t.a != t.a ? NOT_A_NUMBER : BROKE_DOWN;
+        cg_check_rho(s, t.a);
     }
 };
 
@@ -144,10 +151,17 @@ template <typename AT> struct pass_cg_direction {
 
 /* ---- the launches ---- */
 
-template <typename AT>
-static void dots(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r)
+template <typename AT, bool DIAGONAL>
+static void dots_with(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r,
+                      const void *dinv)
 {
-    AT::run(d, n, s, pass_cg_dots<AT>{PASS_IN(p), PASS_IN(q), PASS_IN(r)});
+    AT::run(d, n, s, pass_cg_dots<AT, DIAGONAL>{PASS_IN(p), PASS_IN(q), PASS_IN(r), PASS_IN(dinv)});
+}
+
+template <typename AT>
+static void dots(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r, const void *dinv)
+{
+    (dinv ? dots_with<AT, true> : dots_with<AT, false>)(d, n, s, p, q, r, dinv);
 }
 
 /* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
@@ -157,10 +171,19 @@ template <typename AT> static int64_t beginning(int64_t n)
     return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;
 }
 
-template <typename AT>
-static void step(struct device *d, int64_t n, double *s, const void *q, void *r, void *p, void *x)
+template <typename AT, bool DIAGONAL>
+static void step_with(struct device *d, int64_t n, double *s, const void *q, const void *dinv, void *r, void *p,
+                      void *x)
 {
-    AT::run(d, n, s, pass_cg_step<AT>{PASS_IN(q), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), beginning<AT>(n)});
+    AT::run(
+        d, n, s,
+        pass_cg_step<AT, DIAGONAL>{PASS_IN(q), PASS_IN(dinv), PASS_OUT(r), PASS_OUT(p), PASS_OUT(x), beginning<AT>(n)});
+}
+
+template <typename AT>
+static void step(struct device *d, int64_t n, double *s, const void *q, const void *dinv, void *r, void *p, void *x)
+{
+    (dinv ? step_with<AT, true> : step_with<AT, false>)(d, n, s, q, dinv, r, p, x);
 }
 
 template <typename AT>

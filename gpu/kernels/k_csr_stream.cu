@@ -64,10 +64,10 @@ struct stream_sums {
     __device__ void end(GPTR(double) s, vec_sums t) const { cg_keep(s, t); }
 };
 
-template <typename T>
+template <typename T, bool DIAGONAL>
 __global__ void __launch_bounds__(VEC_BLOCK, 5)
     csr_stream_sums(int64_t rows, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const int) ptr, GPTR(const int) col,
-                    GPTR(const T) val, GPTR(const T) x, GPTR(const T) r, GPTR(T) y)
+                    GPTR(const T) val, GPTR(const T) x, GPTR(const T) r, GPTR(const T) dinv, GPTR(T) y)
 {
     if (s[S_DONE] != 0) return;
     bool careful = s[S_CAREFUL] != 0;
@@ -76,11 +76,8 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
         T q = stream_row<T, stream_plain>(first, rows, ptr, col, val, x);
         int64_t row = first + threadIdx.x;
         if (row >= rows) continue;
-        double product = (double)q;
         y[row] = q;
-        t.a += (double)x[row] * product;
-        if (careful) t.b += (double)r[row] * product;
-        t.c += product * product;
+        t = vec_joined<stream_sums>(t, cg_terms<DIAGONAL>(row, x, (double)q, r, dinv, careful));
     }
     stream_sums end;
     vec_finish(s, ticket, end, t);
@@ -113,14 +110,20 @@ template <typename T> static bool padded(const struct launch *L, struct err *e)
     return stream<T, T, stream_padded<T>>(L, e);
 }
 
-template <typename T> static bool sums(const struct launch *L, struct err *)
+template <typename T, bool DIAGONAL> static void launch_sums(const struct launch *L)
 {
     int64_t n = L->A->of->rows;
     double *s = L->s;
     unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* a thread takes one row at a time */
-    LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T>)
+    LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T, DIAGONAL>)
     (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, T), VECTOR("x", ROLE_X, L->x, n, const T),
-     VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("y", ROLE_Y, L->y, n, T));
+     VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("dinv", ROLE_WORK, L->dinv, n, const T),
+     VECTOR("y", ROLE_Y, L->y, n, T));
+}
+
+template <typename T> static bool sums(const struct launch *L, struct err *)
+{
+    L->dinv ? launch_sums<T, true>(L) : launch_sums<T, false>(L);
     return true;
 }
 

@@ -136,18 +136,24 @@ template <typename AT> struct dia_rows : AT {
     }
 };
 
-template <typename T> static bool sums(const struct launch *L, struct err *)
+template <typename T, bool DIAGONAL> static void launch_sums(const struct launch *L)
 {
     typedef on_gpu<T> AT;
     const struct stored *S = L->A->of;
     int64_t n = S->rows;
     int diagonals = (int)S->a[DIA_OFFSETS].n;
     AT::run(L->A->dev, n, L->s,
-            pass_cg_product<dia_rows<AT>>{
+            pass_cg_product<dia_rows<AT>, DIAGONAL>{
                 {{}, n, S->cols, diagonals, staying(L, diagonals), ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
                 AT::from("x", L->x, n),
                 AT::from("r", L->r, n),
+                AT::from("dinv", L->dinv, n),
                 AT::to("y", L->y, n)});
+}
+
+template <typename T> static bool sums(const struct launch *L, struct err *)
+{
+    L->dinv ? launch_sums<T, true>(L) : launch_sums<T, false>(L);
     return true;
 }
 

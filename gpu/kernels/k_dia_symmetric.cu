@@ -156,17 +156,23 @@ template <typename AT> struct symmetric_rows : AT {
     }
 };
 
-template <typename T> static bool sums(const struct launch *L, struct err *)
+template <typename T, bool DIAGONAL> static void launch_sums(const struct launch *L)
 {
     typedef on_gpu<T> AT;
     const struct stored *S = L->A->of;
     int64_t n = S->rows;
     AT::run(L->A->dev, n, L->s,
-            pass_cg_product<symmetric_rows<AT>>{
+            pass_cg_product<symmetric_rows<AT>, DIAGONAL>{
                 {{}, (unsigned)n, (int)S->a[DIA_OFFSETS].n, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
                 AT::from("x", L->x, n),
                 AT::from("r", L->r, n),
+                AT::from("dinv", L->dinv, n),
                 AT::to("y", L->y, n)});
+}
+
+template <typename T> static bool sums(const struct launch *L, struct err *)
+{
+    L->dinv ? launch_sums<T, true>(L) : launch_sums<T, false>(L);
     return true;
 }
 

@@ -117,12 +117,24 @@ template <typename P> __device__ void vec_note(P s, double rr, double diff)
     vec_show(s, k, rr, done);
 }
 
-/* One thread: store p.q, r.q and q.q, which conjugate gradients needs; q = A p. */
+struct vec_sums {
+    double a, b, c;
+};
+
+/* One thread: store the three sums of conjugate gradients (see cg_terms). */
 template <typename P, typename S> __device__ void cg_keep(P s, S t)
 {
     s[S_PQ] = t.a;
     s[S_RQ] = t.b;
     s[S_QQ] = t.c;
+}
+
+/* The terms of element i in the sums p.q, r.M^-1 q (0 unless `careful`) and q.M^-1 q. M^-1 is the diagonal dinv if
+   DIAGONAL, else I; q is element i of A p. */
+template <bool DIAGONAL, typename V> __device__ vec_sums cg_terms(int64_t i, V p, double q, V r, V dinv, bool careful)
+{
+    double weighted = DIAGONAL ? (double)dinv[i] * q : q;
+    return {(double)p[i] * q, careful ? (double)r[i] * weighted : 0, q * weighted};
 }
 
 /* The previous step measured the change of x that led to the residual recorded now. */
@@ -157,10 +169,6 @@ static __device__ int64_t vec_stride()
    - end(s, t): one thread computes scalars from the sums t, after all elements.
 
    begin, at and end are functions. GATHERS, MOST and WIDE may be absent. */
-
-struct vec_sums {
-    double a, b, c;
-};
 
 template <typename PASS> constexpr bool vec_most = requires
 {
@@ -346,9 +354,9 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
 };
 
 /* An SpMV y = A x that also computes the three sums of conjugate gradients; row(i, x) is the work of one row. */
-template <typename ROWS> struct pass_cg_product : ROWS {
+template <typename ROWS, bool DIAGONAL> struct pass_cg_product : ROWS {
     enum { SUMS = 3 };
-    typename ROWS::in x, r;
+    typename ROWS::in x, r, dinv;
     typename ROWS::out y;
     bool careful;
 
@@ -357,7 +365,7 @@ template <typename ROWS> struct pass_cg_product : ROWS {
     {
         double q = this->row(i, x);
         y[i] = (typename ROWS::real)q;
-        return {(double)x[i] * q, careful ? (double)r[i] * q : 0, q * q};
+        return cg_terms<DIAGONAL>(i, x, q, r, dinv, careful);
     }
     __device__ void end(typename ROWS::scalars s, vec_sums t) const { cg_keep(s, t); }
 };

@@ -29,10 +29,11 @@ struct launch {
     const void *x;
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
-    /* If s is not NULL, also compute the inner products x.y, y.y and, if s[S_CAREFUL] is set, r.y, like cg_ops.dots.
-       Allowed only if alpha is 1 and beta is 0, and only for kernels that have sums_f32 and sums_f64. */
+    /* If s is not NULL, also compute the inner products x.y, y.M^-1 y and, if s[S_CAREFUL] is set, r.M^-1 y, like
+       cg_ops.dots. dinv is the diagonal of M^-1; NULL: M = I. Allowed only if alpha is 1 and beta is 0, and only for
+       kernels that have sums_f32 and sums_f64. */
     double *s;
-    const void *r;
+    const void *r, *dinv;
     /* kernel_launch fills in these members for kernels that have `scratch` */
     void *scratch;  /* work memory of the kernel on the device */
     uint64_t *note; /* a value that `prepare` writes */

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { DINV };
+enum { DINV }; /* part 0, as the trait `diagonal` requires */
 
 enum { NOTE_NEGATIVE }; /* number of diagonal entries whose sign was changed */
 
@@ -65,6 +65,7 @@ const struct precond precond_jacobi = {
     .source = "textbook",
     .needs = "no zero on the diagonal",
     .symmetric = true,
+    .diagonal = true,
     .takes_complex = true,
     .make = make,
     .apply = apply,

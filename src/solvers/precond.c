@@ -5,6 +5,7 @@
 #include "base/err.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "solve.h"
 
 #include <complex.h>
 #include <string.h>
@@ -31,6 +32,11 @@ bool precond_typed(const char *text, const struct precond **out)
 {
     *out = precond_find(text);
     return *out || !strcmp(text, precond_none);
+}
+
+const void *precond_diagonal(const struct solve *v)
+{
+    return v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag ? v->pre.part[0] : NULL;
 }
 
 /* Advice if a row has no diagonal entry by which to divide. */

@@ -18,6 +18,7 @@ struct precond {
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;         /* M has blocks, whose size the user can choose */
     bool sequential;     /* on the host, one thread applies M, which takes longer than the rest of an iteration */
+    bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */
     bool takes_complex;  /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */
     /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. The error message names the row
        at fault. v->pre.block is the number of rows per block, if M has blocks; 0: the default. After a failure `drop`
@@ -39,6 +40,9 @@ const struct precond *precond_find(const char *name);
    preconditioner. */
 bool precond_typed(const char *text, const struct precond **out);
 extern const char precond_none[]; /* the word that stands for no preconditioner */
+
+/* The diagonal of M^-1 on the device, if v has a preconditioner that is a real diagonal; else NULL. */
+const void *precond_diagonal(const struct solve *v);
 
 /* For slv_*.c and pre_*.c. The numbers of a complex A are pairs of a real and an imaginary part.
    diagonal_of: write the diagonal of A to diag[solve_numbers(A)]. Fails if an entry is missing or 0; `who` is the name

@@ -1,5 +1,6 @@
 /* Conjugate gradients for symmetric positive definite matrices: two passes over the vectors per SpMV, or one pass if
-   the SpMV kernel also computes the inner products. */
+   the SpMV kernel also computes the inner products. A preconditioner that is a diagonal is applied in these passes;
+   any other preconditioner takes three more passes. */
 #include <stdio.h>
 
 #include "base/base.h"
@@ -57,25 +58,26 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     return true;
 }
 
-bool cg_product(struct solve *v, const void *p, void *q, const void *r, struct err *e)
+bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)
 {
-    struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r};
+    struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r, .dinv = dinv};
     if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag)
         return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOTS);
-    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r);
+    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r, dinv);
     return true;
 }
 
 static bool step(struct solve *v, struct err *e)
 {
-    if (v->pre.method) return step_preconditioned(v, e);
+    const void *dinv = precond_diagonal(v);
+    if (v->pre.method && !dinv) return step_preconditioned(v, e);
     phase_begin(v, PHASE_SPMV);
-    if (!cg_product(v, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], e)) return false;
+    if (!cg_product(v, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], dinv, e)) return false;
     phase_begin(v, PHASE_STEP);
     if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
-    v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
+    v->ops.cg->step(v->dev, v->n, v->scalars, v->vec[CG_Q], dinv, v->vec[CG_R], v->vec[CG_P], v->vec[VEC_X]);
     return true;
 }
 
@@ -134,6 +136,7 @@ const struct solver solver_cg = {
     .probes = true,
     .products_only = true,
     .products = 1,
+    .diagonal_vectors = 2,
     .bytes = bytes,
     .init = init,
     .step = step,

@@ -90,7 +90,7 @@ static bool step(struct solve *v, struct err *e)
     const void *r = newer(v, MINRES_R), *z = v->pre.method ? v->vec[VEC_Z] : r;
     void *next = older(v, MINRES_R), *u = older(v, MINRES_U), *q = v->vec[MINRES_Q];
     phase_begin(v, PHASE_SPMV);
-    if (!cg_product(v, z, q, r, e)) return false;
+    if (!cg_product(v, z, q, r, NULL, e)) return false;
     phase_begin(v, PHASE_DIRECTION);
     bool with = v->pre.method;
     if (!cut_hold(v, with ? COUNT(changed) : COUNT(changed) - 2, changed, with && v->pre.method->sequential, e))

@@ -31,6 +31,8 @@ double solve_bytes(const struct solve *v)
     size_t size = type_size(solve_type(v));
     double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
+    if (v->solver->diagonal_vectors && v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag)
+        return bytes + v->solver->diagonal_vectors * (double)type_size(v->real) * (double)v->n;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
 }
 

@@ -52,8 +52,9 @@ void cut_free(struct solve *v);
 
 /* ---- slv_cg.c: a function that cg and minres share ---- */
 
-/* q = A p and s[S_PQ] = p.q, in one launch if the kernel computes inner products as well; cg also needs r. */
-bool cg_product(struct solve *v, const void *p, void *q, const void *r, struct err *e);
+/* q = A p and s[S_PQ] = p.q, in one launch if the kernel computes inner products as well; cg also needs r and, if M^-1
+   is a diagonal, dinv (see cg_ops.dots). */
+bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e);
 
 /* ---- slv_bicgstab.c: functions that bicgstab and qmrcgstab share ---- */
 

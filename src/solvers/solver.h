@@ -43,6 +43,9 @@ struct solver {
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
        solver that restarts has one more SpMV per cycle. */
     int products;
+    /* If the preconditioner is a diagonal, the passes apply it and access this number of vectors more per iteration. 0:
+       the preconditioner is applied in launches of its own. */
+    int diagonal_vectors;
     double (*bytes)(const struct csr *A, size_t real, int64_t m); /* minimum number of bytes moved per iteration */
     /* For a solver that can form an iteration matrix B and iterate x' = B x + f: the minimum number of bytes moved per
        iteration in that form. NULL: the solver has no such form. */

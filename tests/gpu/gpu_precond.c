@@ -26,6 +26,13 @@ static void test_large(void **state)
     check_preconds_large(device);
 }
 
+static void test_diagonal(void **state)
+{
+    (void)state;
+    check_preconds_diagonal(device, T_F64);
+    check_preconds_diagonal(device, T_F32);
+}
+
 static void test_gain(void **state)
 {
     (void)state;
@@ -35,10 +42,8 @@ static void test_gain(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied),
-        cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_large),
-        cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_applied), cmocka_unit_test(test_launches), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_gain),    cmocka_unit_test(test_diagonal),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the preconditioners on a GPU: there is none\n");

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "solvers/precond.h"
 #include "matrix/random.h"
+#include "matrix/gen.h"
 #include "session/session_solve.h"
 #include "solvers/solve.h"
 #include "solvers/solve_state.h"
@@ -398,4 +399,48 @@ void check_preconds_gain(const char *device)
     static const struct problem grid = {.generator = "poisson2d", .p = {40, 40}}, wind = {.upwind = {14, 12}};
     check_gain(&grid, true, device);
     check_gain(&wind, false, device);
+}
+
+/* ---- a diagonal that is applied in the solver's own passes ---- */
+
+/* S A S for a grid A, where S is a diagonal that varies: symmetric, positive definite and badly scaled. */
+static void take_scaled_grid(struct bed *bed)
+{
+    struct csr A;
+    struct err e = {0};
+    int64_t p[PARAMS_MAX] = {19, 17};
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    for (int64_t i = 0; i < A.rows; i++)
+        for (int64_t k = A.rowptr[i]; k < A.rowptr[i + 1]; k++)
+            A.val[k] *= (double)(1 + i % 7) * (double)(1 + A.col[k] % 7);
+    bed_take(bed, &A);
+}
+
+static void compare_diagonals(struct bed *bed, struct solve_options o, const char *device)
+{
+    double close = o.real == T_F32 ? 1e-3 : 1e-8, before[2][13];
+    for (int k = 0; k < 2; k++) {
+        o.pre = precond_find(k ? "bjacobi" : "jacobi");
+        o.pre_block = k;
+        bed_solve(bed, o, device, 1e9);
+        assert_int_equal(bed->s.solve->iterations, o.maxit);
+        memcpy(before[k], bed->s.solve->history.residual, sizeof before[k]);
+    }
+    for (int i = 0; i <= o.maxit; i++)
+        if (!(fabs(before[0][i] - before[1][i]) <= close * before[1][i]))
+            fail_msg("%s on %s: residual %g with jacobi, %g with blocks of one row, at iteration %d", o.solver->name,
+                     device, before[0][i], before[1][i], i);
+}
+
+void check_preconds_diagonal(const char *device, enum type real)
+{
+    struct bed bed;
+    take_scaled_grid(&bed);
+    for (int i = 0; solvers[i]; i++)
+        for (int host = 0; host < 2 && !solvers[i]->no_precond; host++) {
+            struct solve_options o = {.solver = solvers[i], .real = real, .maxit = 12, .sums_host = host};
+            if (o.solver->restarts) o.m = 5;
+            compare_diagonals(&bed, o, device);
+        }
+    bed_free(&bed);
 }

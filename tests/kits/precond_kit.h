@@ -42,5 +42,8 @@ void check_preconds_guard(const char *device);
 /* Check that every preconditioned solver needs fewer iterations with a factorisation, and no more iterations with the
    other preconditioners. */
 void check_preconds_gain(const char *device);
+/* Check that every solver has the same iterates, up to rounding, with jacobi and with bjacobi and blocks of one row. A
+   solver may apply jacobi in its own passes; it applies bjacobi in launches of its own. */
+void check_preconds_diagonal(const char *device, enum type real);
 
 #endif

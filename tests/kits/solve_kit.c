@@ -1132,8 +1132,10 @@ static void check_cg_guard(struct vectors *t)
 {
     const struct cg_ops *ops = (t->host_sums ? cg_ops_host_sums : cg_ops_of)(t->d, t->real);
     void *a = t->dev[0], *b = t->dev[1];
-    ops->dots(t->d, t->n, t->s, a, a, a);
-    ops->step(t->d, t->n, t->s, a, b, b, b);
+    for (int k = 0; k < 2; k++) {
+        ops->dots(t->d, t->n, t->s, a, a, a, k ? a : NULL);
+        ops->step(t->d, t->n, t->s, a, k ? a : NULL, b, b, b);
+    }
     ops->update(t->d, t->n, t->s, a, a, b, b);
     ops->rho(t->d, t->n, t->s, a, a);
     ops->direction(t->d, t->n, t->s, a, b);
@@ -1149,8 +1151,8 @@ static void cg_step(struct vectors *t, void *r, void *p, void *x, double careful
     assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL));
     t->ops->copy(t->d, t->n, p, t->dev[2]);
     t->ops->dot(t->d, t->n, t->s, r, r, S_RR);
-    ops->dots(t->d, t->n, t->s, p, t->dev[2], r);
-    ops->step(t->d, t->n, t->s, t->dev[2], r, p, x);
+    ops->dots(t->d, t->n, t->s, p, t->dev[2], r, NULL);
+    ops->step(t->d, t->n, t->s, t->dev[2], NULL, r, p, x);
     assert_true(t->d->ops->get(t->d, out, t->s, SCALARS * sizeof *out, NULL) && t->d->ops->sync(t->d, NULL));
 }
 
@@ -1208,26 +1210,31 @@ static void check_guard(struct vectors *t)
 }
 
 /* Some kernels compute the sums of cg together with y = A x. Check that these sums equal the sums computed here from
-   the vectors. If `careful` is 0, the kernel reports 0 for the dot product of r and q. */
-static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful)
+   the vectors. If `careful` is 0, the kernel reports 0 for the dot product of r and q. With a diagonal, the products of
+   r and q with q are those of the diagonal. */
+static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful, bool diagonal)
 {
     struct stored S = {0};
     struct mat M = {0};
     struct err e = {0};
-    double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, eps = t->real == T_F32 ? 1e-5 : 1e-12;
+    double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, all = 0,
+           eps = t->real == T_F32 ? 1e-5 : 1e-12;
     if (!format_pack(A, k->format, k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
         fail_msg("%s: %s", k->name, e.text);
     struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
+    if (diagonal) L.dinv = t->dev[0];
     assert_true(t->d->ops->put(t->d, t->s, s, sizeof s, NULL) && kernel_launch(k, &L, &e));
     get(t, 2);
     for (int64_t i = 0; i < t->n; i++) {
+        double weight = diagonal ? t->host[0][i] : 1;
         pq += t->host[0][i] * t->host[2][i];
-        rq += t->host[1][i] * t->host[2][i];
-        qq += t->host[2][i] * t->host[2][i];
+        rq += weight * t->host[1][i] * t->host[2][i];
+        qq += weight * t->host[2][i] * t->host[2][i];
+        all += t->host[2][i] * t->host[2][i];
     }
-    if (!(fabs(scalar(t, S_PQ) - pq) <= eps * qq) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * qq) ||
-        !(fabs(scalar(t, S_QQ) - qq) <= eps * qq))
-        fail_msg("%s on %s: the sums of cg are wrong", k->name, t->d->name);
+    if (!(fabs(scalar(t, S_PQ) - pq) <= eps * all) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * all) ||
+        !(fabs(scalar(t, S_QQ) - qq) <= eps * all))
+        fail_msg("%s on %s%s: the sums of cg are wrong", k->name, t->d->name, diagonal ? " with a diagonal" : "");
     mat_free(&M);
     stored_free(&S);
 }
@@ -1241,7 +1248,7 @@ void check_cg_sums(const char *device, enum type real)
     vectors_make(&t, device, real, A.rows, false);
     for (int i = 0; kernels[i]; i++)
         if (kernels[i]->sums_f64 && kernel_runs_on(kernels[i], t.d))
-            for (int careful = 0; careful < 2; careful++) check_sums_of(kernels[i], &A, &t, careful);
+            for (int c = 0; c < 4; c++) check_sums_of(kernels[i], &A, &t, c % 2, c / 2);
     vectors_free(&t);
     csr_free(&A);
 }

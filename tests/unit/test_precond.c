@@ -385,6 +385,12 @@ static void test_gain(void **state)
     check_preconds_gain("emu");
 }
 
+static void test_diagonal(void **state)
+{
+    (void)state;
+    everywhere(check_preconds_diagonal);
+}
+
 /* ---- the collection ---- */
 
 enum { ROWS_MOST = 2000, ROWS_EMULATED = 700 };
@@ -478,6 +484,7 @@ int main(void)
         cmocka_unit_test(test_cancelled),
         cmocka_unit_test(test_shown_while_made),
         cmocka_unit_test(test_gain),
+        cmocka_unit_test(test_diagonal),
         cmocka_unit_test(test_collection),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
