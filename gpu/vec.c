@@ -1,5 +1,6 @@
 /* The tables of operations for solvers, selected by the kind of device and the precision. */
 #include "machine/device.h"
+#include "machine/amg_ops.h"
 #include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
@@ -65,6 +66,7 @@ PAIR_TABLES(gmres_ops, of, vec_gmres)
 PAIR_TABLES(sweep_ops, of, vec_sweep)
 PAIR_TABLES(pre_ops, of, vec_pre)
 PAIR_TABLES(lu_ops, of, vec_lu)
+TABLES(amg_ops, of, vec_amg)
 
 /* The tables whose sums the host adds. */
 PAIR_TABLES(vec_ops, host_sums, vec_parts)

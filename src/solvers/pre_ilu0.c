@@ -82,7 +82,7 @@ const struct precond precond_ilu0 = {
     .source = "Meijerink and van der Vorst 1977",
     .needs = "an entry on the diagonal of every row, and no zero pivot",
     .symmetric = true, /* if A is symmetric, L U = L D L' up to rounding */
-    .sequential = true,
+    .long_apply = true,
     .takes_complex = true,
     .make = make,
     .apply = triangles_apply,

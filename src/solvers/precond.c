@@ -5,9 +5,11 @@
 #include "base/err.h"
 #include "base/registry.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "solve.h"
 
 #include <complex.h>
+#include <math.h>
 #include <string.h>
 
 #define PRECOND(id) extern const struct precond precond_##id;
@@ -84,6 +86,46 @@ bool diagonal_is_negative(const struct csr *A)
         if (k < 0 || !(A->val[k] < 0)) return false;
     }
     return A->rows > 0;
+}
+
+/* Does entry k of row i, left of the diagonal or right of it, differ from its mirror image, or have none? */
+static bool differs(const struct csr *A, int64_t i, int64_t k)
+{
+    const double rounding = 1e-10;
+    int64_t at = csr_find(A, A->col[k], i);
+    double mirror = at < 0 ? 0 : A->val[at];
+    return at < 0 || fabs(A->val[k] - mirror) > rounding * fmax(fabs(A->val[k]), fabs(mirror));
+}
+
+/* The first entry of the first row that has such an entry; nnz if A is symmetric. */
+static int64_t first_difference(const struct csr *A, struct loop *l)
+{
+    int64_t first = A->nnz;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(min : first) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(l, k); k++)
+            if (k < first && A->col[k] != i && differs(A, i, k)) first = k;
+    return first;
+}
+
+bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e)
+{
+    struct loop l = loop_of("symmetry", A->nnz);
+    int64_t k = first_difference(A, &l);
+    if (!loop_end(&l, e)) return false;
+    if (k == A->nnz) return true;
+    int64_t i = csr_row_of(A, k), j = A->col[k], at = csr_find(A, j, i);
+    return fail(e, E_NUMERIC,
+                "%s needs a symmetric matrix: entry (%lld, %lld), counted from 0, is %g and (%lld, %lld) is %g; use %s",
+                who, (long long)i, (long long)j, A->val[k], (long long)j, (long long)i, at < 0 ? 0 : A->val[at],
+                instead);
+}
+
+int64_t precond_held(const struct solve *v)
+{
+    const struct precond *p = v->pre.method;
+    if (!p || !v->pre.made) return 0;
+    return p->held ? p->held(v) : (int64_t)p->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
 }
 
 bool values_of(const struct csr *A, double *val, struct err *e)

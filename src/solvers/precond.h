@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct csr;
 struct err;
@@ -17,7 +18,8 @@ struct precond {
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;         /* M has blocks, whose size the user can choose */
-    bool sequential;     /* on the host, one thread applies M, which takes longer than the rest of an iteration */
+    bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
+    bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */
     bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */
     bool takes_complex;  /* can precondition a complex matrix, whose vectors hold pairs (see solve_numbers) */
     /* Factorise on the host and copy the parts to v->dev; v->pre.part[] receives them. The error message names the row
@@ -30,6 +32,8 @@ struct precond {
     void (*drop)(struct solve *v); /* NULL: freeing v->pre.part[] is enough */
     /* Minimum number of bytes moved each time M is applied: the parts of M once, r and z. */
     double (*bytes)(const struct solve *v);
+    /* Bytes of the parts on the device; NULL: bytes() without r and z. */
+    int64_t (*held)(const struct solve *v);
     /* Describe the parts in words, such as "blocks of 8 rows", from v->pre.note[]; NULL: nothing to describe. */
     void (*note)(const struct solve *v, char *out, size_t size);
 };
@@ -52,5 +56,10 @@ bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err 
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e);
 bool diagonal_is_negative(const struct csr *A); /* all entries: A may be negative definite, but not positive definite */
 bool values_of(const struct csr *A, double *val, struct err *e);
+/* Fails unless a real A is symmetric up to rounding; the error names two entries that differ, and advises to use
+   `instead`. */
+bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e);
+/* Bytes that the parts of the preconditioner of v take on the device; 0: none has been made. */
+int64_t precond_held(const struct solve *v);
 
 #endif

@@ -50,7 +50,7 @@ static bool step_preconditioned(struct solve *v, struct err *e)
     phase_begin(v, PHASE_DOT);
     v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
     phase_begin(v, PHASE_UPDATE);
-    if (!cut_hold(v, COUNT(changed), changed, v->pre.method->sequential, e)) return false;
+    if (!cut_hold(v, COUNT(changed), changed, v->pre.method->long_apply, e)) return false;
     v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
     if (!precondition(v, e)) return false;
     phase_begin(v, PHASE_DIRECTION);

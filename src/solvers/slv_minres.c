@@ -93,7 +93,7 @@ static bool step(struct solve *v, struct err *e)
     if (!cg_product(v, z, q, r, NULL, e)) return false;
     phase_begin(v, PHASE_DIRECTION);
     bool with = v->pre.method;
-    if (!cut_hold(v, with ? COUNT(changed) : COUNT(changed) - 2, changed, with && v->pre.method->sequential, e))
+    if (!cut_hold(v, with ? COUNT(changed) : COUNT(changed) - 2, changed, with && v->pre.method->long_apply, e))
         return false;
     v->ops.minres->lanczos(v->dev, v->n, v->scalars, q, z, r, next, newer(v, MINRES_U), u);
     return advance(v, u, next, e);

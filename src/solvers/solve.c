@@ -409,8 +409,7 @@ int64_t solve_memory(const struct solve *v)
     for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
         bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
     if (v->solver->held) bytes += v->solver->held(v);
-    if (v->pre.method) bytes += (int64_t)v->pre.method->bytes(v) - 2 * v->n * (int64_t)type_size(v->real);
-    return bytes;
+    return bytes + precond_held(v);
 }
 
 /* ---- the end ---- */

@@ -7,6 +7,7 @@
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "gpu/emu/emu.h"
+#include "solvers/amg.h"
 #include "solvers/level_schedule.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
@@ -285,7 +286,7 @@ static bool solve_some(struct bed *bed, const struct precond *pre, struct device
 static void test_failing_allocations(void **state)
 {
     (void)state;
-    for (int i = 0; i < 8; i++) {
+    for (int i = 0; i < 10; i++) {
         bool done = false;
         for (int64_t nth = 1; !done; nth++) {
             struct bed bed;
@@ -413,7 +414,8 @@ static void check_same(struct bed *bed, const char *precond, const char *name)
     bed_apply(bed->s.solve, r, host);
     assert_true(bed_begin(bed, precond, 0, "emu", T_F64, &e));
     bed_apply(bed->s.solve, r, emu);
-    if (longest(A) <= LEVEL_LONG && memcmp(host, emu, (size_t)A->rows * sizeof *emu))
+    if (longest(A) <= LEVEL_LONG && !bed->s.solve->pre.method->by_products &&
+        memcmp(host, emu, (size_t)A->rows * sizeof *emu))
         fail_msg("%s of %s: cpu and emu differ", precond, name);
     mem_free(r);
     mem_free(host);
@@ -487,6 +489,7 @@ int main(void)
         cmocka_unit_test(test_diagonal),
         cmocka_unit_test(test_collection),
     };
+    amg_hook(8); /* so that small matrices have several levels */
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
     return failed;

@@ -5,6 +5,7 @@
 #include "kits/solve_kit.h"
 #include "kits/talk.h"
 #include "session/front.h"
+#include "solvers/amg.h"
 #include "solvers/precond.h"
 #include "commands/race.h"
 #include "session/session_solve.h"
@@ -293,5 +294,6 @@ int main(void)
         cmocka_unit_test(test_race_of_kernels_waits),
         cmocka_unit_test(test_race_loses_its_device),
     };
+    amg_hook(8); /* so that small matrices have several levels */
     return cmocka_run_group_tests_name("solve costs", tests, NULL, NULL);
 }

@@ -94,7 +94,7 @@ static void item_precond(struct canvas *c, struct solve_pen *at, const struct so
 {
     char text[120], size[32], made[32];
     if (!v->pre.method) return;
-    double bytes = v->pre.made ? v->pre.method->bytes(v) - 2.0 * (double)type_size(v->real) * (double)v->n : NAN;
+    double bytes = v->pre.made ? (double)precond_held(v) : NAN;
     bool timed = v->dev->kind != DEV_EMU;
     snprintf(text, sizeof text, "%s%s%s%s%s", v->pre.method->name, isfinite(bytes) ? ", " : "",
              isfinite(bytes) ? show_bytes(bytes, size, sizeof size) : "", timed ? ", made in " : "",

@@ -1,0 +1,142 @@
+/* The hierarchy of multigrid: from the matrix of a level, aggregates, the prolongation P and the next matrix P' A P. */
+#include "amg.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "machine/symmetrize.h"
+#include "matrix/arithmetic.h"
+#include "precond.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The threshold of strong entries is halved from level to level, because the entries of coarse matrices spread over
+   more neighbours (Vanek, Mandel and Brezina 1996). */
+static const double threshold = 0.08;
+
+static const double damping = 4. / 3; /* omega times the bound on the eigenvalues: the best factor for a smooth P */
+
+static const double least_gain = 0.8; /* stop if the next level would have more than this share of the rows */
+
+enum { INVERTED_ROWS = 400 };
+static int64_t hooked;
+
+int64_t amg_inverted_rows(void)
+{
+    return hooked ? hooked : INVERTED_ROWS;
+}
+
+void amg_hook(int64_t rows)
+{
+    hooked = rows;
+}
+
+static const char who[] = "the preconditioner amg";
+
+/* All diagonal entries must have the sign of the first. */
+static bool check_signs(struct amg *g, const struct amg_level *v, struct err *e)
+{
+    struct loop l = loop_of("the diagonal", v->A->rows);
+    g->sign = v->A->rows && v->dinv[0] < 0 ? -1 : 1;
+    int64_t i = 0;
+    while (i < v->A->rows && loop_goes(&l, i) && g->sign * v->dinv[i] > 0) i++;
+    if (!loop_end(&l, e)) return false;
+    if (i == v->A->rows) return true;
+    return fail(e, E_NUMERIC,
+                "%s needs a positive definite matrix, but the diagonal has %g in row 0 and %g in row %lld (counted "
+                "from 0)%s; use minres with precond jacobi",
+                who, 1 / v->dinv[0], 1 / v->dinv[i], (long long)i, g->n ? " of a coarse matrix" : "");
+}
+
+static bool begin_level(struct amg *g, struct err *e)
+{
+    struct amg_level *v = &g->level[g->n];
+    v->dinv = mem_new(v->A->rows, sizeof *v->dinv, "the inverted diagonal", e);
+    bool ok = v->dinv && diagonal_inverse(v->A, who, 1, v->dinv, e) && check_signs(g, v, e) &&
+              amg_bound(v->A, v->dinv, &v->bound, e);
+    g->n += ok;
+    return ok;
+}
+
+/* The matrix of the next level, R A P. */
+static bool galerkin(struct amg_level *v, struct amg_level *next, struct err *e)
+{
+    struct csr AP = {0};
+    bool ok = sym_host_transpose(&v->R, &v->P, e) && csr_multiply(&AP, v->A, &v->P, e) &&
+              csr_multiply(&next->own, &v->R, &AP, e);
+    csr_free(&AP);
+    next->A = &next->own;
+    return ok;
+}
+
+/* Make the next level. *deeper receives false if there are no aggregates that would make it much smaller. */
+static bool coarsen(struct amg *g, bool *deeper, struct err *e)
+{
+    struct amg_level *v = &g->level[g->n - 1];
+    struct amg_aggregates a = {0};
+    double theta = threshold * pow(0.5, g->n - 1), *coarse = NULL;
+    *deeper = false;
+    bool ok = amg_aggregate(&a, v->A, v->dinv, theta, e);
+    if (ok && a.n > 0 && (double)a.n < least_gain * (double)v->A->rows) {
+        ok = amg_prolong(&v->P, v->A, &a, g->near, damping / v->bound, &coarse, e) && galerkin(v, v + 1, e);
+        *deeper = ok;
+    }
+    amg_aggregates_free(&a);
+    if (coarse) {
+        mem_free(g->near);
+        g->near = coarse;
+    }
+    return ok && (!*deeper || begin_level(g, e));
+}
+
+static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
+{
+    bool deeper = true;
+    g->near = mem_new(A->rows, sizeof *g->near, "the near-null vector", e);
+    for (int64_t i = 0; g->near && i < A->rows; i++) g->near[i] = 1;
+    g->level[0].A = A;
+    if (!g->near || !begin_level(g, e)) return false;
+    while (deeper && g->n < AMG_LEVELS && g->level[g->n - 1].A->rows > amg_inverted_rows())
+        if (!coarsen(g, &deeper, e)) return false;
+    return true;
+}
+
+bool amg_make(struct amg *g, const struct csr *A, struct err *e)
+{
+    *g = (struct amg){0};
+    bool ok = symmetric_of(A, who, "bicgstab with precond ilu0", e) && make_levels(g, A, e);
+    const struct csr *last = ok ? g->level[g->n - 1].A : NULL;
+    if (ok && last->rows <= amg_inverted_rows()) ok = amg_invert(last, g->sign, &g->inverse, &g->dropped, e);
+    mem_free(g->near);
+    g->near = NULL;
+    if (!ok) amg_free(g);
+    return ok;
+}
+
+void amg_free(struct amg *g)
+{
+    for (int k = 0; k < AMG_LEVELS; k++) {
+        struct amg_level *v = &g->level[k];
+        csr_free(&v->own);
+        csr_free(&v->P);
+        csr_free(&v->R);
+        mem_free(v->dinv);
+    }
+    mem_free(g->inverse);
+    mem_free(g->near);
+    *g = (struct amg){0};
+}
+
+double amg_entries_ratio(const struct amg *g)
+{
+    double sum = 0;
+    for (int k = 0; k < g->n; k++) sum += (double)g->level[k].A->nnz;
+    return sum / (double)g->level[0].A->nnz;
+}
+
+double amg_rows_ratio(const struct amg *g)
+{
+    double sum = 0;
+    for (int k = 0; k < g->n; k++) sum += (double)g->level[k].A->rows;
+    return sum / (double)g->level[0].A->rows;
+}

@@ -1,0 +1,79 @@
+/* Algebraic multigrid by smoothed aggregation: a hierarchy of ever smaller matrices, made on the host. pre_amg.c
+   applies it on a device. */
+#ifndef AMG_H
+#define AMG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "matrix/csr.h"
+
+struct err;
+
+enum {
+    AMG_LEVELS = 20, /* most levels */
+    AMG_ALONE = -1   /* in place of an aggregate: the row has no strong entry, so the smoother alone solves it */
+};
+
+/* The matrix of a level, and the steps between this level and the next, coarser level. P has one column per row of the
+   next level; P and R are empty in the coarsest level. All arrays are owned. */
+struct amg_level {
+    const struct csr *A;
+    struct csr own;  /* the matrix of every level but the first, whose matrix belongs to the caller */
+    double *dinv;    /* [rows] 1 / a_ii */
+    double bound;    /* an upper bound on the eigenvalues of D^-1 A, estimated */
+    struct csr P, R; /* R is the transpose of P */
+};
+
+struct amg {
+    int n; /* levels */
+    struct amg_level level[AMG_LEVELS];
+    double sign;     /* of the diagonal: 1, or -1 if A may be negative definite */
+    double *inverse; /* [rows * rows] of sign times the coarsest matrix, symmetric; NULL: that level is only smoothed */
+    int64_t dropped; /* pivots of the coarsest level that were 0, so that `inverse` is a generalised inverse */
+    double *near;    /* while levels are added: [rows of the last level] a vector x for which A x is almost 0 */
+};
+
+/* Make the hierarchy of A, which must be real, symmetric and outlive it. The diagonal of A must be positive, or
+   negative in every row. Ctrl-C ends this function. */
+bool amg_make(struct amg *g, const struct csr *A, struct err *e);
+void amg_free(struct amg *g);
+/* A matrix of at most this many rows is inverted. amg_hook is for tests, which make the coarsest matrix small; 0
+   restores the default. */
+int64_t amg_inverted_rows(void);
+void amg_hook(int64_t rows);
+
+/* The entries of all levels, divided by those of the first; amg_rows_ratio does the same with rows. */
+double amg_entries_ratio(const struct amg *g);
+double amg_rows_ratio(const struct amg *g);
+
+/* ---- the steps of amg_make ---- */
+
+/* The strong entries of a matrix, and the aggregate of each row. The entry a_ij is strong if
+   a_ij^2 > theta^2 a_ii a_jj. */
+struct amg_aggregates {
+    int64_t n;             /* aggregates */
+    unsigned char *strong; /* [nnz] 1: off the diagonal, and strong */
+    int *of;               /* [rows] the aggregate of each row, or AMG_ALONE */
+};
+/* amg_aggregate.c: form aggregates around rows that are at least three strong entries apart (a maximal independent set
+   of distance 2; Bell, Dalton and Olson 2012). The result does not depend on the number of threads. */
+bool amg_aggregate(struct amg_aggregates *g, const struct csr *A, const double *dinv, double theta, struct err *e);
+void amg_aggregates_free(struct amg_aggregates *g);
+
+/* amg_prolong.c: P = (I - omega D^-1 F) T (Vanek, Mandel and Brezina 1996), where T_ij = near_i / |near over j| if row
+   i is in aggregate j, and F is A with its weak entries added to the diagonal. *coarse receives the norms of `near`
+   over the aggregates; the caller frees it. */
+bool amg_prolong(struct csr *P, const struct csr *A, const struct amg_aggregates *g, const double *near, double omega,
+                 double **coarse, struct err *e);
+
+/* amg_bound.c: an upper bound on the eigenvalues of D^-1 A. Conjugate gradients with a random right-hand side give Ritz
+   values, the largest of which, increased by a tenth, is the estimate; Gershgorin's theorem gives a bound that holds.
+ */
+bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct err *e);
+
+/* amg_coarse.c: the inverse of sign * A, by Cholesky's method, as a full matrix. *dropped receives the number of pivots
+   that are 0 up to rounding; their rows and columns of the inverse are 0. Fails if a pivot is negative. */
+bool amg_invert(const struct csr *A, double sign, double **inverse, int64_t *dropped, struct err *e);
+
+#endif

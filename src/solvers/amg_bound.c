@@ -1,0 +1,97 @@
+/* A bound on the eigenvalues of D^-1 A, which the smoother of multigrid needs. */
+#include "amg.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/threads.h"
+#include "matrix/random.h"
+#include "ritz.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEPS = 10, SHARE = 1 << 12 };
+
+static const double margin = 1.1; /* the largest of ten Ritz values lies a few percent below the largest eigenvalue */
+
+static const char what[] = "eigenvalues";
+
+/* q = A p */
+static bool multiply(const struct csr *A, const double *p, double *q, struct err *e)
+{
+    struct loop l = loop_of(what, A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        double sum = 0;
+        if (!loop_goes(&l, i)) continue;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * p[A->col[k]];
+        q[i] = sum;
+    }
+    return loop_end(&l, e);
+}
+
+/* The sum of x_i y_i d_i, where d NULL stands for ones. Blocks of a fixed size are added in order, so that the sum does
+   not depend on the number of threads. */
+static double dot(int64_t n, const double *x, const double *y, const double *d)
+{
+    double sum = 0;
+#pragma omp parallel for ordered schedule(static, 1) if (n > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += SHARE) {
+        double part = 0;
+        for (int64_t i = from; i < from + SHARE && i < n; i++) part += x[i] * y[i] * (d ? d[i] : 1);
+#pragma omp ordered
+        sum += part;
+    }
+    return sum;
+}
+
+/* The largest sum of |a_ij / a_ii| over a row. */
+static double gershgorin(const struct csr *A, const double *dinv)
+{
+    double most = 0;
+#pragma omp parallel for reduction(max : most) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++) {
+        double sum = 0;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += fabs(A->val[k] * dinv[i]);
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
+/* Conjugate gradients for A, preconditioned by D, from a random residual r. q and p are work memory. Returns the number
+   of steps whose coefficients are in alpha and beta; -1: cancelled. */
+static int iterate(const struct csr *A, const double *dinv, double *r, double *p, double *q, double *alpha,
+                   double *beta, struct err *e)
+{
+    int64_t n = A->rows;
+    double rho = dot(n, r, r, dinv);
+    for (int64_t i = 0; i < n; i++) p[i] = dinv[i] * r[i];
+    for (int k = 0; k < STEPS; k++) {
+        if (!multiply(A, p, q, e)) return -1;
+        double pq = dot(n, p, q, NULL);
+        if (!(rho / pq > 0) || !isfinite(rho / pq)) return k;
+        alpha[k] = rho / pq;
+#pragma omp parallel for if (n > THREADS_FROM)
+        for (int64_t i = 0; i < n; i++) r[i] -= alpha[k] * q[i];
+        double next = dot(n, r, r, dinv);
+        beta[k] = next / rho;
+        rho = next;
+#pragma omp parallel for if (n > THREADS_FROM)
+        for (int64_t i = 0; i < n; i++) p[i] = dinv[i] * r[i] + beta[k] * p[i];
+    }
+    return STEPS;
+}
+
+bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct err *e)
+{
+    double alpha[STEPS], beta[STEPS], *work = mem_new(3 * A->rows, sizeof *work, "vectors for multigrid", e);
+    uint64_t seed = 1;
+    if (!work) return false;
+    for (int64_t i = 0; i < A->rows; i++) work[i] = random_unit(&seed);
+    int k = iterate(A, dinv, work, work + A->rows, work + 2 * A->rows, alpha, beta, e);
+    mem_free(work);
+    if (k < 0) return false;
+    struct ritz r = {0};
+    ritz_grow(&r, alpha, beta, k, 0);
+    *bound = fmin(gershgorin(A, dinv), r.rows ? margin * r.high : INFINITY);
+    return true;
+}

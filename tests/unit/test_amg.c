@@ -1,0 +1,399 @@
+/* Multigrid: the hierarchy (sizes, symmetry, P' A P, no dependence on threads), the cycle (symmetric, positive, equal
+   on cpu and emu), iterations that hardly grow with the size, and refusals. */
+#include "kits/precond_kit.h"
+#include "kits/solve_kit.h"
+#include "kits/talk.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "matrix/arithmetic.h"
+#include "matrix/csr.h"
+#include "session/matrix.h"
+#include "solvers/amg.h"
+#include "solvers/precond.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <omp.h>
+
+static const char *const devices[] = {"cpu", "emu"};
+static const enum type reals[] = {T_F64, T_F32};
+
+enum { FEW_ROWS = 12 }; /* so that small matrices have several levels */
+
+static const struct problem some[] = {
+    {.generator = "poisson2d", .p = {23, 19}},
+    {.generator = "poisson3d", .p = {7, 8, 9}},
+    {.generator = "fem", .p = {7, 6}},
+};
+
+static const struct csr *matrix_of(const struct bed *bed)
+{
+    return &bed->s.current->csr;
+}
+
+static double dot(int64_t n, const double *x, const double *y)
+{
+    double sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += x[i] * y[i];
+    return sum;
+}
+
+/* ---- the hierarchy ---- */
+
+static void multiply(const struct csr *A, const double *x, double *y)
+{
+    for (int64_t i = 0; i < A->rows; i++) {
+        y[i] = 0;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y[i] += A->val[k] * x[A->col[k]];
+    }
+}
+
+/* The next matrix times x is R A P x, R is the transpose of P, and the next matrix is symmetric. */
+static void check_level(const struct amg_level *l, const struct csr *next)
+{
+    int64_t n = l->A->rows, m = next->rows;
+    double *x = random_vector(n > m ? n : m), *work = mem_new(3 * n + 2 * m, sizeof *work, "vectors", NULL);
+    double *Px = work, *APx = work + n, *coarse = work + 3 * n, *direct = coarse + m;
+    assert_true(l->P.rows == n && l->P.cols == m && l->R.rows == m && l->R.cols == n && m < n);
+    multiply(&l->P, x, Px);
+    multiply(l->A, Px, APx);
+    multiply(&l->R, APx, coarse);
+    multiply(next, x, direct);
+    for (int64_t i = 0; i < m; i++) assert_true(fabs(coarse[i] - direct[i]) < 1e-10);
+    for (int64_t i = 0; i < m; i++)
+        for (int k = next->rowptr[i]; k < next->rowptr[i + 1]; k++) {
+            int64_t at = csr_find(next, next->col[k], i);
+            assert_true(at >= 0 && fabs(next->val[at] - next->val[k]) < 1e-12);
+        }
+    multiply(&l->R, x, coarse);
+    for (int64_t j = 0; j < m; j++) {
+        double sum = 0;
+        for (int k = l->R.rowptr[j]; k < l->R.rowptr[j + 1]; k++) {
+            int64_t at = csr_find(&l->P, l->R.col[k], j);
+            assert_true(at >= 0 && l->P.val[at] == l->R.val[k]);
+            sum += l->R.val[k] * x[l->R.col[k]];
+        }
+        assert_true(sum == coarse[j]);
+    }
+    mem_free(x);
+    mem_free(work);
+}
+
+static void test_levels(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(some); i++) {
+        struct bed bed;
+        struct amg g;
+        struct err e = {0};
+        bed_make(&bed, &some[i]);
+        if (!amg_make(&g, matrix_of(&bed), &e)) fail_msg("%s", e.text);
+        assert_true(g.n > 2 && g.inverse && !g.dropped && amg_entries_ratio(&g) < 2 && amg_rows_ratio(&g) < 1.5);
+        for (int k = 0; k + 1 < g.n; k++) check_level(&g.level[k], g.level[k + 1].A);
+        amg_free(&g);
+        bed_free(&bed);
+    }
+}
+
+/* The bound is above the largest eigenvalue of D^-1 A, which is 1 + cos(pi / 24) for this grid, but not far above. */
+static void test_bound(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct amg g;
+    struct err e = {0};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {23, 23}});
+    assert_true(amg_make(&g, matrix_of(&bed), &e));
+    assert_true(g.level[0].bound >= 1.9914 && g.level[0].bound <= 2);
+    amg_free(&g);
+    bed_free(&bed);
+}
+
+static void test_threads(void **state)
+{
+    (void)state;
+    struct bed bed;
+    struct amg one, many;
+    struct err e = {0};
+    int threads = omp_get_max_threads();
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {90, 91}});
+    omp_set_num_threads(1);
+    assert_true(amg_make(&one, matrix_of(&bed), &e));
+    omp_set_num_threads(5);
+    assert_true(amg_make(&many, matrix_of(&bed), &e));
+    omp_set_num_threads(threads);
+    assert_int_equal(one.n, many.n);
+    for (int k = 1; k < one.n; k++) assert_true(csr_equal(one.level[k].A, many.level[k].A));
+    int64_t n = one.level[one.n - 1].A->rows;
+    assert_memory_equal(one.inverse, many.inverse, (size_t)(n * n) * sizeof *one.inverse);
+    amg_free(&one);
+    amg_free(&many);
+    bed_free(&bed);
+}
+
+/* Rows without neighbours stay out of the aggregates, and a diagonal matrix has one level without an inverse. */
+static void test_alone(void **state)
+{
+    (void)state;
+    struct amg g;
+    struct csr A;
+    struct err e = {0};
+    assert_true(csr_identity(&A, 3, 500, &e) && amg_make(&g, &A, &e));
+    assert_true(g.n == 1 && !g.inverse && g.level[0].bound == 1);
+    amg_free(&g);
+    csr_free(&A);
+}
+
+/* ---- the cycle ---- */
+
+/* x' M^-1 y = y' M^-1 x, and x' M^-1 x > 0 */
+static void check_cycle(const struct problem *p, const char *device, enum type real)
+{
+    struct bed bed;
+    struct err e = {0};
+    bed_make(&bed, p);
+    if (!bed_begin(&bed, "amg", 0, device, real, &e)) fail_msg("%s", e.text);
+    int64_t n = matrix_of(&bed)->rows;
+    double *x = random_vector(n), *work = mem_new(3 * n, sizeof *work, "vectors", NULL), *y = work;
+    for (int64_t i = 0; i < n; i++) y[i] = (double)(i % 7) - 3 + (double)(i % 5) / 4;
+    bed_apply(bed.s.solve, x, work + n);
+    bed_apply(bed.s.solve, y, work + 2 * n);
+    double xMx = dot(n, x, work + n), yMy = dot(n, y, work + 2 * n);
+    double xMy = dot(n, x, work + 2 * n), yMx = dot(n, y, work + n);
+    assert_true(xMx > 0 && yMy > 0);
+    assert_true(fabs(xMy - yMx) < (real == T_F64 ? 1e-13 : 1e-5) * sqrt(xMx * yMy));
+    mem_free(x);
+    mem_free(work);
+    bed_free(&bed);
+}
+
+static void test_cycle(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(some); i++)
+        for (int d = 0; d < COUNT(devices); d++)
+            for (int r = 0; r < COUNT(reals); r++) check_cycle(&some[i], devices[d], reals[r]);
+}
+
+static void test_devices_agree(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(some); i++) {
+        struct bed bed;
+        struct err e = {0};
+        bed_make(&bed, &some[i]);
+        int64_t n = matrix_of(&bed)->rows;
+        double *r = random_vector(n), *z = mem_new(2 * n, sizeof *z, "z", NULL);
+        for (int d = 0; d < COUNT(devices); d++) {
+            assert_true(bed_begin(&bed, "amg", 0, devices[d], T_F64, &e));
+            bed_apply(bed.s.solve, r, z + d * n);
+        }
+        for (int64_t k = 0; k < n; k++) assert_true(fabs(z[k] - z[n + k]) < 1e-12 * (1 + fabs(z[k])));
+        mem_free(r);
+        mem_free(z);
+        bed_free(&bed);
+    }
+}
+
+/* ---- solves ---- */
+
+static int64_t iterations(struct bed *bed, const char *solver, const char *device)
+{
+    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-8, .maxit = 200};
+    o.m = o.solver->restarts ? 30 : 0;
+    o.pre = precond_find("amg");
+    bed_solve(bed, o, device, 1e5);
+    const struct solve *v = bed->s.solve;
+    if (v->reason != CONVERGED) fail_msg("%s on %s: %s", solver, device, v->why);
+    assert_true(v->result.residual_true <= 2e-8);
+    return v->iterations;
+}
+
+static void check_iterations(const struct problem *p, const char *device, int64_t most)
+{
+    struct bed bed;
+    bed_make(&bed, p);
+    int64_t n = iterations(&bed, "cg", device);
+    if (n > most) fail_msg("%s %lld on %s: %lld iterations", p->generator, (long long)p->p[0], device, (long long)n);
+    bed_free(&bed);
+}
+
+/* Plain cg needs 531 iterations for the largest of these grids. */
+static void test_iterations(void **state)
+{
+    (void)state;
+    amg_hook(0);
+    check_iterations(&(struct problem){.generator = "poisson2d", .p = {30, 30}}, "emu", 12);
+    check_iterations(&(struct problem){.generator = "poisson2d", .p = {30, 30}}, "cpu", 12);
+    check_iterations(&(struct problem){.generator = "poisson2d", .p = {300, 300}}, "cpu", 14);
+    check_iterations(&(struct problem){.generator = "poisson3d", .p = {32, 32, 32}}, "cpu", 12);
+    amg_hook(FEW_ROWS);
+}
+
+static void test_solvers(void **state)
+{
+    (void)state;
+    static const char *const all[] = {"cg", "minres", "bicgstab", "qmrcgstab", "gmres"};
+    struct bed bed;
+    bed_make(&bed, &some[0]);
+    for (int i = 0; i < COUNT(all); i++)
+        for (int d = 0; d < COUNT(devices); d++) assert_true(iterations(&bed, all[i], devices[d]) < 25);
+    bed_free(&bed);
+}
+
+static const struct {
+    const char *line, *part;
+} lines[] = {
+    /* negative definite */
+    {"solve cg N precond amg on cpu", "converged       yes"},
+    {"solve minres N precond amg on emu", "converged       yes"},
+    {"solve bicgstab N precond amg on cpu", "converged       yes"},
+    {"solve cg D precond amg on cpu", "converged       yes"},
+    {"solve cg P precond amg on cpu", " levels, with 1."},
+    {"help amg", "preconditioner  amg"},
+    {"solve cg P precond multigrid on cpu", "preconditioner  amg"},
+};
+
+static void test_lines(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 16 15") && talk_line(&t, "let P = poisson2d"));
+    assert_true(talk_line(&t, "let N = -2*P"));
+    assert_true(talk_line(&t, "let D = P - P + 5*I"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        talk_line(&t, lines[i].line);
+        if (!strstr(t.out, lines[i].part)) fail_msg("%s: %s%s", lines[i].line, t.out, t.err);
+    }
+    talk_close(&t);
+}
+
+/* A path whose ends have no boundary: A ones = 0. */
+static void test_singular(void **state)
+{
+    (void)state;
+    enum { N = 60 };
+    int row[3 * N], col[3 * N], n = 0;
+    double val[3 * N], b[N];
+    struct csr A;
+    struct bed bed;
+    struct err e = {0};
+    for (int i = 0; i < N; i++)
+        for (int j = i - 1; j <= i + 1; j++)
+            if (j >= 0 && j < N) {
+                row[n] = i, col[n] = j;
+                val[n++] = i != j ? -1 : i == 0 || i == N - 1 ? 1 : 2;
+            }
+    for (int i = 0; i < N; i++) b[i] = i < N / 2 ? 1 : -1;
+    assert_true(csr_from_triplets(&A, N, N, n, row, col, val, NULL, NULL, &e));
+    bed_take(&bed, &A);
+    struct solve_options o = {.solver = solver_find("cg"), .real = T_F64, .tol = 1e-9, .maxit = 60, .b = b};
+    o.pre = precond_find("amg");
+    for (int d = 0; d < COUNT(devices); d++) {
+        bed_solve(&bed, o, devices[d], 1e5);
+        assert_int_equal(bed.s.solve->reason, CONVERGED);
+    }
+    bed_free(&bed);
+}
+
+/* ---- refusals ---- */
+
+static const struct refusal {
+    struct problem problem;
+    const char *error;
+} refusals[] = {
+    {DENSE(3, 1, 0, 0, 0, 0, 1, 0, 1, 2), "divides by the diagonal, but row 1 (counted from 0) has no entry there"},
+    {DENSE(2, 4, 1, 0, 4), "symmetric matrix: entry (0, 1), counted from 0, is 1 and (1, 0) is 0"},
+    {DENSE(2, 4, 1, 2, 4), "entry (0, 1), counted from 0, is 1 and (1, 0) is 2"},
+    {DENSE(2, 4, 1, 1, -4), "the diagonal has 4 in row 0 and -4 in row 1"},
+    {DENSE(2, 1, 2, 2, 1), "a pivot of its coarsest level is -3"},
+};
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * COUNT(refusals); i++) {
+        struct bed bed;
+        struct err e = {0};
+        bed_make(&bed, &refusals[i / 2].problem);
+        assert_false(bed_begin(&bed, "amg", 0, devices[i % 2], T_F64, &e));
+        if (!strstr(e.text, refusals[i / 2].error)) fail_msg("%s: %s", refusals[i / 2].error, e.text);
+        assert_int_equal(e.code, E_NUMERIC);
+        bed_free(&bed);
+    }
+}
+
+/* ---- Ctrl-C and failing allocations ---- */
+
+static bool counts_down(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)what, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+/* Ctrl-C at every point ends the set-up, and nothing remains allocated (which the sanitizers check). */
+static void test_cancelled(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bool made = false;
+    bed_make(&bed, &some[0]);
+    loop_check_all(true);
+    for (int ticks = 0; !made; ticks += 1 + ticks / 8) {
+        struct amg g;
+        struct err e = {0};
+        int left = ticks;
+        struct watch w = {counts_down, &left};
+        loop_enter(&w);
+        made = amg_make(&g, matrix_of(&bed), &e);
+        loop_enter(NULL);
+        if (!made) assert_int_equal(e.code, E_CANCELLED);
+        if (made) amg_free(&g);
+    }
+    loop_check_all(false);
+    bed_free(&bed);
+}
+
+static void test_failing_allocations(void **state)
+{
+    (void)state;
+    struct bed bed;
+    bool made = false;
+    bed_make(&bed, &some[1]);
+    for (int64_t nth = 1; !made; nth++) {
+        struct amg g;
+        struct err e = {0};
+        mem_fail_at(nth);
+        made = amg_make(&g, matrix_of(&bed), &e);
+        mem_fail_at(0);
+        if (!made) assert_int_equal(e.code, E_MEMORY);
+        if (made) amg_free(&g);
+    }
+    bed_free(&bed);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_devices_agree),
+        cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_solvers),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_singular),
+        cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_failing_allocations),
+    };
+    amg_hook(FEW_ROWS);
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
