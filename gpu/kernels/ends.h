@@ -151,22 +151,24 @@ template <typename T, typename U, typename S, typename R>
 __device__ void sum_chunk(const ends_chunk<U> &c, const T *product, const ends_result<T> &out, S head, R first,
                           ends_run<T> *run)
 {
-    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP, done = 0;
-    unsigned bit = lane * EACH % WORD, mine = c.mark.of[0] >> bit;           /* one bit for each of the EACH entries */
+    int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
+    unsigned bit = lane * EACH % WORD, mine = c.mark.of[0] >> bit & ((1u << EACH) - 1);
     int rank = (int)c.mark.of[1] + __popc(c.mark.of[0] & ((1u << bit) - 1)); /* of the first row that ends in them */
     T sum = 0, first_sum = 0;
     UNROLL_WHOLE
     for (int j = 0; j < EACH; j++) {
+        unsigned done = mine & ((1u << j) - 1); /* the ends before entry j */
         sum += product[j];
-        if (!(mine >> j & 1)) continue;
-        if (done == 0)
-            first_sum = sum;
-        else
-            out.put(rank + done, sum);
-        done++;
-        sum = 0;
+        if (mine >> j & 1) {
+            if (done)
+                out.put(rank + __popc(done), sum);
+            else
+                first_sum = sum;
+            sum = 0;
+        }
+        reconverge();
     }
-    unsigned ends = __ballot_sync(FULL_MASK, done > 0), below = (1u << lane) - 1;
+    unsigned ends = __ballot_sync(FULL_MASK, mine != 0), below = (1u << lane) - 1;
     unsigned upto = ends & (below | 1u << lane);
     int begin = upto ? 31 - __clz((int)upto) : 0; /* the lane with the begin of the row in which this lane ends */
     unsigned none = ~ends;                        /* the lanes with which d lanes without an end begin */
@@ -180,10 +182,10 @@ __device__ void sum_chunk(const ends_chunk<U> &c, const T *product, const ends_r
     T before = __shfl_up_sync(FULL_MASK, sum, 1), last = __shfl_sync(FULL_MASK, sum, WARP - 1);
     if (lane == 0) before = 0;
     if (!(ends & below)) before += run->carry;
-    if (done > 0 && !(ends & below) && !run->ended) {
+    if (mine && !(ends & below) && !run->ended) {
         head[warp] = before + first_sum;
         first[warp] = rank;
-    } else if (done > 0) {
+    } else if (mine) {
         out.put(rank, before + first_sum);
     }
     run->carry = ends ? last : run->carry + last;
