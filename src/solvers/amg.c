@@ -3,6 +3,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "machine/symmetrize.h"
 #include "matrix/arithmetic.h"
 #include "precond.h"
@@ -58,12 +59,25 @@ static bool begin_level(struct amg *g, struct err *e)
     return ok;
 }
 
+/* Rounding errors make the two triangles of a product differ slightly: copy the upper triangle to the lower one. */
+static bool mirror(struct csr *A, struct err *e)
+{
+    struct loop l = loop_of("multigrid", A->rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && A->col[k] < i && loop_goes(&l, i); k++) {
+            int64_t at = csr_find(A, A->col[k], i);
+            if (at >= 0) A->val[k] = A->val[at];
+        }
+    return loop_end(&l, e);
+}
+
 /* The matrix of the next level, R A P. */
 static bool galerkin(struct amg_level *v, struct amg_level *next, struct err *e)
 {
     struct csr AP = {0};
     bool ok = sym_host_transpose(&v->R, &v->P, e) && csr_multiply(&AP, v->A, &v->P, e) &&
-              csr_multiply(&next->own, &v->R, &AP, e);
+              csr_multiply(&next->own, &v->R, &AP, e) && mirror(&next->own, e);
     csr_free(&AP);
     next->A = &next->own;
     return ok;
@@ -139,4 +153,10 @@ double amg_rows_ratio(const struct amg *g)
     double sum = 0;
     for (int k = 0; k < g->n; k++) sum += (double)g->level[k].A->rows;
     return sum / (double)g->level[0].A->rows;
+}
+
+int64_t amg_level_bytes(const struct amg *g, int k)
+{
+    const struct amg_level *v = &g->level[k];
+    return csr_memory(v->A) + (v->P.nnz ? csr_memory(&v->P) + csr_memory(&v->R) : 0);
 }

@@ -12,6 +12,7 @@ struct err;
 
 enum {
     AMG_LEVELS = 20, /* most levels */
+    AMG_DEGREE = 2,  /* products with A in each smoother */
     AMG_ALONE = -1   /* in place of an aggregate: the row has no strong entry, so the smoother alone solves it */
 };
 
@@ -43,6 +44,27 @@ void amg_free(struct amg *g);
 int64_t amg_inverted_rows(void);
 void amg_hook(int64_t rows);
 
+/* The k-th step of the smoother, Chebyshev's method of the fourth kind for eigenvalues in (0, bound]:
+   z_k = (2k - 3) / (2k + 1) z_k-1 + (8k - 4) / (2k + 1) / bound D^-1 r_k-1, x_k = x_k-1 + z_k (Lottes 2023). */
+static inline double amg_weight_of_z(int k)
+{
+    return (2. * k - 3) / (2. * k + 1);
+}
+static inline double amg_weight_of_r(int k, double bound)
+{
+    return (8. * k - 4) / (2. * k + 1) / bound;
+}
+
+/* The norms of the residuals on each level during one cycle, relative to the norm of the right-hand side of the level.
+   NaN: the level has no such part. */
+struct amg_trial {
+    double smoothed, corrected, after; /* before the restriction, after the prolongation, at the end */
+};
+/* amg_trial.c: run one cycle on the host, for a random right-hand side. Ctrl-C ends this function. */
+bool amg_try(const struct amg *g, struct amg_trial trial[AMG_LEVELS], struct err *e);
+/* Bytes of the matrices of level k on the host: A, P and R. */
+int64_t amg_level_bytes(const struct amg *g, int k);
+
 /* The entries of all levels, divided by those of the first; amg_rows_ratio does the same with rows. */
 double amg_entries_ratio(const struct amg *g);
 double amg_rows_ratio(const struct amg *g);
@@ -67,7 +89,10 @@ void amg_aggregates_free(struct amg_aggregates *g);
 bool amg_prolong(struct csr *P, const struct csr *A, const struct amg_aggregates *g, const double *near, double omega,
                  double **coarse, struct err *e);
 
-/* amg_bound.c: an upper bound on the eigenvalues of D^-1 A. Conjugate gradients with a random right-hand side give Ritz
+/* amg_bound.c: y = alpha A x + beta y, and x.y, which does not depend on the number of threads. */
+bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e);
+double amg_dot(int64_t n, const double *x, const double *y, const double *weight); /* weight NULL: ones */
+/* An upper bound on the eigenvalues of D^-1 A. Conjugate gradients with a random right-hand side give Ritz
    values, the largest of which, increased by a tenth, is the estimate; Gershgorin's theorem gives a bound that holds.
  */
 bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct err *e);

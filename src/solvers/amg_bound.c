@@ -13,31 +13,29 @@ enum { STEPS = 10, SHARE = 1 << 12 };
 
 static const double margin = 1.1; /* the largest of ten Ritz values lies a few percent below the largest eigenvalue */
 
-static const char what[] = "eigenvalues";
+static const char what[] = "multigrid";
 
-/* q = A p */
-static bool multiply(const struct csr *A, const double *p, double *q, struct err *e)
+bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e)
 {
     struct loop l = loop_of(what, A->rows);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
         double sum = 0;
         if (!loop_goes(&l, i)) continue;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * p[A->col[k]];
-        q[i] = sum;
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * x[A->col[k]];
+        y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
     }
     return loop_end(&l, e);
 }
 
-/* The sum of x_i y_i d_i, where d NULL stands for ones. Blocks of a fixed size are added in order, so that the sum does
-   not depend on the number of threads. */
-static double dot(int64_t n, const double *x, const double *y, const double *d)
+/* Blocks of a fixed size are added in order. */
+double amg_dot(int64_t n, const double *x, const double *y, const double *weight)
 {
     double sum = 0;
 #pragma omp parallel for ordered schedule(static, 1) if (n > THREADS_FROM)
     for (int64_t from = 0; from < n; from += SHARE) {
         double part = 0;
-        for (int64_t i = from; i < from + SHARE && i < n; i++) part += x[i] * y[i] * (d ? d[i] : 1);
+        for (int64_t i = from; i < from + SHARE && i < n; i++) part += x[i] * y[i] * (weight ? weight[i] : 1);
 #pragma omp ordered
         sum += part;
     }
@@ -63,16 +61,16 @@ static int iterate(const struct csr *A, const double *dinv, double *r, double *p
                    double *beta, struct err *e)
 {
     int64_t n = A->rows;
-    double rho = dot(n, r, r, dinv);
+    double rho = amg_dot(n, r, r, dinv);
     for (int64_t i = 0; i < n; i++) p[i] = dinv[i] * r[i];
     for (int k = 0; k < STEPS; k++) {
-        if (!multiply(A, p, q, e)) return -1;
-        double pq = dot(n, p, q, NULL);
+        if (!amg_multiply(A, 1, p, 0, q, e)) return -1;
+        double pq = amg_dot(n, p, q, NULL);
         if (!(rho / pq > 0) || !isfinite(rho / pq)) return k;
         alpha[k] = rho / pq;
 #pragma omp parallel for if (n > THREADS_FROM)
         for (int64_t i = 0; i < n; i++) r[i] -= alpha[k] * q[i];
-        double next = dot(n, r, r, dinv);
+        double next = amg_dot(n, r, r, dinv);
         beta[k] = next / rho;
         rho = next;
 #pragma omp parallel for if (n > THREADS_FROM)

@@ -19,8 +19,6 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEGREE = 2 }; /* products with A in each smoother */
-
 enum { NOTE_LEVELS, NOTE_COARSEST, NOTE_RATIO }; /* NOTE_RATIO: of entries, in millionths */
 
 /* A matrix on the device, with the kernel that multiplies by it. */
@@ -165,26 +163,15 @@ static bool multiply(const struct factor *f, double alpha, const void *x, double
     return kernel_launch(f->kernel, &L, e);
 }
 
-/* The k-th step of Chebyshev's method of the fourth kind for eigenvalues in (0, bound]:
-   z_k = (2k - 3) / (2k + 1) z_k-1 + (8k - 4) / (2k + 1) / bound D^-1 r_k-1 (Lottes 2023, algorithm 3). */
-static double weight_of_z(int k)
-{
-    return (2. * k - 3) / (2. * k + 1);
-}
-static double weight_of_r(int k, double bound)
-{
-    return (8. * k - 4) / (2. * k + 1) / bound;
-}
-
 /* The steps of the smoother after its first step, and the residual that they leave, unless it is not needed. */
 static bool smooth_on(struct solve *v, const struct cycle_level *on, const struct amg_level *l, bool residual,
                       struct err *e)
 {
     const struct amg_ops *ops = amg_ops_of(v->dev, v->real);
-    for (int k = 2; k <= DEGREE; k++) {
+    for (int k = 2; k <= AMG_DEGREE; k++) {
         if (!multiply(&on->A, -1, on->z, 1, on->r, e)) return false;
-        ops->smooth(v->dev, l->A->rows, v->scalars, weight_of_z(k), weight_of_r(k, l->bound), on->r, on->dinv, on->z,
-                    on->x);
+        ops->smooth(v->dev, l->A->rows, v->scalars, amg_weight_of_z(k), amg_weight_of_r(k, l->bound), on->r, on->dinv,
+                    on->z, on->x);
     }
     return !residual || multiply(&on->A, -1, on->z, 1, on->r, e);
 }
@@ -200,8 +187,8 @@ static bool go_down(struct solve *v, struct cycle *c, const void *b, struct err 
         struct cycle_level *on = &c->level[k];
         bool last = k == g->n - 1;
         if (last && g->inverse) break;
-        ops->begin(v->dev, l->A->rows, v->scalars, k ? 1 : c->scale, weight_of_r(1, l->bound), k ? on->r : b, on->dinv,
-                   k ? NULL : on->r, on->z, on->x);
+        ops->begin(v->dev, l->A->rows, v->scalars, k ? 1 : c->scale, amg_weight_of_r(1, l->bound), k ? on->r : b,
+                   on->dinv, k ? NULL : on->r, on->z, on->x);
         if (!smooth_on(v, on, l, true, e)) return false;
         if (!last && !multiply(&on->R, 1, on->r, 0, c->level[k + 1].r, e)) return false;
     }
@@ -218,7 +205,7 @@ static bool go_up(struct solve *v, struct cycle *c, struct err *e)
         struct cycle_level *on = &c->level[k];
         if (!multiply(&on->P, 1, c->level[k + 1].x, 0, on->z, e) || !multiply(&on->A, -1, on->z, 1, on->r, e))
             return false;
-        ops->correct(v->dev, l->A->rows, v->scalars, weight_of_r(1, l->bound), on->r, on->dinv, on->z, on->x);
+        ops->correct(v->dev, l->A->rows, v->scalars, amg_weight_of_r(1, l->bound), on->r, on->dinv, on->z, on->x);
         if (!smooth_on(v, on, l, false, e)) return false;
     }
     return true;
@@ -264,7 +251,7 @@ static double level_bytes(const struct solve *v, const struct cycle_level *on, c
 {
     double vector = (double)type_size(v->real) * (double)l->A->rows;
     double matrix = first ? csr_bytes(l->A, type_size(v->real)) : factor_bytes(&on->A);
-    double smoothers = 2 * DEGREE * (matrix + 3 * vector) + 2 * DEGREE * 5 * vector;
+    double smoothers = 2 * AMG_DEGREE * (matrix + 3 * vector) + 2 * AMG_DEGREE * 5 * vector;
     return last ? smoothers / 2 : smoothers + factor_bytes(&on->P) + factor_bytes(&on->R) + 2 * vector;
 }
 

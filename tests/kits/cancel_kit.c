@@ -57,6 +57,8 @@ const struct cancel_case cancel_cases[] = {
     {"check", "", "check A all", NULL},
     {"check", "gen random ROWS 10 as B", "check B all", NULL},
     {"spy", "", "spy", NULL},
+    {"coarsen", "", "coarsen A", NULL},
+    {"coarsen", "", "coarsen A level 1", NULL},
     {"rows", "", "rows", NULL},
     {"layout", "", "layout ell of A", NULL},
     {"print", "", "print col 5 A", NULL},
