@@ -1,6 +1,7 @@
 /* Write a temporary file and rename it when it is complete, so that nobody reads a partial file. */
 #include "newfile.h"
 #include "base.h"
+#include "detached.h"
 #include "err.h"
 #include "text.h"
 
@@ -16,7 +17,7 @@
 
 /* ---- no temporary file is left when a signal ends the program ---- */
 
-enum { PENDING_MOST = 8 };
+enum { PENDING_MOST = 8, LATER_FROM = 1 << 20 };
 static const int deadly[] = {SIGHUP, SIGQUIT, SIGTERM, SIGPIPE, SIGXCPU};
 static struct sigaction before[COUNT(deadly)];
 static struct {
@@ -194,9 +195,30 @@ static bool replace_content(const struct newfile *f, struct err *e)
     return ok || newfile_fail(f, "write the file", why, e);
 }
 
+static void *close_file(void *fd)
+{
+    close((int)(intptr_t)fd);
+    return NULL;
+}
+
+/* Closing a removed file frees its pages, which takes 100 ms for 1 GB. Therefore, another thread closes the temporary
+   file if it is large. Returns false if the caller must close the file. */
+static bool give_up(struct newfile *f)
+{
+    struct stat st;
+    if (f->fd < 0 || !f->temp[0] || fstat(f->fd, &st) || st.st_size < LATER_FROM) return false;
+    unlink(f->temp);
+    pending_remove(f->temp);
+    f->temp[0] = 0;
+    if (!detached_start(close_file, (void *)(intptr_t)f->fd)) close(f->fd);
+    f->fd = -1;
+    return true;
+}
+
 bool newfile_close(struct newfile *f, bool ok, struct err *e)
 {
     if (ok && f->shared) ok = replace_content(f, e);
+    if (!ok && give_up(f)) return false;
     if (f->fd >= 0 && close(f->fd) && ok) ok = newfile_fail(f, "write the file", errno, e);
     f->fd = -1;
     if (ok && !f->shared && rename(f->temp, f->target)) ok = newfile_fail(f, "rename the temporary file", errno, e);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/newfile.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -222,6 +223,31 @@ static void a_limit_of_file_sizes_is_an_error(void **state)
     scratch_remove();
 }
 
+/* A large file that is given up disappears at once; another thread closes it. */
+static void a_large_file_is_given_up(void **state)
+{
+    enum { BYTES = 1 << 21 };
+    const char *path = write_file("old", "old", 3);
+    struct newfile f;
+    struct err e = {.code = E_CANCELLED};
+    char *zeros = mem_zero(BYTES, 1, "zeros", NULL);
+    (void)state;
+    assert_non_null(zeros);
+    assert_true(newfile_open(&f, path, NULL) && newfile_write(&f, zeros, BYTES, NULL));
+    int fd = f.fd;
+    assert_false(newfile_close(&f, false, &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    assert_true(f.fd < 0 && !f.temp[0]);
+    assert_int_equal(scratch_files(), 1);
+    assert_holds(path, "old");
+    for (int ms = 0; ms < 10000 && fcntl(fd, F_GETFD) >= 0; ms++) usleep(1000);
+    assert_int_equal(fcntl(fd, F_GETFD), -1);
+    put_well(path, "new");
+    assert_holds(path, "new");
+    mem_free(zeros);
+    scratch_remove();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +258,7 @@ int main(void)
         cmocka_unit_test(signals_leave_no_temporary_file),
         cmocka_unit_test(other_handlers_still_run),
         cmocka_unit_test(a_limit_of_file_sizes_is_an_error),
+        cmocka_unit_test(a_large_file_is_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, tidy);
 }
