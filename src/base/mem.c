@@ -10,10 +10,11 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
-   a block of at least this many bytes. */
-enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23 };
+   a block of at least this many bytes. PROMPT_US: after this time, the prompt of the next command is usually there. */
+enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PROMPT_US = 20000 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -138,13 +139,20 @@ static void *free_all(void *first)
     return NULL;
 }
 
+/* On a busy machine, this thread would compete with the thread that is about to show the prompt. */
+static void *free_later(void *first)
+{
+    usleep(PROMPT_US);
+    return free_all(first);
+}
+
 void mem_lazy(bool on)
 {
     if (on && lazy.on) return;
     struct waiting *first = lazy.first;
     lazy.on = on;
     lazy.first = NULL;
-    if (first && !detached_start(free_all, first)) free_all(first);
+    if (first && !detached_start(free_later, first)) free_all(first);
 }
 
 void mem_free(void *p)
