@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "session/matrix.h"
 #include "base/mem.h"
+#include "base/watch.h"
 
 #include <math.h>
 #include <string.h>
@@ -100,6 +101,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
     if (!canvas_new(&c, st->w ? st->w : w, st->h ? st->h : h, s->front->ascii, e)) return false;
     c.colours = s->plain ? COLOURS_NONE : colours_of_env(terminal);
     view_draw(v, &c, s, st);
+    if (!watch_tick(&s->watch, "", 0, 0, e)) return canvas_free(&c), false; /* the picture may be incomplete */
     out_progress_clear(s->out);
     canvas_print(&c, f, c.colours);
     canvas_free(&screen_of(s)->canvas);

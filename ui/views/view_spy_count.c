@@ -3,6 +3,7 @@
 #include "view_spy.h"
 #include "view_state.h"
 #include "session/matrix.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "session/session.h"
 
@@ -45,6 +46,12 @@ static bool is_quick(const struct csr *A, struct window win)
     return csr_start(A, end) - csr_start(A, win.row0) <= QUICK;
 }
 
+/* Ctrl-C ends the counting for a printed picture. A picture on the full screen is counted in slices. */
+static struct watch *watch_of(const struct view_state *st)
+{
+    return st->full ? NULL : loop_watch();
+}
+
 /* Count the cells of the picture immediately if that is quick or if the picture is printed as text. Otherwise, estimate
    the counts until the sums or spy_work() provide the exact counts. */
 static bool count_cells(struct view_state *st, const struct csr *A, const struct picture *p, struct err *e)
@@ -62,7 +69,7 @@ static bool count_cells(struct view_state *st, const struct csr *A, const struct
         return true;
     }
     if (same) return true;
-    if (!st->full || is_quick(A, win)) return density_of(A, win, g->h, g->w, g->n, NULL, e);
+    if (!st->full || is_quick(A, win)) return density_of(A, win, g->h, g->w, g->n, watch_of(st), e);
     g->guessed = true;
     return first ? density_sample(A, win, g->h, g->w, g->n, e) : density_glance(A, win, g->h, g->w, g->n, e);
 }
@@ -74,7 +81,7 @@ static bool look_at_values(const struct view_state *st, const struct csr *A, str
     if (g->values.signs) return true;
     if (!cell_values_new(&g->values, g->h, g->w, e)) return false;
     g->shown = false;
-    if (!st->full || is_quick(A, g->win)) return cell_values_of(A, g->win, &g->values, NULL, e);
+    if (!st->full || is_quick(A, g->win)) return cell_values_of(A, g->win, &g->values, watch_of(st), e);
     cell_values_glance(A, g->win, &g->values);
     return g->values_guessed = true;
 }
