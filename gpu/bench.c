@@ -150,8 +150,9 @@ static bool get_vector(struct problem *p, const void *from, int64_t n, double *v
 {
     struct array a = {.type = type_of_parts(p->M->of->real), .n = n, .data = p->narrow};
     if (!p->M->dev->ops->get(p->M->dev, p->narrow, from, n * (int64_t)type_size(a.type), e)) return false;
-    for (int64_t i = 0; i < n; i++) v[i] = array_real(&a, i);
-    return true;
+    struct loop l = loop_of("copying back", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) v[i] = array_real(&a, i);
+    return loop_end(&l, e);
 }
 
 /* ---- the check ---- */
@@ -168,9 +169,9 @@ bool operation_is_product(const struct operation *op)
 static void fill_y(struct problem *p, const struct operation *op, uint64_t *state)
 {
     enum type real = p->M->of->real;
-    if (op->beta != 0 && !op->y0) fill_random(p->y, p->ny, state, real);
-    for (int64_t i = 0; op->beta == 0 && i < p->ny; i++) p->y[i] = NAN;
-    for (int64_t i = 0; op->beta != 0 && op->y0 && i < p->ny; i++) p->y[i] = rounded(op->y0[i], real);
+    struct loop l = loop_of("the vector y", p->ny);
+    if (op->beta != 0 && !op->y0) return fill_random(p->y, p->ny, state, real);
+    for (int64_t i = 0; i < p->ny && loop_goes(&l, i); i++) p->y[i] = op->beta == 0 ? NAN : rounded(op->y0[i], real);
 }
 
 /* Make a random x, and y, on the device, and compute the reference result of op. */
@@ -183,7 +184,7 @@ static bool set_vectors(struct problem *p, const struct operation *op, uint64_t 
     fill_random(p->x, p->nx, &state, real);
     fill_y(p, op, &state);
     if (!put_vector(p, p->x, p->nx, p->dx, e) || !put_vector(p, p->y, p->ny, p->dy, e)) return false;
-    memcpy(p->ref, p->y, (size_t)p->ny * sizeof *p->ref);
+    if (!loop_copy(p->ref, p->y, p->ny * (int64_t)sizeof *p->ref, "the reference", e)) return false;
     reference_spmv(p->A, p->launch.alpha, p->x, p->launch.beta, p->ref, real, p->bound);
     return loop_tick("the reference", 0, 0, e);
 }
@@ -216,7 +217,7 @@ bool bench_result(const struct kernel *k, const struct csr *A, const struct mat 
     struct problem p;
     double us;
     bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, op, seed, e) && launch_and_check(&p, &us, out, e);
-    if (ok && y) memcpy(y, p.y, (size_t)p.ny * sizeof *y);
+    if (ok && y) ok = loop_copy(y, p.y, p.ny * (int64_t)sizeof *y, "copying y", e);
     problem_free(&p);
     return ok;
 }

@@ -2,10 +2,17 @@
    so that loops deep in the call tree need no watch as an argument:
 
        struct loop l = loop_of("packing", rows);
-       #pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (rows > THREADS_FROM)
-       for (int64_t i = 0; i < rows; i++)
-           if (loop_goes(&l, i)) ...;
+       #pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (rows > THREADS_FROM)
+       for (int64_t from = 0; from < rows; from += LOOP_EVERY)
+           for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) ...;
        return loop_end(&l, e);
+
+   A parallel loop cannot be left early. Therefore, its iterations are shares of LOOP_EVERY elements: even if each of
+   10^8 elements only looked at `stopped`, the rest of the loop would take 100 ms after Ctrl-C. A loop of one thread is
+   left at once:
+
+       for (int64_t i = 0; i < rows && loop_runs(&l); i++)
+           for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) ...;
 
    Only the thread that has the watch calls the watch's tick; the other threads see that the loop was stopped. A loop in
    a thread without a watch never stops. After a stop, the remaining iterations do nothing, and all further loops up
@@ -24,9 +31,10 @@ extern "C" {
 struct err;
 struct watch;
 
-/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_LONG: a pass
-   over a vector of at least this many elements may take 1 ms */
-enum { LOOP_SHARE = 1024, LOOP_EVERY = 256, LOOP_LONG = 1 << 18 };
+/* LOOP_SHARE: iterations that a thread takes at a time. LOOP_EVERY: iterations between two checks. LOOP_SHARES: shares
+   of LOOP_EVERY iterations that a thread takes at a time. LOOP_LONG: a pass over a vector of at least this many
+   elements may take 1 ms */
+enum { LOOP_SHARE = 1024, LOOP_EVERY = 256, LOOP_SHARES = LOOP_SHARE / LOOP_EVERY, LOOP_LONG = 1 << 18 };
 
 struct loop {
     const char *what; /* "": the loop is part of work that reports its own progress */
@@ -64,10 +72,24 @@ bool loop_zero(void *to, int64_t bytes, const char *what, struct err *e);
 /* Set n integers, on all threads if n is large. Returns false with E_CANCELLED if the loop was stopped. */
 bool loop_fill(int *to, int64_t n, int value, const char *what, struct err *e);
 
+/* Has the loop not been stopped? Does not tick. */
+static inline bool loop_runs(const struct loop *l)
+{
+    return !__atomic_load_n(&l->stopped, __ATOMIC_RELAXED);
+}
+
 /* Like loop_check, but for iterations that take much less than 1 us. */
 static inline bool loop_goes(struct loop *l, int64_t i)
 {
-    return i % LOOP_EVERY ? !__atomic_load_n(&l->stopped, __ATOMIC_RELAXED) : loop_check(l, i);
+    return i % LOOP_EVERY ? loop_runs(l) : loop_check(l, i);
+}
+
+/* Check, and return the end of the share of LOOP_EVERY elements of n that begins at `from`; `from` if the loop was
+   stopped. */
+static inline int64_t loop_share(struct loop *l, int64_t from, int64_t n)
+{
+    if (!loop_check(l, from)) return from;
+    return n - from < LOOP_EVERY ? n : from + LOOP_EVERY;
 }
 
 #ifdef __cplusplus

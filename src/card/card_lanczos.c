@@ -28,13 +28,13 @@ static double multiply(struct cg *v)
     double sum = 0;
     struct loop l = loop_of("Lanczos", A->rows);
 #pragma omp parallel for schedule(static) reduction(+ : sum) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (!loop_goes(&l, i)) continue;
-        double y = 0;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y += A->val[k] * v->p[A->col[k]];
-        v->q[i] = y;
-        sum += y * v->p[i];
-    }
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            double y = 0;
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) y += A->val[k] * v->p[A->col[k]];
+            v->q[i] = y;
+            sum += y * v->p[i];
+        }
     return sum;
 }
 
@@ -44,11 +44,11 @@ static double update_residual(struct cg *v, double alpha)
     double sum = 0;
     struct loop l = loop_of("Lanczos", v->A->rows);
 #pragma omp parallel for schedule(static) reduction(+ : sum) if (v->A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < v->A->rows; i++) {
-        if (!loop_goes(&l, i)) continue;
-        v->r[i] -= alpha * v->q[i];
-        sum += v->r[i] * v->r[i];
-    }
+    for (int64_t from = 0; from < v->A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, v->A->rows); i < end; i++) {
+            v->r[i] -= alpha * v->q[i];
+            sum += v->r[i] * v->r[i];
+        }
     return sum;
 }
 
@@ -57,8 +57,8 @@ static void update_direction(struct cg *v, double beta)
 {
     struct loop l = loop_of("Lanczos", v->A->rows);
 #pragma omp parallel for schedule(static) if (v->A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < v->A->rows; i++)
-        if (loop_goes(&l, i)) v->p[i] = v->r[i] + beta * v->p[i];
+    for (int64_t from = 0; from < v->A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, v->A->rows); i < end; i++) v->p[i] = v->r[i] + beta * v->p[i];
 }
 
 static void start(struct cg *v)

@@ -395,7 +395,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, str
 static bool hermitian(const struct csr *A)
 {
     struct loop l = loop_of("symmetry", A->nnz);
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t at = csr_find(A, A->col[k], i);
             if (at < 0 || A->val[at] != A->val[k] || A->imag[at] != -A->imag[k]) return false;
@@ -437,13 +437,14 @@ bool solve_save_x(const char *file, int64_t n, bool pairs, const double *from, s
     struct csr x = {0};
     int64_t parts = pairs ? 2 : 1;
     if (!csr_new(&x, n, 1, n, pairs, e)) return false;
-    for (int64_t i = 0; i < n; i++) {
+    struct loop l = loop_of("copying the solution", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
         x.rowptr[i + 1] = (int)i + 1;
         x.col[i] = 0;
         x.val[i] = from[parts * i];
         if (x.imag) x.imag[i] = from[2 * i + 1];
     }
-    bool ok = mtx_save(file, &x, "the solution of a linear system", w, e);
+    bool ok = loop_end(&l, e) && mtx_save(file, &x, "the solution of a linear system", w, e);
     csr_free(&x);
     return ok;
 }

@@ -91,8 +91,8 @@ static bool copy_columns(struct direct_matrix *M, const struct csr *A, struct er
 {
     struct loop l = loop_of("columns", 2 * A->nnz);
     for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) M->start[A->col[k] + 2]++;
-    for (int64_t j = 0; j < A->cols; j++) M->start[j + 2] += M->start[j + 1];
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t j = 0; j < A->cols && loop_runs(&l); j++) M->start[j + 2] += M->start[j + 1];
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, A->nnz + k); k++) {
             int64_t at = M->start[A->col[k] + 1]++;
             M->row[at] = i;
@@ -105,7 +105,7 @@ static bool copy_columns(struct direct_matrix *M, const struct csr *A, struct er
 static bool copy_rows(struct direct_matrix *M, const struct csr *A, struct err *e)
 {
     struct loop l = loop_of("rows", A->nnz);
-    for (int64_t i = 0; i <= A->rows; i++) M->start[i] = A->rowptr[i];
+    for (int64_t i = 0; i <= A->rows && loop_goes(&l, i); i++) M->start[i] = A->rowptr[i];
     for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) {
         M->row[k] = A->col[k];
         put_value(M, k, A, k, -1);
@@ -132,10 +132,11 @@ bool direct_turn(struct direct *v, struct err *e)
         matrix_free(&T);
         return false;
     }
-    for (int64_t k = 0; k < A->start[A->cols]; k++) T.start[A->row[k] + 2]++;
-    for (int64_t j = 0; j < T.cols; j++) T.start[j + 2] += T.start[j + 1];
-    for (int64_t j = 0; j < A->cols; j++)
-        for (int64_t k = A->start[j]; k < A->start[j + 1]; k++) {
+    struct loop l = loop_of("transposing", 2 * A->start[A->cols]);
+    for (int64_t k = 0; k < A->start[A->cols] && loop_goes(&l, k); k++) T.start[A->row[k] + 2]++;
+    for (int64_t j = 0; j < T.cols && loop_runs(&l); j++) T.start[j + 2] += T.start[j + 1];
+    for (int64_t j = 0; j < A->cols && loop_runs(&l); j++)
+        for (int64_t k = A->start[j]; k < A->start[j + 1] && loop_goes(&l, A->start[A->cols] + k); k++) {
             int64_t at = T.start[A->row[k] + 1]++;
             T.row[at] = j;
             if (A->pairs)
@@ -143,6 +144,10 @@ bool direct_turn(struct direct *v, struct err *e)
             else
                 T.val[at] = A->val[k];
         }
+    if (!loop_end(&l, e)) {
+        matrix_free(&T);
+        return false;
+    }
     matrix_free(A);
     *A = T;
     v->wide = !v->wide;

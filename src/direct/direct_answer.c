@@ -84,7 +84,7 @@ static bool norm_inf(const struct csr *A, double *out, struct err *e)
 {
     struct loop l = loop_of("the norm of A", A->nnz);
     *out = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++) {
         double sum = 0;
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) sum += csr_abs(A, k);
         *out = fmax(*out, sum);
@@ -95,7 +95,7 @@ static bool norm_inf(const struct csr *A, double *out, struct err *e)
 /* r = b - A x, with compensated sums. */
 static bool residual_of(const struct direct_answer *a, const double *x, double *r, struct err *e)
 {
-    memcpy(r, a->b, (size_t)a->b_numbers * sizeof *r);
+    if (!loop_copy(r, a->b, a->b_numbers * (int64_t)sizeof *r, "the true residual", e)) return false;
     reference_spmv(a->A, -1, x, 1, r, T_F64, NULL);
     return loop_tick("the true residual", 0, 0, e);
 }
@@ -114,7 +114,7 @@ static bool is_least(struct direct_answer *a, const double *r, bool *is, struct 
     double *z = mem_zero(a->x_numbers, sizeof *z, "a product with A'", e), squares = 0;
     if (!z) return false;
     struct loop l = loop_of("A' r", A->nnz);
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             double re = A->val[k], im = A->imag ? A->imag[k] : 0, *to = z + parts * A->col[k];
             squares += re * re + im * im;
@@ -162,11 +162,10 @@ static bool measure(struct direct_answer *a, const double *r, struct err *e)
 static bool substitute(struct direct **v, struct direct_answer *a, const double *b, double *x, struct watch *w,
                        struct err *e)
 {
-    memcpy((*v)->from, b, (size_t)a->b_numbers * sizeof *b);
+    if (!loop_copy((*v)->from, b, a->b_numbers * (int64_t)sizeof *b, "substitution", e)) return false;
     if (!direct_run(v, direct_call_solve, "substitution", w, e)) return false;
     a->solve_us += (*v)->us;
-    memcpy(x, (*v)->to, (size_t)a->x_numbers * sizeof *x);
-    return true;
+    return loop_copy(x, (*v)->to, a->x_numbers * (int64_t)sizeof *x, "substitution", e);
 }
 
 /* Add A^-1 r to x, as long as each correction is at most half as large as the correction before it, until x has no more

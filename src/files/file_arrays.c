@@ -130,10 +130,13 @@ static bool check_pointers(const struct source *s, const struct csr *C, struct e
 
 static bool check_indices(const struct source *s, const struct csr *C, bool by_columns, struct err *e)
 {
+    struct loop l = loop_of("checking entries", C->nnz);
     int64_t bad = C->nnz;
 #pragma omp parallel for reduction(min : bad) if (C->nnz > TICK_EVERY)
-    for (int64_t k = 0; k < C->nnz; k++)
-        if ((C->col[k] < 0 || C->col[k] >= C->cols) && k < bad) bad = k;
+    for (int64_t from = 0; from < C->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, C->nnz); k < end; k++)
+            if ((C->col[k] < 0 || C->col[k] >= C->cols) && k < bad) bad = k;
+    if (!loop_end(&l, e)) return false;
     if (bad == C->nnz) return true;
     return file_bad(s, e, "entry %lld: %s index %d is outside 0 .. %lld", (long long)bad, by_columns ? "row" : "column",
                     C->col[bad], (long long)C->cols - 1);
@@ -144,9 +147,10 @@ static bool is_sorted(const struct csr *C)
     struct loop l = loop_of("checking rows", C->rows);
     bool sorted = true;
 #pragma omp parallel for schedule(static) reduction(&& : sorted) if (C->nnz > TICK_EVERY)
-    for (int64_t r = 0; r < C->rows; r++)
-        for (int64_t k = csr_start(C, r) + 1; loop_goes(&l, r) && sorted && k < csr_start(C, r + 1); k++)
-            sorted = C->col[k - 1] < C->col[k];
+    for (int64_t from = 0; from < C->rows; from += LOOP_EVERY)
+        for (int64_t r = from, end = loop_share(&l, from, C->rows); r < end && sorted; r++)
+            for (int64_t k = csr_start(C, r) + 1; sorted && k < csr_start(C, r + 1); k++)
+                sorted = C->col[k - 1] < C->col[k];
     return sorted;
 }
 
@@ -276,9 +280,12 @@ static void sum_duplicates(struct csr *A)
 
 static void count_zeros(const struct csr *A, struct load_info *info)
 {
+    struct loop l = loop_of("counting zeros", A->nnz);
     int64_t n = 0;
 #pragma omp parallel for reduction(+ : n) if (A->nnz > TICK_EVERY)
-    for (int64_t k = 0; k < A->nnz; k++) n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++)
+            n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
     info->explicit_zeros = n;
 }
 

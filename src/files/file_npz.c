@@ -5,6 +5,7 @@
 #include "file.h"
 #include "load_info.h"
 #include "npz.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -28,8 +29,9 @@ static bool take_pointers(struct npz *z, struct csr *C, struct err *e)
                         (long long)C->nnz);
     if (large && !z->ptr64) {
         if (!csr_pointers_new(C, e)) return false;
-        for (int64_t i = 0; i <= C->rows; i++) csr_set_start(C, i, z->ptr[i]);
-        return true;
+        struct loop l = loop_of("copying row pointers", C->rows);
+        for (int64_t i = 0; i <= C->rows && loop_goes(&l, i); i++) csr_set_start(C, i, z->ptr[i]);
+        return loop_end(&l, e);
     }
     C->rowptr = z->ptr;
     C->rowptr64 = z->ptr64;

@@ -27,7 +27,9 @@ static int64_t count_zeros(const struct csr *A)
     struct loop l = loop_of("counting zeros", A->nnz);
     int64_t n = 0;
 #pragma omp parallel for reduction(+ : n) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < A->nnz; k++) n += loop_goes(&l, k) && A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++)
+            n += A->val[k] == 0 && (!A->imag || A->imag[k] == 0);
     return n;
 }
 

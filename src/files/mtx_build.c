@@ -87,14 +87,14 @@ static bool mark_rows(struct csr *A, const int *row, struct err *e)
     struct loop l = loop_of("making rows", A->nnz);
     int64_t far = 0;
 #pragma omp parallel for reduction(+ : far) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i <= A->nnz; i++) {
-        if (!loop_goes(&l, i)) continue;
-        struct rows s = rows_at(A, row, i);
-        if (s.end - s.first > PIECE)
-            far++;
-        else
-            for (int64_t r = s.first; r < s.end; r++) csr_set_start(A, r, i);
-    }
+    for (int64_t from = 0; from <= A->nnz; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->nnz + 1); i < end; i++) {
+            struct rows s = rows_at(A, row, i);
+            if (s.end - s.first > PIECE)
+                far++;
+            else
+                for (int64_t r = s.first; r < s.end; r++) csr_set_start(A, r, i);
+        }
     for (int64_t i = 0; far && i <= A->nnz && loop_goes(&l, i); i++) {
         struct rows s = rows_at(A, row, i);
         if (s.end - s.first <= PIECE) continue;
@@ -395,13 +395,13 @@ static bool sort_rows(struct csr *A, int threads, int64_t *twice, struct err *e)
     {
         struct sorter s = {0};
         struct err mine = {0};
-#pragma omp for schedule(dynamic, 256)
-        for (int64_t r = 0; r < A->rows; r++) {
-            if (!loop_goes(&l, r)) continue;
-            int64_t from = csr_start(A, r), n = csr_row_length(A, r);
-            if (!mine.code && !ascends(A->col + from, n)) sort_row(A, from, n, &s, &mine);
-            found += repeats(A->col + from, n);
-        }
+#pragma omp for schedule(dynamic, 1)
+        for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+            for (int64_t r = from, end = loop_share(&l, from, A->rows); r < end; r++) {
+                int64_t first = csr_start(A, r), n = csr_row_length(A, r);
+                if (!mine.code && !ascends(A->col + first, n)) sort_row(A, first, n, &s, &mine);
+                found += repeats(A->col + first, n);
+            }
         sorter_free(&s);
 #pragma omp critical(mtx_sort)
         if (mine.code) fail(&why, mine.code, "%s", mine.text);

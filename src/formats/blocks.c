@@ -41,10 +41,11 @@ int64_t block_columns(const struct csr *A, int64_t I, int b, int *list, int64_t 
 
 bool count_blocks(const struct csr *A, int b, int64_t *blocks, struct err *e)
 {
-    int64_t n = 0;
-    struct loop l = loop_of("planning blocks", block_rows(A, b));
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : n) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < block_rows(A, b); I++) n += loop_goes(&l, I) ? block_columns(A, I, b, NULL, 1) : 0;
+    int64_t n = 0, rows = block_rows(A, b);
+    struct loop l = loop_of("planning blocks", rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : n) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < rows; from += LOOP_EVERY)
+        for (int64_t I = from, end = loop_share(&l, from, rows); I < end; I++) n += block_columns(A, I, b, NULL, 1);
     *blocks = n;
     return loop_end(&l, e);
 }
@@ -54,8 +55,10 @@ bool block_pointers(const struct csr *A, int b, int *ptr, struct err *e)
     int64_t n = block_rows(A, b);
     struct loop l = loop_of("counting blocks", n);
     ptr[0] = 0;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < n; I++) ptr[I + 1] = loop_goes(&l, I) ? (int)block_columns(A, I, b, NULL, 1) : 0;
-    for (int64_t I = 0; I < n; I++) ptr[I + 1] += ptr[I];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += LOOP_EVERY)
+        for (int64_t I = from, end = loop_share(&l, from, n); I < end; I++)
+            ptr[I + 1] = (int)block_columns(A, I, b, NULL, 1);
+    for (int64_t I = 0; I < n && loop_goes(&l, I); I++) ptr[I + 1] += ptr[I];
     return loop_end(&l, e);
 }

@@ -19,7 +19,7 @@ int *number_diagonals(const struct csr *A, int64_t least, int64_t *count, struct
     int *number = mem_zero(span, sizeof *number, "numbers of diagonals", e);
     if (!number) return NULL;
     struct loop l = loop_of("finding diagonals", A->nnz);
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) number[A->col[k] - i + A->rows]++;
     *count = 0;
     for (int64_t d = 0; d < span && loop_goes(&l, d); d++)
@@ -35,12 +35,13 @@ void put_diagonals(const struct csr *A, const int *number, struct array *offsets
     struct loop l = loop_of("packing diagonals", A->nnz);
     for (int64_t d = 0; d < A->rows + A->cols && loop_goes(&l, d); d++)
         if (number[d] >= 0) offset[number[d]] = (int)(d - A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
-            int64_t d = number[A->col[k] - i + A->rows];
-            if (d >= 0) put_value(data, d * A->rows + i, A, k);
-        }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
+                int64_t d = number[A->col[k] - i + A->rows];
+                if (d >= 0) put_value(data, d * A->rows + i, A, k);
+            }
 }
 
 struct place place_of_offset(int64_t first, int64_t offset)
@@ -159,7 +160,8 @@ static bool team_new(struct team *t, const struct csr *A, const struct blocks *a
 {
     *t = (struct team){.threads = A->nnz > THREADS_FROM ? omp_get_max_threads() : 1};
     if (t->threads > all->n) t->threads = all->n > 0 ? (int)all->n : 1;
-    for (int64_t at = 0; at < all->n; at++) {
+    struct loop l = loop_of("finding diagonals", all->n);
+    for (int64_t at = 0; at < all->n && loop_goes(&l, at); at++) {
         int64_t first, last;
         bounds(A, all, at, &first, &last);
         int64_t n = most_diagonals(A, first, last);
@@ -168,7 +170,7 @@ static bool team_new(struct team *t, const struct csr *A, const struct blocks *a
     t->bits = bits_for(t->most);
     t->offset = mem_new(t->threads * t->most, sizeof *t->offset, "the diagonals of a block", e);
     t->table = mem_new((int64_t)t->threads << t->bits, sizeof *t->table, "a table of diagonals", e);
-    return t->offset && t->table;
+    return t->offset && t->table && loop_end(&l, e);
 }
 
 static void team_free(struct team *t)

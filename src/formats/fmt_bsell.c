@@ -135,9 +135,10 @@ static bool put_slices(const struct csr *A, const struct order *o, struct stored
     int64_t places = slices_of(S) * S->param[1];
     for (int64_t s = 0; s < slices_of(S); s++) ptr[s + 1] = ptr[s] + (int)width_of(o, S, s);
     struct loop l = loop_of("packing blocks", places);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < places; k++)
-        if (loop_goes(&l, k)) put_position(A, k < o->n ? slices_row(o->key, k) : -1, k, S);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < places; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, places); k < end; k++)
+            put_position(A, k < o->n ? slices_row(o->key, k) : -1, k, S);
     return loop_end(&l, e);
 }
 

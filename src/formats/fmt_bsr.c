@@ -50,9 +50,9 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     int64_t n = block_rows(A, b);
     if (!block_pointers(A, b, ptr, e)) return false;
     struct loop l = loop_of("packing blocks", n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t I = 0; I < n; I++)
-        if (loop_goes(&l, I)) put_block_row(A, I, b, S);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += LOOP_EVERY)
+        for (int64_t I = from, end = loop_share(&l, from, n); I < end; I++) put_block_row(A, I, b, S);
     return loop_end(&l, e);
 }
 

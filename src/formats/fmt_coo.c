@@ -19,9 +19,10 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
     (void)e;
     int *row = S->a[COO_ROW].data;
     struct loop l = loop_of("packing rows", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) row[k] = (int)i;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) row[k] = (int)i;
     put_ints(&S->a[COO_COL], A->col);
     put_values(&S->a[COO_VAL], A);
     return true;

@@ -28,9 +28,9 @@ static void put_starts(struct array *a, const struct csr *A)
 {
     int64_t *ptr = a->data;
     struct loop l = loop_of("row pointers", a->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE * 16) if (a->n > THREADS_FROM)
-    for (int64_t i = 0; i < a->n; i++)
-        if (loop_goes(&l, i)) ptr[i] = csr_start(A, i);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
+    for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, a->n); i < end; i++) ptr[i] = csr_start(A, i);
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

@@ -16,10 +16,11 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     (void)e;
     struct loop l = loop_of("packing entries", A->nnz);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
-            put_value(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A, k);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++)
+                put_value(&S->a[DENSE_VAL], A->col[k] * A->rows + i, A, k);
     return true;
 }
 

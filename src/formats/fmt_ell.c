@@ -12,16 +12,16 @@ void ell_put(const struct csr *A, int64_t width, struct array *col, struct array
 {
     int *c = col->data;
     struct loop l = loop_of("packing rows", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (!loop_goes(&l, i)) continue;
-        int64_t first = A->rowptr[i], n = csr_row_length(A, i);
-        for (int64_t k = 0; k < width; k++) {
-            int64_t slot = k * A->rows + i;
-            c[slot] = k < n ? A->col[first + k] : -1;
-            if (k < n) put_value(val, slot, A, first + k);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            int64_t first = A->rowptr[i], n = csr_row_length(A, i);
+            for (int64_t k = 0; k < width; k++) {
+                int64_t slot = k * A->rows + i;
+                c[slot] = k < n ? A->col[first + k] : -1;
+                if (k < n) put_value(val, slot, A, first + k);
+            }
         }
-    }
 }
 
 struct place ell_where(const struct stored *S, const struct array *col, int64_t i)

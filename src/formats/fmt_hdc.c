@@ -46,8 +46,9 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     int *number = choose(A, S, &diagonals, e);
     if (!number) return false;
     struct loop l = loop_of("planning rows", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(+ : outside) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) outside += loop_goes(&l, i) ? outside_of(A, number, i) : 0;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : outside) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) outside += outside_of(A, number, i);
     mem_free(number);
     hdc_sizes(S, diagonals, outside);
     return true;
@@ -57,19 +58,20 @@ static void put_outside(const struct csr *A, const int *number, struct stored *S
 {
     int *ptr = S->a[HDC_PTR].data, *col = S->a[HDC_COL].data;
     struct loop l = loop_of("packing rows", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] = loop_goes(&l, i) ? outside_of(A, number, i) : 0;
-    for (int64_t i = 0; i < A->rows; i++) ptr[i + 1] += ptr[i];
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (!loop_goes(&l, i)) continue;
-        int64_t at = ptr[i];
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
-            if (number[A->col[k] - i + A->rows] >= 0) continue;
-            col[at] = A->col[k];
-            put_value(&S->a[HDC_VAL], at++, A, k);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) ptr[i + 1] = outside_of(A, number, i);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) ptr[i + 1] += ptr[i];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            int64_t at = ptr[i];
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+                if (number[A->col[k] - i + A->rows] >= 0) continue;
+                col[at] = A->col[k];
+                put_value(&S->a[HDC_VAL], at++, A, k);
+            }
         }
-    }
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

@@ -13,14 +13,15 @@ static bool choose_width(const struct csr *A, int64_t *width, struct err *e)
     int64_t longest = csr_longest_row(A), rows = 0, w;
     int64_t *count = mem_zero(longest + 1, sizeof *count, "a count of row lengths", e);
     if (!count) return false;
-    for (int64_t i = 0; i < A->rows; i++) count[csr_row_length(A, i)]++;
+    struct loop l = loop_of("counting row lengths", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) count[csr_row_length(A, i)]++;
     for (w = longest; w > 0; w--) {
         rows += count[w];
         if (3 * rows >= A->rows) break;
     }
     mem_free(count);
     *width = w;
-    return true;
+    return loop_end(&l, e);
 }
 
 void hyb_sizes(struct stored *S, int64_t over)
@@ -35,14 +36,16 @@ void hyb_sizes(struct stored *S, int64_t over)
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
     if (S->param[0] == 0 && !choose_width(A, &S->param[0], e)) return false;
+    struct loop l = loop_of("planning the overflow", A->rows);
     int64_t width = S->param[0], over = 0;
 #pragma omp parallel for schedule(static) reduction(+ : over) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t n = csr_row_length(A, i);
-        over += n > width ? n - width : 0;
-    }
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            int64_t n = csr_row_length(A, i);
+            over += n > width ? n - width : 0;
+        }
     hyb_sizes(S, over);
-    return true;
+    return loop_end(&l, e);
 }
 
 static void put_overflow(const struct csr *A, struct stored *S)

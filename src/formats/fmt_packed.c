@@ -197,16 +197,19 @@ static struct slice slice_of(const struct csr *A, const struct order *o, int64_t
     return (struct slice){(longest + V - 1) / V, first, last - first >= PACKED_SPAN};
 }
 
-static void count_slots(const struct csr *A, const struct order *o, int64_t C, struct packed_counts *n)
+static bool count_slots(const struct csr *A, const struct order *o, int64_t C, struct packed_counts *n, struct err *e)
 {
     int64_t slices = (A->rows + C - 1) / C, narrow = 0, wide = 0;
+    struct loop l = loop_of("counting slots", slices);
 #pragma omp parallel for schedule(static) reduction(+ : narrow, wide) if (A->nnz > THREADS_FROM)
     for (int64_t s = 0; s < slices; s++) {
+        if (!loop_check(&l, s)) continue;
         struct slice t = slice_of(A, o, C, s);
         *(t.wide ? &wide : &narrow) += PACKED_LANES * t.steps;
     }
     n->slots16 = narrow;
     n->slots32 = wide;
+    return loop_end(&l, e);
 }
 
 static int64_t slots_of(const struct packed_counts *n)
@@ -220,13 +223,14 @@ static bool plan_slices(const struct csr *A, struct stored *S, struct packed_cou
     struct order natural = {NULL}, sorted;
     struct packed_counts before;
     int64_t sigma = S->param[1] ? S->param[1] : PACKED_WINDOW;
-    count_slots(A, &natural, S->param[0], n);
+    if (!count_slots(A, &natural, S->param[0], n, e)) return false;
     if (S->param[1] == 0 && !packed_sorts(slots_of(n), A->nnz)) S->param[1] = sigma = 1;
     if (sigma == 1) return true;
     before = *n;
     if (!order_new(A, sigma, &sorted, e)) return false;
-    count_slots(A, &sorted, S->param[0], n);
+    bool ok = count_slots(A, &sorted, S->param[0], n, e);
     mem_free(sorted.key);
+    if (!ok) return false;
     if (S->param[1] == 0 && !packed_sorts(slots_of(&before), slots_of(n))) sigma = 1, *n = before;
     S->param[1] = sigma;
     return true;

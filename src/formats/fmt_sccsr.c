@@ -41,20 +41,24 @@ static int *sort_rows(const struct csr *A, struct err *e)
     int64_t longest = csr_longest_row(A);
     int *first = mem_zero(longest + 2, sizeof *first, "a count of row lengths", e);
     int *row = first ? mem_new(A->rows, sizeof *row, "rows sorted by length", e) : NULL;
+    struct loop l = loop_of("sorting rows by length", 2 * A->rows);
     if (row) {
-        for (int64_t i = 0; i < A->rows; i++) first[csr_row_length(A, i) + 1]++;
+        for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) first[csr_row_length(A, i) + 1]++;
         for (int64_t n = 0; n <= longest; n++) first[n + 1] += first[n];
-        for (int64_t i = 0; i < A->rows; i++) row[first[csr_row_length(A, i)]++] = (int)i;
+        for (int64_t i = 0; i < A->rows && loop_goes(&l, A->rows + i); i++) row[first[csr_row_length(A, i)]++] = (int)i;
     }
     mem_free(first);
-    return row;
+    if (loop_end(&l, e)) return row;
+    mem_free(row);
+    return NULL;
 }
 
 /* Count the rows that each segment gets if rows are assigned to segments by length alone. */
 static void cut(const struct csr *A, const int *row, int64_t rows[SCCSR_SEGMENTS])
 {
+    struct loop l = loop_of("counting rows", A->rows);
     int g = 0;
-    for (int64_t k = 0; k < A->rows; k++) {
+    for (int64_t k = 0; k < A->rows && loop_goes(&l, k); k++) {
         while (g < SCCSR_SEGMENTS - 1 && csr_row_length(A, row[k]) >= 8 << g) g++;
         rows[g]++;
     }
@@ -86,7 +90,9 @@ static bool lay(const struct csr *A, int64_t nw, struct layout *L, struct err *e
     if (!L->row) return false;
     cut(A, L->row, rows);
     sccsr_lay(rows, nw, &L->of);
-    return true;
+    if (loop_unbroken("counting rows", e)) return true;
+    mem_free(L->row);
+    return false;
 }
 
 /* The number of slots of a segment's k-th SC-row. The last row of an SC-row is its longest row. */
@@ -116,10 +122,11 @@ static bool plan(const struct csr *A, struct stored *S, struct err *e)
     struct layout L;
     int64_t slots = 0;
     if (!lay(A, S->param[0], &L, e)) return false;
+    struct loop l = loop_of("counting slots", L.of.n);
     for (const struct sccsr_segment *s = L.of.segment; s < L.of.segment + SCCSR_SEGMENTS; s++)
-        for (int64_t k = 0; k < s->n; k++) slots += slots_of(A, &L, s, k);
+        for (int64_t k = 0; k < s->n && loop_goes(&l, k); k++) slots += slots_of(A, &L, s, k);
     mem_free(L.row);
-    return sccsr_sizes(S, &L.of, slots, e);
+    return loop_end(&l, e) && sccsr_sizes(S, &L.of, slots, e);
 }
 
 /* Write the row at position `place` to slots slot, slot + c, slot + 2c, ...; row -1 has only padding. */
@@ -139,13 +146,13 @@ static void put_segment(const struct csr *A, const struct layout *L, const struc
     int *index = (int *)S->a[SCCSR_ROW_INDEX].data + s->place, *ptr = (int *)S->a[SCCSR_ROW_PTR].data + s->sc;
     for (int64_t k = 0; k < s->n; k++) ptr[k + 1] = ptr[k] + (int)slots_of(A, L, s, k);
     struct loop l = loop_of("packing rows", s->n * s->c);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t r = 0; r < s->n * s->c; r++) {
-        if (!loop_goes(&l, r)) continue;
-        int64_t k = r / s->c, width = (ptr[k + 1] - ptr[k]) / s->c;
-        index[r] = r < s->rows ? L->row[s->first + r] : -1;
-        put_row(A, s->place + r, ptr[k] + r % s->c, width, s->c, S);
-    }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < s->n * s->c; from += LOOP_EVERY)
+        for (int64_t r = from, end = loop_share(&l, from, s->n * s->c); r < end; r++) {
+            int64_t k = r / s->c, width = (ptr[k + 1] - ptr[k]) / s->c;
+            index[r] = r < s->rows ? L->row[s->first + r] : -1;
+            put_row(A, s->place + r, ptr[k] + r % s->c, width, s->c, S);
+        }
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

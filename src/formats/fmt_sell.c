@@ -60,13 +60,13 @@ static void put_slices(const struct csr *A, const int64_t *key, struct stored *S
     int64_t C = S->param[0], slices = S->a[SELL_PTR].n - 1;
     for (int64_t s = 0; s < slices; s++) ptr[s + 1] = ptr[s] + (int)(C * slices_width(A->rowptr, A->rows, key, C, s));
     struct loop l = loop_of("packing rows", slices * C);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < slices * C; k++) {
-        if (!loop_goes(&l, k)) continue;
-        int64_t s = k / C;
-        perm[k] = k < A->rows ? (int)slices_row(key, k) : -1;
-        put_row(A, perm[k], ptr[s] + k % C, (ptr[s + 1] - ptr[s]) / C, S);
-    }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < slices * C; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, slices * C); k < end; k++) {
+            int64_t s = k / C;
+            perm[k] = k < A->rows ? (int)slices_row(key, k) : -1;
+            put_row(A, perm[k], ptr[s] + k % C, (ptr[s + 1] - ptr[s]) / C, S);
+        }
 }
 
 static bool pack(const struct csr *A, struct stored *S, struct err *e)

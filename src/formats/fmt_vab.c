@@ -43,10 +43,12 @@ bool vab_sizes(struct stored *S, int64_t pieces, struct err *e)
 
 static bool plan(const struct csr *A, struct stored *S, struct err *e)
 {
+    struct loop l = loop_of("planning rows", A->rows);
     int64_t pieces = 0;
 #pragma omp parallel for schedule(static) reduction(+ : pieces) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) pieces += pieces_of(A, i);
-    return vab_sizes(S, pieces, e);
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) pieces += pieces_of(A, i);
+    return loop_end(&l, e) && vab_sizes(S, pieces, e);
 }
 
 static void put_row(const struct csr *A, int64_t row, struct stored *S)
@@ -64,11 +66,11 @@ static void put_row(const struct csr *A, int64_t row, struct stored *S)
 static bool pack(const struct csr *A, struct stored *S, struct err *e)
 {
     int *row_piece = S->a[VAB_ROW_PIECE].data;
-    for (int64_t i = 0; i < A->rows; i++) row_piece[i + 1] = row_piece[i] + (int)pieces_of(A, i);
     struct loop l = loop_of("packing rows", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        if (loop_goes(&l, i)) put_row(A, i, S);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) row_piece[i + 1] = row_piece[i] + (int)pieces_of(A, i);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) put_row(A, i, S);
     return loop_end(&l, e);
 }
 

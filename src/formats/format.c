@@ -84,17 +84,17 @@ void put_value(struct array *a, int64_t i, const struct csr *A, int64_t k)
 void put_values(struct array *a, const struct csr *A)
 {
     struct loop l = loop_of("values", a->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE * 16) if (a->n > THREADS_FROM)
-    for (int64_t k = 0; k < a->n; k++)
-        if (loop_goes(&l, k)) put_value(a, k, A, k);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
+    for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, a->n); k < end; k++) put_value(a, k, A, k);
 }
 
 void put_reals(struct array *a, const double *v)
 {
     struct loop l = loop_of("values", a->n);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE * 16) if (a->n > THREADS_FROM)
-    for (int64_t i = 0; i < a->n; i++)
-        if (loop_goes(&l, i)) put_real(a, i, v[i]);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES * 16) if (a->n > THREADS_FROM)
+    for (int64_t from = 0; from < a->n; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, a->n); i < end; i++) put_real(a, i, v[i]);
 }
 
 void put_ints(struct array *a, const int *v)
@@ -151,7 +151,9 @@ static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
                     type_name(real));
     struct loop l = loop_of("checking values", A->nnz);
 #pragma omp parallel for schedule(static) reduction(+ : beyond) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < A->nnz; k++) beyond += loop_goes(&l, k) && isfinite(A->val[k]) && fabs(A->val[k]) > most;
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++)
+            beyond += isfinite(A->val[k]) && fabs(A->val[k]) > most;
     if (!loop_end(&l, e)) return false;
     return !beyond ||
            fail(e, E_UNSUPPORTED, "%s %s %s's largest number, %.6g; %s", how_many(beyond, "value").text,

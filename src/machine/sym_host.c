@@ -34,9 +34,9 @@ void sym_host_fingerprint(const struct csr *A, uint64_t sums[2])
 {
     uint64_t pattern = 0, values = 0;
     struct loop l = loop_of("the fingerprint", A->nnz);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(A->nnz)) reduction(+ : pattern, values)
-    for (int64_t i = 0; i < A->rows; i++)
-        if (loop_goes(&l, i))
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) num_threads(threads_for(A->nnz)) reduction(+ : pattern, values)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++)
             for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1]; at++)
                 sym_hash(i, A->col[at], A->val[at], &pattern, &values);
     sums[0] = pattern;
@@ -58,16 +58,16 @@ static void count_columns(const struct csr *A, int n, int *counts, struct csr *T
         for (int64_t end = A->rowptr[row_from(A, k + 1, n)]; at < end && loop_goes(&l, at); at++) mine[A->col[at]]++;
     }
 #pragma omp parallel for num_threads(n)
-    for (int64_t c = 0; c < A->cols; c++) {
-        if (!loop_goes(&l, c)) continue;
-        int sum = 0;
-        for (int k = 0; k < n; k++) {
-            int count = counts[k * A->cols + c];
-            counts[k * A->cols + c] = sum;
-            sum += count;
+    for (int64_t from = 0; from < A->cols; from += LOOP_EVERY)
+        for (int64_t c = from, end = loop_share(&l, from, A->cols); c < end; c++) {
+            int sum = 0;
+            for (int k = 0; k < n; k++) {
+                int count = counts[k * A->cols + c];
+                counts[k * A->cols + c] = sum;
+                sum += count;
+            }
+            T->rowptr[c + 1] = sum;
         }
-        T->rowptr[c + 1] = sum;
-    }
     for (int64_t c = 0; c < A->cols && loop_goes(&l, c); c++) T->rowptr[c + 1] += T->rowptr[c];
 }
 
@@ -77,7 +77,7 @@ static void scatter(const struct csr *A, int n, int *counts, struct csr *T)
 #pragma omp parallel for schedule(static, 1) num_threads(n)
     for (int k = 0; k < n; k++) {
         int *mine = counts + k * A->cols;
-        for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end; i++)
+        for (int64_t i = row_from(A, k, n), end = row_from(A, k + 1, n); i < end && loop_runs(&l); i++)
             for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1] && loop_goes(&l, at); at++) {
                 int64_t to = (int64_t)T->rowptr[A->col[at]] + mine[A->col[at]]++;
                 T->col[to] = (int)i;
@@ -133,8 +133,10 @@ static bool count_rows(const struct csr *A, const struct csr *T, int64_t *at, st
 {
     struct loop l = loop_of("counting entries", A->rows);
     at[0] = 0;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
-    for (int64_t i = 0; i < A->rows; i++) at[i + 1] = loop_goes(&l, i) ? merge_row(A, T, i, 0, NULL) : 0;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) num_threads(threads_for(2 * A->nnz))
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++)
+            at[i + 1] = merge_row(A, T, i, 0, NULL);
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) at[i + 1] += at[i];
     return loop_end(&l, e);
 }
@@ -148,9 +150,10 @@ static bool merge(struct sym *v, const struct csr *T, struct err *e)
     if (ok) {
         struct loop l = loop_of("merging rows", A->rows);
         for (int64_t i = 0; i <= A->rows && loop_goes(&l, i); i++) v->result.rowptr[i] = (int)at[i];
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(2 * A->nnz))
-        for (int64_t i = 0; i < A->rows; i++)
-            if (loop_goes(&l, i)) merge_row(A, T, i, (int)v->o.mode, &v->result);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) num_threads(threads_for(2 * A->nnz))
+        for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+            for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++)
+                merge_row(A, T, i, (int)v->o.mode, &v->result);
         ok = loop_end(&l, e);
     }
     mem_free(at);
@@ -172,20 +175,23 @@ static void expand(struct sym *v)
 {
     const struct csr *A = v->of;
     struct loop l = loop_of("expanding entries", A->nnz);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads_for(A->nnz))
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1] && loop_goes(&l, at); at++) {
-            v->key[0][at] = sym_key(i, A->col[at]);
-            v->key[0][A->nnz + at] = sym_key(A->col[at], i);
-            v->payload[0][at] = v->payload[0][A->nnz + at] = A->val[at];
-        }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) num_threads(threads_for(A->nnz))
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
+            for (int64_t at = A->rowptr[i]; at < A->rowptr[i + 1] && loop_goes(&l, at); at++) {
+                v->key[0][at] = sym_key(i, A->col[at]);
+                v->key[0][A->nnz + at] = sym_key(A->col[at], i);
+                v->payload[0][at] = v->payload[0][A->nnz + at] = A->val[at];
+            }
 }
 
 static int64_t count_keys(const uint64_t *key, int64_t n)
 {
+    struct loop l = loop_of("counting entries", n);
     int64_t different = 0;
 #pragma omp parallel for num_threads(threads_for(n)) reduction(+ : different)
-    for (int64_t k = 0; k < n; k++) different += k == 0 || key[k] != key[k - 1];
+    for (int64_t from = 0; from < n; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, n); k < end; k++) different += k == 0 || key[k] != key[k - 1];
     return different;
 }
 
@@ -202,7 +208,7 @@ static void rebuild(struct sym *v, const uint64_t *key, const double *payload, s
         out->val[at] = both ? sym_join(mode, payload[k], payload[k + 1]) : sym_alone(mode, payload[k]);
         k += both;
     }
-    while (row < out->rows) out->rowptr[++row] = (int)at;
+    while (row < out->rows && loop_goes(&l, row)) out->rowptr[++row] = (int)at;
 }
 
 static bool sort_and_rebuild(struct sym *v, int bits, struct err *e)

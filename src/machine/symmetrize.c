@@ -163,8 +163,9 @@ static bool copy(struct sym *v, struct err *e)
     if (mode == SYM_UNION) return true;
     struct loop l = loop_of("symmetrize", v->nnz);
 #pragma omp parallel for if (v->nnz > 1 << 16)
-    for (int64_t k = 0; k < v->nnz; k++)
-        if (loop_goes(&l, k)) val[k] = sym_join(mode, val[k], val[k]);
+    for (int64_t from = 0; from < v->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, v->nnz); k < end; k++)
+            val[k] = sym_join(mode, val[k], val[k]);
     return loop_end(&l, e);
 }
 

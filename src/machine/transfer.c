@@ -147,8 +147,9 @@ static void fill(struct job *j, int k)
     place(j, k, j->pageable, data);
     for (int a = 0; a < 3; a++) p->S.a[a].data = data[a];
     int *ptr = data[CSR_PTR];
-    for (int64_t i = 0; i <= p->S.rows; i++) ptr[i] = (int)(A->rowptr[p->first + i] - from);
-    memcpy(data[CSR_COL], A->col + from, (size_t)p->S.nnz * sizeof *A->col);
+    struct loop l = loop_of("copying", p->S.rows);
+    for (int64_t i = 0; i <= p->S.rows && loop_goes(&l, i); i++) ptr[i] = (int)(A->rowptr[p->first + i] - from);
+    loop_copy(data[CSR_COL], A->col + from, p->S.nnz * (int64_t)sizeof *A->col, "copying", NULL);
     put_reals(&p->S.a[CSR_VAL], A->val + from);
     p->M = (struct mat){.of = &p->S, .dev = j->plan->dev, .scratch = p->M.scratch};
     place(j, k, j->on_device, p->M.ptr);
@@ -194,11 +195,12 @@ static bool set_problem(struct job *j, struct err *e)
     j->ref = exact ? mem_zero(A->rows, sizeof *j->ref, "the reference of a check", e) : NULL;
     j->bound = j->ref ? mem_new(A->rows, sizeof *j->bound, "the error bounds of a check", e) : NULL;
     j->value = j->bound ? mem_new(A->rows, sizeof *j->value, "the result of a check", e) : NULL;
-    for (int64_t i = 0; j->value && i < A->cols; i++) {
+    struct loop l = loop_of("random numbers", A->cols);
+    for (int64_t i = 0; j->value && i < A->cols && loop_goes(&l, i); i++) {
         put_real(&x, i, random_unit(&state));
         exact[i] = array_real(&x, i);
     }
-    bool ok = j->value && j->plan->dev->ops->put(j->plan->dev, j->x, x.data, A->cols * j->size, e);
+    bool ok = j->value && loop_end(&l, e) && j->plan->dev->ops->put(j->plan->dev, j->x, x.data, A->cols * j->size, e);
     if (ok) reference_spmv(A, 1, exact, 0, j->ref, j->plan->real, j->bound);
     ok = ok && loop_tick("the reference", 0, 0, e);
     mem_free(exact);
@@ -221,8 +223,7 @@ static bool job_new(struct job *j, const struct transfer_plan *p, double *pin_us
         if (!M->scratch) return false;
         fill(j, k);
     }
-    memcpy(j->pinned, j->pageable, (size_t)j->bytes);
-    return set_problem(j, e);
+    return loop_copy(j->pinned, j->pageable, j->bytes, "copying", e) && set_problem(j, e);
 }
 
 static void job_free(struct job *j)

@@ -67,15 +67,15 @@ bool csr_sum(struct csr *out, double alpha, const struct csr *A, double beta, co
     int *count = mem_new(A->rows, sizeof *count, "the row lengths of a sum", e);
     if (!count) return false;
     struct loop l = loop_of("adding", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (threads)
-    for (int64_t i = 0; i < A->rows; i++)
-        if (loop_goes(&l, i)) count[i] = merge_row(&s, i, NULL);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (threads)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) count[i] = merge_row(&s, i, NULL);
     bool ok = loop_end(&l, e) && csr_with_counts(out, A->rows, A->cols, count, A->imag || B->imag, "adding", e);
     mem_free(count);
     if (!ok) return false;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (threads)
-    for (int64_t i = 0; i < A->rows; i++)
-        if (loop_goes(&l, i)) merge_row(&s, i, out);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (threads)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) merge_row(&s, i, out);
     if (loop_end(&l, e)) return true;
     csr_free(out);
     return false;
@@ -87,11 +87,11 @@ bool csr_scale_values(struct csr *A, double factor, struct err *e)
 {
     struct loop l = loop_of("scaling", A->nnz);
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t k = 0; k < A->nnz; k++) {
-        if (!loop_goes(&l, k)) continue;
-        A->val[k] *= factor;
-        if (A->imag) A->imag[k] *= factor;
-    }
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++) {
+            A->val[k] *= factor;
+            if (A->imag) A->imag[k] *= factor;
+        }
     return loop_end(&l, e);
 }
 

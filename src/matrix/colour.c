@@ -35,7 +35,7 @@ static int colour_all(const struct csr *A, const struct readers *t, int *colour,
 {
     int most = 0;
     struct loop l = loop_of("colouring", A->rows);
-    for (int64_t i = 0; i < A->rows; i++) marked[i] = -1;
+    loop_fill(marked, A->rows, -1, "colouring", NULL);
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
         int c = 0;
         mark(A->col, A->rowptr[i], A->rowptr[i + 1], i, colour, marked);

@@ -112,7 +112,12 @@ bool csr_settle(struct csr *A, struct err *e)
     struct csr small = {.rows = A->rows, .nnz = A->nnz};
     if (csr_is_large(A) == csr_size_is_large(A->rows, A->nnz)) return true;
     if (!csr_pointers_new(&small, e)) return false;
-    for (int64_t i = 0; i <= A->rows; i++) csr_set_start(&small, i, csr_start(A, i));
+    struct loop l = loop_of("copying row pointers", A->rows);
+    for (int64_t i = 0; i <= A->rows && loop_goes(&l, i); i++) csr_set_start(&small, i, csr_start(A, i));
+    if (!loop_end(&l, e)) {
+        mem_free(small.rowptr);
+        return false;
+    }
     mem_free(A->rowptr64);
     A->rowptr64 = NULL;
     A->rowptr = small.rowptr;
@@ -189,8 +194,9 @@ bool csr_check(const struct csr *A, struct err *e)
     struct loop l = loop_of("checking columns", A->rows);
     int64_t first = A->rows;
 #pragma omp parallel for schedule(static) reduction(min : first) if (A->nnz > THREADS_FROM)
-    for (int64_t r = 0; r < A->rows; r++)
-        if (r < first && loop_goes(&l, r) && bad_entry(A, r) >= 0) first = r;
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t r = from, end = loop_share(&l, from, A->rows); r < end && r < first; r++)
+            if (bad_entry(A, r) >= 0) first = r;
     if (!loop_end(&l, e)) return false;
     if (first == A->rows) return true;
     int64_t k = bad_entry(A, first);
@@ -246,8 +252,8 @@ void csr_counts_to_offsets(struct csr *A)
 /* Set ptr[j + 1] to the offset of the first row of column j. */
 static void column_starts(const struct csr *A, int *ptr)
 {
+    loop_zero(ptr, (A->cols + 1) * (int64_t)sizeof *ptr, "counting columns", NULL);
     struct loop l = loop_of("counting columns", A->nnz);
-    memset(ptr, 0, (size_t)(A->cols + 1) * sizeof *ptr);
     for (int64_t k = 0; k < A->nnz && loop_goes(&l, k); k++) ptr[A->col[k] + 1]++;
     counts_to_offsets(A->cols, ptr);
 }
@@ -256,7 +262,7 @@ void csr_pattern_transposed(const struct csr *A, int *ptr, int *row)
 {
     column_starts(A, ptr);
     struct loop l = loop_of("transposing", A->nnz);
-    for (int64_t r = 0; r < A->rows; r++)
+    for (int64_t r = 0; r < A->rows && loop_runs(&l); r++)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1] && loop_goes(&l, k); k++) row[ptr[A->col[k] + 1]++] = (int)r;
 }
 
@@ -268,7 +274,7 @@ bool csr_transpose(struct csr *out, const struct csr *A, struct err *e)
         return false;
     column_starts(A, T.rowptr);
     struct loop l = loop_of("transposing", A->nnz);
-    for (int64_t r = 0; r < A->rows; r++)
+    for (int64_t r = 0; r < A->rows && loop_runs(&l); r++)
         for (int k = A->rowptr[r]; k < A->rowptr[r + 1] && loop_goes(&l, k); k++) {
             int at = T.rowptr[A->col[k] + 1]++;
             T.col[at] = (int)r;

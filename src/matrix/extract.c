@@ -114,7 +114,8 @@ static int64_t count_staying(const struct csr *A, double below)
     int64_t n = 0;
     struct loop l = loop_of("prune", A->nnz);
 #pragma omp parallel for reduction(+ : n) if (A->nnz > 100000)
-    for (int64_t k = 0; k < A->nnz; k++) n += loop_goes(&l, k) && stays(A, k, below);
+    for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++) n += stays(A, k, below);
     return n;
 }
 

@@ -98,8 +98,9 @@ static bool set_starts(const struct row_maker *m, struct csr *A, struct err *e)
 {
     struct loop l = loop_of("row lengths", A->rows);
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
-    for (int64_t r = 0; r < A->rows; r++)
-        if (loop_goes(&l, r)) csr_set_start(A, r + 1, m->length(m->of, r));
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t r = from, end = loop_share(&l, from, A->rows); r < end; r++)
+            csr_set_start(A, r + 1, m->length(m->of, r));
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
         csr_set_start(A, r + 1, csr_start(A, r) + csr_start(A, r + 1));
     return loop_end(&l, e);

@@ -1,5 +1,6 @@
 /* Random matrices: uniform rows, the power-law graphs of R-MAT, and circuits with a few dense nodes. */
 #include "gen.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "random.h"
 #include "base/threads.h"
@@ -154,13 +155,17 @@ static bool join_dense(struct triplets *t, int64_t n, int64_t dense, uint64_t se
 }
 
 /* Set each diagonal entry, which is 0 so far, to 1 + the sum of the other |a| in its row. */
-static void dominate(struct csr *A)
+static bool dominate(struct csr *A, struct err *e)
 {
-    for (int64_t r = 0; r < A->rows; r++) {
+    struct loop l = loop_of("circuit", A->rows);
+    for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++) {
         double sum = 1;
         for (int64_t k = A->rowptr[r]; k < A->rowptr[r + 1]; k++) sum += fabs(A->val[k]);
         A->val[csr_find(A, r, r)] = sum;
     }
+    if (loop_end(&l, e)) return true;
+    csr_free(A);
+    return false;
 }
 
 static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
@@ -172,7 +177,7 @@ static bool make_circuit(const int64_t *p, uint64_t seed, struct watch *w, struc
     int64_t most = 5 * n + 2 * dense * ((n + SPREAD - 1) / SPREAD);
     bool ok = csr_limits(n, n, most, e) && triplets_new(&t, most, e) && join_nodes(&t, n, seed, w, e) &&
               join_dense(&t, n, dense, seed, w, e) && csr_build(out, n, n, t.n, t.row, t.col, t.val, NULL, NULL, w, e);
-    if (ok) dominate(out);
+    ok = ok && dominate(out, e);
     triplets_free(&t);
     return ok;
 }

@@ -282,8 +282,8 @@ static bool by_library(struct graph *g, int *perm, const char *what, int (*work)
     struct library_job *job = library_new(g, work, e);
     if (!job || !worker_run(library_work, library_done, job, what, w, e)) return false;
     bool ok = job->state == good;
-    if (ok && n) memcpy(perm, job->perm, (size_t)n * sizeof *perm);
     if (!ok) fail(e, E_MEMORY, "out of memory: %s (the library returned %d)", what, job->state);
+    ok = ok && loop_copy(perm, job->perm, n * (int64_t)sizeof *perm, what, e);
     library_done(job);
     return ok;
 }
@@ -429,12 +429,13 @@ bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct
     bool ok = col && invert(inverse, perm, A->rows, e);
     if (ok) {
         struct loop l = loop_of("moving entries", A->nnz);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-        for (int64_t i = 0; i < A->rows; i++)
-            for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
-                row[k] = inverse[i];
-                col[k] = inverse[A->col[k]];
-            }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+        for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+            for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
+                for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
+                    row[k] = inverse[i];
+                    col[k] = inverse[A->col[k]];
+                }
         ok = loop_end(&l, e) && csr_build(out, A->rows, A->cols, A->nnz, row, col, A->val, A->imag, NULL, w, e);
     }
     mem_free(inverse);
@@ -451,7 +452,7 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
     *out = (struct spread){0};
     if (!seen) return false;
     struct loop l = loop_of("the profile", A->nnz);
-    for (int64_t i = 0; i < A->rows; i++)
+    for (int64_t i = 0; i < A->rows && loop_runs(&l); i++)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
             int64_t right = A->col[k] - i, away = right < 0 ? -right : right;
             if (away > out->bandwidth) out->bandwidth = away;

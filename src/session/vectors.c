@@ -103,9 +103,9 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     bool ok = solve_x_of(s, &x, e) && vector_new(out, v->matrix.name, v->matrix.csr->rows, v->matrix.csr, e);
     if (ok) {
         bool gave = screen_lock_give();
-        memcpy(out->value, v->b, (size_t)numbers_of(out) * sizeof *v->b);
-        reference_spmv(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL);
-        ok = loop_tick("the residual", 0, 0, e);
+        ok = loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e);
+        if (ok) reference_spmv(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL);
+        ok = ok && loop_tick("the residual", 0, 0, e);
         screen_lock_back(gave);
     }
     vector_free(&x);

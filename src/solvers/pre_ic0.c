@@ -65,7 +65,7 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
     const struct csr *A = c->f.A;
     int *next = c->at;
     struct loop loop = loop_of("the mirror images of entries", A->rows);
-    for (int64_t i = 0; i < A->rows; i++) next[i] = c->f.diag[i] + 1;
+    for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++) next[i] = c->f.diag[i] + 1;
     for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++)
         for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
             int j = A->col[k], l = next[j]++;
@@ -125,9 +125,8 @@ static void mark(struct cholesky *c, int64_t i, bool there)
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
-    if (!values_of(A, c->f.val, e)) return -1;
+    if (!values_of(A, c->f.val, e) || !loop_fill(c->at, A->rows, -1, "ic0", e)) return -1;
     for (int64_t k = 0; k < (A->imag ? 2 : 1) * A->nnz && c->sign < 0; k++) c->f.val[k] = -c->f.val[k];
-    for (int64_t i = 0; i < A->rows; i++) c->at[i] = -1;
     for (int64_t i = 0; i < A->rows; i++) {
         if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;
         mark(c, i, true);
@@ -160,11 +159,12 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
 /* Check that values of type v->real can be divided by the diagonal of L, which holds the square roots of the pivots. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
-    for (int64_t i = 0; i < c->f.A->rows; i++) {
+    struct loop l = loop_of("the pivots", c->f.A->rows);
+    for (int64_t i = 0; i < c->f.A->rows && loop_goes(&l, i); i++) {
         double pivot = 1 / c->inverse[i];
         if (!invert_pivot(&pivot, v->real, who, i, &c->inverse[i], e)) return false;
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 /* Make pairs with imaginary part 0 of the inverted diagonal. */

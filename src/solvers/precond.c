@@ -70,12 +70,13 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
 {
     if (!diagonal_of(A, who, diag, e)) return false;
     double complex *pair = (double complex *)diag;
-    for (int64_t i = 0; i < A->rows; i++)
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
         if (A->imag)
             pair[i] = scale / pair[i];
         else
             diag[i] = scale / diag[i];
-    return true;
+    return loop_end(&l, e);
 }
 
 bool diagonal_is_negative(const struct csr *A)

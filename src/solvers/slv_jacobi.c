@@ -104,10 +104,12 @@ static bool put_f(struct solve *v, const double *d, struct err *e)
     double *f = mem_new(v->n, sizeof *f, "the vector f", e);
     bool pairs = v->matrix.csr->imag;
     int64_t parts = pairs ? 2 : 1;
-    if (f) memcpy(f, v->b, (size_t)v->n * sizeof *f);
-    for (int64_t i = 0; f && i < v->matrix.csr->rows; i++) divide_by(d, i, &f[parts * i], pairs ? &f[2 * i + 1] : NULL);
-    bool ok = f && solve_alloc(v, JACOBI_F, v->n * (int64_t)type_size(v->real), "the vector f", e) &&
-              solve_put(v, v->vec[JACOBI_F], f, e);
+    struct loop l = loop_of("the vector f", v->matrix.csr->rows);
+    bool ok = f && loop_copy(f, v->b, v->n * (int64_t)sizeof *f, "the vector f", e);
+    for (int64_t i = 0; ok && i < v->matrix.csr->rows && loop_goes(&l, i); i++)
+        divide_by(d, i, &f[parts * i], pairs ? &f[2 * i + 1] : NULL);
+    ok = ok && loop_end(&l, e) && solve_alloc(v, JACOBI_F, v->n * (int64_t)type_size(v->real), "the vector f", e) &&
+         solve_put(v, v->vec[JACOBI_F], f, e);
     mem_free(f);
     return ok;
 }
@@ -115,9 +117,10 @@ static bool put_f(struct solve *v, const double *d, struct err *e)
 static bool form(struct solve *v, struct err *e)
 {
     double *d = mem_new(v->n, sizeof *d, "the diagonal", e);
+    struct loop l = loop_of("the diagonal", v->n);
     bool ok = d && diagonal_of(v->matrix.csr, v->solver->name, d, e);
-    for (int64_t i = 0; ok && i < v->n; i++) d[i] /= omega_of(v);
-    ok = ok && put_b(v, d, e) && put_f(v, d, e) && solve_put(v, v->vec[JACOBI_D], d, e);
+    for (int64_t i = 0; ok && i < v->n && loop_goes(&l, i); i++) d[i] /= omega_of(v);
+    ok = ok && loop_end(&l, e) && put_b(v, d, e) && put_f(v, d, e) && solve_put(v, v->vec[JACOBI_D], d, e);
     mem_free(d);
     return ok;
 }

@@ -125,8 +125,7 @@ static bool solve_trivially(struct solve *v, struct err *e)
 static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
 {
     v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
-    if (!v->b) return false;
-    memcpy(v->b, o->b, (size_t)v->n * sizeof *v->b);
+    if (!v->b || !loop_copy(v->b, o->b, v->n * (int64_t)sizeof *v->b, "copying b", e)) return false;
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);

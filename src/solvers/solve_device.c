@@ -1,6 +1,7 @@
 /* The part of a solve that works on its device: vectors, scalars, SpMVs, timed phases. The lowest layer of a solve: it
    calls no other file of src/solvers. */
 #include "base/clock.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "machine/bicg_ops.h"
@@ -161,8 +162,9 @@ static bool put(struct solve *v, void *to, const double *from, struct err *e)
     if (v->real == T_F64) return v->dev->ops->put(v->dev, to, from, bytes, e);
     float *f = mem_new(v->n, sizeof *f, "a vector in fp32", e);
     if (!f) return false;
-    for (int64_t i = 0; i < v->n; i++) f[i] = (float)from[i];
-    bool ok = v->dev->ops->put(v->dev, to, f, bytes, e);
+    struct loop l = loop_of("a vector in fp32", v->n);
+    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) f[i] = (float)from[i];
+    bool ok = loop_end(&l, e) && v->dev->ops->put(v->dev, to, f, bytes, e);
     mem_free(f);
     return ok;
 }

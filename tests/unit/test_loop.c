@@ -1,4 +1,5 @@
 /* Ctrl-C in long loops: the helper of base/loop.h, packing, transposing, and launches on the emulator. */
+#include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/watch.h"
@@ -65,6 +66,31 @@ static void a_cancelled_loop_stops_all_threads_and_all_further_loops(void **stat
     assert_int_equal(sum_of(&next, 10), 10);
 }
 
+/* Shares of a loop add up to all its elements. After a stop, no element is left, and the number of iterations of the
+   parallel loop is the number of shares, not of elements. */
+static void shares_cover_each_element_once(void **state)
+{
+    static const int64_t sizes[] = {0, 1, LOOP_EVERY - 1, LOOP_EVERY, LOOP_EVERY + 1, 100 * LOOP_EVERY + 7};
+    int left = 0;
+    struct watch w = {few_ticks, &left};
+    (void)state;
+    for (int s = 0; s < COUNT(sizes); s++) {
+        int64_t n = sizes[s], sum = 0, seen = 0;
+        struct loop l = loop_of("adding", n);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : sum, seen)
+        for (int64_t from = 0; from < n; from += LOOP_EVERY)
+            for (int64_t i = from, end = loop_share(&l, from, n); i < end; i++) sum += i, seen++;
+        assert_true(seen == n && sum == n * (n - 1) / 2);
+    }
+    loop_enter(&w);
+    struct loop l = loop_of("adding", 1000);
+    assert_true(loop_runs(&l));
+    assert_int_equal(loop_share(&l, 0, 1000), 0);
+    assert_int_equal(loop_share(&l, 768, 1000), 768);
+    assert_false(loop_runs(&l));
+    loop_enter(NULL);
+}
+
 static void a_cancelled_copy_says_so(void **state)
 {
     int left = 0;
@@ -97,6 +123,7 @@ static void every_conversion_can_be_cancelled(void **state)
     struct csr A = {0};
     (void)state;
     grid(&A);
+    loop_check_all(true);
     for (int i = 0; formats[i]; i++)
         for (int ticks = 0, ok = 0; !ok; ticks++) {
             int left = ticks;
@@ -110,6 +137,7 @@ static void every_conversion_can_be_cancelled(void **state)
             loop_enter(NULL);
             stored_free(&S);
         }
+    loop_check_all(false);
     csr_free(&A);
 }
 
@@ -166,6 +194,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_loop_without_a_watch_is_complete),
         cmocka_unit_test(a_cancelled_loop_stops_all_threads_and_all_further_loops),
+        cmocka_unit_test(shares_cover_each_element_once),
         cmocka_unit_test(a_cancelled_copy_says_so),
         cmocka_unit_test(every_conversion_can_be_cancelled),
         cmocka_unit_test(a_transpose_can_be_cancelled),
