@@ -301,6 +301,32 @@ static unsigned facts_against_advice(const struct card *c)
            (definite ? CARD_IF_DEFINITE : 0u);
 }
 
+/* Is the line one of the requested lines: of those for solvers, the line `only`, or every line? */
+static bool is_requested(const struct card_line *l, const char *only, bool for_solvers)
+{
+    return for_solvers ? l->for_solvers : !only || !strcmp(l->name, only);
+}
+
+static bool run_lines(struct card *c, const char *only, bool for_solvers, struct err *e)
+{
+    const struct csr *A = c->A;
+    c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
+    if (!c->row) return false;
+    for (; card_lines[c->n]; c->n++) c->row[c->n].line = card_lines[c->n];
+    for (int i = 0; i < c->n && !c->stopped; i++) {
+        struct card_row *r = &c->row[i];
+        bool nothing = !A->rows || !A->cols;
+        if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
+            r->state = CARD_UNFIT;
+        else if (is_requested(r->line, only, for_solvers))
+            run_line_of(c, r);
+    }
+    unsigned against = facts_against_advice(c);
+    for (int i = 0; i < c->n; i++)
+        if (c->row[i].conditional.unless & against) *c->row[i].conditional.text = 0;
+    return true;
+}
+
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e)
 {
@@ -314,21 +340,13 @@ bool card_make(struct card *c, const struct csr *A, const struct load_info *info
             at += (size_t)snprintf(names + at, sizeof names - at, "%s%s", i ? ", " : "", card_lines[i]->name);
         return fail(e, E_USAGE, "the card has no line `%.60s`; the lines are %s", only, names);
     }
-    c->row = mem_zero(COUNT(card_lines), sizeof *c->row, "a report card", e);
-    if (!c->row) return false;
-    for (; card_lines[c->n]; c->n++) c->row[c->n].line = card_lines[c->n];
-    for (int i = 0; i < c->n && !c->stopped; i++) {
-        struct card_row *r = &c->row[i];
-        bool nothing = !A->rows || !A->cols;
-        if (nothing ? !r->line->empty : r->line->square && A->rows != A->cols)
-            r->state = CARD_UNFIT;
-        else if (!only || !strcmp(r->line->name, only))
-            run_line_of(c, r);
-    }
-    unsigned against = facts_against_advice(c);
-    for (int i = 0; i < c->n; i++)
-        if (c->row[i].conditional.unless & against) *c->row[i].conditional.text = 0;
-    return true;
+    return run_lines(c, only, false, e);
+}
+
+bool card_for_solvers(struct card *c, const struct csr *A, double limit_us, struct watch *w, struct err *e)
+{
+    *c = (struct card){.A = A, .watch = w, .left_us = limit_us, .until_us = INFINITY};
+    return run_lines(c, NULL, true, e);
 }
 
 void card_free(struct card *c)

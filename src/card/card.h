@@ -56,12 +56,13 @@ struct card;
 struct card_line {
     const char *name, *about;
     struct card_key keys[CARD_KEYS + 1];
-    bool costly; /* on a large matrix, the costly lines share a limited time; a line that the user requests is not
-                    limited */
-    bool square; /* the line runs only for square matrices */
-    bool empty;  /* the line also runs for a matrix without rows or columns */
-    bool real;   /* the line's advice is for real matrices only, so it is dropped for complex matrices */
-    bool finite; /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
+    bool costly;      /* on a large matrix, the costly lines share a limited time; a line that the user requests is not
+                         limited */
+    bool square;      /* the line runs only for square matrices */
+    bool empty;       /* the line also runs for a matrix without rows or columns */
+    bool real;        /* the line's advice is for real matrices only, so it is dropped for complex matrices */
+    bool finite;      /* the line does not examine a matrix with NaN or inf; it only reports that the matrix has them */
+    bool for_solvers; /* the line's facts decide which solvers suit the matrix */
     /* Fills in r with card_set, card_say and card_advise. E_CANCELLED ends the card; any other error ends only this
        line. */
     bool (*run)(struct card *c, struct card_row *r, struct err *e);
@@ -158,12 +159,16 @@ struct card {
    has the name `only`. */
 bool card_make(struct card *c, const struct csr *A, const struct load_info *info, bool all, const char *only,
                struct watch *w, struct err *e);
+/* Fills in the lines with the trait for_solvers. The costly lines together get limit_us, also if A is small. */
+bool card_for_solvers(struct card *c, const struct csr *A, double limit_us, struct watch *w, struct err *e);
 void card_free(struct card *c);
 /* time for the costly lines of a large matrix, in microseconds; tests change it */
 extern double card_limit_us;
 /* The verdict on a card that card_make filled in with all lines; `name` is the matrix's name in commands;
    `negated` is a free name, which the verdict may suggest for -A. The verdict needs no further computation. */
 void card_judge(const struct card *c, const char *name, const char *negated, struct card_verdict *out);
+/* "symmetric positive definite", "not symmetric", ...: what the card of a square matrix knows about symmetry. */
+const char *card_symmetry_text(const struct card *c);
 extern const struct registry card_registry;
 const struct card_line *card_find(const char *name);
 /* The text that a user sees: the finding, followed by ": " and the advice if there is any. */

@@ -242,5 +242,6 @@ const struct card_line card_line_definite = {
     .costly = true,
     .square = true,
     .finite = true,
+    .for_solvers = true,
     .run = run,
 };

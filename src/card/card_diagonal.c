@@ -235,6 +235,7 @@ const struct card_line card_line_diagonal = {
              {"missing_diagonal", CARD_INT},
              {"negative_diagonal", CARD_INT}},
     .square = true,
+    .for_solvers = true,
     .run = run_diagonal,
 };
 const struct card_line card_line_dominance = {
@@ -250,6 +251,7 @@ const struct card_line card_line_dominance = {
              {"dominance", CARD_NUM}},
     .finite = true,
     .square = true,
+    .for_solvers = true,
     .run = run_dominance,
 };
 const struct card_line card_line_signs = {

@@ -188,6 +188,7 @@ const struct card_line card_line_scaling = {
     .name = "scaling",
     .about = "smallest and largest |a| that is not 0; ratio of the largest to the smallest row maximum",
     .keys = {{"value_min", CARD_NUM}, {"value_max", CARD_NUM}, {"value_ratio", CARD_NUM}, {"row_ratio", CARD_NUM}},
+    .for_solvers = true,
     .run = run_scaling,
 };
 const struct card_line card_line_gershgorin = {

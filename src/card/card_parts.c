@@ -273,6 +273,7 @@ const struct card_line card_line_rank = {
     .about = "structural rank: the largest number of entries of which no two are in the same row or column",
     .keys = {{"structural_rank", CARD_INT}, {"structurally_singular", CARD_BOOL}},
     .costly = true,
+    .for_solvers = true,
     .run = run_rank,
 };
 const struct card_line card_line_parts = {
@@ -301,5 +302,6 @@ const struct card_line card_line_weak = {
     .about = "weakly connected components: the components of the same graph if its edges have no direction",
     .keys = {{"weak_components", CARD_INT}, {"weak_largest", CARD_INT}},
     .costly = true,
+    .for_solvers = true,
     .run = run_weak,
 };

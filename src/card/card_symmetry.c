@@ -185,5 +185,6 @@ const struct card_line card_line_values = {
              "part|| / ||A||",
     .keys = {{"value_symmetric", CARD_BOOL}, {"hermitian", CARD_BOOL}, {"equal", CARD_NUM}, {"skew", CARD_NUM}},
     .square = true,
+    .for_solvers = true,
     .run = run_values,
 };

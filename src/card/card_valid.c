@@ -104,5 +104,6 @@ const struct card_line card_line_valid = {
              {"duplicates", CARD_INT},
              {"empty_rows", CARD_INT}},
     .empty = true,
+    .for_solvers = true,
     .run = run,
 };

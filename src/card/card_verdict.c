@@ -16,7 +16,7 @@ static bool is_square(const struct card *c)
     return c->A->rows == c->A->cols;
 }
 
-static const char *symmetry_of(const struct card *c)
+const char *card_symmetry_text(const struct card *c)
 {
     static const char *const definite[] = {[CARD_UNKNOWN] = "symmetric",
                                            [CARD_POSITIVE] = "symmetric positive definite",
@@ -48,7 +48,8 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
                                        [CARD_ROWS_LONG_TAIL] = "some very long rows"};
     const struct card_facts *f = &c->facts;
     const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
-    append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "", is_square(c) ? symmetry_of(c) : shape);
+    append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "",
+           is_square(c) ? card_symmetry_text(c) : shape);
     if (f->dominant && !c->A->imag && !c->symmetry.values) append(v->kind, sizeof v->kind, ", dominant diagonal");
     append(v->kind, sizeof v->kind, ", %s", rows[f->rows]);
 }
