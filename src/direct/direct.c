@@ -7,6 +7,7 @@
 #include "base/registry.h"
 #include "base/shared.h"
 #include "base/text.h"
+#include "base/watch.h"
 #include "base/worker.h"
 #include "matrix/csr.h"
 
@@ -231,12 +232,25 @@ static void release(void *job)
     direct_free(job);
 }
 
+/* Even a full matrix of this size is factored in less than a millisecond, which is less than a thread and its polling
+   cost. */
+static bool is_short(const struct direct *v)
+{
+    enum { SHORT_ROWS = 200, SHORT_NNZ = 10000 };
+    return v->A.rows <= SHORT_ROWS && v->A.start[v->A.cols] <= SHORT_NNZ;
+}
+
 bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e), const char *what, struct watch *w,
                 struct err *e)
 {
     struct direct *d = *v;
     d->call = call;
     d->error = (struct err){0};
+    if (is_short(d)) {
+        if (!watch_tick(w, what, 0, 0, e)) return false;
+        work(d);
+        return d->ok || fail_at(e, d->error.code, d->error.where, "%s", d->error.text);
+    }
     *v = NULL;
     if (!worker_run(work, release, d, what, w, e)) return false;
     *v = d;
