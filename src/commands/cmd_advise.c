@@ -1,5 +1,6 @@
 /* advise: ranks all kernels by predicted or measured time, and shows what the conversion to their format costs and when
    it pays for itself. */
+#include "cmd_advise_solver.h"
 #include "session/advice.h"
 #include "session/args.h"
 #include "session/command.h"
@@ -205,15 +206,15 @@ static bool rank_and_say(struct advising *v, struct matrix *m, const struct advi
     return ok;
 }
 
-static bool run_advise(struct session *s, const struct args *a, struct err *e)
+static bool run_advise_kernels(struct session *s, const struct args *a, struct err *e)
 {
-    int64_t products = arg_int(a, "for", 0), top;
+    int64_t products = arg_int(a, "for", 0), top = arg_int(a, "top", 0);
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     struct advice predicted = {0};
     struct machine g;
     if (arg(a, "for") && products < 1)
         return fail(e, E_USAGE, "`for %lld` is too few products: give 1 or more", (long long)products);
-    if (!arg_within(a, "top", 0, 1, 1000, &top, e) || !m || !modeled_machine(s, &g, e)) return false;
+    if (!m || !modeled_machine(s, &g, e)) return false;
     struct advising v = {.s = s, .m = m, .on = &g, .real = arg_precision(a), .top = (int)top};
     bool ok = modeled_matrix(m, e) && advice_of(s, m, NULL, v.real, &g, &predicted, e);
     if (ok || predicted.n) ok = rank_and_say(&v, m, &predicted, products, ok, g.here && !arg_flag(a, "predicted"), e);
@@ -221,10 +222,35 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
     return ok;
 }
 
+/* Refuse options of the advice on kernels in advice on solvers, and vice versa. */
+static bool options_fit(const struct args *a, bool solver, struct err *e)
+{
+    static const char *const of_solvers[] = {"on", "precond", "tol", "maxit", "b", "x0", "seed", "within"},
+                             *const of_kernels[] = {"for", "products", "predicted"};
+    const char *const *not_for = solver ? of_kernels : of_solvers;
+    int n = solver ? COUNT(of_kernels) : COUNT(of_solvers);
+    for (int i = 0; i < n; i++)
+        if (arg(a, not_for[i]))
+            return fail(e, E_USAGE,
+                        solver ? "`%s` is for advice on kernels; `advise solver` takes tol, b, on and within"
+                               : "`%s` is for `advise solver`; `advise` ranks kernels",
+                        not_for[i]);
+    return true;
+}
+
+static bool run_advise(struct session *s, const struct args *a, struct err *e)
+{
+    bool solver = arg_flag(a, "solver");
+    int64_t top;
+    return arg_within(a, "top", 0, 1, 1000, &top, e) && options_fit(a, solver, e) &&
+           (solver ? run_advise_solver : run_advise_kernels)(s, a, e);
+}
+
 const struct command command_advise = {
     .name = "advise",
-    .grammar = "[MATRIX] [for N] [products] [top N] [predicted] [f32|f64]",
-    .about = "rank all kernels by their time on a GPU, with the cost of converting to their format",
+    .grammar = "[solver] [MATRIX] [for N] [products] [top N] [predicted] [on DEVICE] [[precond] PRECOND] [tol R] "
+               "[maxit N] [b RIGHT_SIDE] [x0 START] [seed N] [within R] [f32|f64]",
+    .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
     .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
             "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
             "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
@@ -233,6 +259,14 @@ const struct command command_advise = {
             "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
             "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"
             "what was ranked.\n"
-            "    advise; advise A for 100 products f32; advise top 3",
+            "`advise solver` tries every solver with every preconditioner that suits the matrix, and `direct`, each\n"
+            "for a short time, and shows what each reached, the iterations and the time that it needs, and which one\n"
+            "to take. A method that converges in its trial is measured; for the others, the time is estimated from\n"
+            "the rate of convergence, for cg also from its Ritz values, and for `direct` from the operations of the\n"
+            "factorisation. on, precond, tol, maxit, b, x0 and seed are as in `solve`. The trials end after 2 s, or\n"
+            "within the given number of seconds. Ctrl-C keeps the trials that were done. `solve` without a solver\n"
+            "takes what `advise solver` would.\n"
+            "    advise; advise A for 100 products f32; advise top 3\n"
+            "    advise solver; advise solver A b random tol 1e-10 within 20",
     .run = run_advise,
 };

@@ -23,7 +23,8 @@
 
 bool direct_was_typed(const struct args *a)
 {
-    return registry_find(&direct_word_registry, arg(a, "solver")) != NULL;
+    const char *solver = arg(a, "solver");
+    return solver ? registry_find(&direct_word_registry, solver) != NULL : arg(a, "library") || arg_flag(a, "plan");
 }
 
 /* ---- options ---- */
@@ -34,15 +35,29 @@ bool direct_options_absent(const struct args *a, struct err *e)
     return !word || fail(e, E_USAGE, "`%s` is for `solve direct`; %s iterates", word, arg(a, "solver"));
 }
 
-/* The options of iterative solvers. */
-static bool check_options(const struct args *a, struct err *e)
+/* The word of the line that only an iterative solver takes; NULL: none. */
+static const char *iterative_word(const struct args *a)
 {
-    static const char *const keys[] = {"using", "kernel", "precond", "block", "tol",   "eps", "omega",
-                                       "m",     "orth",   "sums",    "form",  "maxit", "x0"};
+    static const char *const keys[] = {"using", "kernel", "precond", "block", "eps", "omega",
+                                       "m",     "orth",   "sums",    "form",  "x0"};
     static const char *const flags[] = {"step", "view"};
     const char *word = NULL;
     for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;
     for (int i = 0; i < COUNT(flags); i++) word = arg_flag(a, flags[i]) ? flags[i] : word;
+    return word;
+}
+
+bool direct_may_be_chosen(struct session *s, const struct args *a)
+{
+    struct device *d = arg(a, "on") ? session_device(s, arg(a, "on"), NULL) : NULL;
+    return !iterative_word(a) && arg_precision(a) == T_F64 && (!d || d->kind == DEV_CPU);
+}
+
+/* A direct solver ends with the smallest residual that rounding allows, so tol and maxit have no effect. */
+static bool check_options(const struct args *a, struct err *e)
+{
+    const char *word = iterative_word(a);
+    if (arg(a, "tol") || arg(a, "maxit")) word = arg(a, "tol") ? "tol" : "maxit";
     if (word) return fail(e, E_USAGE, "`%s` is for iterative solvers; `solve direct` does not iterate", word);
     if (arg_precision(a) != T_F32) return true;
     return fail(e, E_UNSUPPORTED, "the direct solvers compute in fp64 only; add f64 to the command");
@@ -285,7 +300,7 @@ static bool save(struct session *s, const struct direct_answer *a, const char *f
 bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
 {
     struct direct_answer *answer = NULL;
-    if (!check_options(a, e) || !check_device(s, a, e)) return false;
+    if (direct_was_typed(a) && (!check_options(a, e) || !check_device(s, a, e))) return false;
     if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
     if (!solve_with(s, m, a, &answer, e)) return false;
     answer->name = m->name;

@@ -12,8 +12,10 @@ struct out;
 struct session;
 struct solve;
 
-/* Did the user name `direct` in place of a solver? */
+/* Did the user name `direct` in place of a solver, or only words of `solve direct`, such as the name of a library? */
 bool direct_was_typed(const struct args *a);
+/* If the line names no solver: has it only words with which a direct solver can be chosen for it? */
+bool direct_may_be_chosen(struct session *s, const struct args *a);
 /* Solve A x = b directly, print the result, and keep the answer in the session. */
 bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e);
 /* Print an answer, and the error of the iterative solve `before`, which may be NULL, if it solved the same system. */

@@ -1,6 +1,7 @@
 /* The commands that solve A x = b (`solve`), act on a paused solve (`step`, `continue`, `stop`), or list the solvers
    (`solvers`). */
 #include "cmd_solve.h"
+#include "cmd_advise_solver.h"
 #include "cmd_direct.h"
 #include "session/args.h"
 #include "cmd_race.h"
@@ -22,6 +23,7 @@
 #include "solvers/ritz.h"
 #include "session/session.h"
 #include "session/session_solve.h"
+#include "session/solver_advice.h"
 #include "machine/sum_tree.h"
 #include "base/text.h"
 #include "solvers/solve.h"
@@ -338,7 +340,7 @@ static bool chose(const struct args *a, const char *key, const char *word)
 
 static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
 {
-    o->solver = solver_find(arg(a, "solver"));
+    o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
     o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
     o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
     o->dev = session_device(s, arg(a, "on"), e);
@@ -455,18 +457,13 @@ static bool save_x(const struct solve *v, const char *file, struct watch *w, str
     return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
-static bool run_solve(struct session *s, const struct args *a, struct err *e)
+static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                       struct err *e)
 {
-    struct solve_options o = {0};
-    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m) return false;
-    if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
-    if (!direct_options_absent(a, e)) return false;
-    fill_options(s, a, &o, e);
-    if (!o.dev || !solve_warn(s, m, o.solver, e)) return false;
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
+    if (!solve_warn(s, m, o->solver, e)) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
     drop_solve(s);
-    if (!begin(s, m, a, &o, e)) return false;
+    if (!begin(s, m, a, o, e)) return false;
     struct solve *v = s->solve;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
@@ -483,6 +480,36 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
+}
+
+/* The line names no solver: take what `advise solver` would, and say why. *direct: it is a direct solver. */
+static bool choose_solver(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                          bool *direct, struct err *e)
+{
+    struct solver_advice advice;
+    bool ok = solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), &advice, e);
+    if (ok) {
+        const struct trial *t = &advice.at[advice.taken];
+        out_note(s->out, "`solve %s`: %s; %s", trial_words(t, m->name).text, advice.kind, advice.because);
+        *direct = !t->solver;
+        o->solver = t->solver;
+        o->pre = t->pre;
+    }
+    solver_advice_free(&advice);
+    return ok;
+}
+
+static bool run_solve(struct session *s, const struct args *a, struct err *e)
+{
+    struct solve_options o = {0};
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    bool direct = false;
+    if (!m) return false;
+    if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
+    if (!direct_options_absent(a, e)) return false;
+    fill_options(s, a, &o, e);
+    if (!o.dev || (!o.solver && !choose_solver(s, m, a, &o, &direct, e))) return false;
+    return direct ? run_solve_direct(s, m, a, e) : solve_with(s, m, a, &o, e);
 }
 
 /* The paused solve that waits for a command; NULL with an error if there is none. */
@@ -589,7 +616,7 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 const struct command command_solve = {
     .name = "solve",
     .grammar =
-        "SOLVER [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
+        "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
         "[eps R] "
         "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
         "[x0 START] [seed N] "
@@ -597,6 +624,7 @@ const struct command command_solve = {
         "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration, or directly",
     .help =
+        "Without a solver, takes the method that `advise solver` would take for this system, and says why.\n"
         "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
         "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
@@ -628,6 +656,7 @@ const struct command command_solve = {
         "the operations and the memory of the factors; a factorisation that does not fit in memory is refused.\n"
         "x is refined with residuals in higher precision, so later iterative solves with the same b show their\n"
         "error against it.\n"
+        "    solve; solve A b random; solve precond jacobi\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
         "    solve gmres m 30 orth modified\n"

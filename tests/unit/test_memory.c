@@ -35,7 +35,7 @@ static const struct script {
      false,
      {"gen poisson2d 4 as A", "solve cg A on cpu step", "step 2", "back", "change tol 1e-3", "continue",
       "solve gmres A on emu m 3 precond ilu0 maxit 3", "solve jacobi A on cpu maxit 3 force",
-      "export solve s.json force", "solvers", "print r", "print x 0:2"}},
+      "export solve s.json force", "solvers", "print r", "print x 0:2", "advise solver A on cpu", "solve A"}},
     {"race",
      false,
      {"gen poisson2d 3 as A", "race cg jacobi maxit 3 force on cpu", "export race r.csv force",

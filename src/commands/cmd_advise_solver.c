@@ -1,0 +1,191 @@
+/* advise solver: tries the solvers that suit a matrix, and shows what each reached, which one to take, and why. */
+#include "cmd_advise_solver.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "machine/device.h"
+#include "session/args.h"
+#include "session/matrix.h"
+#include "session/output.h"
+#include "session/right_side.h"
+#include "session/session.h"
+#include "session/solver_advice.h"
+#include "solvers/precond.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- the question ---- */
+
+/* The emulator models no time, so candidates are tried on the host in its place. */
+static struct device *device_of_trials(struct device *d, struct err *e)
+{
+    return d && d->kind == DEV_EMU ? device_open("cpu", e) : d;
+}
+
+static bool ask(struct session *s, struct solver_question *q, const struct args *a, struct solver_advice *out,
+                struct err *e)
+{
+    struct csr *A = &q->matrix->csr;
+    uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
+    int64_t n = solve_numbers(A);
+    double *vector = mem_new(2 * n, sizeof *vector, "the vectors of a solve", e);
+    bool ok = vector && right_side_make(A, arg(a, "b"), seed, vector, &q->options.known_ones, e) &&
+              start_vector_make(A, arg(a, "x0"), seed + 1, vector + n, e);
+    q->options.b = vector;
+    q->options.x0 = vector ? vector + n : NULL;
+    q->options.dev = ok ? device_of_trials(q->options.dev, e) : NULL;
+    ok = ok && q->options.dev && solver_advise(out, s, q, e);
+    mem_free(vector);
+    return ok;
+}
+
+/* ---- output ---- */
+
+static const char *state_name(const struct trial *t)
+{
+    static const char *const names[] = {
+        [TRIAL_NONE] = "not-tried",  [TRIAL_CONVERGED] = "converged", [TRIAL_OPEN] = "running",
+        [TRIAL_PLANNED] = "planned", [TRIAL_ENDED] = "ended",         [TRIAL_REFUSED] = "refused"};
+    return t->least_squares ? "least-squares" : names[t->state];
+}
+
+static double or_nan(double x)
+{
+    return isfinite(x) ? x : NAN;
+}
+
+/* Why the candidate is not taken, in a few words. */
+static const char *verdict(const struct solver_advice *a, int i, char *out, size_t size)
+{
+    const struct trial *t = &a->at[i], *best = &a->at[0];
+    double times = t->expected_us / best->expected_us;
+    if (i == a->taken) return "taken";
+    if (t->state == TRIAL_NONE) return a->late ? "no time left to try it" : "not needed";
+    if (t->state == TRIAL_ENDED) return "did not converge";
+    if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
+    if (!isfinite(t->expected_us)) return "no sign of convergence";
+    snprintf(out, size, times < 9.95 ? "%.2g times as long" : "%.0f times as long", times);
+    return times > 0.95 && times < 1.05 ? "about as long" : out;
+}
+
+static void out_trial(struct out *o, const struct solver_advice *a, const struct matrix *m, int i)
+{
+    const struct trial *t = &a->at[i];
+    char text[64];
+    out_row(o);
+    out_int(o, "rank", NULL, i + 1);
+    out_str(o, "matrix", NULL, m->name);
+    out_rank(o, COLUMN_ANSWER);
+    out_str(o, NULL, "method", trial_name(t).text);
+    out_str(o, "solver", NULL, t->solver ? t->solver->name : "direct");
+    out_str(o, "precond", NULL, t->pre ? t->pre->name : NULL);
+    out_str(o, "method", NULL, t->method);
+    out_str(o, "device", NULL, t->solver ? a->dev->name : "cpu");
+    out_str(o, "state", NULL, state_name(t));
+    out_int_if(o, "m", NULL, t->m > 0, t->m);
+    out_rank(o, COLUMN_NORMAL);
+    out_int_if(o, "iterations", "iterations", t->solver && t->spent_us > 0, t->iterations);
+    out_num(o, "residual", "residual", t->residual, "%.1e");
+    out_num(o, "residual_true", NULL, t->residual_true, NULL);
+    out_num(o, "rate", NULL, t->rate, NULL);
+    out_rank(o, COLUMN_DETAIL);
+    out_num(o, "expected_iterations", "expected", or_nan(t->expected_iterations), "%.0f");
+    out_num(o, "setup_us", NULL, t->setup_us, NULL);
+    out_num(o, "us_per_iteration", "us each", t->each_us, "%.1f");
+    out_num(o, "trial_us", NULL, t->spent_us, NULL);
+    out_num(o, "planned_nnz", NULL, t->planned_nnz, "%.0f");
+    out_num(o, "planned_flops", NULL, t->planned_flops, NULL);
+    out_rank(o, COLUMN_ANSWER);
+    out_time(o, "expected_us", "time", or_nan(t->expected_us));
+    out_bool(o, "taken", NULL, i == a->taken);
+    out_str(o, NULL, "", verdict(a, i, text, sizeof text));
+    out_str(o, "reason", NULL, i == a->taken ? a->because : *t->why ? t->why : NULL);
+    out_str(o, "line", NULL, i == a->taken ? trial_words(t, m->name).text : NULL);
+}
+
+/* Print why candidates ended or were refused: one line for all that have the same reason. */
+static void say_reasons(struct out *o, const struct solver_advice *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        const struct trial *t = &a->at[i];
+        char names[400] = "";
+        bool first = t->state == TRIAL_ENDED || t->state == TRIAL_REFUSED;
+        for (int k = 0; k < i; k++) first = first && strcmp(a->at[k].why, t->why);
+        for (int k = i; k < a->n && first; k++) {
+            size_t n = strlen(names);
+            if (!strcmp(a->at[k].why, t->why))
+                snprintf(names + n, sizeof names - n, "%s%s", n ? "; " : "", trial_name(&a->at[k]).text);
+        }
+        if (first) out_text(o, "%s: %s", names, t->why);
+    }
+}
+
+static void say_taken(struct out *o, const struct solver_advice *a, const struct matrix *m)
+{
+    if (a->taken < 0)
+        out_text(o, "None is taken: %s.", a->because);
+    else
+        out_text(o, "Take `solve %s`: %s.", trial_words(&a->at[a->taken], m->name).text, a->because);
+}
+
+static void say(struct session *s, const struct solver_advice *a, const struct matrix *m, const struct args *args)
+{
+    struct out *o = s->out;
+    char time[32];
+    int64_t top = arg_int(args, "top", 0);
+    struct device *asked = session_device(s, arg(args, "on"), NULL);
+    out_text(o, "%s: %s x %s, %s; %s", m->name, card_count(m->csr.rows).text, card_count(m->csr.cols).text,
+             how_many(m->csr.nnz, "nonzero").text, a->kind);
+    say_taken(o, a, m);
+    for (int i = 0; i < a->n && (!top || i < top); i++)
+        if (out_mode(o) != OUT_TEXT || a->at[i].state != TRIAL_REFUSED) out_trial(o, a, m, i);
+    if (!top) say_reasons(o, a);
+    out_text(o, "Tried on %s for %s%s.", a->dev->name, show_us(a->us, time, sizeof time),
+             a->late ? "; `within 20` tries for up to 20 s" : "");
+    if (asked && asked != a->dev) out_text(o, "%s models no time, so %s tried.", asked->name, a->dev->name);
+}
+
+/* ---- commands ---- */
+
+bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
+{
+    struct solver_advice advice = {.taken = -1};
+    enum type real = arg_precision(a);
+    double seconds = arg_real(a, "within", solver_advice_limit_us / 1e6);
+    struct solver_question q = {
+        .matrix = session_matrix(s, arg(a, "matrix"), e),
+        .direct = real == T_F64,
+        .limit_us = 1e6 * seconds,
+        .pre_is_given = arg(a, "precond") != NULL,
+        .options = {.dev = session_device(s, arg(a, "on"), e),
+                    .real = real,
+                    .tol = arg_real(a, "tol", real == T_F32 ? 1e-5 : 1e-8),
+                    .maxit = arg_int(a, "maxit", 10000),
+                    .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL},
+    };
+    if (!q.matrix || !q.options.dev) return false;
+    if (!(seconds > 0))
+        return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
+    bool ok = ask(s, &q, a, &advice, e);
+    if (ok) say(s, &advice, q.matrix, a);
+    if (ok && advice.stopped) ok = fail(e, E_CANCELLED, "cancelled; the trials above are complete");
+    solver_advice_free(&advice);
+    return ok;
+}
+
+bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
+                     bool direct, struct solver_advice *out, struct err *e)
+{
+    struct solver_question q = {.matrix = m,
+                                .options = *o,
+                                .pre_is_given = arg(a, "precond") != NULL,
+                                .direct = direct && o->real == T_F64,
+                                .limit_us = solver_advice_limit_us};
+    *out = (struct solver_advice){.taken = -1};
+    if (!ask(s, &q, a, out, e)) return false;
+    if (out->stopped) return fail(e, E_CANCELLED, "cancelled before a solver was chosen");
+    if (out->taken >= 0) return true;
+    return fail(e, E_NUMERIC, "%s; `advise solver` shows what each method reached", out->because);
+}

@@ -1,0 +1,21 @@
+/* `advise solver`, and the solver that `solve` takes if the user names none. */
+#ifndef CMD_ADVISE_SOLVER_H
+#define CMD_ADVISE_SOLVER_H
+
+#include <stdbool.h>
+
+struct args;
+struct err;
+struct matrix;
+struct session;
+struct solve_options;
+struct solver_advice;
+
+/* `advise solver` with the words of `advise`. */
+bool run_advise_solver(struct session *s, const struct args *a, struct err *e);
+/* The advice for the system of a `solve` line without a solver, with the options of that line. Fails if the advice
+   takes no method. The caller must call solver_advice_free even if the result is false. */
+bool solver_for_line(struct session *s, struct matrix *m, const struct args *a, const struct solve_options *o,
+                     bool direct, struct solver_advice *out, struct err *e);
+
+#endif

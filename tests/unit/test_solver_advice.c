@@ -1,0 +1,364 @@
+/* `advise solver` and `solve` without a solver: which methods are tried, which are refused and why, which one is taken,
+   and what is kept after Ctrl-C. */
+#include "kits/talk.h"
+#include "card/card.h"
+#include "machine/device.h"
+#include "session/matrix.h"
+#include "session/right_side.h"
+#include "session/solver_advice.h"
+#include "solvers/forecast.h"
+#include "solvers/precond.h"
+#include "solvers/solver.h"
+#include "direct/direct.h"
+#include "base/base.h"
+
+#include <math.h>
+
+/* ---- the forecast ---- */
+
+static void a_rate_gives_the_iterations(void **state)
+{
+    double residual[41];
+    (void)state;
+    for (int i = 0; i <= 40; i++) residual[i] = pow(0.5, i);
+    struct forecast f = forecast_of(residual, 20, 1e-8, NAN);
+    assert_true(fabs(f.rate - 0.5) < 1e-12);
+    assert_true(fabs(f.iterations - log2(1e8)) < 1e-9);
+    assert_true(forecast_of(residual, 40, 1e-8, NAN).iterations == 40);
+    assert_true(isnan(forecast_of(residual, 0, 1e-8, NAN).rate) &&
+                isinf(forecast_of(residual, 0, 1e-8, NAN).iterations));
+}
+
+/* A residual that oscillates counts by its least values; one that does not fall gives no forecast, unless the condition
+   is known. */
+static void a_plateau_needs_the_condition(void **state)
+{
+    double residual[41];
+    (void)state;
+    for (int i = 0; i <= 40; i++) residual[i] = i % 2 ? 1 : 2;
+    assert_true(isinf(forecast_of(residual, 40, 1e-8, NAN).iterations));
+    double bound = 0.5 * sqrt(1e6) * log(4e8);
+    assert_true(fabs(forecast_of(residual, 40, 1e-8, 1e6).iterations - bound) < 1e-6);
+    assert_true(forecast_of(residual, 40, 1e-8, 1).iterations == 80);
+}
+
+/* ---- asking ---- */
+
+/* Runs the lines, and asks about the current matrix. */
+static void ask(struct talk *t, const char *lines, const char *b, struct solver_question q, struct solver_advice *out)
+{
+    struct err e = {0};
+    talk_open(t, OUT_TEXT);
+    assert_true(talk_line(t, lines));
+    q.matrix = t->s.current;
+    q.options.dev = device_open("cpu", &e);
+    q.options.real = T_F64;
+    q.options.tol = 1e-8;
+    q.options.maxit = 10000;
+    if (!(q.limit_us > 0)) q.limit_us = 1e6;
+    const struct csr *A = &q.matrix->csr;
+    double *right = calloc((size_t)solve_numbers(A), sizeof *right);
+    assert_true(right && right_side_make(A, b, 1, right, &q.options.known_ones, &e));
+    q.options.b = right;
+    if (!solver_advise(out, &t->s, &q, &e)) fail_msg("%s: %s", lines, e.text);
+    free(right);
+}
+
+static void done(struct talk *t, struct solver_advice *a)
+{
+    solver_advice_free(a);
+    talk_close(t);
+}
+
+static const struct trial *find(const struct solver_advice *a, const struct solver *s, const struct precond *p)
+{
+    for (int i = 0; i < a->n; i++)
+        if (a->at[i].solver == s && a->at[i].pre == p) return &a->at[i];
+    return NULL;
+}
+
+static const struct trial *taken(const struct solver_advice *a)
+{
+    assert_true(a->taken == 0 && *a->because);
+    return &a->at[0];
+}
+
+/* What converged did so by its true residual. */
+static void assert_honest(const struct solver_advice *a)
+{
+    for (int i = 0; i < a->n; i++) {
+        const struct trial *t = &a->at[i];
+        if (t->state == TRIAL_CONVERGED && !(t->residual_true <= 2e-8))
+            fail_msg("%s: %g", trial_name(t).text, t->residual_true);
+        if ((t->state == TRIAL_ENDED || t->state == TRIAL_REFUSED) && !*t->why)
+            fail_msg("%s ended without a reason", trial_name(t).text);
+    }
+}
+
+/* ---- which candidates there are ---- */
+
+static void every_pair_of_the_registries_is_a_candidate(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen poisson2d 12", NULL, (struct solver_question){.direct = true}, &a);
+    assert_non_null(find(&a, NULL, NULL));
+    for (int i = 0; solvers[i]; i++) {
+        assert_non_null(find(&a, solvers[i], NULL));
+        for (int k = 0; preconds[k]; k++) {
+            bool may = !solvers[i]->no_precond && (!solvers[i]->own_precond || preconds[k]->symmetric);
+            if ((find(&a, solvers[i], preconds[k]) != NULL) != may)
+                fail_msg("%s, %s", solvers[i]->name, preconds[k]->name);
+        }
+    }
+    assert_honest(&a);
+    done(&t, &a);
+}
+
+static void solvers_for_symmetric_matrices_are_refused_once(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen random 400 4", NULL, (struct solver_question){.direct = true}, &a);
+    for (int i = 0; solvers[i]; i++) {
+        const struct trial *x = find(&a, solvers[i], NULL);
+        if (!solvers[i]->symmetric) continue;
+        assert_int_equal(x->state, TRIAL_REFUSED);
+        assert_non_null(strstr(x->why, "not symmetric"));
+        for (int k = 0; preconds[k]; k++) assert_null(find(&a, solvers[i], preconds[k]));
+    }
+    assert_true(!taken(&a)->solver || !taken(&a)->solver->symmetric);
+    assert_honest(&a);
+    done(&t, &a);
+}
+
+static void a_named_preconditioner_is_the_only_one(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    for (int k = 0; preconds[k]; k++) {
+        struct solver_question q = {.pre_is_given = true, .options = {.pre = preconds[k]}};
+        ask(&t, "gen poisson2d 12", NULL, q, &a);
+        for (int i = 0; i < a.n; i++) assert_ptr_equal(a.at[i].pre, preconds[k]);
+        assert_ptr_equal(taken(&a)->pre, preconds[k]);
+        assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
+        done(&t, &a);
+    }
+}
+
+/* ---- known answers ---- */
+
+static void a_tiny_system_is_solved_directly(void **state)
+{
+    static const char *const lines[] = {"gen poisson2d 6", "gen random 80 4", "load tests/golden/complex.mtx"};
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    for (int i = 0; i < COUNT(lines); i++) {
+        ask(&t, lines[i], NULL, (struct solver_question){.direct = true}, &a);
+        assert_null(taken(&a)->solver);
+        assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
+        assert_non_null(strstr(a.because, "solved directly"));
+        done(&t, &a);
+    }
+}
+
+/* Its factors have hundreds of times as many entries, and its condition is below 2. */
+static void a_definite_matrix_gets_an_iterative_solver(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen poisson3d 22 as P; let A = P + 20*I", NULL, (struct solver_question){.direct = true}, &a);
+    assert_non_null(strstr(a.kind, "symmetric positive definite"));
+    assert_non_null(taken(&a)->solver);
+    assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
+    const struct trial *cg = find(&a, solver_find("cg"), NULL);
+    assert_true(cg->state == TRIAL_CONVERGED && cg->iterations < 20);
+    assert_honest(&a);
+    done(&t, &a);
+}
+
+static void an_indefinite_matrix_gets_no_cg(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen poisson3d 14 as P; let A = P - 4.1*I", NULL, (struct solver_question){0}, &a);
+    const struct trial *cg = find(&a, solver_find("cg"), NULL), *ic0 = find(&a, solver_find("cg"), precond_find("ic0"));
+    assert_int_equal(cg->state, TRIAL_ENDED);
+    assert_non_null(strstr(cg->why, "not positive definite: p'Ap"));
+    assert_int_equal(ic0->state, TRIAL_REFUSED);
+    assert_false(taken(&a)->solver->definite);
+    assert_honest(&a);
+    done(&t, &a);
+}
+
+/* The third column is the sum of the first two, and b is not in the range of A: only a direct solver finds the x with
+   the smallest residual. */
+static void a_singular_system_gets_least_squares(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "load tests/golden/singular.mtx", "random", (struct solver_question){.direct = true}, &a);
+    assert_true(taken(&a)->least_squares && !taken(&a)->solver);
+    assert_true(taken(&a)->residual_true > 1e-3);
+    assert_non_null(strstr(a.because, "no iterative method converged"));
+    assert_honest(&a);
+    done(&t, &a);
+    ask(&t, "load tests/golden/singular.mtx", "random", (struct solver_question){.direct = false}, &a);
+    assert_int_equal(a.taken, -1);
+    assert_non_null(strstr(a.because, "no method is known"));
+    done(&t, &a);
+}
+
+static void a_rectangular_matrix_is_refused_with_reasons(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen random 30 3 20", NULL, (struct solver_question){.direct = true}, &a);
+    for (int i = 0; i < a.n; i++) assert_true(!a.at[i].solver || a.at[i].state == TRIAL_REFUSED);
+    assert_null(taken(&a)->solver);
+    done(&t, &a);
+}
+
+static void a_complex_matrix_has_candidates(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "load tests/files/hermitian.mtx", NULL, (struct solver_question){.direct = false}, &a);
+    assert_int_equal(taken(&a)->state, TRIAL_CONVERGED);
+    assert_non_null(strstr(a.kind, "complex, hermitian"));
+    assert_honest(&a);
+    done(&t, &a);
+}
+
+/* ---- limits ---- */
+
+static int ticks_left;
+
+static bool tick(struct watch *w, const char *what, int64_t done_of, int64_t total)
+{
+    (void)w, (void)what, (void)done_of, (void)total;
+    return ticks_left-- > 0;
+}
+
+/* Whenever Ctrl-C comes, the trials before it are kept. */
+static void ctrl_c_keeps_the_trials(void **state)
+{
+    int most = 0;
+    (void)state;
+    for (int after = 0; after < 3000; after = 1 + after * 3 / 2) {
+        struct talk t;
+        struct solver_advice a;
+        struct err e = {0};
+        bool known = false;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, "gen poisson2d 40"));
+        double *b = calloc(1600, sizeof *b);
+        assert_true(right_side_make(&t.s.current->csr, NULL, 1, b, &known, &e));
+        struct solver_question q = {.matrix = t.s.current, .direct = true, .limit_us = 1e6};
+        q.options = (struct solve_options){
+            .dev = device_open("cpu", &e), .real = T_F64, .tol = 1e-8, .maxit = 10000, .b = b, .known_ones = known};
+        struct watch old = t.s.watch;
+        t.s.watch = (struct watch){tick, NULL};
+        ticks_left = after;
+        bool ok = solver_advise(&a, &t.s, &q, &e);
+        t.s.watch = old;
+        assert_true(ok || e.code == E_CANCELLED);
+        int tried = 0;
+        for (int i = 0; i < a.n; i++) tried += a.at[i].spent_us > 0;
+        assert_true(tried >= 0 && (a.stopped || !ok || tried > 1));
+        if (tried > most) most = tried;
+        solver_advice_free(&a);
+        free(b);
+        talk_close(&t);
+    }
+    assert_true(most > 10);
+}
+
+static void the_limit_ends_the_trials(void **state)
+{
+    struct talk t;
+    struct solver_advice a;
+    (void)state;
+    ask(&t, "gen poisson2d 300", NULL, (struct solver_question){.limit_us = 20000}, &a);
+    assert_true(a.late && a.us < 2e6);
+    int untried = 0;
+    for (int i = 0; i < a.n; i++) untried += a.at[i].state == TRIAL_NONE;
+    assert_true(untried > 0);
+    done(&t, &a);
+}
+
+/* ---- the commands ---- */
+
+static void the_command_says_what_it_takes(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20; gen random 50 3 as R"));
+    talk_says(&t, "advise solver poisson2d", "Take `solve ");
+    talk_says(&t, "advise solver R", "Take `solve direct R`: ");
+    talk_says(&t, "advise solver R", "cg: needs a symmetric positive definite matrix, but A is not symmetric");
+    talk_says(&t, "advise solver R on emu", "models no time, so cpu tried");
+    talk_says(&t, "advise solver poisson2d precond jacobi top 1", "jacobi");
+    talk_refuses(&t, "advise solver for 5 products", "`for` is for advice on kernels");
+    talk_refuses(&t, "advise tol 1e-3", "`tol` is for `advise solver`");
+    talk_refuses(&t, "advise solver within 0", "leaves no time");
+    talk_close(&t);
+}
+
+static void solve_takes_what_is_advised(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8 as P; gen random 300 4 as R"));
+    talk_says(&t, "solve P", "method");
+    assert_non_null(strstr(t.err, "`solve direct P`: symmetric positive definite; "));
+    assert_true(t.s.direct && t.s.direct->accurate);
+    talk_says(&t, "solve P tol 1e-10", "direct");
+    talk_says(&t, "solve plan P", "nothing was factored");
+    talk_says(&t, "solve klu R", "klu");
+    talk_says(&t, "solve P precond jacobi on cpu", "preconditioner  jacobi");
+    assert_string_equal(t.s.solve->pre.method->name, "jacobi");
+    assert_int_equal(t.s.solve->reason, CONVERGED);
+    talk_says(&t, "solve P m 4 on cpu", "restarts after  4");
+    talk_says(&t, "solve P step on cpu", "iteration");
+    assert_int_equal(t.s.solve->reason, RUNNING);
+    talk_says(&t, "solve P b random f32", "fp32");
+    talk_refuses(&t, "solve P eps -1", "no method is known");
+    talk_refuses(&t, "solve cgg", "did you mean `cg`?");
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_rate_gives_the_iterations),
+        cmocka_unit_test(a_plateau_needs_the_condition),
+        cmocka_unit_test(every_pair_of_the_registries_is_a_candidate),
+        cmocka_unit_test(solvers_for_symmetric_matrices_are_refused_once),
+        cmocka_unit_test(a_named_preconditioner_is_the_only_one),
+        cmocka_unit_test(a_tiny_system_is_solved_directly),
+        cmocka_unit_test(a_definite_matrix_gets_an_iterative_solver),
+        cmocka_unit_test(an_indefinite_matrix_gets_no_cg),
+        cmocka_unit_test(a_singular_system_gets_least_squares),
+        cmocka_unit_test(a_rectangular_matrix_is_refused_with_reasons),
+        cmocka_unit_test(a_complex_matrix_has_candidates),
+        cmocka_unit_test(ctrl_c_keeps_the_trials),
+        cmocka_unit_test(the_limit_ends_the_trials),
+        cmocka_unit_test(the_command_says_what_it_takes),
+        cmocka_unit_test(solve_takes_what_is_advised),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
