@@ -378,7 +378,7 @@ const struct kind kinds[] = {
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels"},
     {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN, "kernels"},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL},
-    {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_PLAIN, NULL},
+    {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_LEAD, NULL},
     {"DIRECT", "library", "a direct solver", NULL, &direct_registry, NULL, NULL, KIND_DIRECT, NULL},
     {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,

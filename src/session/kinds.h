@@ -17,6 +17,7 @@ enum kind_role {
     KIND_PLAIN,
     KIND_PARAMS, /* parameters of the format or generator that precedes them */
     KIND_DIRECT, /* offered only after the solver `direct` */
+    KIND_LEAD,   /* usually comes first: until then, values whose keyword may be left out are not offered */
     KIND_FILE,   /* completed with the names of files */
     KIND_REST    /* takes the rest of the line */
 };

@@ -57,9 +57,19 @@ static bool is_repeated(const struct match *m, int i)
     return false;
 }
 
+/* Does the line still lack a value that usually comes first? */
+static bool lacks_lead(const struct match *m)
+{
+    const struct grammar *g = &m->a->grammar;
+    for (int i = 0; i < g->n; i++)
+        if (g->item[i].type == ITEM_VALUE && g->item[i].value->role == KIND_LEAD) return !m->taken[i];
+    return false;
+}
+
 /* Completion and messages name direct solvers only after the word `direct`. */
 static bool is_offered(const struct match *m, const struct item *it)
 {
+    if (it->type == ITEM_PAIR) return !it->bare || !lacks_lead(m);
     const char *solver = arg(m->a, "solver");
     if (it->type != ITEM_VALUE || it->value->role != KIND_DIRECT) return true;
     return solver && registry_find(&direct_word_registry, solver);
@@ -77,8 +87,8 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
     }
     for (int i = 0; i < g->n && !required; i++) {
         const struct item *it = &g->item[i];
-        if (in_place(it) ? has_room(m, i) && !is_repeated(m, i) && is_offered(m, it) : it->bare && !m->used[it->group])
-            visit(user, it, it->type != ITEM_WORD);
+        bool fits = in_place(it) ? has_room(m, i) && !is_repeated(m, i) : it->bare && !m->used[it->group];
+        if (fits && is_offered(m, it)) visit(user, it, it->type != ITEM_WORD);
         required = is_required(m, i);
     }
     for (int i = 0; i < g->n && !required; i++)
