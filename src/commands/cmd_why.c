@@ -1,4 +1,5 @@
-/* why not: explains why `advise` does not recommend a format or a kernel. */
+/* why: explains why `advise` does not recommend a format or a kernel, or why a solve did not converge. */
+#include "cmd_why_stagnates.h"
 #include "session/args.h"
 #include "session/command.h"
 #include "machine/kernel.h"
@@ -174,7 +175,7 @@ static bool is_emulated(const struct kernel *k, struct err *e)
                 k->format->name);
 }
 
-static bool run_why(struct session *s, const struct args *a, struct err *e)
+static bool run_why_not(struct session *s, const struct args *a, struct err *e)
 {
     const struct format *f = format_find(arg(a, "choice"));
     const struct kernel *k = f ? NULL : kernel_find(arg(a, "choice"));
@@ -210,13 +211,34 @@ static bool run_why(struct session *s, const struct args *a, struct err *e)
     return true;
 }
 
+static bool run_why(struct session *s, const struct args *a, struct err *e)
+{
+    const char *choice = arg(a, "choice");
+    if (arg_flag(a, "stagnates")) return run_why_stagnates(s, a, e);
+    if (!arg_flag(a, "not"))
+        return choice ? fail(e, E_USAGE, "the word `not` is missing before `%s`", choice)
+                      : fail(e, E_USAGE, "`not` or `stagnates` is missing after `why`");
+    if (!choice) return fail(e, E_USAGE, "a format or a kernel is missing after `not`");
+    return run_why_not(s, a, e);
+}
+
 const struct command command_why = {
     .name = "why",
-    .grammar = "not CHOICE [PARAMS] [[of] MATRIX] [f32|f64]",
-    .about = "explain why a format or kernel is not recommended: it does not fit, has too much padding, or is slower",
-    .help = "All emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, is\n"
-            "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
-            "`explain`. PARAMS are the parameters of the format.\n"
-            "    why not ell; why not dia of A; why not bsr block 8; why not csr-vector",
+    .grammar = "[not|stagnates] [CHOICE] [PARAMS] [[of] MATRIX] [f32|f64]",
+    .about = "explain why a format or kernel is not recommended, or why the last solve did not converge",
+    .help =
+        "why not: all emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, "
+        "is\n"
+        "compared with the best of all kernels: predicted times, memory, and the main extra cost, as found by\n"
+        "`explain`. PARAMS are the parameters of the format.\n"
+        "why stagnates: the evidence after a solve that did not converge. Each line has a cause, its figures, and\n"
+        "a command that shows more: a solver that needs symmetry or definiteness; empty rows and columns; the\n"
+        "structural rank; b outside the range of A (by a least-squares solve); a vector that A maps almost to 0,\n"
+        "and its rows (by a direct solve); blocks that couple to nothing; rows of different sizes; rounding errors\n"
+        "between the recursive and the true residual; Ritz values, of the solve's own recurrence (cg) or of the\n"
+        "Krylov space of its residual; the rows that hold the residual; the rate. Direct solves that would take\n"
+        "more than a second are left out.\n"
+        "    why not ell; why not dia of A; why not bsr block 8; why not csr-vector\n"
+        "    solve cg maxit 20; why stagnates",
     .run = run_why,
 };

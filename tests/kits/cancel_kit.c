@@ -91,6 +91,7 @@ const struct cancel_case cancel_cases[] = {
     {"advise", "", "advise A", NULL},
     {"advise", "", "advise solver A within 60", NULL},
     {"why", "", "why not ell of A", NULL},
+    {"why", "solve cg A on cpu maxit 3", "why stagnates", NULL},
     {"whatif", "", "whatif format ell of A reorder rcm", NULL},
     {"wrong", "", "wrong", NULL},
     {"devices", "", "devices", NULL},

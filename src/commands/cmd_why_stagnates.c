@@ -1,0 +1,83 @@
+/* why stagnates: shows what was found about a solve that did not converge: Ritz values, a near-null vector, independent
+   blocks, an inconsistent right-hand side, ... */
+#include "cmd_why_stagnates.h"
+#include "base/err.h"
+#include "session/args.h"
+#include "session/matrix.h"
+#include "session/output.h"
+#include "session/session.h"
+#include "session/stagnation.h"
+#include "solvers/precond.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+#include <stdio.h>
+
+static const double LIMIT_US = 1e6; /* for each direct solve */
+
+static struct matrix *matrix_of(const struct session *s, const struct solve *v)
+{
+    struct matrix *m = s->matrices;
+    while (m && &m->csr != v->matrix.csr) m = m->next;
+    return m;
+}
+
+/* The last solve, if it ended without convergence. */
+static const struct solve *failed_solve(const struct session *s, struct err *e)
+{
+    const struct solve *v = s->solve;
+    if (!v)
+        fail(e, E_USAGE,
+             "there is no solve to explain; `solve cg` solves A x = b, and `advise solver` chooses a solver");
+    else if (v->reason == RUNNING)
+        fail(e, E_USAGE, "the solve is still paused; `stop` ends it, then `why stagnates` explains it");
+    else if (v->reason == CONVERGED)
+        fail(e, E_USAGE, "the last solve, %s, converged: %s", v->solver->name, v->why + v->why_detail);
+    else
+        return v;
+    return NULL;
+}
+
+static void out_evidence(struct out *o, const struct solve *v, const struct matrix *m, const struct evidence *x)
+{
+    double rows[EVIDENCE_ROWS];
+    for (int i = 0; i < x->rows; i++) rows[i] = (double)x->row[i];
+    out_row(o);
+    out_str(o, "matrix", NULL, m->name);
+    out_str(o, "solver", NULL, v->solver->name);
+    out_str(o, "precond", NULL, v->pre.method ? v->pre.method->name : NULL);
+    out_str(o, "status", NULL, reason_name(v->reason));
+    out_str(o, "cause", NULL, x->cause);
+    out_str(o, "text", NULL, x->text);
+    out_num(o, "value", NULL, x->value, NULL);
+    out_nums(o, "rows", x->rows, rows);
+    out_str(o, "try", NULL, *x->next ? x->next : NULL);
+}
+
+static void say_evidence(struct out *o, const struct evidence *x)
+{
+    out_text(o, "%-12s %s%s%s%s", x->cause, x->text, *x->next ? ": `" : "", x->next, *x->next ? "`" : "");
+}
+
+bool run_why_stagnates(struct session *s, const struct args *a, struct err *e)
+{
+    struct stagnation found;
+    const struct solve *v = failed_solve(s, e);
+    struct matrix *m = v ? matrix_of(s, v) : NULL;
+    if (!v) return false;
+    if (!m) return fail(e, E_USAGE, "the matrix of the last solve is no longer loaded");
+    if (arg(a, "choice") || arg(a, "params") || arg(a, "of"))
+        return fail(e, E_USAGE, "`why stagnates` takes no more words: it explains the last solve");
+    bool ok = stagnation_of(s, m, v, LIMIT_US, &found, e);
+    struct out *o = s->out;
+    out_text(o, "%s%s%s on %s: %s", v->solver->name, v->pre.method ? ", " : "",
+             v->pre.method ? v->pre.method->name : "", m->name, v->why);
+    for (int i = 0; i < found.n; i++)
+        if (out_mode(o) == OUT_TEXT)
+            say_evidence(o, &found.at[i]);
+        else
+            out_evidence(o, v, m, &found.at[i]);
+    if (ok && *v->next) out_text(o, "Try `%s`, or `advise solver %s`.", v->next, m->name);
+    return ok;
+}

@@ -1,0 +1,13 @@
+/* `why stagnates`: the evidence after a solve that did not converge. */
+#ifndef CMD_WHY_STAGNATES_H
+#define CMD_WHY_STAGNATES_H
+
+#include <stdbool.h>
+
+struct args;
+struct err;
+struct session;
+
+bool run_why_stagnates(struct session *s, const struct args *a, struct err *e);
+
+#endif

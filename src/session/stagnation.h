@@ -1,0 +1,35 @@
+/* Why a solve did not converge: evidence from its history, its residual, its matrix and its right-hand side. */
+#ifndef STAGNATION_H
+#define STAGNATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+struct matrix;
+struct session;
+struct solve;
+
+enum { EVIDENCE_MOST = 16, EVIDENCE_ROWS = 8 };
+
+struct evidence {
+    const char *cause;          /* a word: "scaling", "near-null", ... */
+    char text[400];             /* what was found, with figures */
+    char next[400];             /* a command that shows more, or that may help; empty: none */
+    int64_t row[EVIDENCE_ROWS]; /* rows that matter, counted from 0, the most important first */
+    int rows;
+    double value; /* the figure that decides, NaN: none: a ratio of scales, an eigenvalue, a share, ... */
+};
+
+struct stagnation {
+    int n;
+    struct evidence at[EVIDENCE_MOST];
+};
+/* v has ended without convergence, and solved a system with the matrix m. Direct solves that take longer than limit_us
+   are left out. Ctrl-C ends the search with E_CANCELLED; *out then holds what was found before. */
+bool stagnation_of(struct session *s, struct matrix *m, const struct solve *v, double limit_us, struct stagnation *out,
+                   struct err *e);
+/* The causes that are looked for, in the order in which they are listed; NULL if i is past the last one. */
+const char *stagnation_cause(int i);
+
+#endif

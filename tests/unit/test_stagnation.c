@@ -1,0 +1,182 @@
+/* `why stagnates`: each cause is found where it was built in, with the right rows and figures, and not elsewhere. */
+#include "kits/talk.h"
+#include "base/base.h"
+#include "machine/device.h"
+#include "session/matrix.h"
+#include "session/stagnation.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+
+/* Runs the lines, whose last one solves without convergence, and looks for the causes. */
+static void look(struct talk *t, const char *lines, struct stagnation *found)
+{
+    struct err e = {0};
+    talk_open(t, OUT_TEXT);
+    if (!talk_line(t, lines)) fail_msg("%s: %s", lines, t->err);
+    if (t->s.solve->reason == CONVERGED) fail_msg("%s converges", lines);
+    if (!stagnation_of(&t->s, t->s.current, t->s.solve, 1e6, found, &e)) fail_msg("%s: %s", lines, e.text);
+}
+
+static const struct evidence *find(const struct stagnation *found, const char *cause)
+{
+    for (int i = 0; i < found->n; i++)
+        if (!strcmp(found->at[i].cause, cause)) return &found->at[i];
+    return NULL;
+}
+
+static const struct {
+    const char *lines, *cause, *says;
+} cases[] = {
+    {"gen random 60 4 as A; solve cg A on cpu maxit 20", "symmetry", "A is not symmetric"},
+    {"gen poisson2d 12 as P; let A = P - 3.05*I; solve cg A on cpu", "indefinite", "; cg needs a definite matrix"},
+    {"gen poisson2d 12 as P; let A = P - 3.05*I; solve minres A on cpu maxit 4", "indefinite", "both sides of 0"},
+    {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "empty", "b is not 0 in"},
+    {"gen rmat 6 4; solve gmres on cpu b random maxit 9", "rank", "the structural rank is"},
+    {"load tests/golden/singular.mtx; solve gmres on cpu b random", "inconsistent", "whose rank is 3 of 4"},
+    {"load tests/golden/singular.mtx; solve gmres on cpu b random", "near-null", "in 3 rows"},
+    {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "inconsistent", "no x has a relative"},
+    {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "near-null", "maps almost to 0"},
+    {"gen rmat 6 4; solve bicgstab on cpu maxit 9", "blocks", "couple to nothing else"},
+    {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "scaling", "3.1e+04 times"},
+    {"gen poisson2d 20; solve cg on cpu f32 tol 1e-12 maxit 200", "accuracy", "of fp32"},
+    {"gen poisson2d 30; solve gmres m 3 on cpu maxit 60", "restarts", "every 3 iterations"},
+    {"gen poisson2d 30; solve cg on cpu maxit 20", "ritz", "the 20 Ritz values of the solve"},
+    {"gen poisson2d 30; solve bicgstab on cpu maxit 9", "ritz", "40 Ritz values of A in the Krylov space"},
+    {"gen random 90 4 as A; solve bicgstab A on cpu maxit 9", "ritz", "real parts"},
+    {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "90% of ||b - A x||^2"},
+    {"gen poisson2d 30; solve cg on cpu maxit 20", "rate", "per iteration in the second half"},
+    {"load tests/files/hermitian.mtx; solve gmres m 1 on cpu maxit 2", "residual", "||b - A x||"},
+};
+
+static void each_cause_is_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < COUNT(cases); i++) {
+        struct talk t;
+        struct stagnation found;
+        look(&t, cases[i].lines, &found);
+        const struct evidence *x = find(&found, cases[i].cause);
+        if (!x) fail_msg("%s: no %s", cases[i].lines, cases[i].cause);
+        if (!strstr(x->text, cases[i].says)) fail_msg("%s: %s", cases[i].lines, x->text);
+        talk_close(&t);
+    }
+}
+
+static void every_cause_has_a_case(void **state)
+{
+    (void)state;
+    for (int k = 0; stagnation_cause(k); k++) {
+        bool there = false;
+        for (int i = 0; i < COUNT(cases); i++) there |= !strcmp(cases[i].cause, stagnation_cause(k));
+        if (!there) fail_msg("no case finds %s", stagnation_cause(k));
+    }
+}
+
+/* A regular system, given too few iterations, has none of the faults of a matrix. */
+static void nothing_is_found_in_a_sound_matrix(void **state)
+{
+    static const char *const faults[] = {"symmetry",  "indefinite", "empty",   "rank",    "inconsistent",
+                                         "near-null", "blocks",     "scaling", "accuracy"};
+    struct talk t;
+    struct stagnation found;
+    (void)state;
+    look(&t, "gen poisson2d 15; solve cg on cpu maxit 5", &found);
+    for (int i = 0; i < COUNT(faults); i++)
+        if (find(&found, faults[i])) fail_msg("%s: %s", faults[i], find(&found, faults[i])->text);
+    talk_close(&t);
+}
+
+/* The third column of the matrix is the sum of the first two: its null vector is (1, 1, -1, 0). */
+static void the_null_vector_has_the_right_rows(void **state)
+{
+    struct talk t;
+    struct stagnation found;
+    (void)state;
+    look(&t, "load tests/golden/singular.mtx; solve gmres on cpu b random", &found);
+    const struct evidence *x = find(&found, "near-null");
+    assert_true(x && x->rows == 3 && x->value < 1e-14);
+    for (int i = 0; i < 3; i++) assert_true(x->row[i] < 3);
+    x = find(&found, "inconsistent");
+    assert_true(fabs(x->value / t.s.solve->result.residual_true - 1) < 1e-6); /* gmres reached the least residual */
+    talk_close(&t);
+}
+
+/* The eigenvalues of the 5-point matrix are 4 - 2 cos(i pi / 31) - 2 cos(j pi / 31). */
+static void ritz_values_lie_within_the_spectrum(void **state)
+{
+    struct talk t;
+    struct stagnation found;
+    double pi = acos(-1), low = 4 - 4 * cos(pi / 31), high = 4 + 4 * cos(pi / 31), a, b;
+    (void)state;
+    look(&t, "gen poisson2d 30; solve cg on cpu maxit 20", &found);
+    const struct evidence *x = find(&found, "ritz");
+    assert_int_equal(sscanf(strstr(x->text, "from "), "from %lf to %lf", &a, &b), 2);
+    assert_true(a > 0.999 * low && b < 1.001 * high && a < b && fabs(x->value - a / b) < 1e-3);
+    talk_close(&t);
+}
+
+static void the_command_explains_the_last_solve(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "why stagnates", "there is no solve to explain");
+    assert_true(talk_line(&t, "gen poisson2d 20 as P; solve cg step on cpu"));
+    talk_refuses(&t, "why stagnates", "still paused");
+    assert_true(talk_line(&t, "continue"));
+    talk_refuses(&t, "why stagnates", "the last solve, cg, converged");
+    assert_true(talk_line(&t, "solve cg maxit 6 on cpu"));
+    talk_says(&t, "why stagnates", "cg on P: stopped at the limit of 6 iterations");
+    talk_says(&t, "why stagnates", "or `advise solver P`.");
+    talk_refuses(&t, "why stagnates ell", "takes no more words");
+    talk_refuses(&t, "why", "`not` or `stagnates` is missing");
+    talk_refuses(&t, "why ell", "the word `not` is missing before `ell`");
+    talk_refuses(&t, "why not", "a format or a kernel is missing");
+    assert_true(talk_line(&t, "drop P"));
+    talk_refuses(&t, "why stagnates", "there is no solve");
+    talk_close(&t);
+}
+
+static int ticks_left;
+
+static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)w, (void)what, (void)done, (void)total;
+    return ticks_left-- > 0;
+}
+
+static void ctrl_c_keeps_what_was_found(void **state)
+{
+    bool some = false;
+    (void)state;
+    for (int after = 0; after < 2000; after = 1 + after * 3 / 2) {
+        struct talk t;
+        talk_open(&t, OUT_TEXT);
+        assert_true(talk_line(&t, "gen poisson2d 20 as P; let A = P - 3.05*I; solve cg A on cpu"));
+        talk_forget(&t);
+        t.s.watch = (struct watch){tick, NULL};
+        ticks_left = after;
+        bool ok = talk_line(&t, "why stagnates");
+        if (!ok && !strstr(t.err, "cancelled")) fail_msg("%s", t.err);
+        some |= !ok && strstr(t.out, "indefinite");
+        talk_close(&t);
+    }
+    assert_true(some);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_cause_is_found),
+        cmocka_unit_test(every_cause_has_a_case),
+        cmocka_unit_test(nothing_is_found_in_a_sound_matrix),
+        cmocka_unit_test(the_null_vector_has_the_right_rows),
+        cmocka_unit_test(ritz_values_lie_within_the_spectrum),
+        cmocka_unit_test(the_command_explains_the_last_solve),
+        cmocka_unit_test(ctrl_c_keeps_what_was_found),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    devices_close();
+    return failed;
+}
