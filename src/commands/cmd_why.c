@@ -9,6 +9,7 @@
 #include "session/advice.h"
 #include "session/predicted.h"
 #include "session/session.h"
+#include "session/stagnation.h"
 #include "base/text.h"
 
 #include <math.h>
@@ -214,17 +215,14 @@ static bool run_why_not(struct session *s, const struct args *a, struct err *e)
 static bool run_why(struct session *s, const struct args *a, struct err *e)
 {
     const char *choice = arg(a, "choice");
-    if (arg_flag(a, "stagnates")) return run_why_stagnates(s, a, e);
-    if (!arg_flag(a, "not"))
-        return choice ? fail(e, E_USAGE, "the word `not` is missing before `%s`", choice)
-                      : fail(e, E_USAGE, "`not` or `stagnates` is missing after `why`");
-    if (!choice) return fail(e, E_USAGE, "a format or a kernel is missing after `not`");
+    if (registry_find(&stagnates_registry, choice)) return run_why_stagnates(s, e);
+    if (!arg_flag(a, "not")) return fail(e, E_USAGE, "the word `not` is missing before `%s`", choice);
     return run_why_not(s, a, e);
 }
 
 const struct command command_why = {
     .name = "why",
-    .grammar = "[not|stagnates] [CHOICE] [PARAMS] [[of] MATRIX] [f32|f64]",
+    .grammar = "[not] REASON [PARAMS] [[of] MATRIX] [f32|f64]",
     .about = "explain why a format or kernel is not recommended, or why the last solve did not converge",
     .help =
         "why not: all emulated kernels are ranked as in `advise predicted`. The format's best kernel, or the kernel, "

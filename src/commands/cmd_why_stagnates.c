@@ -2,7 +2,6 @@
    blocks, an inconsistent right-hand side, ... */
 #include "cmd_why_stagnates.h"
 #include "base/err.h"
-#include "session/args.h"
 #include "session/matrix.h"
 #include "session/output.h"
 #include "session/session.h"
@@ -60,15 +59,13 @@ static void say_evidence(struct out *o, const struct evidence *x)
     out_text(o, "%-12s %s%s%s%s", x->cause, x->text, *x->next ? ": `" : "", x->next, *x->next ? "`" : "");
 }
 
-bool run_why_stagnates(struct session *s, const struct args *a, struct err *e)
+bool run_why_stagnates(struct session *s, struct err *e)
 {
     struct stagnation found;
     const struct solve *v = failed_solve(s, e);
     struct matrix *m = v ? matrix_of(s, v) : NULL;
     if (!v) return false;
     if (!m) return fail(e, E_USAGE, "the matrix of the last solve is no longer loaded");
-    if (arg(a, "choice") || arg(a, "params") || arg(a, "of"))
-        return fail(e, E_USAGE, "`why stagnates` takes no more words: it explains the last solve");
     bool ok = stagnation_of(s, m, v, LIMIT_US, &found, e);
     struct out *o = s->out;
     out_text(o, "%s%s%s on %s: %s", v->solver->name, v->pre.method ? ", " : "",

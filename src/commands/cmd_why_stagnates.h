@@ -4,10 +4,9 @@
 
 #include <stdbool.h>
 
-struct args;
 struct err;
 struct session;
 
-bool run_why_stagnates(struct session *s, const struct args *a, struct err *e);
+bool run_why_stagnates(struct session *s, struct err *e);
 
 #endif

@@ -23,6 +23,7 @@
 #include "matrix/reorder.h"
 #include "right_side.h"
 #include "session.h"
+#include "stagnation.h"
 #include "solvers/solver.h"
 #include "base/suggest.h"
 #include "machine/symmetrize.h"
@@ -165,6 +166,19 @@ static const char *value_choice(const struct session *s, const char *text)
     const struct format *f = format_find(text);
     (void)s;
     return f ? f->name : kernel_find(text) ? text : NULL;
+}
+
+/* What `why` explains: a choice, or the word `stagnates`. */
+static void list_reasons(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    registry_list(&stagnates_registry, give, user);
+    list_choices(s, a, give, user);
+}
+
+static const char *value_reason(const struct session *s, const char *text)
+{
+    const struct named *word = registry_find(&stagnates_registry, text);
+    return word ? word->name : value_choice(s, text);
 }
 
 static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
@@ -377,6 +391,8 @@ const struct kind kinds[] = {
      "kernels"},
     {"MODEL_KERNEL", "kernel", "a kernel", NULL, &kernel_registry, NULL, list_modeled_kernels, KIND_PLAIN, "kernels"},
     {"CHOICE", "choice", "a format or a kernel", NULL, NULL, value_choice, list_choices, KIND_PLAIN, "kernels"},
+    {"REASON", "choice", "a format, a kernel or `stagnates`", NULL, NULL, value_reason, list_reasons, KIND_PLAIN,
+     "kernels"},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL},
     {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_LEAD, NULL},
     {"DIRECT", "library", "a direct solver", NULL, &direct_registry, NULL, NULL, KIND_DIRECT, NULL},

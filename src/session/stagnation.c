@@ -621,6 +621,9 @@ static const struct {
     {"rate", find_slowness},              /* how fast the residual fell */
 };
 
+static const struct named words[] = {{"stagnates", "why the last solve did not converge: `why stagnates`"}, {0}};
+const struct registry stagnates_registry = {.entries = words, .size = sizeof *words};
+
 const char *stagnation_cause(int i)
 {
     return i < COUNT(causes) ? causes[i].cause : NULL;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/registry.h"
+
 struct err;
 struct matrix;
 struct session;
@@ -29,6 +31,8 @@ struct stagnation {
    are left out. Ctrl-C ends the search with E_CANCELLED; *out then holds what was found before. */
 bool stagnation_of(struct session *s, struct matrix *m, const struct solve *v, double limit_us, struct stagnation *out,
                    struct err *e);
+/* The word `stagnates`, which a user types after `why` in place of a format or kernel. */
+extern const struct registry stagnates_registry;
 /* The causes that are looked for, in the order in which they are listed; NULL if i is past the last one. */
 const char *stagnation_cause(int i);
 

@@ -129,10 +129,10 @@ static void the_command_explains_the_last_solve(void **state)
     assert_true(talk_line(&t, "solve cg maxit 6 on cpu"));
     talk_says(&t, "why stagnates", "cg on P: stopped at the limit of 6 iterations");
     talk_says(&t, "why stagnates", "or `advise solver P`.");
-    talk_refuses(&t, "why stagnates ell", "takes no more words");
-    talk_refuses(&t, "why", "`not` or `stagnates` is missing");
+    talk_refuses(&t, "why stagnates ell", "is unknown");
+    talk_refuses(&t, "why", "a format, a kernel or `stagnates` is missing");
     talk_refuses(&t, "why ell", "the word `not` is missing before `ell`");
-    talk_refuses(&t, "why not", "a format or a kernel is missing");
+    talk_refuses(&t, "why not", "a format, a kernel or `stagnates` is missing");
     assert_true(talk_line(&t, "drop P"));
     talk_refuses(&t, "why stagnates", "there is no solve");
     talk_close(&t);
