@@ -251,33 +251,43 @@ static bool print_part(const struct request *q, struct err *e)
 
 /* ---- vectors ---- */
 
-static bool print_vector(const struct request *q, const char *name, struct err *e)
+/* `name` is what the user typed: "x", "vector 2". */
+static bool print_numbers(const struct request *q, const struct vector *x, const char *name, struct err *e)
 {
-    struct vector x;
     struct interval r = {0, -1};
     int64_t shown = 0;
-    if (q->range2) return fail(e, E_USAGE, "`print %s` takes one range", name);
-    if (!vector_of(q->s, name, &x, e)) return false;
-    bool ok = (x.n == 0 && !q->range) || interval_read(q->range, "element", x.n, &r, e);
-    struct numbers v = {.matrix = x.matrix, .what = name, .line = -1, .n = interval_size(r), .first = r.first};
-    if (x.value) v.re = x.value + r.first;
-    if (x.imag) v.im = x.imag + r.first;
-    if (ok) out_text(q->s->out, "%s of %s: %s, %s", name, x.matrix, how_many(x.n, "element").text, x.about);
+    bool ok = (x->n == 0 && !q->range) || interval_read(q->range, "element", x->n, &r, e);
+    struct numbers v = {.matrix = x->matrix, .what = name, .line = -1, .n = interval_size(r), .first = r.first};
+    if (x->value) v.re = x->value + r.first;
+    if (x->imag) v.im = x->imag + r.first;
+    if (ok) out_text(q->s->out, "%s of %s: %s, %s", name, x->matrix, how_many(x->n, "element").text, x->about);
     ok = ok && listing_print(q->s->out, &v, q->all ? 0 : LISTING_LINES, &shown, e);
     if (ok) {
         char rest[48] = "";
         if (q->range) snprintf(rest, sizeof rest, "%lld:%lld", (long long)r.first, (long long)r.last);
         say_more(q->s->out, v.n - shown, name, rest);
     }
+    return ok;
+}
+
+static bool print_vector(const struct request *q, const char *name, int64_t pair, struct err *e)
+{
+    struct vector x;
+    if (q->range2) return fail(e, E_USAGE, "`print %s` takes one range", name);
+    if (!(pair ? vector_of_pair(q->s, pair, &x, e) : vector_of(q->s, name, &x, e))) return false;
+    bool ok = print_numbers(q, &x, name, e);
     vector_free(&x);
     return ok;
 }
 
 /* ---- the command ---- */
 
-static const char *vector_asked(const struct args *a)
+/* `room` holds the name of an eigenvector. */
+static const char *vector_asked(const struct args *a, char *room, size_t size)
 {
     const char *name;
+    snprintf(room, size, "vector %s", arg(a, "vector") ? arg(a, "vector") : "");
+    if (arg(a, "vector")) return room;
     for (int i = 0; (name = vector_name(i)); i++)
         if (arg_flag(a, name)) return name;
     return NULL;
@@ -286,10 +296,14 @@ static const char *vector_asked(const struct args *a)
 static bool run_print(struct session *s, const struct args *a, struct err *e)
 {
     struct request q = {.s = s, .range = arg(a, "range"), .range2 = arg(a, "range2"), .all = arg_flag(a, "all")};
-    const char *vector = vector_asked(a);
+    char room[40];
+    const char *vector = vector_asked(a, room, sizeof room);
     if (vector && arg(a, "matrix"))
-        return fail(e, E_USAGE, "`print %s` takes no matrix: %s comes from the last solve or SpMV", vector, vector);
-    if (vector) return print_vector(&q, vector, e);
+        return fail(e, E_USAGE, "`print %s` takes no matrix: %s comes from the last solve, SpMV or `eigs`", vector,
+                    vector);
+    if (arg(a, "vector") && arg_int(a, "vector", 0) < 1)
+        return fail(e, E_USAGE, "there is no vector %s: the vectors of `eigs` count from 1", arg(a, "vector"));
+    if (vector) return print_vector(&q, vector, arg_int(a, "vector", 0), e);
     if (!(q.m = session_matrix(s, arg(a, "matrix"), e))) return false;
     bool rows = arg_flag(a, "row") || arg_flag(a, "rows"), cols = arg_flag(a, "col") || arg_flag(a, "cols");
     if ((rows || cols) && !q.range)
@@ -307,14 +321,16 @@ static bool run_print(struct session *s, const struct args *a, struct err *e)
 const struct command command_print = {
     .name = "print",
     .aliases = "p",
-    .grammar = "[row|rows|col|cols|x|b|y|r] [RANGE] [RANGE] [MATRIX] [all]",
+    .grammar = "[row|rows|col|cols|x|b|y|r|vector N] [RANGE] [RANGE] [MATRIX] [all]",
     .about = "print the values of a row, a column, an entry, a block or a vector",
     .help = "Indices count from 0. A range N:M includes both ends; `N:` ends at the last index, and `:M` begins at\n"
             "0. `print 3 7` prints one entry, and `print 3:5 7:9` prints a block. x, b and r = b - A x are the\n"
             "vectors of the last solve. After `spmv`, y = A x is the result of the kernel, and x is the operand of\n"
-            "the kernel if nothing has been solved. Text is cut to the width of the terminal and to a few lines;\n"
-            "`all` shows everything. JSON and CSV are never cut, but they list only stored entries.\n"
-            "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19",
+            "the kernel if nothing has been solved. vector N is the eigenvector of pair N of the last `eigs`. Text\n"
+            "is cut to the width of the terminal and to a few lines; `all` shows everything. JSON and CSV are never\n"
+            "cut, but they list only stored entries.\n"
+            "    print row 42; print 3 7; print col 5; print 3:5 7:9 A; print x 0:19\n"
+            "    eigs 3; print vector 2",
     .run = run_print,
     .large = true,
 };

@@ -96,6 +96,9 @@ struct direct_options {
     bool symmetric;  /* A is symmetric or, if complex, hermitian */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
+    /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free (direct_state.h). Only
+       methods for regular matrices are then tried, and the condition is not estimated. */
+    struct direct **keep;
     struct watch *watch;
 };
 /* Analyse, factor and solve. With plan_only, only analyse. Without a method, each method that suits the matrix is tried

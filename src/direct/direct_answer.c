@@ -294,8 +294,8 @@ static bool has_memory(const struct direct *v, struct err *e)
     char need[32], have[32];
     if (!(v->plan.bytes > (double)direct_memory())) return true;
     return fail(e, E_MEMORY,
-                "%s needs %s %s for %.3g nonzeros of the factors, but only %s of memory is free; `solve direct force` "
-                "factors anyway, and an iterative solver with a preconditioner needs far less (`solvers`)",
+                "%s needs %s %s for %.3g nonzeros of the factors, but only %s of memory is free; add `force` to factor "
+                "anyway; an iterative solver with a preconditioner needs far less (`solvers`)",
                 v->method->name, v->plan.bound ? "up to" : "about", show_bytes(v->plan.bytes, need, sizeof need),
                 v->plan.nnz, show_bytes((double)direct_memory(), have, sizeof have));
 }
@@ -322,6 +322,7 @@ static enum outcome after_analysis(struct direct **v, struct direct_answer *a, c
     if (choosing && *a->factors.unusable) return leave(a, "%s", a->factors.unusable), LEFT;
     if (choosing && !a->accurate)
         return leave(a, "backward error %.1e, residual %.1e", a->backward, a->residual_true), LEFT;
+    if (o->keep) return ANSWERED;
     return *a->factors.unusable || find_condition(v, a, w, e) ? ANSWERED : FAILED;
 }
 
@@ -342,7 +343,10 @@ static enum outcome try_method(struct direct_answer *a, const struct direct_opti
         a->factors = v->factors;
         outcome = after_analysis(&v, a, o, e);
     }
-    direct_free(v);
+    if (outcome == ANSWERED && o->keep)
+        *o->keep = v;
+    else
+        direct_free(v);
     return outcome;
 }
 
@@ -361,7 +365,7 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
     enum outcome outcome = LEFT;
     if (!is_finite(a->A, a, e)) return false;
     for (int i = 0; directs[i] && outcome == LEFT; i++) {
-        if (o->method && directs[i] != o->method) continue;
+        if ((o->method && directs[i] != o->method) || (o->keep && directs[i]->rectangular)) continue;
         answer_reset(a, directs[i]);
         outcome = try_method(a, o, e);
     }

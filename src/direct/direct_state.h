@@ -1,4 +1,4 @@
-/* A factorisation in progress, for the files of the methods. */
+/* A factorisation in progress, for the files of the methods and for callers that keep a factorisation. */
 #ifndef DIRECT_STATE_H
 #define DIRECT_STATE_H
 

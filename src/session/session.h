@@ -24,6 +24,7 @@ enum { QUIET_US = 300000 }; /* commands that take less time than this show no pr
 
 struct solve;         /* solver.h */
 struct direct_answer; /* direct.h */
+struct eigen;         /* eigen.h */
 struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
@@ -62,6 +63,7 @@ struct session {
     struct solve *solve;          /* the current or last solve */
     struct direct_answer *direct; /* the last direct solve; NULL: none */
     bool direct_is_newer;         /* than `solve`: its vectors are x, b and r */
+    struct eigen *eigen;          /* the last eigenpairs; NULL: none */
     struct race *race;            /* the current or last race */
     struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
     struct tracing *trace;        /* the traced warp; NULL: none */

@@ -40,8 +40,8 @@ static const struct format *format_of(const struct solve_options *o)
 }
 
 /* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */
-static bool put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
-                       struct err *e)
+bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                        struct err *e)
 {
     const struct format *f = format_of(o);
     A->kernel = choose_kernel(A->csr, o, f, e);
@@ -63,7 +63,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 {
     *A = (struct solve_matrix){.name = m->name, .csr = &m->csr, .symmetry = known_symmetry_of(m), .watch = &s->watch};
     if (!solve_check(&m->csr, o, e)) return false;
-    return norm2(solve_numbers(&m->csr), o->b) == 0 || put_matrix(s, m, o, A, e);
+    return norm2(solve_numbers(&m->csr), o->b) == 0 || session_put_matrix(s, m, o, A, e);
 }
 
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o)

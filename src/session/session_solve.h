@@ -16,6 +16,10 @@ struct solve_options;
    stays NULL if the solver forms an iteration matrix. */
 bool session_solve_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                           struct err *e);
+/* Choose the kernel by o->kernel and o->format, and copy the matrix, whose A->csr is set, to o->dev; part of
+   session_solve_matrix. */
+bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
+                        struct err *e);
 /* If o->b is set and `solve direct` has solved the same system, let o->truth refer to its x, so that the error of x can
    be measured. */
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o);

@@ -13,6 +13,7 @@
 #include "matrix/reference.h"
 #include "base/text.h"
 #include "direct/direct.h"
+#include "eigen/eigen.h"
 #include "product.h"
 #include "session.h"
 #include "spmv.h"
@@ -196,6 +197,30 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
     bool ok = bench_result(r->kernel, &m->csr, M, &op, CHECK_SEED, out->value, &error, e);
     screen_lock_back(gave);
     return ok;
+}
+
+/* ---- the last eigenpairs ---- */
+
+static bool pair_of(struct session *s, int64_t pair, struct vector *out, struct err *e)
+{
+    const struct eigen *v = s->eigen;
+    if (!v) return fail(e, E_USAGE, "no eigenvectors have been computed yet; `eigs` computes them");
+    if (!v->vector) return fail(e, E_USAGE, "the last `eigs` was cancelled before its vectors could be copied");
+    if (pair < 1 || pair > v->found)
+        return fail(e, E_USAGE, "vector %lld is outside 1 .. %lld, the vectors of the last `eigs`", (long long)pair,
+                    (long long)v->found);
+    snprintf(out->about, sizeof out->about, "the eigenvector of %.15g", v->pair[pair - 1].value);
+    return vector_new(out, v->name, v->A->rows, v->A, e) &&
+           loop_copy(out->value, v->vector + (pair - 1) * v->A->rows, v->A->rows * (int64_t)sizeof *out->value,
+                     "copying a vector", e);
+}
+
+bool vector_of_pair(struct session *s, int64_t pair, struct vector *out, struct err *e)
+{
+    *out = (struct vector){0};
+    if (pair_of(s, pair, out, e)) return true;
+    vector_free(out);
+    return false;
 }
 
 /* ---- by name ---- */

@@ -19,6 +19,8 @@ struct vector {
    SpMV. y = alpha A x + beta y0 is the result of the last SpMV, computed
    again by its kernel from the same x and y0. */
 bool vector_of(struct session *s, const char *name, struct vector *out, struct err *e);
+/* The vector of eigenpair `pair` of the last `eigs`, counted from 1. */
+bool vector_of_pair(struct session *s, int64_t pair, struct vector *out, struct err *e);
 /* The name of the ith vector, from 0 on; NULL after the last vector. */
 const char *vector_name(int i);
 void vector_free(struct vector *v);

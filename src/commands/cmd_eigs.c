@@ -1,0 +1,294 @@
+/* eigs: some eigenvalues and eigenvectors of a symmetric matrix. */
+#include "session/args.h"
+#include "base/err.h"
+#include "base/newfile.h"
+#include "base/screen_lock.h"
+#include "base/text.h"
+#include "cmd_solve.h"
+#include "eigen/eigen.h"
+#include "files/matrix_market.h"
+#include "formats/format.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "matrix/csr.h"
+#include "session/command.h"
+#include "session/holding.h"
+#include "session/matrix.h"
+#include "session/output.h"
+#include "session/session.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+
+enum { DEFAULT_PAIRS = 6, DEFAULT_RESTARTS = 1000 };
+static const double default_tol = 1e-8;
+
+/* ---- options ---- */
+
+static enum eigen_part part_of(const struct args *a)
+{
+    return arg(a, "near") ? EIGEN_NEAR : arg_flag(a, "smallest") ? EIGEN_SMALLEST : EIGEN_LARGEST;
+}
+
+static bool options_of(struct session *s, const struct args *a, struct eigen_options *o, struct err *e)
+{
+    *o = (struct eigen_options){.part = part_of(a),
+                                .shift = arg_real(a, "near", 0),
+                                .pairs = arg_int(a, "n", DEFAULT_PAIRS),
+                                .columns = arg_int(a, "m", 0),
+                                .tol = arg_real(a, "tol", default_tol),
+                                .seed = (uint64_t)arg_int(a, "seed", 1),
+                                .quick = arg_flag(a, "quick"),
+                                .force = arg_flag(a, "force"),
+                                .watch = &s->watch};
+    if (!(o->tol > 0 && o->tol < 1)) return fail(e, E_USAGE, "tol is %g; it must be between 0 and 1", o->tol);
+    if (o->part == EIGEN_NEAR && (arg(a, "using") || arg(a, "kernel")))
+        return fail(e, E_USAGE,
+                    "`near` multiplies by the factors of A - S I on the host, so it takes no format and no "
+                    "kernel");
+    return arg_within(a, "maxit", DEFAULT_RESTARTS, 0, INT64_MAX, &o->restarts, e);
+}
+
+/* If fewer pairs exist than the default asks for, all are found. */
+static void fit_default(const struct args *a, const struct matrix *m, struct eigen_options *o)
+{
+    if (!arg(a, "n") && o->pairs > m->csr.rows && m->csr.rows > 0) o->pairs = m->csr.rows;
+}
+
+/* Store the matrix for the kernel; `near` only needs the matrix on the host. */
+static bool put_matrix(struct session *s, struct matrix *m, const struct args *a, const struct eigen_options *o,
+                       struct eigen_matrix *A, struct err *e)
+{
+    struct solve_options how = {.format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
+                                .kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL,
+                                .dev = A->dev,
+                                .real = T_F64,
+                                .force = o->force};
+    struct solve_matrix stored = {.csr = &m->csr};
+    if (o->part == EIGEN_NEAR) return true;
+    if (!session_put_matrix(s, m, &how, &stored, e)) return false;
+    A->mat = stored.mat;
+    A->kernel = stored.kernel;
+    return true;
+}
+
+/* ---- output ---- */
+
+static const char *part_name(enum eigen_part part)
+{
+    static const char *const names[] = {
+        [EIGEN_LARGEST] = "largest", [EIGEN_SMALLEST] = "smallest", [EIGEN_NEAR] = "near"};
+    return names[part];
+}
+
+static void out_title(struct out *o, const struct eigen *v)
+{
+    struct counted number = how_many(v->o.pairs, "eigenvalue");
+    if (v->o.part == EIGEN_NEAR)
+        out_text(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name,
+                 number.text, v->o.shift, v->factored_by, v->dev->name);
+    else
+        out_text(o, "%s: the %s at the %s end, by thick-restart Lanczos with %s on %s", v->name, number.text,
+                 v->o.part == EIGEN_LARGEST ? "upper" : "lower", v->kernel->name, v->dev->name);
+}
+
+/* What all pairs share. */
+static void out_search(struct out *o, const struct eigen *v)
+{
+    bool near = v->o.part == EIGEN_NEAR, timed = v->dev->kind != DEV_EMU;
+    out_str(o, "matrix", NULL, v->name);
+    out_str(o, "part", NULL, part_name(v->o.part));
+    out_num(o, "near", NULL, near ? v->o.shift : NAN, NULL);
+    out_num(o, "shift", NULL, near ? v->shift : NAN, NULL);
+    out_str(o, "method", NULL, near ? "shift-invert" : "lanczos");
+    out_str(o, "factored_by", NULL, v->factored_by);
+    out_str(o, "device", NULL, v->dev->name);
+    out_str(o, "kernel", NULL, v->kernel ? v->kernel->name : NULL);
+    out_num(o, "tol", NULL, v->o.tol, NULL);
+    out_int(o, "columns", NULL, v->columns);
+    out_int(o, "products", NULL, v->products);
+    out_int(o, "restarts", NULL, v->restarts);
+    out_num(o, "norm", NULL, v->norm, NULL);
+    out_int_if(o, "below", NULL, v->below >= 0, v->below);
+    out_num(o, "orthogonality", NULL, v->orthogonality, NULL);
+    out_bool(o, "complete", NULL, v->complete);
+    out_bool(o, "checked", NULL, v->checked);
+    out_bool(o, "cancelled", NULL, v->cancelled);
+    out_num(o, "factor_ms", NULL, v->factor_us / 1000, NULL);
+    out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);
+}
+
+static void out_pair(struct out *o, const struct eigen *v, int64_t i)
+{
+    const struct eigen_pair *p = &v->pair[i];
+    double size = fabs(p->value);
+    out_row(o);
+    out_int(o, "pair", "pair", i + 1);
+    out_rank(o, COLUMN_ANSWER);
+    out_num(o, "value", "value", p->value, "%.15g");
+    out_num(o, "residual", "residual", p->residual, "%.1e");
+    out_rank(o, COLUMN_NORMAL);
+    out_num(o, "residual_of_value", "/ |value|", size > 0 ? p->residual / size : NAN, "%.1e");
+    out_num(o, "residual_of_norm", "/ ||A||", v->norm > 0 ? p->residual / v->norm : 0, "%.1e");
+    out_num(o, "estimate", isnan(p->residual) ? "estimate" : NULL, p->estimate, "%.1e");
+    out_bool(o, "converged", NULL, p->status != EIGEN_OPEN);
+    out_str(o, "status", "status", eigen_status_name(p->status));
+    out_search(o, v);
+}
+
+static void out_costs(struct out *o, const struct eigen *v)
+{
+    char time[32], text[240];
+    int n = snprintf(text, sizeof text, "%s%s, %s, a basis of %s", how_many(v->products, "product").text,
+                     v->o.part == EIGEN_NEAR ? " with the inverse" : "", how_many(v->restarts, "restart").text,
+                     how_many(v->columns, "vector").text);
+    if (v->dev->kind != DEV_EMU)
+        n += snprintf(text + n, sizeof text - (size_t)n, ", %s", show_us(v->us, time, sizeof time));
+    if (v->orthogonality > 0) snprintf(text + n, sizeof text - (size_t)n, "; |v_i' v_j| <= %.0e", v->orthogonality);
+    out_text(o, "%s", text);
+}
+
+static void out_shift(struct out *o, const struct eigen *v)
+{
+    if (v->o.part != EIGEN_NEAR) return;
+    if (v->shift != v->o.shift)
+        out_text(o, "A - S I is singular or nearly so at S = %.15g: the factors are those at S = %.15g.", v->o.shift,
+                 v->shift);
+    if (v->below >= 0)
+        out_text(o, "%s of A %s below %.15g, by the signs of the pivots.", how_many(v->below, "eigenvalue").text,
+                 v->below == 1 ? "is" : "are", v->shift);
+}
+
+/* What the residuals prove, and what they do not. */
+static void out_proof(struct out *o, const struct eigen *v)
+{
+    out_text(o, "Within its residual of each value, A has an eigenvalue.%s",
+             v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "");
+    if (v->complete) return;
+    if (v->checked)
+        out_text(o, "A second start vector found no further copies of these eigenvalues, which makes it unlikely, but "
+                    "does not prove, that one was missed.");
+    else
+        out_text(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
+}
+
+static int64_t open_pairs(const struct eigen *v)
+{
+    int64_t open = 0;
+    for (int64_t i = 0; i < v->found; i++) open += v->pair[i].status == EIGEN_OPEN;
+    return open;
+}
+
+static void out_advice(struct out *o, const struct eigen *v)
+{
+    int64_t open = open_pairs(v);
+    if (!open || v->cancelled) return;
+    out_text(o, "%s not converged after %s: `maxit %lld` goes on longer, `m %lld` makes a larger basis%s",
+             open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
+             (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns),
+             v->o.part == EIGEN_NEAR ? "."
+                                     : "; `eigs near S` with S beside that end of the spectrum needs few products.");
+}
+
+static void out_eigs(struct out *o, const struct eigen *v)
+{
+    out_title(o, v);
+    for (int64_t i = 0; i < v->found; i++) out_pair(o, v, i);
+    out_costs(o, v);
+    out_shift(o, v);
+    out_proof(o, v);
+    out_advice(o, v);
+    if (v->dev->kind == DEV_EMU)
+        out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
+}
+
+/* ---- running ---- */
+
+static void drop_eigs(struct session *s)
+{
+    eigen_free(s->eigen);
+    s->eigen = NULL;
+}
+
+/* The vectors as the columns of a dense matrix. */
+static bool save_vectors(struct session *s, const struct eigen *v, const char *file, struct err *e)
+{
+    struct csr X = {0};
+    int64_t n = v->A->rows, k = v->found;
+    if (!v->vector) return fail(e, E_USAGE, "there are no vectors to save: they could not be copied after Ctrl-C");
+    if (!csr_new(&X, n, k, n * k, false, e)) return false;
+    for (int64_t i = 0; i < n; i++) {
+        csr_set_start(&X, i + 1, (i + 1) * k);
+        for (int64_t j = 0; j < k; j++) {
+            X.col[i * k + j] = (int)j;
+            X.val[i * k + j] = v->vector[j * n + i];
+        }
+    }
+    bool ok = mtx_save(file, &X, "eigenvectors, one per column", &s->watch, e);
+    csr_free(&X);
+    if (ok) out_text(s->out, "the vectors were written to %s, one per column", file);
+    return ok;
+}
+
+static bool find(struct session *s, const struct eigen_matrix *A, const struct eigen_options *o, struct err *e)
+{
+    struct eigen *found = NULL;
+    bool gave = screen_lock_give();
+    bool ok = eigen_find(&found, A, o, e);
+    screen_lock_back(gave);
+    if (!ok) return false;
+    drop_eigs(s);
+    s->eigen = found;
+    out_eigs(s->out, found);
+    if (!found->cancelled) return true;
+    return fail(e, E_CANCELLED, "eigs: cancelled at restart %lld; %lld of %lld pairs have converged, and all are kept",
+                (long long)found->restarts, (long long)(found->found - open_pairs(found)), (long long)found->o.pairs);
+}
+
+static bool run_eigs(struct session *s, const struct args *a, struct err *e)
+{
+    struct eigen_options o;
+    bool symmetric = false;
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !options_of(s, a, &o, e)) return false;
+    fit_default(a, m, &o);
+    struct eigen_matrix A = {.name = m->name, .csr = &m->csr, .dev = session_device(s, arg(a, "on"), e)};
+    if (!A.dev || !matrix_is_hermitian(s, m, &symmetric, e) || !eigen_check(&A, &o, symmetric, e)) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
+    if (!put_matrix(s, m, a, &o, &A, e) || !find(s, &A, &o, e)) return false;
+    return !arg(a, "save") || save_vectors(s, s->eigen, arg(a, "save"), e);
+}
+
+const struct command command_eigs = {
+    .name = "eigs",
+    .aliases = "eigenvalues eig",
+    .grammar = "[N] [largest|smallest|near R] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [tol R] [m N] "
+               "[maxit N] [seed N] [quick] [save FILE] [force]",
+    .about = "some eigenvalues and eigenvectors of a symmetric matrix",
+    .help =
+        "Finds N eigenvalues (6 unless given) of a real symmetric matrix: the algebraically largest (the default),\n"
+        "the algebraically smallest, or those nearest to a number S. The method is thick-restart Lanczos (Wu and\n"
+        "Simon 2000) with full reorthogonalisation, in fp64, with a basis of m vectors and at most maxit restarts.\n"
+        "`near S` inverts A - S I by the factors of a direct solver on the host (cholmod, klu or umfpack), so that\n"
+        "few products are enough; `near 0` finds the smallest eigenvalues of a positive definite matrix much sooner\n"
+        "than `smallest`, if the factors fit in memory. If S is an eigenvalue, the shift moves by 1e-8 ||A||.\n"
+        "A pair has converged when ||A v - value v|| <= tol |value| (tol is 1e-8 unless given). `rounding` marks a\n"
+        "pair whose residual is larger but as small as rounding errors of ||A|| allow, as at an eigenvalue 0. The\n"
+        "residuals are measured at the end, in double with compensated sums: A has an eigenvalue within the residual\n"
+        "of each value. They do not prove that no eigenvalue was missed: one start vector sees one copy of a\n"
+        "multiple eigenvalue. Therefore, a second start vector looks for further copies; `quick` omits it.\n"
+        "After Ctrl-C, the pairs of the last restart are kept. `print vector 2` prints the second vector; save\n"
+        "writes all of them as the columns of a Matrix Market file. `reorder fiedler` orders by an eigenvector.\n"
+        "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10; eigs 6 largest A on emu using sell",
+    .run = run_eigs,
+};
+
+/* ---- what the session keeps ---- */
+
+static bool is_of(const struct session *s, const struct matrix *m)
+{
+    return s->eigen && s->eigen->A == &m->csr;
+}
+
+const struct holding holding_eigs = {.drop = drop_eigs, .belongs_to = is_of};

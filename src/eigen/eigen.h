@@ -1,0 +1,88 @@
+/* Some eigenvalues and eigenvectors of a symmetric matrix. */
+#ifndef EIGEN_H
+#define EIGEN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+
+struct csr;
+struct device;
+struct kernel;
+struct mat;
+struct watch;
+
+enum eigen_part { EIGEN_LARGEST, EIGEN_SMALLEST, EIGEN_NEAR }; /* the algebraically largest or smallest; near a shift */
+
+/* The matrix on the host and on a device. */
+struct eigen_matrix {
+    const char *name; /* like csr, it must outlive the result */
+    const struct csr *csr;
+    const struct mat *mat; /* for EIGEN_NEAR, mat and kernel may be NULL */
+    const struct kernel *kernel;
+    struct device *dev;
+};
+
+struct eigen_options {
+    enum eigen_part part;
+    double shift; /* EIGEN_NEAR */
+    int64_t pairs;
+    int64_t columns;  /* of the basis; 0: chosen */
+    int64_t restarts; /* at most */
+    double tol;       /* on ||A v - value v|| / |value| */
+    uint64_t seed;
+    bool quick; /* do not search for further copies of multiple eigenvalues */
+    bool force; /* factor even if memory does not seem to suffice */
+    struct watch *watch;
+};
+
+/* ROUNDED: the residual is as small as rounding errors allow, but larger than tol |value|. */
+enum eigen_status { EIGEN_OPEN, EIGEN_ROUNDED, EIGEN_CONVERGED };
+const char *eigen_status_name(enum eigen_status status);
+
+struct eigen_pair {
+    double value;
+    double residual; /* ||A v - value v|| for ||v|| = 1, with compensated sums; NaN: not measured, after Ctrl-C */
+    double estimate; /* the same by the Lanczos process; for EIGEN_NEAR, of the inverse, relative to its eigenvalue */
+    enum eigen_status status;
+};
+
+struct eigen {
+    const char *name;
+    const struct csr *A;
+    const struct device *dev;
+    const struct kernel *kernel; /* NULL: products by the factors of A - shift I */
+    struct eigen_options o;
+    int64_t columns; /* of the basis */
+
+    /* The pairs, in the order that `part` asks for, and their vectors, of A->rows values each; vector is NULL if Ctrl-C
+       came before the vectors could be copied. */
+    int64_t found;
+    struct eigen_pair *pair;
+    double *vector;
+    double orthogonality; /* largest |v_i' v_j| for i != j; NaN: not measured */
+
+    double norm;      /* ||A||_1, an upper bound on the size of every eigenvalue */
+    int64_t products; /* with A, or with the inverse of A - shift I */
+    int64_t restarts;
+    bool complete;           /* the basis spans the whole space, so the list of all eigenvalues is complete */
+    bool checked;            /* a second start vector found no further copies */
+    bool cancelled;          /* by Ctrl-C */
+    double shift;            /* EIGEN_NEAR: the shift that was used, which differs from o.shift if A - shift I is
+                                singular */
+    const char *factored_by; /* the direct method; NULL: none */
+    int64_t below;           /* number of eigenvalues of A below `shift`; -1: unknown */
+    double factor_us, us;    /* factor_us: NaN unless EIGEN_NEAR */
+};
+
+enum { EIGEN_PAIRS_MOST = 240 };
+
+/* Find pairs of a square, symmetric, real, finite matrix. After Ctrl-C, the pairs of the last restart are kept, and the
+   result has `cancelled` set; fails with E_CANCELLED if there are none yet. */
+bool eigen_find(struct eigen **out, const struct eigen_matrix *A, const struct eigen_options *o, struct err *e);
+/* Can the options be met for this matrix? A refusal is one line. `symmetric`: A is symmetric. */
+bool eigen_check(const struct eigen_matrix *A, const struct eigen_options *o, bool symmetric, struct err *e);
+void eigen_free(struct eigen *v);
+
+#endif

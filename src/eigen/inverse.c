@@ -1,0 +1,116 @@
+/* Shift and invert: A - shift I is factored once by a direct solver on the host. */
+#include "inverse.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "direct/direct_state.h"
+#include "eigen_measure.h"
+#include "machine/device.h"
+#include "matrix/arithmetic.h"
+#include "matrix/csr.h"
+#include "matrix/random.h"
+
+#include <math.h>
+#include <string.h>
+
+/* A substitution that took less time than this runs on the calling thread, because Ctrl-C need not wait for it. */
+static const double AT_ONCE_US = 2000;
+/* The distance by which a shift moves away from an eigenvalue, relative to ||A||_1. */
+static const double aside = 1e-8;
+/* If the inverse lengthens a random vector by more than this, relative to 1 / ||A||_1, an eigenvalue is so near to the
+   shift that rounding errors in the direction of its vector would hide the others. */
+static const double growth_most = 1e9;
+
+static bool shifted(struct csr *out, const struct csr *A, double shift, struct err *e)
+{
+    struct csr I = {0};
+    bool ok = csr_identity(&I, 1, A->rows, e) && csr_sum(out, 1, A, -shift, &I, e);
+    csr_free(&I);
+    return ok;
+}
+
+static void drop_factors(struct inverse *v)
+{
+    direct_free(v->factors);
+    v->factors = NULL;
+}
+
+/* The factors are kept only if they solve a random system accurately, and x is not too long. */
+static bool factor(struct inverse *v, const struct csr *B, double norm, bool force, struct err *e)
+{
+    uint64_t seed = 1;
+    struct direct_answer *a = NULL;
+    double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
+    if (!b) return false;
+    for (int64_t i = 0; i < B->rows; i++) b[i] = random_unit(&seed);
+    struct direct_options o = {.b = b, .symmetric = true, .force = force, .watch = v->watch, .keep = &v->factors};
+    bool ok = direct_solve(&a, B, &o, e);
+    if (ok && eigen_size(B->rows, a->x) * norm > growth_most * eigen_size(B->rows, b)) {
+        drop_factors(v);
+        ok = fail(e, E_UNSUPPORTED, "the number after `near` is an eigenvalue up to rounding; choose another one");
+    }
+    if (ok) {
+        v->method = a->method->name;
+        v->below = a->factors.negative;
+    }
+    if (a) v->factor_us += a->us;
+    direct_answer_free(a);
+    mem_free(b);
+    return ok;
+}
+
+static bool factor_at(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
+{
+    struct csr B = {0};
+    bool ok = shifted(&B, A, shift, e) && factor(v, &B, norm, force, e);
+    csr_free(&B);
+    v->shift = shift;
+    return ok;
+}
+
+bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
+                 struct watch *w, struct err *e)
+{
+    double away = norm > 0 ? aside * norm : aside;
+    const double shifts[] = {shift, shift - away, shift + away};
+    struct err why = {0};
+    *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
+    for (int i = 0; i < COUNT(shifts); i++) {
+        why = (struct err){0};
+        if (factor_at(v, A, shifts[i], norm, force, &why)) return true;
+        if (why.code != E_UNSUPPORTED) break;
+    }
+    return fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+/* v->factors->to = (A - shift I)^-1 v->factors->from */
+static bool substitute(struct inverse *v, struct err *e)
+{
+    if (v->factors->us < AT_ONCE_US && v->factors->call == direct_call_solve) return direct_call_solve(v->factors, e);
+    return direct_run(&v->factors, direct_call_solve, "", v->watch, e);
+}
+
+bool inverse_multiply(struct inverse *v, double scale, const void *x, void *y, struct err *e)
+{
+    const struct device_ops *ops = v->dev->ops;
+    int64_t bytes = v->n * (int64_t)sizeof(double);
+    if (!ops->get(v->dev, v->factors->from, x, bytes, e) || !substitute(v, e)) return false;
+    struct loop l = loop_of("", v->n);
+    for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) v->factors->to[i] *= scale;
+    return loop_end(&l, e) && ops->put(v->dev, y, v->factors->to, bytes, e);
+}
+
+bool inverse_apply(struct inverse *v, const double *x, double *y, struct err *e)
+{
+    size_t bytes = (size_t)v->n * sizeof *x;
+    memcpy(v->factors->from, x, bytes);
+    if (!substitute(v, e)) return false;
+    memcpy(y, v->factors->to, bytes);
+    return true;
+}
+
+void inverse_free(struct inverse *v)
+{
+    drop_factors(v);
+}

@@ -1,0 +1,36 @@
+/* The operator (A - shift I)^-1 for shift and invert (Ericsson and Ruhe 1980), by the factors of a direct solver. */
+#ifndef INVERSE_H
+#define INVERSE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct csr;
+struct device;
+struct direct;
+struct err;
+struct watch;
+
+struct inverse {
+    struct direct *factors;
+    struct device *dev;
+    struct watch *watch;
+    int64_t n;
+    double shift;       /* the shift that was used */
+    const char *method; /* name of the direct method */
+    int64_t below;      /* eigenvalues of A below the shift; -1: unknown */
+    double factor_us;
+};
+
+/* Factor A - shift I. If it is singular, or nearly so, the shift moves by 1e-8 norm, first downwards, then upwards;
+   `norm` is
+   ||A||_1. inverse_free takes an empty struct. */
+bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
+                 struct watch *w, struct err *e);
+/* y = scale (A - shift I)^-1 x, for vectors on the device. */
+bool inverse_multiply(struct inverse *v, double scale, const void *x, void *y, struct err *e);
+/* The same for vectors on the host. */
+bool inverse_apply(struct inverse *v, const double *x, double *y, struct err *e);
+void inverse_free(struct inverse *v);
+
+#endif

@@ -1,0 +1,418 @@
+/* Eigenvalues: known spectra on cpu and emu, closed forms, the real matrices of the collection, refusals, Ctrl-C, and
+   what the session keeps. */
+#include "kits/collection.h"
+#include "kits/eigs_kit.h"
+#include "kits/talk.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/shared.h"
+#include "base/watch.h"
+#include "direct/direct.h"
+#include "eigen/eigen.h"
+#include "eigen/small.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "machine/device.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "matrix/csr.h"
+#include "session/matrix.h"
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { FILE_BYTES_MOST = 9000, ROWS_MOST = 300, GRID = 30, TRIES = 40 };
+
+static void known_spectra(void **state)
+{
+    (void)state;
+    check_eigs("cpu");
+    check_eigs("emu");
+}
+
+/* ---- closed forms ---- */
+
+static double grid_value(int i)
+{
+    return 2 - 2 * cos(acos(-1) * i / (GRID + 1));
+}
+
+/* The eigenvalues of poisson2d are sums of those of a line, so most of them are double. */
+static void closed_form_of_the_grid(void **state)
+{
+    static const int pairs[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 3}, {3, 1}, {2, 3}, {3, 2}};
+    static const char *const lines[] = {"eigs 8 smallest on cpu", "eigs 8 near 0 on cpu", "eigs 8 smallest tol 1e-12"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    for (int k = 0; k < COUNT(lines); k++) {
+        talk_says(&t, lines[k], "found no further copies");
+        for (int i = 0; i < COUNT(pairs); i++) {
+            double want = grid_value(pairs[i][0]) + grid_value(pairs[i][1]), got = t.s.eigen->pair[i].value;
+            if (fabs(got - want) > 1e-13) fail_msg("%s: value %d is %.17g, not %.17g", lines[k], i, got, want);
+        }
+    }
+    talk_says(&t, "eigs 4 near 8 quick on cpu", "One start vector finds one copy");
+    assert_false(t.s.eigen->checked);
+    talk_close(&t);
+}
+
+/* The Laplacian of a path is singular: the factors are those of a shifted matrix, and the value 0 is found. */
+static void a_singular_laplacian(void **state)
+{
+    enum { N = 200 };
+    struct talk t;
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {.file = "case"};
+    int row[3 * N], col[3 * N], k = 0;
+    double val[3 * N];
+    (void)state;
+    for (int i = 0; i < N; i++)
+        for (int j = i ? i - 1 : 0; j <= i + 1 && j < N; j++) {
+            row[k] = i;
+            col[k] = j;
+            val[k++] = i != j ? -1 : 2 - (i == 0) - (i == N - 1);
+        }
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_from_triplets(&A, N, N, k, row, col, val, NULL, NULL, &e));
+    assert_true(session_add(&t.s, "L", &A, &info, &e));
+    talk_says(&t, "eigs 3 near 0", "A - S I is singular or nearly so at S = 0");
+    const struct eigen *v = t.s.eigen;
+    for (int i = 0; i < 3; i++) {
+        double want = 2 - 2 * cos(acos(-1) * i / N);
+        if (fabs(v->pair[i].value - want) > 1e-14) fail_msg("value %d is %.17g", i, v->pair[i].value);
+    }
+    assert_int_equal(v->pair[0].status, EIGEN_ROUNDED);
+    assert_int_equal(v->below, 0);
+    check_pairs("a Laplacian", v);
+    talk_close(&t);
+}
+
+/* ---- real matrices ---- */
+
+static bool load(const char *path, struct csr *A)
+{
+    struct load_info info = {0};
+    struct err e = {0};
+    return file_load(path, NULL, NULL, A, &info, &e) && A->rows && A->rows <= ROWS_MOST && A->rows == A->cols &&
+           !A->imag;
+}
+
+/* Set *value to the spectrum if A is symmetric and finite; the caller frees it. */
+static bool spectrum_of(const struct csr *A, double **value)
+{
+    int n = (int)A->rows;
+    double *dense = calloc((size_t)n * (size_t)n, sizeof *dense);
+    bool ok = first_not_finite(A->nnz, A->val) == A->nnz;
+    assert_non_null(dense);
+    for (int i = 0; i < n; i++)
+        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) dense[A->col[k] * n + i] = A->val[k];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) ok = ok && dense[i * n + j] == dense[j * n + i];
+    *value = ok ? calloc((size_t)n, sizeof **value) : NULL;
+    ok = ok && small_eigen(n, dense, *value, NULL, NULL);
+    free(dense);
+    return ok;
+}
+
+/* The three kinds of search agree with LAPACK. Returns the number of pairs that have not converged. */
+static int compare(const char *name, const struct csr *A, const double *spectrum)
+{
+    struct talk t;
+    struct csr copy = {0};
+    struct err e = {0};
+    struct load_info info = {.file = "case"};
+    int64_t n = A->rows, k = n < 6 ? n : 6, open = 0;
+    double range = fmax(fabs(spectrum[0]), fabs(spectrum[n - 1]));
+    talk_open(&t, OUT_TEXT);
+    assert_true(csr_copy(&copy, A, &e) && session_add(&t.s, "A", &copy, &info, &e));
+    static const char *const lines[] = {"eigs largest on cpu maxit 30", "eigs smallest on cpu maxit 30"};
+    for (int l = 0; l < COUNT(lines); l++) {
+        if (!talk_line(&t, lines[l])) fail_msg("%s: %s: %s", name, lines[l], t.err);
+        const struct eigen *v = t.s.eigen;
+        check_pairs(name, v);
+        for (int64_t i = 0; i < k; i++) {
+            double want = spectrum[l ? i : n - 1 - i];
+            open += v->pair[i].status == EIGEN_OPEN;
+            if (v->pair[i].status != EIGEN_OPEN && !(fabs(v->pair[i].value - want) <= 1e-10 * range))
+                fail_msg("%s: %s: value %d is %.17g, not %.17g", name, lines[l], (int)i, v->pair[i].value, want);
+        }
+    }
+    talk_close(&t);
+    return (int)open;
+}
+
+static void real_matrices_against_lapack(void **state)
+{
+    const char *folder = collection_folder("eigenvalues of real matrices");
+    DIR *all = folder ? opendir(folder) : NULL;
+    struct dirent *entry;
+    int n = 0, open = 0;
+    (void)state;
+    while (all && (entry = readdir(all))) {
+        char path[1200];
+        struct csr A = {0};
+        struct stat info;
+        double *spectrum = NULL;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (!strstr(path, ".mtx") || stat(path, &info) || info.st_size > FILE_BYTES_MOST) continue;
+        if (load(path, &A) && spectrum_of(&A, &spectrum)) {
+            open += compare(entry->d_name, &A, spectrum);
+            n++;
+        }
+        free(spectrum);
+        csr_free(&A);
+    }
+    if (all) closedir(all);
+    if (folder) print_message("%d symmetric matrices; %d pairs have not converged in 30 restarts\n", n, open);
+}
+
+/* ---- options and refusals ---- */
+
+static void refusals_are_one_line(void **state)
+{
+    static const struct {
+        const char *line, *says;
+    } cases[] = {
+        {"eigs wide", "needs a square matrix, but wide is 4 x 9"},
+        {"eigs upper", "needs a symmetric matrix, but upper("},
+        {"eigs nan", "nan has NaN or inf"},
+        {"eigs complex", "complex is complex; hermitian matrices are not supported"},
+        {"eigs empty", "empty is empty"},
+        {"eigs 0 P", "cannot find 0 eigenvalues"},
+        {"eigs -2 P", "cannot find -2 eigenvalues"},
+        {"eigs 37 P", "P has 36 rows, so it has no 37 eigenvalues"},
+        {"eigs 241 B", "at most 240 eigenvalues of a matrix of 900 rows"},
+        {"eigs 4 P m 5", "m, the columns of the basis, is 5; it must be 6 to 36"},
+        {"eigs P m 501", "it must be 8 to 36"},
+        {"eigs P tol 0", "tol is 0"},
+        {"eigs P near 1 using sell", "takes no format"},
+        {"eigs P largest near 1", "near"},
+        {"eigs P on nothing", "nothing"},
+        {"eigs P save /nowhere/x.mtx", "/nowhere"},
+        {"print vector 1", "no eigenvectors have been computed yet"},
+    };
+    struct talk t;
+    struct csr none = {0};
+    struct load_info info = {.file = "case"};
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "eigs", "no matrix");
+    assert_true(talk_line(&t,
+                          "gen poisson2d 6 as P; gen poisson2d 30 as B; extract P 0 4 0 9 as wide; gen band 9 1 2 as "
+                          "upper; load tests/golden/nan.mtx as nan; load tests/golden/complex.mtx as complex"));
+    assert_true(csr_new(&none, 0, 0, 0, false, NULL) && session_add(&t.s, "empty", &none, &info, NULL));
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_refuses(&t, cases[i].line, cases[i].says);
+        if (strchr(t.err, '\n') != strrchr(t.err, '\n')) fail_msg("%s: %s", cases[i].line, t.err);
+    }
+    assert_null(t.s.eigen);
+    talk_close(&t);
+}
+
+static void missing_libraries_are_named(void **state)
+{
+    struct talk t;
+    const char *file = lapack_library.file, *direct[8];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    lapack_library.file = "libnothing.so.0";
+    talk_refuses(&t, "eigs",
+                 "eigs needs the library libnothing.so.0, which is not installed; install the package liblapack3");
+    lapack_library.file = file;
+    for (int i = 0; directs[i]; i++) {
+        direct[i] = directs[i]->library->file;
+        directs[i]->library->file = "libnothing.so.0";
+    }
+    talk_refuses(&t, "eigs near 0", "CHOLMOD is not installed");
+    talk_says(&t, "eigs", "converged");
+    for (int i = 0; directs[i]; i++) directs[i]->library->file = direct[i];
+    talk_says(&t, "eigs near 0", "converged");
+    direct_memory_hook(20000);
+    talk_refuses(&t, "eigs near 0", "of memory is free");
+    direct_memory_hook(0);
+    talk_close(&t);
+}
+
+/* A search that ends early says so, with the command to try. */
+static void open_pairs_are_open(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "not converged after 1 restart: `maxit 8`");
+    assert_true(t.s.eigen->pair[4].status == EIGEN_OPEN && t.s.eigen->pair[4].residual > 1e-8);
+    check_pairs("one restart", t.s.eigen);
+    talk_says(&t, "eigs 5 smallest m 200 on cpu", "a basis of 200 vectors");
+    assert_int_equal(t.s.eigen->pair[4].status, EIGEN_CONVERGED);
+    talk_close(&t);
+}
+
+/* ---- every kernel, and the same bits ---- */
+
+static void every_kernel_multiplies(void **state)
+{
+    struct talk t;
+    int n = 0;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6"));
+    for (int i = 0; kernels[i]; i++) {
+        char line[200];
+        if (kernels[i]->vendor || !kernels[i]->f64) continue;
+        snprintf(line, sizeof line, "eigs 2 kernel %s on %s force", kernels[i]->name, kernels[i]->host ? "cpu" : "emu");
+        if (!talk_line(&t, line)) { /* the kernel's format or the kernel does not suit the matrix */
+            assert_non_null(strstr(t.err, kernels[i]->name));
+            continue;
+        }
+        double want = 8 * cos(acos(-1) / 14) * cos(acos(-1) / 14);
+        if (fabs(t.s.eigen->pair[0].value - want) > 1e-12) fail_msg("%s: %.17g", line, t.s.eigen->pair[0].value);
+        n++;
+    }
+    assert_true(n > 40);
+    talk_close(&t);
+}
+
+static void two_searches_have_the_same_bits(void **state)
+{
+    static const char *const lines[] = {"eigs 5 on cpu", "eigs 5 smallest on emu", "eigs 5 near 3.3 on cpu"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 15"));
+    for (int i = 0; i < COUNT(lines); i++) {
+        double vector[225];
+        struct eigen_pair pair[5];
+        assert_true(talk_line(&t, lines[i]));
+        memcpy(pair, t.s.eigen->pair, sizeof pair);
+        memcpy(vector, t.s.eigen->vector + 4 * 225, sizeof vector);
+        assert_true(talk_line(&t, lines[i]));
+        for (int k = 0; k < 5; k++) assert_true(pair[k].value == t.s.eigen->pair[k].value);
+        assert_memory_equal(vector, t.s.eigen->vector + 4 * 225, sizeof vector);
+    }
+    talk_close(&t);
+}
+
+/* ---- Ctrl-C ---- */
+
+struct stopper {
+    struct watch watch;
+    int64_t ticks, at;
+};
+
+static bool stop_at(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    struct stopper *s = (struct stopper *)w;
+    (void)what, (void)done, (void)total;
+    return ++s->ticks < s->at;
+}
+
+/* The number of ticks until the search ends; the pairs that Ctrl-C leaves at tick `at` are checked. */
+static int64_t stopped(struct matrix *m, enum eigen_part part, const char *device, const struct mat *mat,
+                       const struct kernel *k, int64_t at, int *kept)
+{
+    struct stopper stopper = {{stop_at, NULL}, 0, at};
+    struct eigen_matrix A = {
+        .name = m->name, .csr = &m->csr, .mat = mat, .kernel = k, .dev = device_open(device, NULL)};
+    struct eigen_options o = {
+        .part = part, .pairs = 4, .restarts = 100, .tol = 1e-8, .seed = 1, .watch = &stopper.watch};
+    struct eigen *v = NULL;
+    struct err e = {0};
+    loop_check_all(true);
+    struct watch *before = loop_enter(&stopper.watch);
+    bool ok = eigen_find(&v, &A, &o, &e);
+    loop_enter(before);
+    loop_check_all(false);
+    if (!ok && e.code != E_CANCELLED) fail_msg("%s at tick %d: %s", device, (int)at, e.text);
+    if (ok && v->cancelled) {
+        assert_true(v->found == 4 && v->vector);
+        check_pairs("after Ctrl-C", v);
+        ++*kept;
+    }
+    eigen_free(v);
+    return stopper.ticks;
+}
+
+static void ctrl_c_keeps_the_pairs(void **state)
+{
+    static const char *const devices[] = {"cpu", "emu"};
+    (void)state;
+    for (int d = 0; d < COUNT(devices); d++)
+        for (int part = EIGEN_LARGEST; part <= EIGEN_NEAR; part++) {
+            struct talk t;
+            char line[80];
+            talk_open(&t, OUT_TEXT);
+            assert_true(talk_line(&t, "gen poisson2d 12"));
+            snprintf(line, sizeof line, "spmv using csr on %s reps 1", devices[d]);
+            assert_true(talk_line(&t, line));
+            struct matrix *m = t.s.current;
+            struct device *dev = device_open(devices[d], NULL);
+            struct product *p = session_product(&t.s, m, format_find("csr"), NULL, T_F64, false, NULL);
+            const struct mat *mat = session_mat(&t.s, p, dev, NULL);
+            const struct kernel *k = kernel_default(format_find("csr"), &m->csr, dev);
+            int kept = 0;
+            int64_t ticks = stopped(m, (enum eigen_part)part, devices[d], mat, k, INT64_MAX, &kept);
+            assert_int_equal(kept, 0);
+            for (int i = 1; i < TRIES; i++)
+                stopped(m, (enum eigen_part)part, devices[d], mat, k, 1 + i * ticks / TRIES, &kept);
+            if (!kept) fail_msg("%s: Ctrl-C left no pairs in %d tries", devices[d], TRIES);
+            talk_close(&t);
+        }
+}
+
+/* ---- what the session keeps ---- */
+
+static void vectors_are_kept(void **state)
+{
+    struct talk t;
+    char file[] = "/tmp/test_eigs.XXXXXX", line[200];
+    (void)state;
+    int fd = mkstemp(file);
+    assert_true(fd >= 0);
+    close(fd);
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6 as A"));
+    talk_says(&t, "eigs 3 near 0", "nearest to 0");
+    talk_says(&t, "print vector 2 0:3", "the eigenvector of 0.951");
+    talk_refuses(&t, "print vector 4", "vector 4 is outside 1 .. 3");
+    talk_refuses(&t, "print vector 0", "count from 1");
+    talk_refuses(&t, "print vector 1 A", "takes no matrix");
+    snprintf(line, sizeof line, "eigs 3 A save %s force", file);
+    talk_says(&t, line, "one per column");
+    snprintf(line, sizeof line, "load %s as V; let G = V'*V; print 0 0 G", file);
+    talk_says(&t, line, "G(0, 0) = ");
+    const struct csr *G = &t.s.current->csr;
+    assert_true(G->rows == 3 && G->cols == 3);
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) assert_true(fabs(G->val[csr_find(G, i, j)] - (i == j)) < 1e-13);
+    assert_true(talk_line(&t, "drop A"));
+    assert_null(t.s.eigen);
+    unlink(file);
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(known_spectra),
+        cmocka_unit_test(closed_form_of_the_grid),
+        cmocka_unit_test(a_singular_laplacian),
+        cmocka_unit_test(real_matrices_against_lapack),
+        cmocka_unit_test(refusals_are_one_line),
+        cmocka_unit_test(missing_libraries_are_named),
+        cmocka_unit_test(open_pairs_are_open),
+        cmocka_unit_test(every_kernel_multiplies),
+        cmocka_unit_test(two_searches_have_the_same_bits),
+        cmocka_unit_test(ctrl_c_keeps_the_pairs),
+        cmocka_unit_test(vectors_are_kept),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
