@@ -157,10 +157,11 @@ static void check_line(struct talk *t, const char *line, const double *spectrum,
     if (v->below < least || v->below > most) fail_msg("%s: %d below, not %d", line, (int)v->below, (int)least);
 }
 
-/* On the emulator, one search of each kind. */
+/* On the emulator, one search of each kind on small matrices. */
 static void check_problem(struct talk *t, const char *name, const char *device)
 {
     bool few = !strcmp(device, "emu");
+    if (few && t->s.current->csr.rows > 110) return;
     const struct csr *A = &t->s.current->csr;
     double *spectrum = spectrum_of(A);
     char line[200];
