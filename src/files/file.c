@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "load_info.h"
 #include "base/loop.h"
+#include "sides.h"
 #include "base/stream.h"
 #include "base/text.h"
 
@@ -92,13 +93,14 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
     return true;
 }
 
-bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
-               struct err *e)
+bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
+                      struct load_info *info, struct err *e)
 {
     double start = now_us();
-    struct source s = {.path = path, .part = part};
+    struct source s = {.path = path, .part = part, .sides = sides};
     memset(info, 0, sizeof *info);
     memset(A, 0, sizeof *A);
+    *sides = (struct sides){0};
     print_safe(path, strlen(path), 200, s.where, sizeof s.where);
     struct watch *before = loop_watch();
     if (before != w) loop_enter(w);
@@ -106,10 +108,22 @@ bool file_load(const char *path, const char *part, struct watch *w, struct csr *
     bool ok = s.stream && read_begin(&s, e) && load_kind(&s, w, A, info, e);
     stream_close(s.stream);
     if (before != w) loop_enter(before);
-    if (!ok) return false;
+    if (!ok) {
+        sides_free(sides);
+        return false;
+    }
     snprintf(info->file, sizeof info->file, "%s", path);
     info->ms = (now_us() - start) / 1000;
     return true;
+}
+
+bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
+               struct err *e)
+{
+    struct sides unused;
+    bool ok = file_load_system(path, part, w, A, &unused, info, e);
+    sides_free(&unused);
+    return ok;
 }
 
 /* ---- names ---- */
@@ -184,17 +198,30 @@ static bool takes_size(const struct file_kind *kind, const struct csr *A, struct
                 (long long)csr_most_small(), larger);
 }
 
-bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
-               struct watch *w, struct err *e)
+const struct file_kind *file_kind_of_path(const char *path)
+{
+    for (int i = 0; file_kinds[i]; i++)
+        if (file_kinds[i]->save && has_ending(file_kinds[i], path)) return file_kinds[i];
+    return NULL;
+}
+
+bool file_save_system(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                      const char *comment, struct watch *w, struct err *e)
 {
     char where[256], all[128] = "";
+    const struct file_kind *kind = file_kind_of_path(path);
+    if (kind) return takes_size(kind, A, e) && kind->save(path, A, sides, info, comment, w, e);
     for (int i = 0; file_kinds[i]; i++) {
-        const struct file_kind *kind = file_kinds[i];
         size_t used = strlen(all);
-        if (kind->save && has_ending(kind, path))
-            return takes_size(kind, A, e) && kind->save(path, A, info, comment, w, e);
-        if (kind->save) snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", kind->endings);
+        if (file_kinds[i]->save)
+            snprintf(all + used, sizeof all - used, "%s%s", used ? " " : "", file_kinds[i]->endings);
     }
     print_safe(path, strlen(path), 200, where, sizeof where);
     return fail_at(e, E_USAGE, where, "cannot write a file with this extension; the known extensions are %s", all);
+}
+
+bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
+               struct watch *w, struct err *e)
+{
+    return file_save_system(path, A, NULL, info, comment, w, e);
 }

@@ -11,6 +11,7 @@
 struct csr;
 struct err;
 struct load_info;
+struct sides;
 struct watch;
 
 enum { FILE_BEGIN = 512 };
@@ -23,6 +24,7 @@ struct source {
     struct stream *stream; /* the unpacked bytes of the file; the first n of them are already in `begin` */
     char begin[FILE_BEGIN];
     int64_t n;
+    struct sides *sides; /* receives the right sides of the file; empty at first; sides.h */
 };
 
 struct file_kind {
@@ -39,18 +41,31 @@ struct file_kind {
     /* Load the matrix. A and *info are empty at first; A stays empty on failure. The caller sets info->file and
        info->ms. */
     bool (*load)(struct source *s, struct watch *w, struct csr *A, struct load_info *info, struct err *e);
-    /* Write the whole file, or nothing on failure. `info` may be NULL. If `save` is NULL, the kind is read-only. */
-    bool (*save)(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
-                 struct watch *w, struct err *e);
+    /* Write the whole file, or nothing on failure. `info` and `sides` may be NULL. If `save` is NULL, the kind is
+       read-only. */
+    bool (*save)(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                 const char *comment, struct watch *w, struct err *e);
+    bool saves_sides; /* `save` writes the right sides and solutions too */
+    const char
+        *sides_word; /* but only if the user types this word, because other programs may not read them; or NULL */
 };
 extern const struct file_kind *const file_kinds[]; /* terminated by NULL */
 
 /* Read a matrix; the content selects the kind. part: name of the variable to read; NULL: the first. */
 bool file_load(const char *path, const char *part, struct watch *w, struct csr *A, struct load_info *info,
                struct err *e);
+/* file_load, which also stores the right sides of the file in *sides; the caller frees them with sides_free. */
+bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,
+                      struct load_info *info, struct err *e);
 /* Write a matrix; the file name extension selects the kind. */
 bool file_save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
                struct watch *w, struct err *e);
+/* file_save, which also writes the right sides and solutions; `sides` may be NULL or empty. Kinds without the trait
+   saves_sides write only the matrix. */
+bool file_save_system(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                      const char *comment, struct watch *w, struct err *e);
+/* The kind that file_save selects for a path; NULL: none. */
+const struct file_kind *file_kind_of_path(const char *path);
 /* Is this the path of a readable file, or does it end like the name of a matrix file? */
 bool file_is_likely(const char *path);
 /* Write the path of a readable file that a user may have meant by a path without a file: the same name with the

@@ -8,6 +8,7 @@
 #include "file.h"
 #include "load_info.h"
 #include "base/mem.h"
+#include "sides.h"
 #include "base/text.h"
 #include "base/watch.h"
 
@@ -24,13 +25,20 @@
 
 enum { NAMES_ROOM = 400, NAME_ROOM = 128, WAIT_MS = 10, SEND = 1 << 13 };
 
+/* The right sides b and the solutions x, which a file may hold beside the matrix. */
+enum { SIDE_B, SIDE_X, SIDES };
+
 /* The data in the pipe begin with this header. If the header reports no error, int32 pointers, int32 indices and double
-   values follow it. */
+   values follow it, then the values of b and of x, column by column: first all real parts, then the imaginary parts. */
 struct message {
     int32_t code; /* E_NONE, or an error whose message is in text */
     int32_t complex_values, logical;
     int64_t rows, cols, nnz;
-    int64_t found;         /* number of sparse variables */
+    int64_t found; /* number of sparse variables */
+    struct {
+        int64_t rows, cols; /* 0: the file does not hold it */
+        int32_t complex_values;
+    } side[SIDES];
     char name[NAME_ROOM];  /* name of the variable that is read */
     char text[NAMES_ROOM]; /* names of all sparse variables, or the error message */
 };
@@ -113,31 +121,63 @@ static void consider(struct message *m, matvar_t *v, const char *outer, const ch
     memcpy(m->name, name, sizeof name);
 }
 
-/* Consider the sparse fields of a structure, such as the field A in the files of the SuiteSparse collection. */
+/* Consider the sparse fields of a structure, such as the field A in the files of the SuiteSparse collection. If one of
+   them is chosen, *outer receives the structure. */
 static void consider_fields(const struct matio *lib, struct message *m, mat_t *file, matvar_t *v, const char *part,
-                            matvar_t **chosen)
+                            matvar_t **chosen, matvar_t **outer)
 {
     if (lib->read_all(file, v)) return;
     char *const *names = lib->fieldnames(v);
     for (unsigned i = 0, n = lib->fields(v); names && i < n; i++) {
         matvar_t *f = lib->field(v, names[i], 0);
+        const matvar_t *before = *chosen;
         if (f && f->class_type == MAT_C_SPARSE) consider(m, f, v->name, part, chosen);
+        if (*chosen != before) *outer = v;
     }
 }
 
+static bool is_numeric(const matvar_t *v)
+{
+    return v->class_type == MAT_C_SPARSE || (v->class_type >= MAT_C_DOUBLE && v->class_type <= MAT_C_UINT64);
+}
+
+/* The names of right sides and solutions, the preferred name first. */
+static const char *const side_names[SIDES][2] = {{"b", "B"}, {"x", "X"}};
+
+/* Keep the variable v, which is not part of a structure, if its name is that of right sides or solutions. */
+static bool keep_side(const struct matio *lib, mat_t *file, matvar_t *v, matvar_t *side[SIDES])
+{
+    for (int i = 0; i < SIDES; i++)
+        for (int k = 0; k < COUNT(side_names[i]); k++) {
+            bool named = v->name && !strcmp(v->name, side_names[i][k]);
+            bool better = !side[i] || (k == 0 && strcmp(side[i]->name, v->name));
+            if (!named || !better || !is_numeric(v)) continue;
+            if (v->class_type != MAT_C_SPARSE && lib->read_all(file, v)) return false;
+            side[i] = v;
+            return true;
+        }
+    return false;
+}
+
 /* Find the variable to read and load its data. Returns NULL if there is no such variable. All other variables are
-   freed. */
-static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part)
+   freed, except for right sides and solutions, which `side` receives, and the structure of the variable, which *outer
+   receives. */
+static matvar_t *choose(const struct matio *lib, struct message *m, mat_t *file, const char *part,
+                        matvar_t *side[SIDES], matvar_t **outer)
 {
     matvar_t *chosen = NULL;
     for (matvar_t *v; (v = lib->next_info(file));) {
         matvar_t *before = chosen;
+        bool kept = false;
         if (v->class_type == MAT_C_SPARSE) {
             consider(m, v, NULL, part, &chosen);
-            if (chosen == v && lib->read_all(file, v)) v->data = NULL;
+            kept = chosen != v && keep_side(lib, file, v, side);
+            if ((kept || chosen == v) && lib->read_all(file, v)) v->data = NULL;
         } else if (v->class_type == MAT_C_STRUCT)
-            consider_fields(lib, m, file, v, part, &chosen);
-        if (chosen == before) lib->free(v);
+            consider_fields(lib, m, file, v, part, &chosen, outer);
+        else
+            kept = keep_side(lib, file, v, side);
+        if (chosen == before && !kept) lib->free(v);
     }
     return chosen;
 }
@@ -195,7 +235,84 @@ static bool fits_sizes(const matvar_t *v)
     return n <= a->nir && n <= a->ndata && (n == 0 || (a->ir && a->data));
 }
 
-static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
+/* ---- right sides and solutions ---- */
+
+/* The real and imaginary parts of the values of v. */
+static bool parts_of(const matvar_t *v, const void *data, const char **re, const char **im)
+{
+    const mat_complex_split_t *parts = data;
+    *re = v->isComplex && parts ? parts->Re : data;
+    *im = v->isComplex && parts ? parts->Im : NULL;
+    return *re && (*im || !v->isComplex);
+}
+
+/* Is v an array of numbers that can be sent? A sparse B of the shape of A is the second matrix of a pencil (A, B). */
+static bool is_sendable(const matvar_t *v, const matvar_t *A, int side)
+{
+    size_t bytes;
+    const char *re, *im;
+    if (!v || !v->data || v->rank != 2 || !is_numeric(v) || !number_of(v->data_type, &bytes)) return false;
+    if (!v->dims[0] || !v->dims[1] || v->dims[0] > INT32_MAX || v->dims[1] > INT32_MAX) return false;
+    bool square = v->dims[0] == v->dims[1] && v->dims[0] > 1, pencil = v->dims[1] == A->dims[1] && square;
+    if (v->class_type == MAT_C_SPARSE)
+        return fits_sizes(v) && !(side == SIDE_B && pencil) &&
+               (v->isComplex == 0 || ((const mat_sparse_t *)v->data)->ndata == 0 ||
+                parts_of(v, ((const mat_sparse_t *)v->data)->data, &re, &im));
+    return parts_of(v, v->data, &re, &im);
+}
+
+/* Send one column of a sparse array. `out` has room for it. */
+static bool send_sparse_column(int fd, const mat_sparse_t *a, size_t c, const char *p, file_number *number,
+                               size_t bytes, double *out, size_t rows)
+{
+    memset(out, 0, rows * sizeof *out);
+    for (mat_uint32_t k = a->jc[c]; k < a->jc[c + 1] && k < a->nir && k < a->ndata; k++)
+        if (a->ir[k] < rows) out[a->ir[k]] += number(p + k * bytes);
+    return send_all(fd, out, rows * sizeof *out);
+}
+
+static bool send_sparse(int fd, const matvar_t *v, bool imaginary, file_number *number, size_t bytes)
+{
+    const char *re = NULL, *im = NULL;
+    const mat_sparse_t *a = v->data;
+    double *out = mem_new((int64_t)v->dims[0], sizeof *out, "a column", NULL);
+    bool ok = out && (!a->ndata || parts_of(v, a->data, &re, &im));
+    for (size_t c = 0; ok && c < v->dims[1]; c++)
+        ok = send_sparse_column(fd, a, c, imaginary ? im : re, number, bytes, out, v->dims[0]);
+    mem_free(out);
+    return ok;
+}
+
+static bool send_side(int fd, const matvar_t *v)
+{
+    size_t bytes = 0;
+    const char *re = NULL, *im = NULL;
+    file_number *number = number_of(v->data_type, &bytes);
+    int64_t n = (int64_t)v->dims[0] * (int64_t)v->dims[1];
+    if (v->class_type == MAT_C_SPARSE)
+        return send_sparse(fd, v, false, number, bytes) && (!v->isComplex || send_sparse(fd, v, true, number, bytes));
+    return parts_of(v, v->data, &re, &im) && send_values(fd, re, n, number, bytes) &&
+           (!im || send_values(fd, im, n, number, bytes));
+}
+
+static bool send_sides(int fd, const matvar_t *A, matvar_t *const side[SIDES])
+{
+    for (int i = 0; i < SIDES; i++)
+        if (is_sendable(side[i], A, i) && !send_side(fd, side[i])) return false;
+    return true;
+}
+
+static void describe_sides(struct message *m, const matvar_t *A, matvar_t *const side[SIDES])
+{
+    for (int i = 0; i < SIDES; i++) {
+        if (!is_sendable(side[i], A, i)) continue;
+        m->side[i].rows = (int64_t)side[i]->dims[0];
+        m->side[i].cols = (int64_t)side[i]->dims[1];
+        m->side[i].complex_values = side[i]->isComplex != 0;
+    }
+}
+
+static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v, matvar_t *const side[SIDES])
 {
     size_t bytes = 0;
     file_number *number = number_of(v->data_type, &bytes);
@@ -207,12 +324,14 @@ static _Noreturn void send_matrix(int fd, struct message *m, const matvar_t *v)
     m->nnz = a->jc[a->njc - 1];
     m->complex_values = v->isComplex && m->nnz;
     m->logical = v->isLogical;
+    describe_sides(m, v, side);
     const mat_complex_split_t *parts = a->data;
     const void *re = m->complex_values ? parts->Re : a->data, *im = m->complex_values ? parts->Im : NULL;
     if (m->complex_values && (!re || !im))
         give_up(fd, E_INPUT, "the complex variable lacks its real or imaginary part");
     bool ok = send_all(fd, m, sizeof *m) && send_indices(fd, a->jc, m->cols + 1) && send_indices(fd, a->ir, m->nnz) &&
-              send_values(fd, re, m->nnz, number, bytes) && (!im || send_values(fd, im, m->nnz, number, bytes));
+              send_values(fd, re, m->nnz, number, bytes) && (!im || send_values(fd, im, m->nnz, number, bytes)) &&
+              send_sides(fd, v, side);
     _exit(!ok);
 }
 
@@ -237,6 +356,15 @@ static matvar_t *sparse_part(const struct matio *lib, matvar_t *v, const char *n
     return dot ? lib->field(v, dot + 1, 0) : NULL;
 }
 
+/* The right sides and solutions beside a matrix in the structure v. */
+static void sides_of_structure(const struct matio *lib, matvar_t *v, matvar_t *side[SIDES])
+{
+    for (int i = 0; i < SIDES; i++) {
+        side[i] = NULL;
+        for (int k = 0; k < COUNT(side_names[i]) && !side[i]; k++) side[i] = lib->field(v, side_names[i][k], 0);
+    }
+}
+
 static _Noreturn void child(int fd, const char *path, const char *part)
 {
     struct matio lib;
@@ -254,11 +382,12 @@ static _Noreturn void child(int fd, const char *path, const char *part)
     if (!open_matio(&lib, &e)) give_up(fd, e.code, e.text);
     mat_t *file = lib.open(path, 0);
     if (!file) give_up(fd, E_INPUT, "libmatio cannot open the file; it is truncated or corrupt");
-    matvar_t *v = choose(&lib, &m, file, part);
+    matvar_t *side[SIDES] = {0}, *outer = NULL, *v = choose(&lib, &m, file, part, side, &outer);
     if (!m.found) give_up(fd, E_INPUT, "the file has no sparse variable");
     if (v) {
+        if (outer) sides_of_structure(&lib, outer, side);
         v = sparse_part(&lib, v, m.name);
-        if (v) send_matrix(fd, &m, v);
+        if (v) send_matrix(fd, &m, v, side);
         give_up(fd, E_INPUT, "the variable cannot be read");
     }
     snprintf(text, sizeof text, "%s", m.text);
@@ -313,6 +442,39 @@ static bool receive_arrays(struct mat_reader *r, const struct message *m, struct
            receive(r, C->val, m->nnz * 8, e) && (!C->imag || receive(r, C->imag, m->nnz * 8, e));
 }
 
+static bool receive_side(struct mat_reader *r, const struct message *m, int i, struct dense_array *d, struct err *e)
+{
+    int64_t rows = m->side[i].rows, cols = m->side[i].cols, n = rows * cols;
+    if (!rows) return true;
+    if (!dense_array_new(d, rows, cols, m->side[i].complex_values, e)) return false;
+    r->done = 0;
+    r->total = n * (d->imag ? 16 : 8);
+    return receive(r, d->val, n * 8, e) && (!d->imag || receive(r, d->imag, n * 8, e));
+}
+
+/* A sparse array of right sides may be too large to be stored densely. */
+static bool has_memory(const struct message *m, struct load_info *info)
+{
+    double need = 0;
+    for (int i = 0; i < SIDES; i++)
+        need += (double)m->side[i].rows * (double)m->side[i].cols * (m->side[i].complex_values ? 32 : 16);
+    if (need < (double)mem_available()) return true;
+    file_note(info, "b is %lld x %lld, too large for the memory: b was left out", (long long)m->side[SIDE_B].rows,
+              (long long)m->side[SIDE_B].cols);
+    return false;
+}
+
+static bool read_sides(struct mat_reader *r, const struct message *m, const struct csr *A, struct load_info *info,
+                       struct err *e)
+{
+    struct dense_array side[SIDES] = {{0}};
+    bool ok = !has_memory(m, info) ||
+              (receive_side(r, m, SIDE_B, &side[SIDE_B], e) && receive_side(r, m, SIDE_X, &side[SIDE_X], e) &&
+               sides_fill(r->s->sides, A, &side[SIDE_B], &side[SIDE_X], info, e));
+    for (int i = 0; i < SIDES; i++) dense_array_free(&side[i]);
+    return ok;
+}
+
 static bool read_pipe(struct mat_reader *r, struct csr *A, struct load_info *info, struct err *e)
 {
     struct message m;
@@ -330,7 +492,10 @@ static bool read_pipe(struct mat_reader *r, struct csr *A, struct load_info *inf
         file_note(info, "read %s, the first of %lld sparse variables: %s", name, (long long)m.found,
                   print_safe(m.text, strlen(m.text), 80, names, sizeof names));
     snprintf(info->field, sizeof info->field, "%s", m.logical ? "pattern" : m.complex_values ? "complex" : "real");
-    return file_finish(r->s, &C, true, MIRROR_NOT, r->watch, A, info, e);
+    if (!file_finish(r->s, &C, true, MIRROR_NOT, r->watch, A, info, e)) return false;
+    if (read_sides(r, &m, A, info, e)) return true;
+    csr_free(A);
+    return false;
 }
 
 static bool isalpha_ascii(char c)

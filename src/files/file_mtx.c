@@ -9,17 +9,17 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
 {
     struct load_info stamp = {0};
     mtx_stamp(s->path, &stamp);
-    if (!mtx_load_stream(s->stream, s->begin, s->n, s->path, w, A, info, e)) return false;
+    if (!mtx_load_stream(s->stream, s->begin, s->n, s->path, w, A, s->sides, info, e)) return false;
     info->text_bytes = stamp.text_bytes;
     info->text_ns = stamp.text_ns;
     return true;
 }
 
-static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
-                 struct watch *w, struct err *e)
+static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                 const char *comment, struct watch *w, struct err *e)
 {
     (void)info;
-    return mtx_save(path, A, comment, w, e);
+    return mtx_save_system(path, A, sides, comment, w, e);
 }
 
 const struct file_kind file_mtx = {
@@ -31,4 +31,6 @@ const struct file_kind file_mtx = {
     .large = true,
     .load = load,
     .save = save,
+    .saves_sides = true,
+    .sides_word = "amgx",
 };

@@ -197,6 +197,10 @@ static bool load(struct source *s, struct watch *w, struct csr *A, struct load_i
                         "this is a dense NumPy array (.npy), not a sparse matrix; convert it in Python with "
                         "scipy.sparse.save_npz(\"A.npz\", scipy.sparse.csr_matrix(numpy.load(\"A.npy\")))");
     bool ok = npz_read(&z, e) && finish_any(&z, A, info, e);
+    if (ok && !sides_fill(s->sides, A, &z.b, &z.x, info, e)) {
+        csr_free(A);
+        ok = false;
+    }
     if (ok) {
         const char *field = field_of(z.data.kind);
         snprintf(info->field, sizeof info->field, "%s", field);
@@ -213,11 +217,11 @@ static bool recognises(const char *begin, int64_t n)
     return n >= 4 && (!memcmp(begin, "PK\3\4", 4) || !memcmp(begin, "PK\5\6", 4) || is_array(begin, n));
 }
 
-static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
-                 struct watch *w, struct err *e)
+static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                 const char *comment, struct watch *w, struct err *e)
 {
     (void)info, (void)comment;
-    return npz_save(path, A, w, e);
+    return npz_save(path, A, sides, w, e);
 }
 
 const struct file_kind file_npz = {
@@ -228,4 +232,5 @@ const struct file_kind file_npz = {
     .large = true,
     .load = load,
     .save = save,
+    .saves_sides = true,
 };

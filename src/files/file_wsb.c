@@ -4,7 +4,8 @@
 
        0 magic, byte order, version, sizes, kind, source of the matrix, checksums
     4096 rowptr [rows + 1] int32, or int64 in a large matrix (matrix/csr.h) | col [nnz] int32 | val [nnz] double | imag
-   [nnz] double, if complex each array begins at a multiple of 64; the bytes between arrays are 0
+   [nnz] double, if complex | the right sides, then the solutions, double, if there are any. Each array begins at a
+   multiple of 64; the bytes between arrays are 0
 
    Checksum of the arrays: each array is cut into pieces of 1 MiB. A piece is hashed in four lanes of 64 bits; lane i
    takes words i, i + 4, ...: h = rotl((h ^ word) * M, 29), M odd. The last group of words is padded with zeros, and the
@@ -14,7 +15,9 @@
 #include "base/err.h"
 #include "file.h"
 #include "load_info.h"
+#include "base/mem.h"
 #include "base/newfile.h"
+#include "sides.h"
 #include "base/text.h"
 #include "base/watch.h"
 
@@ -47,6 +50,10 @@ struct wsb {
     char source[SOURCE_ROOM];
     uint64_t arrays; /* checksum of the arrays */
     uint64_t head;   /* checksum of the members before `head` */
+    /* Padding in a file without right sides. If `more` is wrong, a file with right sides has another length than its
+       header declares. */
+    int64_t right_sides, solutions; /* number of each */
+    uint64_t more;                  /* checksum of the members before `more` */
 };
 _Static_assert(sizeof(struct wsb) <= HEAD, "the header must fit in its page");
 
@@ -79,7 +86,7 @@ struct part {
 };
 struct layout {
     int n;
-    struct part part[4];
+    struct part part[6];
     int64_t end; /* length of the file in bytes */
 };
 
@@ -88,23 +95,25 @@ static int64_t aligned(int64_t n)
     return (n + ALIGN - 1) / ALIGN * ALIGN;
 }
 
-/* The file layout of a matrix of A's size. The arrays of A may be NULL. */
-static struct layout layout_of(const struct csr *A, bool complex_values)
+static void add_part(struct layout *l, const void *data, int64_t bytes)
+{
+    l->part[l->n++] = (struct part){(char *)data, l->end, bytes};
+    l->end = aligned(l->end + bytes);
+}
+
+/* The file layout of a matrix of A's size, and of the right sides and solutions of *t. The arrays of A and *t may be
+   NULL. */
+static struct layout layout_of(const struct csr *A, bool complex_values, const struct sides *t, int64_t solutions)
 {
     bool large = csr_size_is_large(A->rows, A->nnz);
     int64_t pointer = large ? sizeof *A->rowptr64 : sizeof *A->rowptr;
-    const struct part parts[] = {
-        {large ? (char *)A->rowptr64 : (char *)A->rowptr, 0, (A->rows + 1) * pointer},
-        {(char *)A->col, 0, A->nnz * (int64_t)sizeof *A->col},
-        {(char *)A->val, 0, A->nnz * (int64_t)sizeof *A->val},
-        {(char *)A->imag, 0, A->nnz * (int64_t)sizeof *A->imag},
-    };
-    struct layout l = {.n = complex_values ? 4 : 3, .end = HEAD};
-    for (int i = 0; i < l.n; i++) {
-        l.part[i] = parts[i];
-        l.part[i].at = l.end;
-        l.end = aligned(l.end + parts[i].bytes);
-    }
+    struct layout l = {.end = HEAD};
+    add_part(&l, large ? (void *)A->rowptr64 : (void *)A->rowptr, (A->rows + 1) * pointer);
+    add_part(&l, A->col, A->nnz * (int64_t)sizeof *A->col);
+    add_part(&l, A->val, A->nnz * (int64_t)sizeof *A->val);
+    if (complex_values) add_part(&l, A->imag, A->nnz * (int64_t)sizeof *A->imag);
+    if (t->n) add_part(&l, t->b, t->n * t->b_each * (int64_t)sizeof *t->b);
+    if (solutions) add_part(&l, t->x, solutions * t->x_each * (int64_t)sizeof *t->x);
     return l;
 }
 
@@ -181,9 +190,9 @@ static bool read_part(struct reader *r, const struct part *p, struct err *e)
     return true;
 }
 
-static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, struct err *e)
+static bool read_arrays(struct reader *r, const struct wsb *h, struct csr *A, struct sides *t, struct err *e)
 {
-    struct layout l = layout_of(A, A->imag != NULL);
+    struct layout l = layout_of(A, A->imag != NULL, t, h->solutions);
     r->total = l.end;
     for (int i = 0; i < l.n; i++) {
         hint_large(&l.part[i]);
@@ -218,14 +227,27 @@ static bool check_head(const struct source *s, const struct wsb *h, struct err *
     return true;
 }
 
+/* The right sides that the header declares, without their arrays; fails if the file is too short for them. */
+static bool sides_of(struct reader *r, const struct wsb *h, int64_t file_bytes, struct sides *t, struct err *e)
+{
+    int64_t parts = h->complex_values ? 2 : 1, n = h->right_sides, most = file_bytes / (int64_t)sizeof *t->b;
+    *t = (struct sides){.b_each = parts * h->rows, .x_each = parts * h->cols};
+    t->n = n;
+    if (!n && !h->solutions) return true;
+    return (n > 0 && (h->solutions == 0 || h->solutions == n) && t->b_each <= most / n && t->x_each <= most) ||
+           file_bad(r->s, e, "the %lld right sides and %lld solutions of the header do not fit in the file",
+                    (long long)n, (long long)h->solutions);
+}
+
 /* Before anything is allocated, check that the sizes in the header agree with the length of the file. */
-static bool check_size(struct reader *r, const struct wsb *h, struct err *e)
+static bool check_size(struct reader *r, const struct wsb *h, struct sides *t, struct err *e)
 {
     struct stat st;
     struct csr sizes = {.rows = h->rows, .cols = h->cols, .nnz = h->nnz};
     if (!file_sizes_any(r->s, h->rows, h->cols, h->nnz, e)) return false;
     if (fstat(r->fd, &st)) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(errno));
-    int64_t end = layout_of(&sizes, h->complex_values).end;
+    if (!sides_of(r, h, st.st_size, t, e)) return false;
+    int64_t end = layout_of(&sizes, h->complex_values, t, h->solutions).end;
     return end == st.st_size ||
            file_bad(r->s, e,
                     "the file has %lld bytes, but a matrix of %lld x %lld with %lld entries takes %lld bytes%s",
@@ -248,14 +270,25 @@ static void describe(const struct wsb *h, struct load_info *info)
     file_note(info, "a copy of %s%s", source, notes);
 }
 
+static bool sides_new(struct sides *t, bool solutions, struct err *e)
+{
+    if (!t->n) return true;
+    t->b = mem_new(t->n * t->b_each, sizeof *t->b, "the right sides of the file", e);
+    if (t->b && solutions) t->x = mem_new(t->n * t->x_each, sizeof *t->x, "the solutions of the file", e);
+    return t->b && (t->x || !solutions);
+}
+
 static bool read_file(struct reader *r, struct csr *A, struct load_info *info, struct err *e)
 {
+    struct sides *t = r->s->sides;
     struct wsb h;
     struct err why = {0};
     if (read_at(r->fd, (char *)&h, sizeof h, 0) != (int64_t)sizeof h)
         return file_bad(r->s, e, "the file ends within its header of %d bytes; it is truncated", HEAD);
-    if (!check_head(r->s, &h, e) || !check_size(r, &h, e) ||
-        !csr_new_any(A, h.rows, h.cols, h.nnz, h.complex_values, e) || !read_arrays(r, &h, A, e))
+    if (h.more != hash_of(&h, offsetof(struct wsb, more))) h.right_sides = h.solutions = 0;
+    if (!check_head(r->s, &h, e) || !check_size(r, &h, t, e) ||
+        !csr_new_any(A, h.rows, h.cols, h.nnz, h.complex_values, e) || !sides_new(t, h.solutions, e) ||
+        !read_arrays(r, &h, A, t, e))
         return false;
     if (!csr_check(A, &why)) return file_bad(r->s, e, "the arrays are not a valid matrix: %s", why.text);
     describe(&h, info);
@@ -295,11 +328,13 @@ static bool hash_arrays(const struct layout *l, struct watch *w, uint64_t *out, 
     return true;
 }
 
-static void fill_head(struct wsb *h, const struct csr *A, const struct load_info *info)
+static void fill_head(struct wsb *h, const struct csr *A, const struct sides *t, const struct load_info *info)
 {
     memcpy(h->magic, magic, sizeof magic);
     h->order = ORDER;
     h->version = VERSION;
+    h->right_sides = t->n;
+    h->solutions = t->x ? t->n : 0;
     h->rows = A->rows;
     h->cols = A->cols;
     h->nnz = h->nnz_stored = A->nnz;
@@ -326,19 +361,21 @@ static bool write_part(struct newfile *f, const struct part *p, struct watch *w,
     return newfile_write(f, zeros, aligned(p->bytes) - p->bytes, e);
 }
 
-static bool save(const char *path, const struct csr *A, const struct load_info *info, const char *comment,
-                 struct watch *w, struct err *e)
+static bool save(const char *path, const struct csr *A, const struct sides *sides, const struct load_info *info,
+                 const char *comment, struct watch *w, struct err *e)
 {
     struct newfile f;
-    struct layout l = layout_of(A, A->imag != NULL);
+    const struct sides none = {0}, *t = sides ? sides : &none;
+    struct layout l = layout_of(A, A->imag != NULL, t, t->x ? t->n : 0);
     union {
         struct wsb head;
         char bytes[HEAD];
     } page = {.bytes = {0}};
     (void)comment;
-    fill_head(&page.head, A, info);
+    fill_head(&page.head, A, t, info);
     if (!hash_arrays(&l, w, &page.head.arrays, e)) return false;
     page.head.head = hash_of(&page.head, offsetof(struct wsb, head));
+    if (t->n) page.head.more = hash_of(&page.head, offsetof(struct wsb, more));
     bool ok = newfile_open(&f, path, e) && newfile_write(&f, page.bytes, HEAD, e);
     for (int i = 0; ok && i < l.n; i++) ok = write_part(&f, &l.part[i], w, l.end, e);
     return newfile_close(&f, ok, e);
@@ -352,4 +389,5 @@ const struct file_kind file_wsb = {
     .large = true,
     .load = load,
     .save = save,
+    .saves_sides = true,
 };

@@ -43,11 +43,13 @@ static void describe(const struct head *h, const char *path, const struct csr *A
     info->explicit_zeros = count_zeros(A);
 }
 
-static bool load_body(struct body *b, struct csr *A, struct notes *t, struct load_info *info, struct err *e)
+static bool load_body(struct body *b, struct csr *A, int64_t *last_line, struct notes *t, struct load_info *info,
+                      struct err *e)
 {
     b->threads = hook_threads ? hook_threads : b->head->entries > THREADS_FROM ? omp_get_max_threads() : 1;
     body_parse(b);
     bool ok = body_judge(b, t, e) && body_build(b, A, &info->duplicates, e);
+    *last_line = body_lines(b);
     body_free(b);
     if (b->lines->eof_byte) note(t, NOTE_EOF_BYTE, 0);
     if (stream_garbage(b->lines->stream)) note(t, NOTE_GARBAGE, 0);
@@ -55,15 +57,30 @@ static bool load_body(struct body *b, struct csr *A, struct notes *t, struct loa
     return ok;
 }
 
-bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
-                     struct csr *A, struct load_info *info, struct err *e)
+static bool load_sections(const struct body *b, int64_t last_line, struct csr *A, struct sides *sides,
+                          struct load_info *info, struct err *e)
 {
+    struct sections t = {0};
+    bool ok = sections_read(&t, b->lines, b->head, b->path, last_line, b->watch, e) &&
+              sections_apply(&t, b->head, A, sides, info, e);
+    sections_free(&t);
+    return ok;
+}
+
+bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
+                     struct csr *A, struct sides *sides, struct load_info *info, struct err *e)
+{
+    int64_t last_line;
     struct head head = {0};
     struct notes notes = {0};
     struct lines lines = {.stream = stream, .block = hook_block ? hook_block : MTX_BLOCK, .streamed = n};
     struct body body = {.head = &head, .path = path, .lines = &lines, .watch = w};
     bool ok = lines_back(&lines, begin, n, e) && head_read(&lines, path, w, &head, &notes, e) &&
-              load_body(&body, A, &notes, info, e);
+              load_body(&body, A, &last_line, &notes, info, e);
+    if (ok && head.amgx.numbers && !load_sections(&body, last_line, A, sides, info, e)) {
+        csr_free(A);
+        ok = false;
+    }
     lines_free(&lines);
     if (!ok) return false;
     describe(&head, path, A, info);
@@ -76,6 +93,7 @@ bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const 
 bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info *info, struct err *e)
 {
     struct load_info unused;
+    struct sides sides = {0};
     double start = now_us();
     if (!info) info = &unused;
     memset(info, 0, sizeof *info);
@@ -83,7 +101,8 @@ bool mtx_load(const char *path, struct watch *w, struct csr *A, struct load_info
     struct watch *before = loop_watch();
     if (before != w) loop_enter(w);
     struct stream *stream = stream_open(path, e);
-    bool ok = stream && mtx_load_stream(stream, NULL, 0, path, w, A, info, e);
+    bool ok = stream && mtx_load_stream(stream, NULL, 0, path, w, A, &sides, info, e);
+    sides_free(&sides);
     stream_close(stream);
     if (before != w) loop_enter(before);
     if (ok) info->ms = (now_us() - start) / 1000;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "sides.h"
 
 struct csr;
 struct err;
@@ -48,10 +49,10 @@ void notes_show(const struct notes *t, struct load_info *info);
 
 /* ---- mtx.c ---- */
 
-/* Load the matrix from a stream. The first n bytes of the stream have already been read and are in `begin`. A and *info
-   must be empty. */
+/* Load the matrix and the right sides from a stream. The first n bytes of the stream have already been read and are in
+   `begin`. A, *sides and *info must be empty. */
 bool mtx_load_stream(struct stream *stream, const char *begin, int64_t n, const char *path, struct watch *w,
-                     struct csr *A, struct load_info *info, struct err *e);
+                     struct csr *A, struct sides *sides, struct load_info *info, struct err *e);
 
 /* ---- mtx_token.c: bytes, words and integers ---- */
 
@@ -135,8 +136,17 @@ enum { MTX_BLOCK = 1 << 18 }; /* bytes of text in a block; a block and its entri
 
 enum field { REAL, INTEGER, PATTERN, COMPLEX };
 enum symmetry { GENERAL, SYMMETRIC, SKEW, HERMITIAN };
+/* What AMGX's comment line %%AMGX (formerly %%NVAMG), before the size line, says about the file. Source: readers.cu of
+   AMGX. */
+struct amgx {
+    bool diagonal, rhs, solution; /* numbers that follow the entries, in this order */
+    bool base0;                   /* indices start at 0 */
+    int64_t block;                /* the diagonal consists of blocks of this size */
+    int64_t numbers;              /* of all three sections together; a complex number counts as two */
+};
 struct head {
     bool array, vector;
+    struct amgx amgx;
     enum field field;
     enum symmetry symmetry;
     int indices, values; /* number of indices per line; number of values per line */
@@ -145,6 +155,10 @@ struct head {
     char object[16], field_word[16], symmetry_word[16];
 };
 bool head_read(struct lines *l, const char *path, struct watch *w, struct head *h, struct notes *t, struct err *e);
+static inline int64_t first_index(const struct head *h) /* of rows and columns in the file */
+{
+    return !h->amgx.base0;
+}
 /* The kind of the file if its first bytes show that it is not Matrix Market; otherwise NULL. */
 const char *foreign_kind(const char *s, int64_t n);
 /* For array files. column_start: the number of values before column c. column_top: the row of the first value in column
@@ -200,6 +214,7 @@ struct body {
     struct watch *watch;
     int threads;
     struct block *first, *last;
+    int64_t lines_left; /* if sections follow the entries: lines of entries that were not delivered yet */
     struct entries all; /* all entries of the file, up to the number that the size line declares */
     struct fault fault; /* the earliest fault in the file */
     int64_t turn;       /* number of the block whose entries are delivered next */
@@ -218,6 +233,27 @@ void body_free(struct body *b);
 /* Compute where each block begins in the file, compare the number of entries with the size line, and report the
    earliest fault of the file. */
 bool body_judge(struct body *b, struct notes *t, struct err *e);
+/* The number of the last line that was read. */
+int64_t body_lines(const struct body *b);
+
+/* ---- mtx_sections.c: AMGX's sections, which follow the entries ---- */
+
+/* Read the words of the comment line [s, end) if it is AMGX's. */
+bool sections_line(struct head *h, const char *s, const char *where, struct err *e);
+/* After the size line was read: check the words, and count the numbers. */
+bool sections_count(struct head *h, const char *where, struct err *e);
+/* Cut the text *t after `left` lines of entries and put back the rest, which belongs to the sections. */
+bool sections_cut(struct lines *l, struct text *t, int64_t *left, struct err *e);
+struct sections {
+    double *diagonal, *rhs, *solution; /* owned; NULL: the file has none */
+};
+/* Read the sections. `line` is the number of the line that precedes them. */
+bool sections_read(struct sections *t, struct lines *l, const struct head *h, const char *path, int64_t line,
+                   struct watch *w, struct err *e);
+/* Add the diagonal to A, and fill *sides with the right side and the solution. */
+bool sections_apply(const struct sections *t, const struct head *h, struct csr *A, struct sides *sides,
+                    struct load_info *info, struct err *e);
+void sections_free(struct sections *t);
 
 /* ---- mtx_build.c: from entries to rows ---- */
 

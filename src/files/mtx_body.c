@@ -184,6 +184,7 @@ static struct block *block_next(struct body *b, struct text *t)
     k->seq = b->last ? b->last->seq + 1 : 0;
     b->last = *(b->last ? &b->last->next : &b->first) = k;
     bool ok = lines_next(b->lines, t, &why);
+    if (ok && b->head->amgx.numbers) ok = sections_cut(b->lines, t, &b->lines_left, &why);
     k->streamed = b->lines->streamed;
     if (ok && t->n) return k;
     k->lines = 1; /* report the fault at the first line of this block */
@@ -304,6 +305,7 @@ void body_parse(struct body *b)
     struct err why = {0};
     /* head_read has compared the number of entries with the length of the file */
     bool confirmed = stream_size(b->lines->stream) >= 0;
+    b->lines_left = b->head->entries;
     int64_t n = b->head->entries, room = confirmed || n < UNSURE ? n : UNSURE;
     if (!entries_new(&b->all, b->head, room, &why)) {
         fault(b, NULL, &why);

@@ -51,12 +51,12 @@ static bool same_file(const struct load_info *info, struct err *e)
 
 /* ---- the row and column of an entry ---- */
 
-static const char *take_index(const char *p, int64_t most, int64_t *index)
+static const char *take_index(const char *p, int64_t first, int64_t most, int64_t *index)
 {
     p = skip_blanks(p);
     const char *end = skip_token(p);
-    bool good = !read_integer(p, (size_t)(end - p), index) && *index >= 1 && *index <= most;
-    --*index;
+    bool good = !read_integer(p, (size_t)(end - p), index) && *index >= first && *index < most + first;
+    *index -= first;
     return good ? end : NULL;
 }
 
@@ -75,8 +75,8 @@ static const char *place_at(struct pass *s, const char *p, int64_t *row, int64_t
     const struct head *h = s->h;
     if (h->array) return next_place(s, row, col), p;
     *col = 0;
-    if (!(p = take_index(p, h->rows, row))) return NULL;
-    return h->indices < 2 ? p : take_index(p, h->cols, col);
+    if (!(p = take_index(p, first_index(h), h->rows, row))) return NULL;
+    return h->indices < 2 ? p : take_index(p, first_index(h), h->cols, col);
 }
 
 /* ---- is this a wanted entry? ---- */
@@ -124,6 +124,7 @@ static bool take_line(struct pass *s, const char *p, const char *end)
     s->line++;
     p = skip_blanks(p);
     if (is_eol(*p) || *p == '%') return true;
+    if (s->entries == s->h->entries && s->h->amgx.numbers) return true; /* the sections after the entries */
     if (++s->entries > s->h->entries || !(p = place_at(s, p, &row, &col))) return false;
     look(s, row, col, p, end);
     return look_for_duplicate(s, row, col);

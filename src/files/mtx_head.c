@@ -246,6 +246,12 @@ static bool size_fits(struct head *h, int64_t left, const char *where, struct er
     if (!csr_limits_any(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
     if (h->array) h->entries = column_start(h, h->cols);
     if (!csr_limits_any(h->rows, h->cols, h->entries, &why)) return fail_at(e, why.code, where, "%s", why.text);
+    if (!sections_count(h, where, e)) return false;
+    if (left < INT64_MAX && h->entries * line <= left + 1 && h->entries * line + 2 * h->amgx.numbers > left + 1)
+        return fail_at(e, E_INPUT, where,
+                       "%lld entries and the %lld numbers that the AMGX line promises after them do not fit in the "
+                       "%lld bytes that follow; the file is truncated",
+                       (long long)h->entries, (long long)h->amgx.numbers, (long long)left);
     if (left < INT64_MAX && h->entries * line > left + 1)
         return fail_at(e, E_INPUT, where,
                        "the size line declares %lld entries, but the %lld bytes that follow can hold at most %lld; the "
@@ -319,8 +325,9 @@ static enum stage take_line(struct head *h, enum stage stage, const struct text 
     char where[PLACE];
     const char *p = skip_blanks(s), *end = text->s + text->n;
     if (h->lines++ && stage == BANNER && is_eol(*p)) return BANNER; /* if line 1 is blank, first_line adds a note */
-    if (stage == SIZE && (is_eol(*p) || *p == '%')) return SIZE;
+    if (stage == SIZE && is_eol(*p)) return SIZE;
     place_of(path, h->lines, where);
+    if (stage == SIZE && *p == '%') return sections_line(h, p, where, e) ? SIZE : BAD;
     if (stage == BANNER) return first_line(h, s, end, where, t, e);
     int64_t left = after == INT64_MAX ? after : after + (end - next_line(line_end(s, end), end));
     return size_line(h, s, left, where, t, e) ? DONE : BAD;

@@ -148,6 +148,13 @@ static bool find_contradiction(const struct body *b, int64_t entries, int64_t *a
     return true;
 }
 
+int64_t body_lines(const struct body *b)
+{
+    int64_t lines = b->head->lines;
+    for (const struct block *k = b->first; k; k = k->next) lines += k->lines;
+    return lines;
+}
+
 static bool judge_count(const struct body *b, int64_t entries, int64_t lines, struct err *e)
 {
     char where[PLACE];

@@ -34,22 +34,25 @@ static bool refuse_index(struct parser *s, const char *what, int64_t most)
     if (fault)
         return fail(&s->why, fault == FAULT_TOO_LARGE ? E_LIMIT : E_INPUT, "the %s index is %s: \"%s\"%s", what,
                     integer_fault_text[fault], quote, comment_advice(s->p, end));
-    return fail(&s->why, E_INPUT, "%s %lld is outside 1 .. %lld%s", what, (long long)v, (long long)most,
-                v ? "" : "; indices start at 1, but this file seems to be 0-based: add 1 to each index");
+    int64_t first = first_index(s->h);
+    return fail(&s->why, E_INPUT, "%s %lld is outside %lld .. %lld%s", what, (long long)v, (long long)first,
+                (long long)(most - 1 + first),
+                v || !first ? "" : "; indices start at 1, but this file seems to be 0-based: add 1 to each index");
 }
 
-/* Read an index in 1 .. most; *index is 0-based. */
+/* Read an index in 1 .. most, or in 0 .. most - 1; *index is 0-based. */
 static inline bool take_index(struct parser *s, const char *what, int64_t most, int64_t *index)
 {
     const uint64_t enough = (uint64_t)1 << 40; /* beyond any index, so further digits may be ignored */
     uint64_t v = 0, digit;
     s->p = skip_blanks(s->p);
-    const char *p = s->p + (*s->p == '+');
+    const char *p = s->p + (*s->p == '+'), *digits = p;
     for (; (digit = (uint64_t)*p - '0') < 10; p++)
         if (v < enough) v = v * 10 + digit;
-    if (v - 1 >= (uint64_t)most || !ends_token(*p)) return refuse_index(s, what, most);
+    v -= (uint64_t)first_index(s->h);
+    if (v >= (uint64_t)most || p == digits || !ends_token(*p)) return refuse_index(s, what, most);
     s->p = p;
-    *index = (int64_t)v - 1;
+    *index = (int64_t)v;
     return true;
 }
 
@@ -164,15 +167,15 @@ static bool take_entry(struct parser *s)
 
 /* ---- plain lines, which need no note: nearly all lines of nearly all files ---- */
 
-/* Read an index in 1 .. most, followed by a blank or a line end; *index is 0-based. Returns the end of the index, or
-   NULL if the text does not have this form. */
-static inline const char *plain_index(const char *p, int64_t most, int *index)
+/* Read an index in first .. most - 1 + first, followed by a blank or a line end; *index is 0-based. Returns the end of
+   the index, or NULL if the text does not have this form. */
+static inline const char *plain_index(const char *p, uint64_t first, int64_t most, int *index)
 {
     uint64_t v;
     int n = digits_read(p, &v);
-    *index = (int)(v - 1);
+    *index = (int)(v - first);
     p += n;
-    return v - 1 < (uint64_t)most && n <= 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
+    return v - first < (uint64_t)most && (unsigned)(n - 1) < 16 && (is_blank(*p) || is_eol(*p)) ? p : NULL;
 }
 
 /* If the line ends here, the start of the next line; otherwise NULL. */
@@ -204,11 +207,12 @@ static inline __attribute__((always_inline)) void plain_lines(struct parser *s, 
     const struct head h = *s->h;
     const struct entries to = *s->to;
     bool general = h.array || h.symmetry == GENERAL, integer = h.field == INTEGER;
-    int64_t n = s->k->n, first = n, lower = 0;
+    int64_t n = s->k->n, n0 = n, lower = 0;
+    uint64_t first = (uint64_t)first_index(&h);
     int index[2] = {0};
     double v[2] = {0};
     for (const char *p = s->p; p < s->end; s->p = p, n++) {
-        for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), i ? h.cols : h.rows, &index[i]);
+        for (int i = 0; p && i < indices; i++) p = plain_index(skip_blanks(p), first, i ? h.cols : h.rows, &index[i]);
         for (int i = 0; p && i < values; i++) p = plain_value(skip_blanks(p), integer, &v[i]);
         if (!p || !(p = plain_end(p))) break;
         if (!general && !plain_side(h.symmetry, index[0], index[1])) break;
@@ -218,7 +222,7 @@ static inline __attribute__((always_inline)) void plain_lines(struct parser *s, 
         lower += index[0] > index[1];
     }
     s->k->n = n;
-    s->k->lines += n - first;
+    s->k->lines += n - n0;
     if (!general) s->k->lower += lower;
 }
 

@@ -1,6 +1,7 @@
-/* Write a Matrix Market file of format coordinate and symmetry general. The values are the shortest decimal numbers
-   that read back exactly. The entries are divided into shares. All threads compose the text of shares and, if the name
-   ends in .gz, compress it. The shares are written in order. The file is written completely or not at all. */
+/* Write a Matrix Market file of format coordinate and symmetry general, on demand with AMGX's sections
+   (mtx_sections.c). The values are the shortest decimal numbers that read back exactly. The entries are divided into
+   shares. All threads compose the text of shares and, if the name ends in .gz, compress it. The shares are written in
+   order. The file is written completely or not at all. */
 #include "matrix/csr.h"
 #include "base/err.h"
 #include "base/gzip.h"
@@ -10,6 +11,7 @@
 #include "base/number.h"
 #include "base/text.h"
 #include "base/watch.h"
+#include "sides.h"
 
 #include <lpsolve/mmio.h>
 #include <omp.h>
@@ -39,6 +41,7 @@ struct piece {
 struct writer {
     struct newfile file;
     const struct csr *A;
+    const struct sides *sides; /* NULL: none */
     struct watch *watch;
     bool packs; /* gzip */
     struct gzip_sum sum;
@@ -200,9 +203,13 @@ static bool fine(const struct writer *w, struct err *e)
     return !w->why.code || fail_at(e, w->why.code, w->why.where, "%s", w->why.text);
 }
 
-static bool put_head(struct piece *p, const struct csr *A, const char *comment)
+static bool put_head(struct piece *p, const struct csr *A, const struct sides *sides, const char *comment)
 {
+    static const char amgx[] = "%%AMGX rhs", solution[] = " solution";
     if (!put_line(p, write_banner, A)) return false;
+    if (sides) put_text(p, amgx, strlen(amgx));
+    if (sides && sides->x) put_text(p, solution, strlen(solution));
+    if (sides) put_text(p, "\n", 1);
     put_comment(p, comment);
     return put_line(p, write_size, A);
 }
@@ -213,9 +220,35 @@ static bool write_head(struct writer *w, const char *comment, struct err *e)
     struct piece p;
     gzip_head(head);
     bool ok = piece_new(&p, w->packs, e) && (!w->packs || newfile_write(&w->file, head, sizeof head, e));
-    if (ok && !put_head(&p, w->A, comment))
+    if (ok && !put_head(&p, w->A, w->sides, comment))
         ok = fail_at(e, E_MEMORY, w->file.where, "out of memory for the banner and the size line");
     ok = ok && (piece_pack(w, &p, 0) || fine(w, e)) && piece_write(w, &p, e);
+    piece_free(&p);
+    return ok;
+}
+
+/* Write n numbers, or pairs of them, one a line. */
+static bool write_numbers(struct writer *w, struct piece *p, const double *x, int64_t n, bool pairs, struct err *e)
+{
+    for (int64_t from = 0; from < n; from += SHARE) {
+        for (int64_t i = from; i < n && i < from + SHARE; i++) {
+            p->n += (int64_t)number_print(x[i], p->text + p->n);
+            put_text(p, pairs && i % 2 == 0 ? " " : "\n", 1);
+        }
+        if (!goes_on(w, w->A->nnz) || !piece_pack(w, p, w->A->nnz)) return fine(w, e);
+        if (!piece_write(w, p, e)) return false;
+    }
+    return true;
+}
+
+/* AMGX's sections. */
+static bool write_sides(struct writer *w, struct err *e)
+{
+    struct piece p;
+    const struct sides *t = w->sides;
+    if (!t) return true;
+    bool ok = piece_new(&p, w->packs, e) && write_numbers(w, &p, t->b, t->b_each, w->A->imag, e) &&
+              (!t->x || write_numbers(w, &p, t->x, t->x_each, w->A->imag, e));
     piece_free(&p);
     return ok;
 }
@@ -306,11 +339,21 @@ static bool write_entries(struct writer *w, struct err *e)
     return fine(w, e);
 }
 
-bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e)
+bool mtx_save_system(const char *path, const struct csr *A, const struct sides *sides, const char *comment,
+                     struct watch *w, struct err *e)
 {
-    struct writer out = {.A = A, .watch = w};
+    struct writer out = {.A = A, .sides = sides && sides->n ? sides : NULL, .watch = w};
+    if (out.sides && sides->n > 1)
+        return fail(e, E_UNSUPPORTED,
+                    "AMGX's Matrix Market files hold one right side, but the matrix has %lld; save it as .npz or .wsb",
+                    (long long)sides->n);
     bool ok = newfile_open(&out.file, path, e);
     out.packs = ok && ends_in_gz(out.file.target);
-    ok = ok && write_head(&out, comment, e) && write_entries(&out, e) && write_tail(&out, e);
+    ok = ok && write_head(&out, comment, e) && write_entries(&out, e) && write_sides(&out, e) && write_tail(&out, e);
     return newfile_close(&out.file, ok, e);
+}
+
+bool mtx_save(const char *path, const struct csr *A, const char *comment, struct watch *w, struct err *e)
+{
+    return mtx_save_system(path, A, NULL, comment, w, e);
 }

@@ -1,5 +1,6 @@
 /* Read a vector from a Matrix Market file or from a file of plain numbers. */
 #include "matrix/csr.h"
+#include "base/mem.h"
 #include "matrix_market.h"
 #include "mtx.h"
 #include "base/number.h"
@@ -10,26 +11,56 @@
 
 enum { VECTOR_BLOCK = 1 << 16 };
 
-/* parts: 1 for real numbers, 2 for pairs of a real and an imaginary part */
+/* Load an array whose columns are vectors of n elements. `most` is the largest number of columns; 0: any. */
+static bool load_columns_of_matrix(const char *path, int64_t n, int parts, int64_t most, struct csr *A, struct err *e)
+{
+    char where[PLACE];
+    if (!mtx_load(path, NULL, A, NULL, e)) return false;
+    print_safe(path, strlen(path), 200, where, sizeof where);
+    if (A->imag && parts == 1)
+        fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
+    else if (A->rows != n || A->cols < 1 || (most && A->cols > most))
+        fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1%s", (long long)A->rows,
+                (long long)A->cols, (long long)n, most ? "" : ", or one column for each right side");
+    else
+        return true;
+    csr_free(A);
+    return false;
+}
+
+/* Store the columns of A one after another in x. parts: 1 for real numbers, 2 for pairs of a real and an imaginary
+   part. */
+static void fill_columns(const struct csr *A, int parts, double *x)
+{
+    memset(x, 0, (size_t)(A->rows * A->cols * parts) * sizeof *x);
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1); k++) {
+            int64_t at = parts * (A->col[k] * A->rows + i);
+            x[at] = A->val[k];
+            if (parts == 2) x[at + 1] = A->imag ? A->imag[k] : 0;
+        }
+}
+
 static bool vector_of_matrix(const char *path, int64_t n, int parts, double *x, struct err *e)
 {
     struct csr A;
-    char where[PLACE];
-    bool ok = mtx_load(path, NULL, &A, NULL, e);
-    if (!ok) return false;
-    print_safe(path, strlen(path), 200, where, sizeof where);
-    if (A.imag && parts == 1)
-        ok = fail_at(e, E_UNSUPPORTED, where, "the vector is complex, but must be real");
-    else if (A.rows != n || A.cols != 1)
-        ok = fail_at(e, E_INPUT, where, "the vector is %lld x %lld, but the system needs %lld x 1", (long long)A.rows,
-                     (long long)A.cols, (long long)n);
-    for (int64_t i = 0; ok && i < n; i++) {
-        int64_t k = A.rowptr[i] < A.rowptr[i + 1] ? A.rowptr[i] : -1;
-        x[parts * i] = k < 0 ? 0 : A.val[k];
-        if (parts == 2) x[2 * i + 1] = k < 0 || !A.imag ? 0 : A.imag[k];
-    }
+    if (!load_columns_of_matrix(path, n, parts, 1, &A, e)) return false;
+    fill_columns(&A, parts, x);
     csr_free(&A);
-    return ok;
+    return true;
+}
+
+static bool columns_of_matrix(const char *path, int64_t n, int parts, double **x, int64_t *columns, struct err *e)
+{
+    struct csr A;
+    int64_t numbers;
+    if (!load_columns_of_matrix(path, n, parts, 0, &A, e)) return false;
+    bool fits = !__builtin_mul_overflow(n * parts, A.cols, &numbers);
+    *columns = A.cols;
+    *x = mem_new(fits ? numbers : INT64_MAX / (int64_t)sizeof **x, sizeof **x, "the right sides", e);
+    if (*x) fill_columns(&A, parts, *x);
+    csr_free(&A);
+    return *x != NULL;
 }
 
 static const char *skip_remark(const char *p, const char *end)
@@ -98,15 +129,35 @@ static bool vector_of_numbers(struct lines *l, struct numbers *v, bool *banner, 
                           "the file ends after %lld of %lld numbers", (long long)v->found, (long long)v->n));
 }
 
-static bool load_vector(const char *path, int64_t n, int parts, double *x, struct err *e)
+/* Read n * parts plain numbers. *banner: the file holds a matrix instead. */
+static bool load_numbers(const char *path, int64_t n, int parts, double *x, bool *banner, struct err *e)
 {
-    bool banner = false;
     struct lines lines = {.stream = stream_open(path, e), .block = VECTOR_BLOCK};
     struct numbers v = {.path = path, .n = parts * n, .x = x};
-    bool ok = lines.stream && vector_of_numbers(&lines, &v, &banner, e);
+    *banner = false;
+    bool ok = lines.stream && vector_of_numbers(&lines, &v, banner, e);
     stream_close(lines.stream);
     lines_free(&lines);
-    return ok && banner ? vector_of_matrix(path, n, parts, x, e) : ok;
+    return ok;
+}
+
+static bool load_vector(const char *path, int64_t n, int parts, double *x, struct err *e)
+{
+    bool banner;
+    return load_numbers(path, n, parts, x, &banner, e) && (!banner || vector_of_matrix(path, n, parts, x, e));
+}
+
+bool mtx_load_columns(const char *path, int64_t n, bool pairs, double **x, int64_t *columns, struct err *e)
+{
+    bool banner;
+    int parts = pairs ? 2 : 1;
+    *columns = 1;
+    if (!(*x = mem_new(parts * n, sizeof **x, "the right side", e))) return false;
+    bool ok = load_numbers(path, n, parts, *x, &banner, e);
+    if (ok && !banner) return true;
+    mem_free(*x);
+    *x = NULL;
+    return ok && columns_of_matrix(path, n, parts, x, columns, e);
 }
 
 bool mtx_load_vector(const char *path, int64_t n, double *x, struct err *e)

@@ -62,12 +62,12 @@ bool npy_parse(const char *dict, struct npy *a)
     return order && parse_type(value_of(dict, "'descr'"), a) && parse_shape(value_of(dict, "'shape'"), a);
 }
 
-void npy_header(char header[NPY_HEADER], const char *type, const char *shape)
+void npy_header(char header[NPY_HEADER], const char *type, const char *shape, bool fortran)
 {
     char order = type[0] == '|' ? '|' : is_little_endian() ? '<' : '>';
     memcpy(header, "\x93NUMPY\1\0\x76\0", 10);
-    int n = 10 + snprintf(header + 10, NPY_HEADER - 10, "{'descr': '%c%s', 'fortran_order': False, 'shape': (%s), }",
-                          order, type + (order == '|'), shape);
+    int n = 10 + snprintf(header + 10, NPY_HEADER - 10, "{'descr': '%c%s', 'fortran_order': %s, 'shape': (%s), }",
+                          order, type + (order == '|'), fortran ? "True" : "False", shape);
     memset(header + n, ' ', (size_t)(NPY_HEADER - n));
     header[NPY_HEADER - 1] = '\n';
 }

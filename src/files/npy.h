@@ -30,7 +30,7 @@ int64_t npy_integer(const struct npy *a, const char *p);
 /* Convert n items to this machine's byte order. */
 void npy_to_native(const struct npy *a, char *items, int64_t n);
 /* Write the header of an array; the header has NPY_HEADER bytes. type is, for example, "f8" or "|S3"; shape is, for
-   example, "5," or "". */
-void npy_header(char header[NPY_HEADER], const char *type, const char *shape);
+   example, "5," or "". fortran: columns, not rows, follow one another. */
+void npy_header(char header[NPY_HEADER], const char *type, const char *shape, bool fortran);
 
 #endif

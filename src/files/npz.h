@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "npy.h"
+#include "sides.h"
 
 struct csr;
 struct err;
@@ -25,14 +26,15 @@ struct npz {
     int64_t *ptr64;  /* the pointers, instead of `ptr`, if their values do not fit in 32 bits */
     struct npy data; /* type and axes of the values in the file */
     double *val, *imag;
-    int64_t rounded; /* number of integers beyond 2^53 among the values */
+    int64_t rounded;         /* number of integers beyond 2^53 among the values */
+    struct dense_array b, x; /* right sides and solutions */
 };
 
 /* npz_read.c: read the arrays. The caller sets s and watch. Call npz_free even after a failure. */
 bool npz_read(struct npz *z, struct err *e);
 void npz_free(struct npz *z);
-/* npz_save.c: write A in format csr, uncompressed. */
-bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e);
+/* npz_save.c: write A in format csr, uncompressed, and the right sides b and solutions x; `sides` may be NULL. */
+bool npz_save(const char *path, const struct csr *A, const struct sides *sides, struct watch *w, struct err *e);
 
 enum { NPZ_CHUNK = 1 << 18 }; /* bytes read or written at a time */
 

@@ -28,6 +28,7 @@ struct reader {
     struct npy head;    /* header of that array */
     char *chunk;        /* [NPZ_CHUNK] */
     int64_t done;       /* bytes of arrays read so far */
+    bool skip;          /* the array is left out, so its items are not read */
 };
 
 static bool zip_fail(struct reader *r, struct err *e)
@@ -134,38 +135,87 @@ static bool read_ints(struct reader *r, int **to, int64_t *count, struct err *e)
     return true;
 }
 
-static void convert(struct reader *r, file_number *number, int64_t at, int64_t n)
+/* Convert n items of the chunk to items [at, at + n) of val and, unless it is NULL, imag. */
+static void convert(struct reader *r, file_number *number, int64_t at, int64_t n, double *val, double *imag)
 {
     const struct npy *a = &r->head;
-    if (a->kind == 'f' && a->size == sizeof *r->to->val) {
-        memcpy(r->to->val + at, r->chunk, (size_t)n * sizeof *r->to->val);
+    if (a->kind == 'f' && a->size == sizeof *val) {
+        memcpy(val + at, r->chunk, (size_t)n * sizeof *val);
         return;
     }
     for (int64_t i = 0; i < n; i++) {
         const char *p = r->chunk + i * a->size;
-        r->to->val[at + i] = number(p);
-        if (r->to->imag) r->to->imag[at + i] = number(p + a->size / 2);
-        if (a->size == 8 && (a->kind == 'i' || a->kind == 'u')) r->to->rounded += fabs(r->to->val[at + i]) >= 0x1p53;
+        val[at + i] = number(p);
+        if (imag) imag[at + i] = number(p + a->size / 2);
+        if (a->size == 8 && (a->kind == 'i' || a->kind == 'u')) r->to->rounded += fabs(val[at + i]) >= 0x1p53;
     }
+}
+
+static file_number *number_of(const struct npy *a)
+{
+    return a->kind == 'c' ? file_number_of('f', a->size / 2) : file_number_of(a->kind, a->size);
+}
+
+/* Read all items of the array to val and imag, which have room for them. */
+static bool read_numbers(struct reader *r, double *val, double *imag, struct err *e)
+{
+    file_number *number = number_of(&r->head);
+    for (int64_t k = 0, n; k < r->head.n; k += n) {
+        if (!(n = next_items(r, r->head.n - k, e))) return false;
+        convert(r, number, k, n, val, imag);
+    }
+    return true;
 }
 
 static bool read_data(struct reader *r, struct err *e)
 {
     const struct npy *a = &r->head;
     bool complex_values = a->kind == 'c';
-    file_number *number = complex_values ? file_number_of('f', a->size / 2) : file_number_of(a->kind, a->size);
-    if (!number || a->dims < 1) return unusable(r, "numbers of 1 to 8 bytes", e);
+    if (!number_of(a) || a->dims < 1) return unusable(r, "numbers of 1 to 8 bytes", e);
     if (r->to->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
     r->to->data = *a;
     r->to->n_val = a->n;
     r->to->val = mem_new(a->n, sizeof *r->to->val, "values of the file", e);
     if (complex_values && r->to->val) r->to->imag = mem_new(a->n, sizeof *r->to->imag, "values of the file", e);
     if (!r->to->val || (complex_values && !r->to->imag)) return false;
-    for (int64_t k = 0, n; k < a->n; k += n) {
-        if (!(n = next_items(r, a->n - k, e))) return false;
-        convert(r, number, k, n);
-    }
+    return read_numbers(r, r->to->val, r->to->imag, e);
+}
+
+/* Turn rows one after another, as in C, into columns one after another. */
+static bool turn(struct dense_array *d, struct err *e)
+{
+    struct dense_array by_columns;
+    if (!dense_array_new(&by_columns, d->rows, d->cols, d->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < d->rows; i++)
+        for (int64_t j = 0; j < d->cols; j++) {
+            by_columns.val[j * d->rows + i] = d->val[i * d->cols + j];
+            if (d->imag) by_columns.imag[j * d->rows + i] = d->imag[i * d->cols + j];
+        }
+    dense_array_free(d);
+    *d = by_columns;
     return true;
+}
+
+/* Read right sides or solutions: one axis, or rows and columns. Other arrays of this name are left out. */
+static bool read_dense(struct reader *r, struct dense_array *d, struct err *e)
+{
+    const struct npy *a = &r->head;
+    if (d->val) return file_bad(r->s, e, "the file holds array %s twice", r->member);
+    if (!number_of(a) || a->dims < 1 || a->dims > 2) {
+        r->skip = true;
+        return true;
+    }
+    if (!dense_array_new(d, a->dim[0], a->dims == 2 ? a->dim[1] : 1, a->kind == 'c', e)) return false;
+    return read_numbers(r, d->val, d->imag, e) && (a->fortran || d->cols == 1 || d->rows == 1 || turn(d, e));
+}
+
+static bool read_right_sides(struct reader *r, struct err *e)
+{
+    return read_dense(r, &r->to->b, e);
+}
+static bool read_solutions(struct reader *r, struct err *e)
+{
+    return read_dense(r, &r->to->x, e);
 }
 
 static bool read_shape(struct reader *r, struct err *e)
@@ -241,20 +291,28 @@ static const struct member {
     const char *name;
     bool (*read)(struct reader *r, struct err *e);
     bool large; /* may have more than 2^31-1 items */
+    bool extra; /* not part of SciPy's format: an array that cannot be read is left out */
 } members[] = {
-    {"indices.npy", read_indices, true}, {"indptr.npy", read_pointers, true},  {"format.npy", read_format, false},
-    {"shape.npy", read_shape, false},    {"data.npy", read_data, true},        {"row.npy", read_rows, false},
-    {"col.npy", read_columns, false},    {"offsets.npy", read_offsets, false},
+    {"indices.npy", read_indices, true, false}, {"indptr.npy", read_pointers, true, false},
+    {"format.npy", read_format, false, false},  {"shape.npy", read_shape, false, false},
+    {"data.npy", read_data, true, false},       {"row.npy", read_rows, false, false},
+    {"col.npy", read_columns, false, false},    {"offsets.npy", read_offsets, false, false},
+    {"b.npy", read_right_sides, true, true},    {"x.npy", read_solutions, true, true},
 };
 
 /* Reading past the last byte makes libarchive verify the checksum of the member. */
 static bool read_member(struct reader *r, struct archive_entry *entry, const struct member *m, struct err *e)
 {
-    int64_t head_bytes;
+    struct err why = {0};
+    int64_t head_bytes = 0;
     char byte;
     r->member = m->name;
     r->large = m->large;
-    if (!read_dict(r, &head_bytes, e) || !check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
+    r->skip = false;
+    if (!read_dict(r, &head_bytes, &why))
+        return (m->extra && why.code == E_INPUT) || fail_at(e, why.code, why.where, "%s", why.text);
+    if (!check_bytes(r, entry, head_bytes, e) || !m->read(r, e)) return false;
+    if (r->skip) return true;
     la_ssize_t bytes = archive_read_data(r->archive, &byte, 1);
     if (bytes < 0) return zip_fail(r, e);
     return !bytes || file_bad(r->s, e, "array %s has more data after its %lld items", m->name, (long long)r->head.n);
@@ -296,4 +354,6 @@ void npz_free(struct npz *z)
 {
     void *const arrays[] = {z->ptr, z->ptr64, z->idx, z->row, z->col, z->offset, z->val, z->imag};
     for (int i = 0; i < COUNT(arrays); i++) mem_free(arrays[i]);
+    dense_array_free(&z->b);
+    dense_array_free(&z->x);
 }

@@ -34,8 +34,8 @@ static bool put_data(struct zip *z, const void *data, int64_t n, struct err *e)
 }
 
 /* Begin an array of the file and write its .npy header. The caller then writes `bytes` bytes of items. */
-static bool begin_member(struct zip *z, const char *name, const char *type, const char *shape, int64_t bytes,
-                         struct err *e)
+static bool begin_member(struct zip *z, const char *name, const char *type, const char *shape, bool fortran,
+                         int64_t bytes, struct err *e)
 {
     char header[NPY_HEADER];
     struct archive_entry *entry = archive_entry_new();
@@ -50,7 +50,7 @@ static bool begin_member(struct zip *z, const char *name, const char *type, cons
     bool ok = archive_write_header(z->archive, entry) == ARCHIVE_OK ||
               newfile_fail(&z->file, "write the file", archive_errno(z->archive), e);
     archive_entry_free(entry);
-    npy_header(header, type, shape);
+    npy_header(header, type, shape, fortran);
     return ok && zip_put(z, header, NPY_HEADER, e);
 }
 
@@ -59,7 +59,7 @@ static bool put_array(struct zip *z, const char *name, const char *type, int64_t
 {
     char shape[32] = "";
     if (n >= 0) snprintf(shape, sizeof shape, "%lld,", (long long)n);
-    return begin_member(z, name, type, shape, bytes, e) && put_data(z, data, bytes, e);
+    return begin_member(z, name, type, shape, false, bytes, e) && put_data(z, data, bytes, e);
 }
 
 /* Write the values as pairs of a real and an imaginary part. */
@@ -68,7 +68,7 @@ static bool put_complex(struct zip *z, const struct csr *A, struct err *e)
     double pair[2 * 1024];
     char shape[32];
     snprintf(shape, sizeof shape, "%lld,", (long long)A->nnz);
-    if (!begin_member(z, "data.npy", "c16", shape, A->nnz * 16, e)) return false;
+    if (!begin_member(z, "data.npy", "c16", shape, false, A->nnz * 16, e)) return false;
     for (int64_t k = 0; k < A->nnz; k += 1024) {
         int64_t n = A->nnz - k < 1024 ? A->nnz - k : 1024;
         for (int64_t i = 0; i < n; i++) {
@@ -95,6 +95,26 @@ static bool put_arrays(struct zip *z, const struct csr *A, struct err *e)
            (A->imag ? put_complex(z, A, e) : put_array(z, "data.npy", "f8", A->nnz, A->val, A->nnz * 8, e));
 }
 
+/* Write n columns of numbers, or of pairs if the matrix is complex, as an array in Fortran's order. */
+static bool put_columns(struct zip *z, const char *name, const double *x, int64_t n, int64_t each, bool pairs,
+                        struct err *e)
+{
+    char shape[64];
+    int64_t bytes = n * each * (int64_t)sizeof *x, rows = pairs ? each / 2 : each;
+    if (n == 1)
+        snprintf(shape, sizeof shape, "%lld,", (long long)rows);
+    else
+        snprintf(shape, sizeof shape, "%lld, %lld", (long long)rows, (long long)n);
+    return begin_member(z, name, pairs ? "c16" : "f8", shape, n > 1, bytes, e) && put_data(z, x, bytes, e);
+}
+
+static bool put_sides(struct zip *z, const struct csr *A, const struct sides *t, struct err *e)
+{
+    if (!t || !t->n) return true;
+    return put_columns(z, "b.npy", t->b, t->n, t->b_each, A->imag, e) &&
+           (!t->x || put_columns(z, "x.npy", t->x, t->n, t->x_each, A->imag, e));
+}
+
 static bool start_zip(struct zip *z, struct err *e)
 {
     struct archive *a = z->archive = archive_write_new();
@@ -105,10 +125,11 @@ static bool start_zip(struct zip *z, struct err *e)
            newfile_fail(&z->file, "write the file", archive_errno(a), e);
 }
 
-bool npz_save(const char *path, const struct csr *A, struct watch *w, struct err *e)
+bool npz_save(const char *path, const struct csr *A, const struct sides *sides, struct watch *w, struct err *e)
 {
     struct zip z = {.watch = w, .total = A->nnz * (A->imag ? 20 : 12) + A->rows * (csr_is_large(A) ? 8 : 4)};
-    bool ok = newfile_open(&z.file, path, e) && start_zip(&z, e) && put_arrays(&z, A, e);
+    if (sides) z.total += sides_memory(sides);
+    bool ok = newfile_open(&z.file, path, e) && start_zip(&z, e) && put_arrays(&z, A, e) && put_sides(&z, A, sides, e);
     if (z.archive && archive_write_close(z.archive) != ARCHIVE_OK && ok)
         ok = newfile_fail(&z.file, "write the file", archive_errno(z.archive), e);
     archive_write_free(z.archive);

@@ -9,9 +9,12 @@
 #include "files/file.h"
 #include "files/load_info.h"
 #include "files/matrix_market.h"
+#include "files/sides.h"
+#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -27,6 +30,7 @@ const char *__lsan_default_suppressions(void)
 
 struct outcome {
     struct csr A;
+    struct sides sides;
     struct load_info info;
     struct err e;
 };
@@ -71,7 +75,7 @@ static void load(const char *path, int64_t block, int threads, struct outcome *o
 {
     memset(o, 0, sizeof *o);
     mtx_hooks(block, threads);
-    file_load(path, NULL, NULL, &o->A, &o->info, &o->e);
+    file_load_system(path, NULL, NULL, &o->A, &o->sides, &o->info, &o->e);
     mtx_hooks(0, 0);
 }
 
@@ -83,7 +87,8 @@ static bool no_memory(const struct outcome *o)
 static bool well_formed(const struct outcome *o, char *how, size_t room)
 {
     struct err why = {0};
-    bool ok = o->e.code ? o->e.text[0] && !o->A.rowptr && !o->A.col && !o->A.val : csr_check(&o->A, &why);
+    bool ok = o->e.code ? o->e.text[0] && !o->A.rowptr && !o->A.col && !o->A.val && !o->sides.b && !o->sides.x
+                        : csr_check(&o->A, &why);
     if (!ok) snprintf(how, room, "%s", o->e.code ? "a refusal without a word, or with a matrix" : why.text);
     return ok;
 }
@@ -97,10 +102,27 @@ static bool same_notes(const struct load_info *a, const struct load_info *b)
     return same;
 }
 
+static bool same_numbers(int64_t n, const double *a, const double *b)
+{
+    return !a == !b && (!a || !memcmp(a, b, (size_t)n * sizeof *a));
+}
+
+static bool same_sides(const struct sides *a, const struct sides *b)
+{
+    return a->n == b->n && same_numbers(a->n * a->b_each, a->b, b->b) && same_numbers(a->n * a->x_each, a->x, b->x);
+}
+
+static void outcome_free(struct outcome *o)
+{
+    csr_free(&o->A);
+    sides_free(&o->sides);
+}
+
 static bool same_outcome(const struct outcome *a, const struct outcome *b, char *how, size_t room)
 {
-    bool same = a->e.code == b->e.code && !strcmp(a->e.where, b->e.where) && !strcmp(a->e.text, b->e.text) &&
-                (a->e.code || (csr_equal(&a->A, &b->A) && same_notes(&a->info, &b->info)));
+    bool same =
+        a->e.code == b->e.code && !strcmp(a->e.where, b->e.where) && !strcmp(a->e.text, b->e.text) &&
+        (a->e.code || (csr_equal(&a->A, &b->A) && same_sides(&a->sides, &b->sides) && same_notes(&a->info, &b->info)));
     if (!same)
         snprintf(how, room, "one thread says \"%s %s\", several \"%s %s\"", a->e.where, a->e.code ? a->e.text : "good",
                  b->e.where, b->e.code ? b->e.text : "good");
@@ -120,23 +142,41 @@ static bool load_ways(const char *path, int ways, uint32_t h, const struct slow_
         load(path, block[i], threads[i], &other);
         ok = well_formed(&other, how, room) &&
              (no_memory(&first) || no_memory(&other) || same_outcome(&first, &other, how, room));
-        csr_free(&other.A);
+        outcome_free(&other);
     }
-    csr_free(&first.A);
+    outcome_free(&first);
     return ok;
+}
+
+/* Does a line name AMGX's sections, which the slow reader does not know? */
+static bool has_sections(const uint8_t *data, size_t n)
+{
+    for (size_t i = 0; i + 6 <= n; i++)
+        if (data[i] == '%' && (!strncasecmp((const char *)data + i + 1, "%amgx", 5) ||
+                               (i + 7 <= n && !strncasecmp((const char *)data + i + 1, "%nvamg", 6))))
+            return true;
+    return false;
+}
+
+static void load_vectors(const char *path)
+{
+    double x[VECTOR], *columns = NULL;
+    int64_t k;
+    mtx_load_vector(path, VECTOR, x, NULL);
+    if (mtx_load_columns(path, VECTOR, false, &columns, &k, NULL)) mem_free(columns);
 }
 
 bool fuzz_load(const uint8_t *data, size_t n, char *how, size_t room)
 {
     struct slow_mtx slow;
-    double x[VECTOR];
     const struct file_kind *kind = kind_of(data, n);
     bool text = !kind && !is_packed(data, n), streamed = !kind || kind->packed;
     const char *path = file_of(data, n);
     if (!text) return load_ways(path, streamed ? WAYS : 1, hash_of(data, n), NULL, how, room);
     slow_read((const char *)data, n, true, &slow);
-    bool ok = slow.rows > ROWS_MOST || load_ways(path, WAYS, hash_of(data, n), &slow, how, room);
-    if (slow.rows <= ROWS_MOST) mtx_load_vector(path, VECTOR, x, NULL);
+    const struct slow_mtx *compared = has_sections(data, n) ? NULL : &slow;
+    bool ok = slow.rows > ROWS_MOST || load_ways(path, WAYS, hash_of(data, n), compared, how, room);
+    if (slow.rows <= ROWS_MOST) load_vectors(path);
     slow_free(&slow);
     return ok;
 }
