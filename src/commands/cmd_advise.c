@@ -249,7 +249,7 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
 const struct command command_advise = {
     .name = "advise",
     .grammar = "[solver] [MATRIX] [for N] [products] [top N] [predicted] [on DEVICE] [[precond] PRECOND] [tol R] "
-               "[maxit N] [b RIGHT_SIDE] [x0 START] [seed N] [within R] [f32|f64]",
+               "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] [within R] [f32|f64]",
     .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
     .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
             "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"

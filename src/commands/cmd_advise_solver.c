@@ -1,5 +1,6 @@
 /* advise solver: tries the solvers that suit a matrix, and shows what each reached, which one to take, and why. */
 #include "cmd_advise_solver.h"
+#include "cmd_solve.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -27,17 +28,18 @@ static struct device *device_of_trials(struct device *d, struct err *e)
 static bool ask(struct session *s, struct solver_question *q, const struct args *a, struct solver_advice *out,
                 struct err *e)
 {
-    struct csr *A = &q->matrix->csr;
+    struct right_sides r = {0};
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    int64_t n = solve_numbers(A);
-    double *vector = mem_new(2 * n, sizeof *vector, "the vectors of a solve", e);
-    bool ok = vector && right_side_make(A, arg(a, "b"), seed, vector, &q->options.known_ones, e) &&
-              start_vector_make(A, arg(a, "x0"), seed + 1, vector + n, e);
-    q->options.b = vector;
-    q->options.x0 = vector ? vector + n : NULL;
+    int64_t i;
+    double *x0 = mem_new(solve_numbers(&q->matrix->csr), sizeof *x0, "the vectors of a solve", e);
+    bool ok = x0 && right_sides_make(q->matrix, arg(a, "b"), seed, &r, e) && solve_column_of(a, &r, &i, e) &&
+              guess_make(q->matrix, arg(a, "x0"), seed + 1, i, x0, e);
+    if (ok) solve_take_right(&q->options, &r, q->matrix, i);
+    q->options.x0 = x0;
     q->options.dev = ok ? device_of_trials(q->options.dev, e) : NULL;
     ok = ok && q->options.dev && solver_advise(out, s, q, e);
-    mem_free(vector);
+    right_sides_free(&r);
+    mem_free(x0);
     return ok;
 }
 

@@ -240,6 +240,7 @@ void out_direct(struct out *o, const struct direct_answer *a, const struct solve
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "method", library);
     out_str(o, "tried", *a->tried ? "tried before" : NULL, *a->tried ? a->tried : NULL);
     out_str(o, "precision", "precision", precision_of(a->A, T_F64));
+    out_str(o, "b", *a->b_name ? "right side" : NULL, *a->b_name ? a->b_name : NULL);
     out_planned(o, a);
     out_found(o, a);
     out_bool(o, "converged", a->planned ? NULL : "solved", a->accurate);
@@ -278,13 +279,24 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
                                .plan_only = arg_flag(a, "plan"),
                                .force = arg_flag(a, "force"),
                                .watch = &s->watch};
-    int64_t parts = m->csr.imag ? 2 : 1;
-    double *b = mem_new(m->csr.rows * parts, sizeof *b, "the right-hand side", e);
-    bool ok = b && matrix_is_hermitian(s, m, &o.symmetric, e) &&
-              right_side_make(&m->csr, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), b, &o.known_ones, e);
-    o.b = b;
+    struct right_sides r = {0};
+    int64_t i;
+    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) &&
+              right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) && solve_column_of(a, &r, &i, e);
+    if (ok && r.n > 1 && !arg(a, "column"))
+        ok = fail(e, E_USAGE, "`solve direct` solves one right side, but b has %lld columns; add `column 0`",
+                  (long long)r.n);
+    if (ok) {
+        o.b = r.b + i * r.each;
+        o.known_ones = r.known_ones;
+        o.truth = r.x ? r.x + i * r.x_each : NULL;
+    }
     ok = ok && direct_solve(out, &m->csr, &o, e);
-    mem_free(b);
+    if (ok && r.from_file) {
+        struct solve_right right = solve_right_of(&r, i);
+        solve_right_text(&right, (*out)->b_name, sizeof(*out)->b_name);
+    }
+    right_sides_free(&r);
     return ok;
 }
 

@@ -12,7 +12,7 @@
 
 static int64_t bytes_of(const struct matrix *m)
 {
-    int64_t bytes = csr_memory(&m->csr);
+    int64_t bytes = csr_memory(&m->csr) + sides_memory(&m->sides);
     for (const struct product *p = m->products; p; p = p->next) bytes += p->lender ? 0 : stored_own_bytes(&p->S);
     return bytes + (m->transposed ? bytes_of(m->transposed) : 0);
 }
@@ -32,6 +32,14 @@ static const char *formats_of(const struct matrix *m, char *out, size_t size)
     return out;
 }
 
+/* The column `right sides` appears only if a matrix has right sides of its own. */
+static bool any_sides(const struct session *s)
+{
+    for (const struct matrix *m = s->matrices; m; m = m->next)
+        if (m->sides.n) return true;
+    return false;
+}
+
 static void out_listed(struct session *s, const struct matrix *m)
 {
     struct out *o = s->out;
@@ -49,6 +57,8 @@ static void out_listed(struct session *s, const struct matrix *m)
     out_bytes(o, "bytes", "memory", bytes_of(m));
     out_words(o, "formats", "converted to", formats_of(m, held, sizeof held));
     out_rank(o, COLUMN_DETAIL);
+    out_int(o, "right_sides", any_sides(s) ? "right sides" : NULL, m->sides.n);
+    out_int(o, "solutions", NULL, m->sides.x ? m->sides.n : 0);
     out_str(o, "file", "from", m->info.file);
 }
 
@@ -87,7 +97,8 @@ const struct command command_list = {
     .aliases = "ls l whos",
     .grammar = "",
     .about = "list the matrices and their memory; the current matrix is marked",
-    .help = "The memory is the host memory of the matrix and of all formats that it was converted to.\n"
+    .help = "The memory is the host memory of the matrix and of all formats that it was converted to. If a\n"
+            "matrix has right sides from its file, a column shows how many.\n"
             "    list",
     .run = run_list,
     .large = true,

@@ -5,6 +5,8 @@
 #include "session/command.h"
 #include "base/err.h"
 #include "files/file.h"
+#include "files/matrix_market.h"
+#include "files/sides.h"
 #include "base/newfile.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -19,13 +21,18 @@
 static void say_loaded(struct out *o, const struct matrix *m)
 {
     const struct load_info *info = &m->info;
-    char rows[32], cols[32], stored[32], summed[100] = "", kept[100] = "";
+    char rows[32], cols[32], stored[32], summed[100] = "", kept[100] = "", sides[128] = "";
     if (info->duplicates) snprintf(summed, sizeof summed, ", %s summed", how_many(info->duplicates, "duplicate").text);
     if (info->explicit_zeros) snprintf(kept, sizeof kept, ", %s", how_many(info->explicit_zeros, "explicit zero").text);
-    out_text(o, "%s: %s x %s, %s (%s in the file, %s %s)%s%s, %.1f ms", m->name,
+    if (m->sides.n)
+        snprintf(sides, sizeof sides, ", %s%s", how_many(m->sides.n, "right side").text,
+                 !m->sides.x       ? ""
+                 : m->sides.n == 1 ? " and its solution"
+                                   : " and their solutions");
+    out_text(o, "%s: %s x %s, %s (%s in the file, %s %s)%s%s%s, %.1f ms", m->name,
              show_count(m->csr.rows, rows, sizeof rows), show_count(m->csr.cols, cols, sizeof cols),
              how_many(m->csr.nnz, "nonzero").text, show_count(info->nnz_stored, stored, sizeof stored), info->field,
-             info->symmetry, summed, kept, info->ms);
+             info->symmetry, summed, kept, sides, info->ms);
 }
 
 static void out_loaded(struct out *o, const struct matrix *m)
@@ -44,6 +51,8 @@ static void out_loaded(struct out *o, const struct matrix *m)
     out_str(o, "symmetry", NULL, info->symmetry);
     out_int(o, "duplicates", NULL, info->duplicates);
     out_int(o, "explicit_zeros", NULL, info->explicit_zeros);
+    out_int(o, "right_sides", NULL, m->sides.n);
+    out_int(o, "solutions", NULL, m->sides.x ? m->sides.n : 0);
     out_strs(o, "warnings", info->nwarnings, warning);
     out_num(o, "time_ms", NULL, info->ms, NULL);
     say_loaded(o, m);
@@ -58,19 +67,42 @@ static void advise_file(const char *path, struct err *e)
     err_advise(e, "did you mean `load %s`?", print_safe(typed, strlen(typed), 200, safe, sizeof safe));
 }
 
-static bool load_one(struct session *s, const char *file, const char *name, const char *part, struct err *e)
+/* Read the right sides from a file of their own; they replace those of the matrix file. */
+static bool load_sides(struct session *s, const char *file, const struct csr *A, struct sides *t, struct err *e)
+{
+    char path[4096];
+    int64_t n;
+    double *b = NULL;
+    bool gave = screen_lock_give();
+    bool ok = session_path(s, file, path, sizeof path, e) && mtx_load_columns(path, A->rows, A->imag, &b, &n, e);
+    if (ok) {
+        sides_free(t);
+        *t = sides_of_columns(A, n, b);
+    }
+    screen_lock_back(gave);
+    return ok;
+}
+
+/* b: the file of the right sides; NULL: none */
+static bool load_one(struct session *s, const char *file, const char *name, const char *part, const char *b,
+                     struct err *e)
 {
     struct csr A = {0};
+    struct sides sides = {0};
     struct load_info info = {0};
     char path[4096];
     bool gave = screen_lock_give();
     bool named = session_path(s, file, path, sizeof path, e);
-    bool ok = named && file_load(path, part, &s->watch, &A, &info, e);
+    bool ok = named && file_load_system(path, part, &s->watch, &A, &sides, &info, e);
     if (named && !ok) advise_file(path, e);
     screen_lock_back(gave);
-    ok = ok && session_add(s, name, &A, &info, e);
+    ok = ok && (!b || load_sides(s, b, &A, &sides, e)) && session_add(s, name, &A, &info, e);
     csr_free(&A);
-    if (!ok) return false;
+    if (!ok) {
+        sides_free(&sides);
+        return false;
+    }
+    s->current->sides = sides;
     out_loaded(s->out, s->current);
     for (int i = 0; i < info.nwarnings && out_mode(s->out) != OUT_JSON; i++)
         out_note(s->out, "%s: %s", s->current->name, info.warning[i]);
@@ -81,11 +113,39 @@ static bool run_load(struct session *s, const struct args *a, struct err *e)
 {
     int n = arg_count(a, "file");
     const char *name = arg(a, "as");
+    const char *b = arg(a, "rhs");
+    if (b && n > 1)
+        return fail(e, E_USAGE, "%d matrices cannot share the right side `%s`: give one file before `rhs`", n, b);
     if (name && n > 1)
         return fail(e, E_USAGE, "%d files cannot share the name `%s`: give one file before `as`", n, name);
     for (int i = 0; i < n; i++)
-        if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), e)) return false;
+        if (!load_one(s, arg_at(a, "file", i), name, arg(a, "variable"), b, e)) return false;
     return true;
+}
+
+/* Does the kind of the file hold right sides, by itself or because the user asks for them? */
+static bool writes_sides(const char *file, const struct args *a)
+{
+    const struct file_kind *kind = file_kind_of_path(file);
+    return kind && kind->saves_sides && (!kind->sides_word || arg_flag(a, kind->sides_word));
+}
+
+/* If the user typed `amgx`: does it apply? */
+static bool word_fits(const char *file, const struct matrix *m, const struct args *a, struct err *e)
+{
+    const struct file_kind *kind = file_kind_of_path(file);
+    if (!arg_flag(a, "amgx")) return true;
+    if (kind && !(kind->sides_word && arg_flag(a, kind->sides_word)))
+        return fail(e, E_USAGE, "`amgx` is for files that end in .mtx or .mtx.gz");
+    return m->sides.n || fail(e, E_USAGE, "`amgx` writes the right side of a matrix, but %s has none", m->name);
+}
+
+static void note_sides_left_out(struct out *o, const struct matrix *m, const char *file)
+{
+    const struct file_kind *kind = file_kind_of_path(file);
+    out_note(o, "%s not written; %s%s%s.npz and .wsb files hold right sides",
+             m->sides.n == 1 ? "the right side was" : "the right sides were", kind->sides_word ? "`" : "",
+             kind->sides_word ? kind->sides_word : "", kind->sides_word ? "` adds it in AMGX's way, and " : "");
 }
 
 static bool run_save(struct session *s, const struct args *a, struct err *e)
@@ -95,35 +155,45 @@ static bool run_save(struct session *s, const struct args *a, struct err *e)
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m || !newfile_allowed(file, arg_flag(a, "force"), e)) return false;
     snprintf(comment, sizeof comment, "%s, written by warpspy %s", m->name, WARPSPY_VERSION);
+    bool sides = m->sides.n && writes_sides(file, a);
+    if (!word_fits(file, m, a, e)) return false;
     double start = now_us();
     bool gave = screen_lock_give();
-    bool saved = file_save(file, &m->csr, &m->info, comment, &s->watch, e);
+    bool saved = file_save_system(file, &m->csr, sides ? &m->sides : NULL, &m->info, comment, &s->watch, e);
     screen_lock_back(gave);
     if (!saved) return false;
     out_row(s->out);
     out_str(s->out, "name", "name", m->name);
     out_str(s->out, "file", "file", file);
     out_int(s->out, "nnz", "nonzeros", m->csr.nnz);
+    out_int(s->out, "right_sides", sides ? "right sides" : NULL, sides ? m->sides.n : 0);
     out_num(s->out, "time_ms", "ms", (now_us() - start) / 1000, "%.1f");
+    if (m->sides.n && !sides) note_sides_left_out(s->out, m, file);
     return true;
 }
 
 const struct command command_load = {
     .name = "load",
     .aliases = "open read",
-    .grammar = "FILE... [as NAME] [variable WORD]",
+    .grammar = "FILE... [as NAME] [variable WORD] [rhs FILE]",
     .about = "read matrices from files of many formats, also compressed or in an archive",
-    .help = "The format is detected from the content, not from the name:\n"
-            "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
-            "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
-            "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
-            "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
-            "    .wsb        written by `save A.wsb`: the fastest to load\n"
-            "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
-            "deviations from the format that were accepted. Each matrix becomes the current one. The matrix is named\n"
-            "after its file or, with `as`, NAME.\n"
-            "    load samples/thesis4.mtx as A\n"
-            "    load west0479.mat variable Problem.A",
+    .help =
+        "The format is detected from the content, not from the name:\n"
+        "    .mtx        Matrix Market, also .mtx.gz, .xz, .zst, .bz2, .tar.gz\n"
+        "    .rb .hb     Rutherford-Boeing and Harwell-Boeing, also .rsa .rua .psa .pua, also compressed\n"
+        "    .npz        SciPy: csr, csc, coo, bsr or dia\n"
+        "    .mat        MATLAB, level 5 and 7.3: the first sparse variable or the named variable, also Problem.A\n"
+        "    .wsb        written by `save A.wsb`: the fastest to load\n"
+        "Symmetric matrices are expanded, duplicates are summed, and explicit zeros are kept. Notes report\n"
+        "deviations from the format that were accepted. Each matrix becomes the current one. The matrix is named\n"
+        "after its file or, with `as`, NAME.\n"
+        "Right sides, and solutions if the file holds them, stay with the matrix, and `solve` uses them: the\n"
+        "sections of AMGX (a line %%AMGX rhs solution in .mtx), the arrays b and x in .npz, the variables b and x or\n"
+        "Problem.b and Problem.x in .mat. `rhs` reads right sides from a file of their own: a Matrix Market array or\n"
+        "vector of one or more columns, or plain numbers.\n"
+        "    load samples/thesis4.mtx as A\n"
+        "    load west0479.mat variable Problem.A\n"
+        "    load add32.mtx rhs add32_b.mtx",
     .run = run_load,
     .large = true,
 };
@@ -131,14 +201,17 @@ const struct command command_load = {
 const struct command command_save = {
     .name = "save",
     .aliases = "write",
-    .grammar = "FILE [MATRIX] [force]",
+    .grammar = "FILE [MATRIX] [amgx] [force]",
     .about = "write a matrix to a file; the file name extension selects the format",
-    .help = "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"
-            "its links.\n"
-            "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
-            "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
-            "    .wsb            a binary cache with checksums, loaded at memory speed\n"
-            "    save copy.mtx A",
+    .help =
+        "All formats preserve the values bit for bit. `force` replaces an existing file, which keeps its mode and\n"
+        "its links.\n"
+        "    .mtx .mtx.gz    Matrix Market, coordinate general\n"
+        "    .npz            SciPy, csr, for scipy.sparse.load_npz\n"
+        "    .wsb            a binary cache with checksums, loaded at memory speed\n"
+        ".npz and .wsb also hold the right sides and solutions of the matrix. With `amgx`, .mtx holds the right side\n"
+        "and its solution after the entries, as AMGX reads them; most other programs refuse such a file.\n"
+        "    save copy.mtx A",
     .run = run_save,
     .large = true,
 };

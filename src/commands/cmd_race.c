@@ -75,7 +75,8 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* Read reps. Refuse options of solvers in a race of kernels, and vice versa. */
 static bool read_options(struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"using", "precond", "block", "form", "tol", "maxit", "b", "seed", "force"},
+    static const char *const of_solvers[] = {"using", "precond", "block",  "form", "tol",
+                                             "maxit", "b",       "column", "seed", "force"},
                              *const of_kernels[] = {"reps"};
     const char *const *not_for = r->kernels ? of_solvers : of_kernels;
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
@@ -100,8 +101,7 @@ static bool warn(struct session *s, const struct race *r, struct err *e)
 
 static bool begin_solvers(struct session *s, struct race *r, const struct args *a, struct err *e)
 {
-    const struct csr *A = &r->matrix->csr;
-    double *b = mem_new(solve_numbers(A), sizeof *b, "the right side", e);
+    struct right_sides right = {0};
     struct solve_options o = {
         .format = arg(a, "using") ? format_find(arg(a, "using")) : NULL,
         .dev = r->dev,
@@ -110,15 +110,19 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .maxit = arg_int(a, "maxit", 10000),
         .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
         .pre_block = arg_int(a, "block", 0),
-        .b = b,
         .form_matrix = arg(a, "form") && !strcmp(arg(a, "form"), "matrix"),
         .force = arg_flag(a, "force"),
     };
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    bool ok = b && warn(s, r, e) && right_side_make(A, arg(a, "b"), seed, b, &o.known_ones, e);
-    if (ok) session_solve_truth(s, r->matrix, &o);
-    ok = ok && race_solvers(s, r, &o, e);
-    mem_free(b);
+    int64_t i;
+    bool ok =
+        warn(s, r, e) && right_sides_make(r->matrix, arg(a, "b"), seed, &right, e) && solve_column_of(a, &right, &i, e);
+    if (ok) {
+        solve_take_right(&o, &right, r->matrix, i);
+        session_solve_truth(s, r->matrix, &o);
+        ok = race_solvers(s, r, &o, e);
+    }
+    right_sides_free(&right);
     return ok;
 }
 
@@ -330,7 +334,7 @@ const struct command command_race = {
     .name = "race",
     .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] [form update|matrix] "
                "[tol R] [maxit N] [b "
-               "RIGHT_SIDE] "
+               "RIGHT_SIDE] [column N] "
                "[seed N] [reps N] [force] "
                "[f32|f64]",
     .about = "race several solvers, or several kernels, in turns of equal time",

@@ -217,6 +217,26 @@ static void out_next(struct out *o, const struct solve *v)
     if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "try", text);
 }
 
+const char *solve_right_text(const struct solve_right *r, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%s%s", r->name, r->given ? ", from the file of the matrix" : "");
+    if (r->columns > 1)
+        snprintf(out + n, size - (size_t)n, ", column %lld of %lld (counted from 0)", (long long)r->column,
+                 (long long)r->columns);
+    return out;
+}
+
+/* The right side; text mode shows only one that comes from a file. */
+static void out_right_side(struct out *o, const struct solve *v)
+{
+    char text[240];
+    const struct solve_right *r = &v->right;
+    out_str(o, "b", NULL, r->name[0] ? r->name : NULL);
+    out_int_if(o, "column", NULL, r->columns > 1, r->column);
+    solve_right_text(r, text, sizeof text);
+    if (r->from_file && out_mode(o) == OUT_TEXT) out_str(o, NULL, "right side", text);
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -231,6 +251,7 @@ void out_solve(struct out *o, const struct solve *v)
     bool restarts = v->solver->restarts, weighs = v->solver->omega > 0;
     out_num(o, "m", restarts ? "restarts after" : NULL, restarts ? (double)v->set.m : NAN, "%.0f");
     out_num(o, "omega", weighs ? "omega" : NULL, weighs ? v->set.omega : NAN, "%.4g");
+    out_right_side(o, v);
     out_form(o, v);
     out_sums(o, v);
     out_precond(o, v);
@@ -246,7 +267,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
             "%.3e");
     out_str(o, "error_against", v->result.truth ? "against" : NULL,
-            v->result.truth   ? "direct"
+            v->result.truth   ? v->result.truth_from
             : v->result.known ? "ones"
                               : NULL);
     out_recoveries(o, v);
@@ -299,30 +320,55 @@ static bool waits_for_command(const struct session *s)
     return s->solve->paused && !(s->interactive && s->front && s->front->live && s->front->covered);
 }
 
-/* A stopped solve keeps its x and is reported; in a script, a stopped solve still counts as a failure. */
-bool solve_drive(struct session *s, struct err *e)
+/* Run the solve until it ends, is paused, or the user leaves it; drops the solve on failure. */
+static bool run_slices(struct session *s, enum turn *turn, struct err *e)
 {
     struct solve *v = s->solve;
-    enum turn turn = TURN_ON;
-    while (v->reason == RUNNING && turn == TURN_ON && !waits_for_command(s)) {
+    *turn = TURN_ON;
+    while (v->reason == RUNNING && *turn == TURN_ON && !waits_for_command(s)) {
         if (!(v->paused ? solve_drain(v, e) : solve_slice(v, slice_us, e))) {
             drop_solve(s);
             return false;
         }
-        if (v->reason == RUNNING && !waits_for_command(s)) turn = serve_screen(s);
+        if (v->reason == RUNNING && !waits_for_command(s)) *turn = serve_screen(s);
     }
-    if (turn != TURN_ON && turn != TURN_STOP && !solve_drain(v, e)) {
+    if (*turn != TURN_ON && *turn != TURN_STOP && !solve_drain(v, e)) {
         drop_solve(s);
         return false;
     }
-    if (turn == TURN_LEAVE && v->reason == RUNNING)
-        out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
-                 (long long)v->iterations);
-    if (v->reason == RUNNING && turn != TURN_STOP) return true;
-    if (!report(s, turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e))) return false;
+    return true;
+}
+
+static void note_paused(struct session *s)
+{
+    out_note(s->out, "paused at iteration %lld: `step 5`, `back`, `change`, `continue`, `view solve` or `stop`",
+             (long long)s->solve->iterations);
+}
+
+/* The solve has ended or was stopped. */
+static bool end_after(struct solve *v, enum turn turn, struct err *e)
+{
+    return turn == TURN_STOP ? solve_end_soon(v, SOLVE_SOON_US, e) : solve_end(v, e);
+}
+
+/* In a script, a stopped solve counts as a failure. */
+static bool counts_as_done(struct session *s, enum turn turn, struct err *e)
+{
+    const struct solve *v = s->solve;
     if (turn != TURN_STOP || s->interactive) return true;
     return fail(e, E_CANCELLED, "%s: cancelled at iteration %lld; x is kept", v->solver->name,
                 (long long)v->iterations);
+}
+
+/* A stopped solve keeps its x and is reported. */
+bool solve_drive(struct session *s, struct err *e)
+{
+    enum turn turn;
+    if (!run_slices(s, &turn, e)) return false;
+    bool running = s->solve->reason == RUNNING;
+    if (turn == TURN_LEAVE && running) note_paused(s);
+    if (running && turn != TURN_STOP) return true;
+    return report(s, end_after(s->solve, turn, e)) && counts_as_done(s, turn, e);
 }
 
 void out_step(struct out *o, const struct solve *v)
@@ -362,7 +408,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
 /* The words of this line with which another solver gets the same system. */
 static void same_words(const struct args *a, const struct solve_options *o, char *out, size_t size)
 {
-    static const char *const keys[] = {"on", "b", "seed", "tol"};
+    static const char *const keys[] = {"on", "b", "column", "seed", "tol"};
     size_t n = 0;
     out[0] = 0;
     for (int i = 0; i < COUNT(keys) && n < size; i++) {
@@ -373,24 +419,41 @@ static void same_words(const struct args *a, const struct solve_options *o, char
     if (o->real == T_F32 && n < size) snprintf(out + n, size - n, " f32");
 }
 
-static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o, struct err *e)
+struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
+{
+    struct solve_right to = {.from_file = r->from_file, .given = !r->own, .column = i, .columns = r->n};
+    snprintf(to.name, sizeof to.name, "%s", r->name);
+    return to;
+}
+
+/* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
+void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i)
+{
+    o->b = r->b + i * r->each;
+    o->known_ones = r->known_ones;
+    o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
+    o->truth_from = o->truth ? "file" : NULL;
+    o->right = solve_right_of(r, i);
+}
+
+/* Begin the session's solve with right side i. */
+static bool begin(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                  const struct right_sides *r, int64_t i, struct err *e)
 {
     char same[160];
     same_words(a, o, same, sizeof same);
     o->same = same;
     uint64_t seed = (uint64_t)arg_int(a, "seed", 1);
-    int64_t n = solve_numbers(&m->csr);
-    double *vector = mem_new(2 * n, sizeof *vector, "the vectors of a solve", e);
-    bool ok = vector && right_side_make(&m->csr, arg(a, "b"), seed, vector, &o->known_ones, e) &&
-              start_vector_make(&m->csr, arg(a, "x0"), seed + 1, vector + n, e);
+    double *x0 = mem_new(solve_numbers(&m->csr), sizeof *x0, "the vectors of a solve", e);
+    bool ok = x0 && guess_make(m, arg(a, "x0"), seed + 1, i, x0, e);
     if (ok) {
-        o->b = vector;
-        o->x0 = vector + n;
+        solve_take_right(o, r, m, i);
+        o->x0 = x0;
         session_solve_truth(s, m, o);
         ok = session_solve(&s->solve, s, m, o, e);
     }
     o->same = NULL;
-    mem_free(vector);
+    mem_free(x0);
     return ok;
 }
 
@@ -434,21 +497,31 @@ bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct e
     return true;
 }
 
-bool solve_save_x(const char *file, int64_t n, bool pairs, const double *from, struct watch *w, struct err *e)
+/* `from` holds `columns` columns of n numbers or pairs. */
+static bool save_dense(const char *file, int64_t n, int64_t columns, bool pairs, const double *from, struct watch *w,
+                       struct err *e)
 {
     struct csr x = {0};
     int64_t parts = pairs ? 2 : 1;
-    if (!csr_new(&x, n, 1, n, pairs, e)) return false;
+    if (!csr_new(&x, n, columns, n * columns, pairs, e)) return false;
     struct loop l = loop_of("copying the solution", n);
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++) {
-        x.rowptr[i + 1] = (int)i + 1;
-        x.col[i] = 0;
-        x.val[i] = from[parts * i];
-        if (x.imag) x.imag[i] = from[2 * i + 1];
+        x.rowptr[i + 1] = (int)((i + 1) * columns);
+        for (int64_t c = 0; c < columns; c++) {
+            int64_t to = i * columns + c, at = parts * (c * n + i);
+            x.col[to] = (int)c;
+            x.val[to] = from[at];
+            if (x.imag) x.imag[to] = from[at + 1];
+        }
     }
     bool ok = loop_end(&l, e) && mtx_save(file, &x, "the solution of a linear system", w, e);
     csr_free(&x);
     return ok;
+}
+
+bool solve_save_x(const char *file, int64_t n, bool pairs, const double *from, struct watch *w, struct err *e)
+{
+    return save_dense(file, n, 1, pairs, from, w, e);
 }
 
 static bool save_x(const struct solve *v, const char *file, struct watch *w, struct err *e)
@@ -457,13 +530,11 @@ static bool save_x(const struct solve *v, const char *file, struct watch *w, str
     return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
-static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                       struct err *e)
+/* Solve with one right side, as far as `step` and the user let it run. */
+static bool solve_one(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                      const struct right_sides *r, int64_t i, struct err *e)
 {
-    if (!solve_warn(s, m, o->solver, e)) return false;
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
-    drop_solve(s);
-    if (!begin(s, m, a, o, e)) return false;
+    if (!begin(s, m, a, o, r, i, e)) return false;
     struct solve *v = s->solve;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
@@ -482,12 +553,118 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
     return true;
 }
 
+/* ---- several right sides ---- */
+
+/* The sums over all right sides. */
+struct columns {
+    int64_t done, converged, iterations;
+    double us;
+    double *x; /* [n * numbers]: the solutions, one after another; NULL: they are not saved */
+};
+
+static void out_column(struct out *o, const struct solve *v)
+{
+    bool timed = v->dev->kind != DEV_EMU;
+    out_row(o);
+    out_str(o, "matrix", NULL, v->matrix.name);
+    out_str(o, "solver", NULL, v->solver->name);
+    out_str(o, "device", NULL, v->dev->name);
+    out_str(o, "b", NULL, v->right.name);
+    out_int(o, "column", "column", v->right.column);
+    out_bool(o, "converged", NULL, v->reason == CONVERGED);
+    out_str(o, "status", "status", reason_name(v->reason));
+    out_int(o, "iterations", "iterations", v->iterations);
+    out_num(o, "residual_recursive", "residual", v->residual, "%.3e");
+    out_num(o, "residual_true", "true residual", v->result.residual_true, "%.3e");
+    out_num(o, "error_known", v->result.known ? "error in x" : NULL, v->result.known ? v->result.error_known : NAN,
+            "%.3e");
+    out_num(o, "time_ms", "ms", timed ? v->time.us / 1000 : NAN, "%.3f");
+    out_str(o, "reason", NULL, v->why + v->why_detail);
+}
+
+static bool keep_column(struct columns *c, struct solve *v, struct err *e)
+{
+    c->done++;
+    c->converged += v->reason == CONVERGED;
+    c->iterations += v->iterations;
+    c->us += v->time.us;
+    if (!c->x) return true;
+    return solve_fetch_x(v, e) &&
+           loop_copy(c->x + v->right.column * v->n, v->result.x, v->n * (int64_t)sizeof *c->x, "copying x", e);
+}
+
+/* Write the columns of the solution as a dense array: as a matrix without empty places. */
+static bool save_columns(struct session *s, const struct matrix *m, const struct columns *c, int64_t n,
+                         const char *file, struct err *e)
+{
+    if (!file) return true;
+    if (!save_dense(file, m->csr.rows, n, m->csr.imag != NULL, c->x, &s->watch, e)) return false;
+    out_text(s->out, "the %lld columns of x were written to %s", (long long)n, file);
+    return true;
+}
+
+static void say_columns(struct session *s, const struct columns *c, int64_t n)
+{
+    char time[32];
+    bool timed = s->solve && s->solve->dev->kind != DEV_EMU;
+    out_text(s->out, "%lld of %lld right sides converged, one after another: %s%s%s", (long long)c->converged,
+             (long long)n, how_many(c->iterations, "iteration").text, timed ? ", " : "",
+             timed ? show_us(c->us, time, sizeof time) : "");
+}
+
+/* Solve with right side i and print its row. *turn: whether the user stopped or left the solve. */
+static bool solve_column(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                         const struct right_sides *r, int64_t i, struct columns *c, enum turn *turn, struct err *e)
+{
+    drop_solve(s);
+    if (!begin(s, m, a, o, r, i, e)) return false;
+    s->direct_is_newer = false;
+    if (s->race) s->race->solve_is_newer = true;
+    if (!run_slices(s, turn, e)) return false;
+    struct solve *v = s->solve;
+    if (v->reason == RUNNING && *turn != TURN_STOP) {
+        note_paused(s);
+        out_note(s->out, "column %lld is paused; the columns after it were not solved", (long long)i);
+        return true;
+    }
+    if (!end_after(v, *turn, e)) {
+        drop_solve(s);
+        return false;
+    }
+    out_column(s->out, v);
+    return keep_column(c, v, e);
+}
+
+static bool solve_columns(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                          const struct right_sides *r, struct err *e)
+{
+    struct columns c = {0};
+    enum turn turn = TURN_ON;
+    if (arg_flag(a, "step") || arg_flag(a, "view"))
+        return fail(e, E_USAGE, "`%s` shows one solve, but b has %lld columns; add `column 0`",
+                    arg_flag(a, "step") ? "step" : "view", (long long)r->n);
+    if (arg(a, "save") && !(c.x = mem_zero(r->n * r->each, sizeof *c.x, "the solutions", e))) return false;
+    bool ok = true;
+    for (int64_t i = 0; ok && i < r->n && turn == TURN_ON; i++) ok = solve_column(s, m, a, o, r, i, &c, &turn, e);
+    if (s->front && s->front->calm) s->front->calm(s);
+    if (ok) say_columns(s, &c, r->n);
+    ok = ok && counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, arg(a, "save"), e));
+    mem_free(c.x);
+    return ok;
+}
+
+bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
+{
+    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
+}
+
 /* The line names no solver: take what `advise solver` would, and say why. *direct: it is a direct solver. */
 static bool choose_solver(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
                           bool *direct, struct err *e)
 {
     struct solver_advice advice;
-    bool ok = solver_for_line(s, m, a, o, direct_may_be_chosen(s, a), &advice, e);
+    bool ok = solver_for_line(s, m, a, o, *direct, &advice, e);
+    *direct = false;
     if (ok) {
         const struct trial *t = &advice.at[advice.taken];
         out_note(s->out, "`solve %s`: %s; %s", trial_words(t, m->name).text, advice.kind, advice.because);
@@ -499,17 +676,34 @@ static bool choose_solver(struct session *s, struct matrix *m, const struct args
     return ok;
 }
 
+/* Solve with all right sides of the line, or with the one that `column` chooses. */
+static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                       const struct right_sides *r, struct err *e)
+{
+    int64_t i;
+    bool several = r->n > 1 && !arg(a, "column"), direct = !several && direct_may_be_chosen(s, a);
+    if (!solve_column_of(a, r, &i, e)) return false;
+    if (!o->solver && !choose_solver(s, m, a, o, &direct, e)) return false;
+    if (!o->solver) return run_solve_direct(s, m, a, e);
+    if (!solve_warn(s, m, o->solver, e)) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o->force, e)) return false;
+    drop_solve(s);
+    return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
+}
+
 static bool run_solve(struct session *s, const struct args *a, struct err *e)
 {
     struct solve_options o = {0};
+    struct right_sides r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    bool direct = false;
     if (!m) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
     if (!direct_options_absent(a, e)) return false;
     fill_options(s, a, &o, e);
-    if (!o.dev || (!o.solver && !choose_solver(s, m, a, &o, &direct, e))) return false;
-    return direct ? run_solve_direct(s, m, a, e) : solve_with(s, m, a, &o, e);
+    bool ok = o.dev && right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) &&
+              solve_with(s, m, a, &o, &r, e);
+    right_sides_free(&r);
+    return ok;
 }
 
 /* The paused solve that waits for a command; NULL with an error if there is none. */
@@ -619,14 +813,17 @@ const struct command command_solve = {
         "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
         "[eps R] "
         "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
-        "[x0 START] [seed N] "
+        "[column N] [x0 GUESS] [seed N] "
         "[save FILE] [DIRECT] [plan] [step] "
         "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration, or directly",
     .help =
         "Without a solver, takes the method that `advise solver` would take for this system, and says why.\n"
-        "b is aones (A * ones, so that the error in x is known; the default), ones, random or a file; x0 is zero,\n"
-        "ones, random or a file. The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
+        "b is given (the right side in the file of the matrix; the default if the file has one), aones (A * ones, so\n"
+        "that the error in x is known; the default otherwise), ones, random or a file; x0 is zero, ones, random,\n"
+        "given (the solution in the file of the matrix) or a file. If b has several columns, they are solved one\n"
+        "after another, with a row for each; column selects one, counted from 0.\n"
+        "The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"
         "restarts after m iterations (default 0: estimated from a short first cycle). gmres orthogonalises by\n"

@@ -14,6 +14,8 @@ static void out_shape(struct out *o, const struct matrix *m)
     out_int(o, "nnz", "nonzeros", A->nnz);
     out_num(o, "density", "density", cells > 0 ? (double)A->nnz / cells : 0, "%.3g");
     out_int(o, "explicit_zeros", "explicit zeros", m->stats.explicit_zeros);
+    out_int(o, "right_sides", m->sides.n ? "right sides" : NULL, m->sides.n);
+    out_int(o, "solutions", m->sides.x ? "solutions" : NULL, m->sides.x ? m->sides.n : 0);
 }
 
 static void out_rows(struct out *o, const struct stats *t)

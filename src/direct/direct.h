@@ -80,8 +80,9 @@ struct direct_answer {
     double backward;      /* ||b - A x|| / (||A|| ||x|| + ||b||), infinity norms */
     double normal;        /* least squares: ||A' r|| / (||A|| ||r||), Frobenius norm of A, 2-norms; NaN: not computed */
     double condition;     /* 1-norm, a lower bound (Hager and Higham); NaN: not estimated */
-    bool known;           /* b = A * ones */
-    double error_known;   /* relative error of x if b = A * ones and x is unique; NaN: unknown */
+    bool known;           /* the solution is known, as the options say */
+    double error_known;   /* relative error of x if the solution is known and x is unique; NaN: unknown */
+    char b_name[240];     /* set by the caller: which b this is; empty: b is not from a file */
     bool accurate;        /* x solves the system, or the least-squares problem, up to rounding */
     double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
     double us;                                            /* all of it, with the methods tried before */
@@ -92,8 +93,9 @@ struct direct_answer {
 struct direct_options {
     const struct direct_method *method; /* NULL: chosen from the matrix */
     const double *b;
-    bool known_ones; /* b = A * ones */
-    bool symmetric;  /* A is symmetric or, if complex, hermitian */
+    bool known_ones;     /* b = A * ones */
+    const double *truth; /* if known_ones is not set: the solution; NULL: not known */
+    bool symmetric;      /* A is symmetric or, if complex, hermitian */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
     /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free (direct_state.h). Only

@@ -41,7 +41,7 @@ static struct direct_answer *answer_new(const struct csr *A, const struct direct
     a->b_numbers = A->rows * parts;
     a->x_numbers = A->cols * parts;
     a->symmetric = o->symmetric;
-    a->known = o->known_ones;
+    a->known = o->known_ones || o->truth;
     a->b = mem_new(a->b_numbers, sizeof *a->b, "the right-hand side", e);
     if (a->b && loop_copy(a->b, o->b, a->b_numbers * (int64_t)sizeof *a->b, "copying b", e)) return a;
     direct_answer_free(a);
@@ -129,15 +129,17 @@ static bool is_least(struct direct_answer *a, const double *r, bool *is, struct 
     return loop_end(&l, e);
 }
 
-static double error_of_ones(const struct direct_answer *a)
+/* truth: NULL if the solution is all ones */
+static double error_of(const struct direct_answer *a, const double *truth)
 {
     int64_t parts = a->A->imag ? 2 : 1;
-    double sum = 0;
+    double sum = 0, size = 0;
     for (int64_t i = 0; i < a->x_numbers; i++) {
-        double d = a->x[i] - (i % parts == 0);
+        double is = truth ? truth[i] : i % parts == 0, d = a->x[i] - is;
         sum += d * d;
+        size += is * is;
     }
-    return sqrt(sum / (double)a->A->cols);
+    return size > 0 ? sqrt(sum / size) : sqrt(sum);
 }
 
 /* `r` is b - A x. */
@@ -152,7 +154,6 @@ static bool measure(struct direct_answer *a, const double *r, struct err *e)
     bool solved = a->residual_true <= relative_most || a->correction <= relative_most;
     a->accurate = a->backward <= backward_most && solved;
     if (a->method->rectangular && !a->accurate && !is_least(a, r, &a->accurate, e)) return false;
-    if (a->known && a->unique) a->error_known = error_of_ones(a);
     return true;
 }
 
@@ -371,6 +372,7 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
     }
     a->us = now_us() - start;
     if (outcome == LEFT) return fail(e, E_UNSUPPORTED, "no direct solver could solve the system: %s", a->tried);
+    if (a->known && a->unique && a->x) a->error_known = error_of(a, o->truth);
     if (outcome == ANSWERED) explain(a);
     return outcome == ANSWERED;
 }

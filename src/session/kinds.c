@@ -297,6 +297,12 @@ static void list_starts(const struct session *s, const struct args *a, give_fn *
     start_vectors_list(give, user);
 }
 
+static void list_guesses(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    guesses_list(give, user);
+}
+
 /* `help` explains everything that a grammar can name, and also the word `sources`. */
 static const struct named sources[] = {{"sources", NULL}, {0}};
 static const struct registry source_registry = {.entries = sources, .size = sizeof *sources};
@@ -418,6 +424,7 @@ const struct kind kinds[] = {
     {"LESSON", "lesson", "a lesson or its file", NULL, NULL, value_any, list_lessons, KIND_FILE, NULL},
     {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE, NULL},
     {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE, NULL},
+    {"GUESS", "x0", "a start vector, `given` or a file", NULL, NULL, value_any, list_guesses, KIND_FILE, NULL},
     {"LINE", "line", "a line of the report card", NULL, &card_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"CONDITION", "condition", "something to find, such as rows > 100", NULL, NULL, value_any, list_conditions,
      KIND_PLAIN, NULL},

@@ -8,6 +8,7 @@
 #include "base/array.h"
 #include "matrix/csr.h"
 #include "files/load_info.h"
+#include "files/sides.h"
 #include "matrix/gathers.h"
 #include "matrix/stats.h"
 
@@ -18,6 +19,7 @@ struct matrix {
     char name[64];
     struct csr csr;
     struct load_info info;
+    struct sides sides; /* the right sides and solutions of the file */
     struct stats stats;
     bool has_stats;
     int64_t gathers[SECTOR / 4 + 1]; /* by elements per sector: csr_gathers, if it was counted; otherwise 0 */

@@ -5,6 +5,7 @@
 #include "files/matrix_market.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "matrix.h"
 #include "matrix/random.h"
 #include "matrix/reference.h"
 
@@ -59,7 +60,7 @@ static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err
     return loop_tick("the right side", 0, 0, e);
 }
 
-/* The first entry is the default. */
+/* The first entry is the default if the matrix has no right sides of its own. */
 static const struct named_vector right_sides[] = {{"aones", true, make_aones},
                                                   {"ones", false, make_ones},
                                                   {"random", false, make_random},
@@ -75,34 +76,103 @@ static const struct named_vector *find(const struct named_vector *list, int n, c
 }
 
 /* A word that is neither a name in the list nor a path was probably meant as a name, so the error lists the names. */
-static bool load(const char *names, const char *word, const struct csr *A, double *x, struct err *e)
+static bool load_failed(const char *names, const char *word, const struct err *why, struct err *e)
 {
-    struct err why = {0};
-    if ((A->imag ? mtx_load_complex_vector : mtx_load_vector)(word, A->rows, x, &why)) return true;
-    if (why.code == E_IO && !strpbrk(word, "./"))
+    if (why->code == E_IO && !strpbrk(word, "./"))
         return fail(e, E_USAGE, "`%s` is neither a readable file nor one of %s", word, names);
-    return fail_at(e, why.code, why.where, "%s", why.text);
+    return fail_at(e, why->code, why->where, "%s", why->text);
 }
 
-bool right_side_make(const struct csr *A, const char *word, uint64_t seed, double *b, bool *known_ones, struct err *e)
+/* ---- right sides ---- */
+
+static const char given[] = "given";
+
+static bool take_given(const struct matrix *m, struct right_sides *r, struct err *e)
 {
-    const struct named_vector *v = find(right_sides, COUNT(right_sides), word);
-    *known_ones = v && v->known_ones;
-    return v ? v->make(A, seed, b, e) : load("aones, ones, random, zero", word, A, b, e);
+    const struct sides *t = &m->sides;
+    if (!t->n)
+        return fail(e, E_USAGE, "%s has no right side of its own; `b` takes aones, ones, random, zero or a file",
+                    m->name);
+    r->name = given;
+    r->from_file = true;
+    r->n = t->n;
+    r->b = t->b;
+    r->x = t->x;
+    return true;
 }
+
+static bool make_named(const struct matrix *m, const struct named_vector *v, uint64_t seed, struct right_sides *r,
+                       struct err *e)
+{
+    r->name = v->name;
+    r->n = 1;
+    r->known_ones = v->known_ones;
+    r->b = r->own = mem_new(r->each, sizeof *r->own, "the right side", e);
+    return r->own && v->make(&m->csr, seed, r->own, e);
+}
+
+static bool load_right_sides(const struct matrix *m, const char *word, struct right_sides *r, struct err *e)
+{
+    struct err why = {0};
+    r->name = word;
+    r->from_file = true;
+    bool ok = mtx_load_columns(word, m->csr.rows, m->csr.imag, &r->own, &r->n, &why);
+    r->b = r->own;
+    return ok || load_failed("aones, ones, random, zero, given", word, &why, e);
+}
+
+bool right_sides_make(const struct matrix *m, const char *word, uint64_t seed, struct right_sides *r, struct err *e)
+{
+    const struct csr *A = &m->csr;
+    *r = (struct right_sides){.each = A->rows * parts_of(A), .x_each = A->cols * parts_of(A)};
+    if (word ? !strcmp(word, given) : m->sides.n > 0) return take_given(m, r, e);
+    const struct named_vector *v = find(right_sides, COUNT(right_sides), word);
+    bool ok = v ? make_named(m, v, seed, r, e) : load_right_sides(m, word, r, e);
+    if (!ok) right_sides_free(r);
+    return ok;
+}
+
+void right_sides_free(struct right_sides *r)
+{
+    mem_free(r->own);
+    r->own = NULL;
+    r->b = r->x = NULL;
+}
+
+/* ---- starting guesses ---- */
 
 bool start_vector_make(const struct csr *A, const char *word, uint64_t seed, double *x0, struct err *e)
 {
+    struct err why = {0};
     const struct named_vector *v = find(starts, COUNT(starts), word);
-    return v ? v->make(A, seed, x0, e) : load("zero, ones, random", word, A, x0, e);
+    if (v) return v->make(A, seed, x0, e);
+    if ((A->imag ? mtx_load_complex_vector : mtx_load_vector)(word, A->rows, x0, &why)) return true;
+    return load_failed("zero, ones, random", word, &why, e);
+}
+
+bool guess_make(const struct matrix *m, const char *word, uint64_t seed, int64_t i, double *x0, struct err *e)
+{
+    const double *x = sides_x(&m->sides, i);
+    if (!word || strcmp(word, given)) return start_vector_make(&m->csr, word, seed, x0, e);
+    if (!x || m->csr.rows != m->csr.cols)
+        return fail(e, E_USAGE, "%s has no solution of its own to start from; `x0` takes zero, ones, random or a file",
+                    m->name);
+    return loop_copy(x0, x, m->sides.x_each * (int64_t)sizeof *x, "copying x0", e);
 }
 
 void right_sides_list(give_fn *give, void *user)
 {
+    give(user, given);
     for (int i = 0; i < COUNT(right_sides); i++) give(user, right_sides[i].name);
 }
 
 void start_vectors_list(give_fn *give, void *user)
 {
     for (int i = 0; i < COUNT(starts); i++) give(user, starts[i].name);
+}
+
+void guesses_list(give_fn *give, void *user)
+{
+    start_vectors_list(give, user);
+    give(user, given);
 }

@@ -158,6 +158,7 @@ void matrix_free(struct matrix *m)
     frees++;
     products_free(m);
     csr_free(&m->csr);
+    sides_free(&m->sides);
     mem_free(m);
 }
 

@@ -71,7 +71,9 @@ void session_solve_truth(const struct session *s, const struct matrix *m, struct
     const struct direct_answer *a = s->direct;
     bool same = a && a->A == &m->csr && a->accurate && a->unique && isnan(a->normal) &&
                 !memcmp(a->b, o->b, (size_t)a->b_numbers * sizeof *o->b);
-    o->truth = same ? a->x : NULL;
+    if (!same) return;
+    o->truth = a->x;
+    o->truth_from = "direct";
 }
 
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e)

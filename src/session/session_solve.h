@@ -21,7 +21,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                         struct err *e);
 /* If o->b is set and `solve direct` has solved the same system, let o->truth refer to its x, so that the error of x can
-   be measured. */
+   be measured. Otherwise, leave o->truth as it is. */
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o);
 /* session_solve_matrix, then solve_begin. */
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);

@@ -11,7 +11,7 @@
 
 static int64_t bytes_of(const struct matrix *m)
 {
-    return csr_memory(&m->csr);
+    return csr_memory(&m->csr) + sides_memory(&m->sides);
 }
 
 /* ---- levels ---- */

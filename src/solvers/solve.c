@@ -212,6 +212,7 @@ static bool keep_truth(struct solve *v, const struct solve_options *o, struct er
 {
     if (o->known_ones || !o->truth) return true;
     v->result.known = true;
+    v->result.truth_from = o->truth_from;
     v->result.truth = mem_new(v->n, sizeof *v->result.truth, "the known solution", e);
     return v->result.truth &&
            loop_copy(v->result.truth, o->truth, v->n * (int64_t)sizeof *o->truth, "copying the known solution", e);
@@ -228,6 +229,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->real = o->real;
     if (o->same) snprintf(v->same, sizeof v->same, "%s", o->same);
     v->n = solve_numbers(A->csr);
+    v->right = o->right;
     v->set = settings_of(o, v->n);
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;

@@ -211,13 +211,22 @@ struct solve_cut {
     int64_t room; /* bytes allocated in `data` */
 };
 
+/* Where b comes from, for the report. */
+struct solve_right {
+    char name[160]; /* as in `solve cg b NAME`; "": not known */
+    bool from_file;
+    bool given;              /* the file is that of the matrix */
+    int64_t column, columns; /* b is this column, counted from 0, of so many */
+};
+
 struct solve_result {
-    double *x;            /* the solution on the host, after solve_end; NULL if `later` is set */
-    bool later;           /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
-    double residual_true; /* b - A x in double, relative to ||b|| */
-    bool known;           /* the solution is known: `truth`, or all ones (b = A * ones) if `truth` is NULL */
-    double *truth;        /* owned; an accurate solution, as from a direct solver; v->n numbers */
-    double error_known;   /* the relative error of x with respect to the known solution; NaN: unknown */
+    double *x;              /* the solution on the host, after solve_end; NULL if `later` is set */
+    bool later;             /* x is computed when solve_fetch_x is called; until then, memory on the device is kept */
+    double residual_true;   /* b - A x in double, relative to ||b|| */
+    bool known;             /* the solution is known: `truth`, or all ones (b = A * ones) if `truth` is NULL */
+    double *truth;          /* owned; an accurate solution, as from a direct solver; v->n numbers */
+    const char *truth_from; /* "direct" or "file"; a static string; NULL if `truth` is NULL */
+    double error_known;     /* the relative error of x with respect to the known solution; NaN: unknown */
 };
 
 struct solve {
@@ -227,6 +236,7 @@ struct solve {
     enum type real;
     int64_t n;         /* numbers in a vector: the rows of A, or twice as many if A is complex (see solve_numbers) */
     double *b, b_norm; /* the right-hand side on the host, and its 2-norm */
+    struct solve_right right;
     struct solve_settings set;
 
     /* progress */
@@ -294,7 +304,9 @@ struct solve_options {
     bool known_ones;           /* b = A * ones: the solution is known */
     const char *same;    /* the words of a `solve` line that repeat b, tol and device, such as " b ones"; NULL: none */
     const double *truth; /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
-    bool force;          /* see struct solve_settings */
+    const char *truth_from; /* see struct solve_result */
+    struct solve_right right;
+    bool force; /* see struct solve_settings */
 };
 /* The numbers in a vector of a solve with A. If A is complex, an element of a vector is a pair of a real and an
    imaginary part. cg, minres and qmrcgstab treat the parts as separate unknowns: they solve the real system that is

@@ -1,0 +1,373 @@
+/* Right sides and solutions from the files of matrices: AMGX's sections, .npz, .mat, .wsb; which of them fit; round
+   trips; several right sides in one solve. tests/files/sides*.npz and sides*.mat were written by numpy.savez and
+   scipy.io.savemat of SciPy 1.10.1: the 5 x 5 matrix with rows -1 4 -2, and b = A x for two columns x. */
+#include "kits/mtx_kit.h"
+#include "kits/talk.h"
+#include "base/mem.h"
+#include "files/file.h"
+#include "files/load_info.h"
+#include "files/matrix_market.h"
+#include "files/sides.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
+#include "session/matrix.h"
+#include "solvers/solve.h"
+
+#include <math.h>
+
+static const double first_x[] = {1, 2, 3, 4, 5};
+
+struct loaded {
+    struct csr A;
+    struct sides t;
+    struct load_info info;
+};
+
+static void load(const char *path, struct loaded *f)
+{
+    struct err e = {0};
+    if (!file_load_system(path, NULL, NULL, &f->A, &f->t, &f->info, &e)) fail_msg("%s: %s", path, e.text);
+    assert_true(csr_check(&f->A, &e));
+}
+
+static void unload(struct loaded *f)
+{
+    csr_free(&f->A);
+    sides_free(&f->t);
+}
+
+static void assert_refused(const char *path, int64_t line, const char *says)
+{
+    char where[32];
+    struct loaded f;
+    struct err e = {0};
+    snprintf(where, sizeof where, ":%lld", (long long)line);
+    if (file_load_system(path, NULL, NULL, &f.A, &f.t, &f.info, &e)) fail_msg("%s: loaded", path);
+    if (!strstr(e.text, says) || !strstr(e.where, where)) fail_msg("%s: \"%s %s\"", path, e.where, e.text);
+    assert_null(f.A.rowptr);
+    assert_null(f.t.b);
+}
+
+static const char *text_file(const char *text)
+{
+    return write_file("t.mtx", text, strlen(text));
+}
+
+/* b = A x for every right side whose solution is known. */
+static void assert_solved(const struct loaded *f)
+{
+    double *r = mem_new(f->t.b_each, sizeof *r, "r", NULL);
+    assert_non_null(f->t.x);
+    for (int64_t i = 0; i < f->t.n; i++) {
+        reference_spmv(&f->A, 1, sides_x(&f->t, i), 0, r, T_F64, NULL);
+        for (int64_t k = 0; k < f->t.b_each; k++)
+            assert_true(fabs(r[k] - sides_b(&f->t, i)[k]) <= 1e-12 * (1 + fabs(r[k])));
+    }
+    mem_free(r);
+}
+
+/* ---- files ---- */
+
+static void every_kind_of_file_holds_them(void **state)
+{
+    static const struct {
+        const char *path;
+        int n;
+    } table[] = {
+        {"tests/fuzz/corpus/amgx.mtx", 1},    {"tests/files/sides.npz", 2}, {"tests/files/sides_fortran.npz", 2},
+        {"tests/files/sides_complex.npz", 1}, {"tests/files/sides.mat", 1}, {"tests/files/sides_problem.mat", 2},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        struct loaded f;
+        load(table[i].path, &f);
+        if (f.t.n != table[i].n) fail_msg("%s: %lld right sides", table[i].path, (long long)f.t.n);
+        assert_solved(&f);
+        for (int k = 0; k < f.A.rows && !f.A.imag; k++) assert_true(sides_x(&f.t, 0)[k] == first_x[k]);
+        unload(&f);
+    }
+}
+
+static void what_does_not_fit_is_left_out(void **state)
+{
+    static const struct {
+        const char *path, *note;
+    } table[] = {
+        {"tests/files/sides_left_out.npz", "b is 4 x 1, but a right side of this matrix has 5 rows: b was left out"},
+        {"tests/files/sides_pencil.mat", "read A, the first of 2 sparse variables: A, B"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) {
+        struct loaded f;
+        bool noted = false;
+        load(table[i].path, &f);
+        for (int k = 0; k < f.info.nwarnings; k++) noted |= !strcmp(f.info.warning[k], table[i].note);
+        if (!noted) fail_msg("%s: no note \"%s\"", table[i].path, table[i].note);
+        assert_int_equal(f.t.n, 0);
+        assert_null(f.t.b);
+        unload(&f);
+    }
+}
+
+static void complex_values_of_a_real_matrix_are_left_out(void **state)
+{
+    struct csr A = {.rows = 2, .cols = 2};
+    struct sides t;
+    struct load_info info = {0};
+    struct dense_array b, none = {0};
+    (void)state;
+    assert_true(dense_array_new(&b, 2, 1, true, NULL));
+    b.val[0] = b.val[1] = 1;
+    b.imag[0] = b.imag[1] = 0;
+    assert_true(sides_fill(&t, &A, &b, &none, &info, NULL));
+    assert_int_equal(t.n, 1); /* the imaginary parts are all 0 */
+    sides_free(&t);
+    b.imag[1] = NAN;
+    assert_true(sides_fill(&t, &A, &b, &none, &info, NULL));
+    assert_int_equal(t.n, 0);
+    assert_string_equal(info.warning[0], "b is complex, but the matrix is real: b was left out");
+    dense_array_free(&b);
+}
+
+static void sections_are_numbers_after_the_entries(void **state)
+{
+    struct loaded f;
+    char shown[256];
+    (void)state;
+    load("tests/fuzz/corpus/amgx_diagonal.mtx", &f);
+    show_matrix(&f.A, shown, sizeof shown);
+    assert_string_equal(shown, "4x4: 1 1 4; 1 2 1; 2 1 1; 2 2 4; 2 3 -1; 3 2 -1; 3 3 4; 3 4 1; 4 3 1; 4 4 4");
+    for (int i = 0; i < 4; i++) assert_true(f.t.b[i] == i + 1);
+    assert_null(f.t.x);
+    unload(&f);
+    load("tests/fuzz/corpus/amgx_complex.mtx", &f);
+    static const double b[] = {0, 5, 3, -1};
+    assert_memory_equal(f.t.b, b, sizeof b);
+    unload(&f);
+    load("tests/fuzz/corpus/amgx_nan.mtx", &f);
+    assert_string_equal(f.info.warning[0], "the first inf or nan of b is in row 0, column 0 (counted from 0)");
+    unload(&f);
+}
+
+#define BANNER "%%MatrixMarket matrix coordinate real general\n"
+
+static void false_sections_are_refused(void **state)
+{
+    static const struct {
+        const char *text;
+        int64_t line;
+        const char *says;
+    } table[] = {
+        {BANNER "%%AMGX rhs\n2 2 1\n1 1 1\n1\n", 5, "ends after 1 of the 2 numbers of the right side"},
+        {BANNER "%%AMGX rhs\n200 200 1\n1 1 1\n1\n", 3, "the 200 numbers that the AMGX line promises"},
+        {BANNER "%%AMGX rhs solution\n2 2 1\n1 1 1\n1\n2\n3\n", 7, "ends after 1 of the 2 numbers of the solution"},
+        {BANNER "%%AMGX rhs\n2 2 1\n1 1 1\n1\n2\n3\n", 7,
+         "goes on after the last section of the AMGX line, with \"3\""},
+        {BANNER "%%AMGX rhs\n2 2 1\n1 1 1\n1\n\nx\n", 7, "\"x\" in the right side is not a decimal number"},
+        {BANNER "%%AMGX 0 rhs\n2 2 1\n1 1 1\n1\n2\n", 2, "the block size on the AMGX line is not a positive integer"},
+        {BANNER "%%AMGX 2 3 rhs\n2 2 1\n1 1 1\n1\n2\n", 2, "blocks must be square"},
+        {BANNER "%%AMGX 2 diagonal\n3 3 1\n1 1 1\n1\n2\n", 3, "a diagonal of 2 x 2 blocks, but the matrix is 3 x 3"},
+        {BANNER "%%AMGX base0\n2 2 2\n0 0 1\n2 2 1\n", 5, "row 2 is outside 0 .. 1"},
+        {BANNER "%%AMGX base0\n2 2 2\n0 0 1\n1\n", 5, "the line ends before its column index"},
+        {BANNER "%%AMGX rhs\n2 2 2\n1 1 1\n1\n2\n", 5, "the line ends before its column index"},
+        {"%%MatrixMarket matrix array real general\n%%AMGX rhs\n2 1\n1\n2\n1\n2\n", 3, "promises numbers after the "},
+        {BANNER "%%AMGX rhs\n2000000000 2000000000 0\n1\n", 3, "the 2000000000 numbers that the AMGX line promises"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(table); i++) assert_refused(text_file(table[i].text), table[i].line, table[i].says);
+}
+
+/* The entries end in the middle of a block, at its end, or in a later block. */
+static void blocks_end_anywhere(void **state)
+{
+    struct loaded one, f;
+    (void)state;
+    load("tests/fuzz/corpus/amgx.mtx", &one);
+    for (int64_t block = 1; block < 90; block++) {
+        mtx_hooks(block, 1 + (int)block % 4);
+        load("tests/fuzz/corpus/amgx.mtx", &f);
+        mtx_hooks(0, 0);
+        assert_true(csr_equal(&one.A, &f.A));
+        assert_memory_equal(one.t.b, f.t.b, 3 * sizeof *f.t.b);
+        assert_memory_equal(one.t.x, f.t.x, 3 * sizeof *f.t.x);
+        unload(&f);
+    }
+    unload(&one);
+}
+
+static void every_kind_that_saves_them_returns_them(void **state)
+{
+    static const char *const from[] = {"tests/files/sides.npz", "tests/files/sides_complex.npz",
+                                       "tests/files/sides.mat"};
+    struct err e = {0};
+    (void)state;
+    for (int i = 0; i < COUNT(from); i++)
+        for (int k = 0; file_kinds[k]; k++) {
+            char name[64];
+            struct loaded f, g;
+            if (!file_kinds[k]->saves_sides) continue;
+            snprintf(name, sizeof name, "a%.*s", (int)strcspn(file_kinds[k]->endings, " "), file_kinds[k]->endings);
+            load(from[i], &f);
+            bool saved = file_save_system(scratch_path(name), &f.A, &f.t, &f.info, "", NULL, &e);
+            assert_true(saved || (file_kinds[k]->sides_word && f.t.n > 1));
+            if (saved) {
+                load(scratch_path(name), &g);
+                assert_true(csr_equal(&f.A, &g.A));
+                assert_int_equal(f.t.n, g.t.n);
+                assert_memory_equal(f.t.b, g.t.b, (size_t)(f.t.n * f.t.b_each) * sizeof *f.t.b);
+                assert_memory_equal(f.t.x, g.t.x, (size_t)(f.t.n * f.t.x_each) * sizeof *f.t.x);
+                unload(&g);
+            }
+            unload(&f);
+        }
+}
+
+static bool load_and_save(const char *from, const char *to, struct err *e)
+{
+    struct loaded f;
+    bool ok = file_load_system(from, NULL, NULL, &f.A, &f.t, &f.info, e);
+    ok = ok && (!to || file_save_system(to, &f.A, &f.t, &f.info, "", NULL, e));
+    unload(&f);
+    return ok;
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+    static const char *const from[] = {"tests/fuzz/corpus/amgx.mtx", "tests/fuzz/corpus/amgx_diagonal.mtx",
+                                       "tests/files/sides.npz", "tests/files/sides.mat"};
+    (void)state;
+    for (int i = 0; i < COUNT(from); i++)
+        for (int k = 0; k < 3; k++) {
+            const char *const to[] = {NULL, scratch_path("m.wsb"), scratch_path("m.mtx")};
+            struct err e = {0};
+            bool done = k == 2 && i == 2; /* two right sides */
+            for (int64_t nth = 1; !done; nth++) {
+                e = (struct err){0};
+                mem_fail_at(nth);
+                done = load_and_save(from[i], to[k], &e);
+                mem_fail_at(0);
+                if (!done && e.code != E_MEMORY) fail_msg("%s, allocation %lld: %s", from[i], (long long)nth, e.text);
+            }
+        }
+}
+
+/* ---- damaged binary files ---- */
+
+enum { WSB_HEAD = 672 }; /* bytes of the first page that are not padding */
+
+static void damage_is_refused(void **state)
+{
+    size_t n;
+    struct err e = {0};
+    struct loaded f;
+    (void)state;
+    load("tests/files/sides.npz", &f);
+    assert_true(file_save_system(scratch_path("d.wsb"), &f.A, &f.t, &f.info, "", NULL, &e));
+    unload(&f);
+    char *whole = read_whole(scratch_path("d.wsb"), &n);
+    for (size_t at = 0; at < n; at += at < 1024 ? 1 : 5) {
+        whole[at] ^= 0x40;
+        const char *path = write_file("e.wsb", whole, n);
+        bool loaded = file_load_system(path, NULL, NULL, &f.A, &f.t, &f.info, &e);
+        if (loaded && at < WSB_HEAD) fail_msg("byte %zu", at);
+        if (!loaded) assert_true(!f.A.rowptr && !f.t.b && !f.t.x);
+        if (loaded) unload(&f);
+        whole[at] ^= 0x40;
+    }
+    mem_free(whole);
+}
+
+/* ---- commands ---- */
+
+static void solve_uses_them(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "load tests/files/sides.mat as A", "1 right side and its solution");
+    talk_says(&t, "stats A", "right sides               1");
+    talk_says(&t, "list", "right sides");
+    talk_says(&t, "solve bicgstab A on cpu", "right side     given, from the file of the matrix");
+    talk_says(&t, "solve bicgstab A on cpu", "against        file");
+    talk_says(&t, "solve bicgstab A on cpu b aones", "error in x");
+    assert_null(strstr(t.out, "right side "));
+    talk_says(&t, "solve bicgstab A on cpu x0 given", "iterations     0");
+    talk_says(&t, "solve direct A", "right side         given, from the file of the matrix");
+    talk_says(&t, "solve direct A", "error in x");
+    talk_says(&t, "race cg bicgstab of A on cpu", "bicgstab");
+    talk_refuses(&t, "solve bicgstab A on cpu column 1", "`column 1` is outside 0 .. 0");
+    assert_true(talk_line(&t, "gen poisson2d 4 as P"));
+    talk_refuses(&t, "solve cg P b given", "P has no right side of its own");
+    talk_refuses(&t, "solve cg P x0 given", "P has no solution of its own");
+    talk_refuses(&t, "load samples/thesis4.mtx rhs tests/fuzz/corpus/amgx.mtx",
+                 "but the system needs 4 x 1, or one column");
+    talk_close(&t);
+}
+
+static void columns_are_solved_one_after_another(void **state)
+{
+    struct talk t;
+    char line[512];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "load tests/files/sides.npz as A", "2 right sides and their solutions");
+    snprintf(line, sizeof line, "solve bicgstab on cpu tol 1e-13 save %s", scratch_path("X.mtx"));
+    talk_says(&t, line, "2 of 2 right sides converged, one after another");
+    snprintf(line, sizeof line, "solve bicgstab on cpu b %s maxit 1", scratch_path("X.mtx"));
+    talk_says(&t, line, "0 of 2 right sides converged");
+    talk_says(&t, "solve bicgstab on cpu column 1", "column 1 of 2 (counted from 0)");
+    talk_says(&t, "solve direct column 0", "column 0 of 2 (counted from 0)");
+    talk_refuses(&t, "solve direct", "b has 2 columns; add `column 0`");
+    talk_refuses(&t, "solve cg step", "`step` shows one solve, but b has 2 columns; add `column 0`");
+    talk_says(&t, "solve bicgstab on cpu column 0 step; stop", "stopped");
+    double *x;
+    int64_t n;
+    assert_true(mtx_load_columns(scratch_path("X.mtx"), 5, false, &x, &n, NULL));
+    assert_int_equal(n, 2);
+    for (int64_t i = 0; i < 10; i++) assert_true(fabs(x[i] - t.s.current->sides.x[i]) < 1e-9 * 1e3);
+    mem_free(x);
+    talk_close(&t);
+}
+
+static void save_says_what_it_leaves_out(void **state)
+{
+    struct talk t;
+    char line[512];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/sides.mat as A; load tests/files/sides.npz as B"));
+    snprintf(line, sizeof line, "save %s A", scratch_path("plain.mtx"));
+    assert_true(talk_line(&t, line));
+    assert_non_null(strstr(t.err, "the right side was not written; `amgx` adds it"));
+    snprintf(line, sizeof line, "save %s A amgx; load %s as C", scratch_path("c.mtx"), scratch_path("c.mtx"));
+    talk_says(&t, line, "C: 5 x 5, 13 nonzeros (13 in the file, real general), 1 right side and its solution");
+    snprintf(line, sizeof line, "save %s B amgx", scratch_path("d.mtx"));
+    talk_refuses(&t, line, "hold one right side, but the matrix has 2");
+    snprintf(line, sizeof line, "save %s A amgx", scratch_path("d.npz"));
+    talk_refuses(&t, line, "`amgx` is for files that end in .mtx");
+    assert_true(talk_line(&t, "gen poisson2d 4 as P"));
+    snprintf(line, sizeof line, "save %s P amgx", scratch_path("e.mtx"));
+    talk_refuses(&t, line, "P has none");
+    snprintf(line, sizeof line, "load %s rhs %s as D", scratch_path("plain.mtx"), "tests/files/none.mtx");
+    talk_refuses(&t, line, "none.mtx");
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_of_file_holds_them),
+        cmocka_unit_test(what_does_not_fit_is_left_out),
+        cmocka_unit_test(complex_values_of_a_real_matrix_are_left_out),
+        cmocka_unit_test(sections_are_numbers_after_the_entries),
+        cmocka_unit_test(false_sections_are_refused),
+        cmocka_unit_test(blocks_end_anywhere),
+        cmocka_unit_test(every_kind_that_saves_them_returns_them),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+        cmocka_unit_test(damage_is_refused),
+        cmocka_unit_test(solve_uses_them),
+        cmocka_unit_test(columns_are_solved_one_after_another),
+        cmocka_unit_test(save_says_what_it_leaves_out),
+    };
+    return cmocka_run_group_tests_name("sides", tests, NULL, tidy);
+}
