@@ -47,6 +47,7 @@ struct ends_cut {
     int tile;      /* entries per tile */
     int64_t ranks; /* rows that have entries */
     int64_t rows;
+    int stay; /* the first tiles, whose entries stay in the cache until the next product */
 };
 
 /* The row of each rank. */
@@ -92,35 +93,35 @@ template <typename U> struct ends_chunk {
 };
 
 /* to[0 .. EACH-1] = p[k .. k+EACH-1], by loads of 16 bytes. */
-template <typename T, typename P> __device__ void load_each(P p, INDEX k, T *to)
+template <typename T, typename P> __device__ void load_each(P p, INDEX k, bool stays, T *to)
 {
     enum { N = 16 / sizeof(T) < EACH ? 16 / sizeof(T) : +EACH };
     UNROLL_WHOLE
     for (int j = 0; j < EACH; j += N) {
-        auto some = once<N>(p + j, k);
+        auto some = once<N>(p + j, k, stays);
         for (int i = 0; i < N; i++) to[j + i] = some.of[i];
     }
 }
 
-/* Load the lane's part of chunk c. Entries after the last have value 0; no row ends there, so their products are never
-   used. */
+/* Load the lane's part of chunk c, which stays in the cache if `stays`. Entries after the last have value 0; no row
+   ends there, so their products are never used. */
 template <typename U>
-__device__ ends_chunk<U> load_chunk(int c, int64_t nnz, GPTR(const unsigned) marks, GPTR(const int) col,
+__device__ ends_chunk<U> load_chunk(int c, int64_t nnz, bool stays, GPTR(const unsigned) marks, GPTR(const int) col,
                                     GPTR(const U) val)
 {
     ends_chunk<U> chunk;
     unsigned in = threadIdx.x % WARP * EACH;
     int64_t k = (int64_t)c * CHUNK + in;
     if (k + EACH <= nnz) {
-        load_each<int>(col, k, chunk.col);
-        load_each<U>(val, k, chunk.val);
+        load_each<int>(col, k, stays, chunk.col);
+        load_each<U>(val, k, stays, chunk.val);
     } else {
         for (int j = 0; j < EACH; j++) {
             chunk.col[j] = k + j < nnz ? col[k + j] : 0;
             chunk.val[j] = k + j < nnz ? val[k + j] : U{};
         }
     }
-    chunk.mark = once<2>(marks, 2 * ((int64_t)c * (CHUNK / WORD) + in / WORD));
+    chunk.mark = once<2>(marks, 2 * ((int64_t)c * (CHUNK / WORD) + in / WORD), stays);
     return chunk;
 }
 
@@ -254,10 +255,11 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
     int64_t b = blockIdx.x, tile = b * cut.tile;
     int at = (int)b * cut.chunks + warp * cut.chunks / warps,
         end = (int)b * cut.chunks + (warp + 1) * cut.chunks / warps;
-    ends_chunk<U> coming = load_chunk<U>(at, cut.nnz, marks, col, val);
+    bool stays = b < cut.stay, open;
+    ends_chunk<U> coming = load_chunk<U>(at, cut.nnz, stays, marks, col, val);
     auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
     x.ready();
-    bool far = border.of[BORDER_BEFORE] == BACK, open;
+    bool far = border.of[BORDER_BEFORE] == BACK;
     T sum = far ? T(0) : early_sum<BLOCK, T>(tile, border.of[BORDER_BEFORE], col, val, x);
     if (lane == 0) {
         early[warp] = sum;
@@ -269,7 +271,7 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
     for (; at < end; at++) {
         ends_chunk<U> c = coming;
         T product[EACH];
-        if (at + 1 < end) coming = load_chunk<U>(at + 1, cut.nnz, marks, col, val);
+        if (at + 1 < end) coming = load_chunk<U>(at + 1, cut.nnz, stays, marks, col, val);
         UNROLL_WHOLE
         for (int j = 0; j < EACH; j++) product[j] = (T)c.val[j] * x.of(c.col[j]);
         sum_chunk<T>(c, product, out, head, first, &run);
@@ -415,7 +417,7 @@ static inline struct ends_cut cut_of(const struct stored *S, const struct ends_s
     int64_t chunks = (S->nnz + CHUNK - 1) / CHUNK, round = (int64_t)shape->at_once * shape->warps * shape->chunks_most;
     int64_t tiles = (chunks + round - 1) / round * shape->at_once, each = tiles ? (chunks + tiles - 1) / tiles : 0;
     if (each < shape->warps) each = shape->warps;
-    return {S->nnz, (chunks + each - 1) / each, (int)each, (int)(each * CHUNK), 0, S->rows};
+    return {S->nnz, (chunks + each - 1) / each, (int)each, (int)(each * CHUNK), 0, S->rows, 0};
 }
 
 /* The arrays in a launch's scratch memory. Every tile has all its words. */

@@ -232,6 +232,7 @@ template <typename T, typename U = T> static bool hot(const struct launch *L, st
     struct ends_cut cut = cut_of(S, &shape);
     struct ends_parts p = parts_of(h.of_ends, &cut);
     cut.ranks = (int64_t)*L->note;
+    cut.stay = staying(L, cut.tiles);
     struct ends_result<T> out = {
         VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };
