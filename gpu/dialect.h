@@ -343,6 +343,12 @@ template <typename T> __device__ void store(GPTR(T) y, INDEX row, T alpha, T sum
     y[row] = beta == 0 ? alpha * sum : alpha * sum + beta * y[row];
 }
 
+/* The same by a streaming store: on a GPU, y does not displace x and the matrix from the cache. */
+template <typename T> __device__ void store_once(GPTR(T) y, INDEX row, T alpha, T sum, T beta)
+{
+    put_once(y, row, beta == 0 ? alpha * sum : alpha * sum + beta * y[row]);
+}
+
 #ifndef __CUDACC__
 /* Like the function `store` above, but for a host loop. */
 template <typename T> void store(T *y, int64_t row, T alpha, T sum, T beta)

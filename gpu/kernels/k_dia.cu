@@ -27,7 +27,7 @@ __global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(
     UNROLL(1)
     for (int d = REST; d < diagonals; d += ALL)
         sum = diagonals_at_once<ALL, true, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
-    store(y, row, alpha, sum, beta);
+    store_once(y, row, alpha, sum, beta);
 }
 
 /* Few rows: as many threads per row as there are groups, so that more loads are in flight. Group g takes the diagonals
@@ -85,7 +85,7 @@ __global__ void dia_narrow(unsigned rows, unsigned cols, int diagonals, int stay
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = diagonals_sum<T>(row, cols, diagonals, stay, offsets, data + row, (int64_t)rows, x);
-    store(y, row, alpha, sum, beta);
+    store_once(y, row, alpha, sum, beta);
 }
 
 template <typename T, typename U, typename OFFSETS>
