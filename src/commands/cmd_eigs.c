@@ -20,6 +20,8 @@
 #include "solvers/solve.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 enum { DEFAULT_PAIRS = 6, DEFAULT_RESTARTS = 1000 };
 static const double default_tol = 1e-8;
@@ -149,28 +151,39 @@ static void out_costs(struct out *o, const struct eigen *v)
     out_text(o, "%s", text);
 }
 
+/* A sentence, which a terminal wraps. */
+PRINTF(2, 3) static void say(struct out *o, const char *fmt, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    out_prose(o, text);
+}
+
 static void out_shift(struct out *o, const struct eigen *v)
 {
     if (v->o.part != EIGEN_NEAR) return;
     if (v->shift != v->o.shift)
-        out_text(o, "A - S I is singular or nearly so at S = %.15g: the factors are those at S = %.15g.", v->o.shift,
-                 v->shift);
+        say(o, "A - S I is singular or nearly so at S = %.15g: the factors are those at S = %.15g.", v->o.shift,
+            v->shift);
     if (v->below >= 0)
-        out_text(o, "%s of A %s below %.15g, by the signs of the pivots.", how_many(v->below, "eigenvalue").text,
-                 v->below == 1 ? "is" : "are", v->shift);
+        say(o, "%s of A %s below %.15g, by the signs of the pivots.", how_many(v->below, "eigenvalue").text,
+            v->below == 1 ? "is" : "are", v->shift);
 }
 
 /* What the residuals prove, and what they do not. */
 static void out_proof(struct out *o, const struct eigen *v)
 {
-    out_text(o, "Within its residual of each value, A has an eigenvalue.%s",
-             v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "");
+    say(o, "Within its residual of each value, A has an eigenvalue.%s",
+        v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "");
     if (v->complete) return;
     if (v->checked)
-        out_text(o, "A second start vector found no further copies of these eigenvalues, which makes it unlikely, but "
-                    "does not prove, that one was missed.");
+        say(o, "A second start vector found no further copies of these eigenvalues, which makes it unlikely, but "
+               "does not prove, that one was missed.");
     else
-        out_text(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
+        say(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
 }
 
 static int64_t open_pairs(const struct eigen *v)
@@ -184,11 +197,10 @@ static void out_advice(struct out *o, const struct eigen *v)
 {
     int64_t open = open_pairs(v);
     if (!open || v->cancelled) return;
-    out_text(o, "%s not converged after %s: `maxit %lld` goes on longer, `m %lld` makes a larger basis%s",
-             open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
-             (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns),
-             v->o.part == EIGEN_NEAR ? "."
-                                     : "; `eigs near S` with S beside that end of the spectrum needs few products.");
+    say(o, "%s not converged after %s: `maxit %lld` goes on longer, `m %lld` makes a larger basis%s",
+        open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
+        (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns),
+        v->o.part == EIGEN_NEAR ? "." : "; `eigs near S` with S beside that end of the spectrum needs few products.");
 }
 
 static void out_eigs(struct out *o, const struct eigen *v)

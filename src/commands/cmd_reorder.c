@@ -76,10 +76,13 @@ const struct command command_reorder = {
     .about = "a new matrix: rows and columns in another order",
     .help = "rcm (reverse Cuthill-McKee) moves the entries close to the diagonal. degree sorts the rows by their\n"
             "number of neighbours, fewest first. amd (approximate minimum degree) and metis (nested dissection, if\n"
-            "libmetis is installed) keep the fill of a Cholesky factor small. All methods use the pattern of A + A'\n"
-            "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
-            "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
-            "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
+            "libmetis is installed) keep the fill of a Cholesky factor small. fiedler sorts the rows of each\n"
+            "connected part by the eigenvector of the second smallest eigenvalue of the graph's Laplacian, which\n"
+            "puts neighbours close to each other and halves of the part to its ends; it factors the Laplacian. All\n"
+            "methods use the pattern of A + A' and apply the same permutation to rows and columns, P A P', so the\n"
+            "matrix must be square. The profile is the sum of the distances from the diagonal to each row's first\n"
+            "entry and to each column's first entry. The new matrix becomes the current one, named after the\n"
+            "ordering (A-rcm) if no name is given.\n"
             "    reorder rcm A; reorder amd A as B",
     .run = run_reorder,
 };

@@ -1,5 +1,5 @@
-/* Orderings of a matrix's graph: this file implements rcm and degree, and libraries implement amd and metis. The
-   file also computes P A P'. */
+/* Orderings of a matrix's graph: this file implements rcm and degree, and libraries implement amd and metis; fiedler is
+   in src/eigen. The file also computes P A P'. */
 #include "reorder.h"
 #include "csr.h"
 #include "base/err.h"
@@ -17,6 +17,10 @@
 #include <signal.h>
 #include <string.h>
 #include <suitesparse/amd.h>
+
+#define ORDERING(id) extern const struct ordering ordering_##id;
+#include "orderings.def"
+#undef ORDERING
 
 enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
 
@@ -112,7 +116,7 @@ static bool order_degree(struct graph *g, int *perm, struct watch *w, struct err
     return watch_tick(w, "ordering by degree", g->n, g->n, e) && loop_end(&l, e);
 }
 
-static const struct ordering ordering_degree = {
+const struct ordering ordering_degree = {
     .name = "degree",
     .about = "rows with few neighbours first",
     .source = "a counting sort of the degrees, stable",
@@ -225,7 +229,7 @@ static bool order_rcm(struct graph *g, int *perm, struct watch *w, struct err *e
     return ok;
 }
 
-static const struct ordering ordering_rcm = {
+const struct ordering ordering_rcm = {
     .name = "rcm",
     .aliases = "cuthill-mckee reverse-cuthill-mckee",
     .narrows = true,
@@ -298,7 +302,7 @@ static bool order_amd(struct graph *g, int *perm, struct watch *w, struct err *e
     return by_library(g, perm, "ordering by AMD", work_amd, AMD_OK, w, e);
 }
 
-static const struct ordering ordering_amd = {
+const struct ordering ordering_amd = {
     .name = "amd",
     .aliases = "minimum-degree",
     .about = "approximate minimum degree: little fill in a Cholesky factor",
@@ -389,7 +393,7 @@ static bool order_metis(struct graph *g, int *perm, struct watch *w, struct err 
     return by_library(g, perm, "ordering by METIS", work_metis, METIS_GOOD, &watch, e);
 }
 
-static const struct ordering ordering_metis = {
+const struct ordering ordering_metis = {
     .name = "metis",
     .aliases = "nd nested-dissection",
     .about = "nested dissection: little fill in a Cholesky factor of a large mesh",
@@ -464,7 +468,11 @@ bool spread_of(const struct csr *A, struct spread *out, struct err *e)
     return loop_end(&l, e);
 }
 
-const struct ordering *const orderings[] = {&ordering_rcm, &ordering_degree, &ordering_amd, &ordering_metis, NULL};
+#define ORDERING(id) &ordering_##id,
+const struct ordering *const orderings[] = {
+#include "orderings.def"
+    NULL};
+#undef ORDERING
 
 const struct registry ordering_registry = {.entries = orderings, .aliases = offsetof(struct ordering, aliases)};
 

@@ -841,6 +841,33 @@ static void test_diff_allocations(void **state)
     talk_close(&t);
 }
 
+/* On a path in any order, the Fiedler vector is monotonic. On a grid of 30 x 7, it varies along the longer side, so
+   that the rows of the grid follow each other. */
+static void test_fiedler(void **state)
+{
+    static const struct {
+        const char *line;
+        int64_t bandwidth;
+    } cases[] = {
+        {"gen band 40 1 as A; reorder fiedler", 1},
+        {"gen band 200 1 as A; reorder fiedler", 1},
+        {"gen band 200 1 as A; reorder amd; reorder fiedler", 1},
+        {"gen poisson2d 30 7; reorder fiedler", 14},
+        {"gen poisson2d 30 7; reorder metis; reorder fiedler", 14},
+    };
+    (void)state;
+    if (!present(ordering_find("fiedler"))) return;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct talk t;
+        struct spread s;
+        talk_open(&t, OUT_TEXT);
+        talk_says(&t, cases[i].line, "Fiedler vector of each connected part");
+        assert_true(spread_of(&t.s.current->csr, &s, NULL));
+        if (s.bandwidth > cases[i].bandwidth) fail_msg("%s: bandwidth %ld", cases[i].line, (long)s.bandwidth);
+        talk_close(&t);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -868,6 +895,7 @@ int main(void)
         cmocka_unit_test(test_diff),
         cmocka_unit_test(test_diff_values),
         cmocka_unit_test(test_diff_allocations),
+        cmocka_unit_test(test_fiedler),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
