@@ -77,6 +77,13 @@ static bool put_matrix(struct session *s, struct matrix *m, const struct args *a
 
 /* ---- output ---- */
 
+static int64_t open_pairs(const struct eigen *v)
+{
+    int64_t open = 0;
+    for (int64_t i = 0; i < v->found; i++) open += v->pair[i].status == EIGEN_OPEN;
+    return open;
+}
+
 static const char *part_name(enum eigen_part part)
 {
     static const char *const names[] = {
@@ -84,20 +91,53 @@ static const char *part_name(enum eigen_part part)
     return names[part];
 }
 
+/* A sentence, which a terminal wraps. */
+PRINTF(2, 3) static void say(struct out *o, const char *fmt, ...)
+{
+    char text[400];
+    va_list list;
+    va_start(list, fmt);
+    vsnprintf(text, sizeof text, fmt, list);
+    va_end(list);
+    out_prose(o, text);
+}
+
 static void out_title(struct out *o, const struct eigen *v)
 {
-    struct counted number = how_many(v->o.pairs, "eigenvalue");
+    const char *plural = v->o.pairs == 1 ? "" : "s";
+    long long k = v->o.pairs;
     if (v->o.part == EIGEN_NEAR)
-        out_text(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name,
-                 number.text, v->o.shift, v->factored_by, v->dev->name);
+        say(o, "%s: the %lld eigenvalue%s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s",
+            v->name, k, plural, v->o.shift, v->factored_by, v->dev->name);
     else
-        out_text(o, "%s: the %s at the %s end, by thick-restart Lanczos with %s on %s", v->name, number.text,
-                 v->o.part == EIGEN_LARGEST ? "upper" : "lower", v->kernel->name, v->dev->name);
+        say(o, "%s: the %lld %s eigenvalue%s, by thick-restart Lanczos with %s on %s", v->name, k, part_name(v->o.part),
+            plural, v->kernel->name, v->dev->name);
+}
+
+/* A number beyond the end of the spectrum, as far as the outermost pair shows: for `near`, in place of that end. */
+static double beside(const struct eigen *v)
+{
+    const struct eigen_pair *p = &v->pair[0];
+    return v->o.part == EIGEN_LARGEST ? p->value + p->residual : p->value - p->residual;
+}
+
+/* The command to try if pairs are open; otherwise "". */
+static void next_command(const struct eigen *v, char *out, size_t size)
+{
+    out[0] = 0;
+    if (!open_pairs(v) || v->cancelled) return;
+    if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
+        snprintf(out, size, "eigs %lld near %.6g maxit %lld m %lld", (long long)v->o.pairs, v->o.shift,
+                 (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns));
+    else
+        snprintf(out, size, "eigs %lld near %.6g", (long long)v->o.pairs, beside(v));
 }
 
 /* What all pairs share. */
 static void out_search(struct out *o, const struct eigen *v)
 {
+    char next[120];
+    next_command(v, next, sizeof next);
     bool near = v->o.part == EIGEN_NEAR, timed = v->dev->kind != DEV_EMU;
     out_str(o, "matrix", NULL, v->name);
     out_str(o, "part", NULL, part_name(v->o.part));
@@ -117,6 +157,7 @@ static void out_search(struct out *o, const struct eigen *v)
     out_bool(o, "complete", NULL, v->complete);
     out_bool(o, "checked", NULL, v->checked);
     out_bool(o, "cancelled", NULL, v->cancelled);
+    out_str(o, "try", NULL, *next ? next : NULL);
     out_num(o, "factor_ms", NULL, v->factor_us / 1000, NULL);
     out_num(o, "time_ms", NULL, timed ? v->us / 1000 : NAN, NULL);
 }
@@ -148,17 +189,6 @@ static void out_costs(struct out *o, const struct eigen *v)
     if (v->dev->kind != DEV_EMU)
         n += snprintf(text + n, sizeof text - (size_t)n, ", %s", show_us(v->us, time, sizeof time));
     if (v->orthogonality > 0) snprintf(text + n, sizeof text - (size_t)n, "; |v_i' v_j| <= %.0e", v->orthogonality);
-    out_text(o, "%s", text);
-}
-
-/* A sentence, which a terminal wraps. */
-PRINTF(2, 3) static void say(struct out *o, const char *fmt, ...)
-{
-    char text[400];
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(text, sizeof text, fmt, list);
-    va_end(list);
     out_prose(o, text);
 }
 
@@ -186,21 +216,20 @@ static void out_proof(struct out *o, const struct eigen *v)
         say(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
 }
 
-static int64_t open_pairs(const struct eigen *v)
-{
-    int64_t open = 0;
-    for (int64_t i = 0; i < v->found; i++) open += v->pair[i].status == EIGEN_OPEN;
-    return open;
-}
-
 static void out_advice(struct out *o, const struct eigen *v)
 {
+    char next[120];
+    next_command(v, next, sizeof next);
+    if (!*next) return;
     int64_t open = open_pairs(v);
-    if (!open || v->cancelled) return;
-    say(o, "%s not converged after %s: `maxit %lld` goes on longer, `m %lld` makes a larger basis%s",
+    say(o, "%s not converged after %s. `maxit %lld` goes on longer, and `m %lld` makes a larger basis.",
         open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
-        (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns),
-        v->o.part == EIGEN_NEAR ? "." : "; `eigs near S` with S beside that end of the spectrum needs few products.");
+        (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns));
+    if (v->o.part != EIGEN_NEAR)
+        say(o,
+            "`%s` needs few products, if the factors fit in memory; the signs of the pivots then count the "
+            "eigenvalues beyond that number.",
+            next);
 }
 
 static void out_eigs(struct out *o, const struct eigen *v)
@@ -243,6 +272,7 @@ static bool save_vectors(struct session *s, const struct eigen *v, const char *f
     return ok;
 }
 
+/* In a script, a search that Ctrl-C ended counts as a failure. */
 static bool find(struct session *s, const struct eigen_matrix *A, const struct eigen_options *o, struct err *e)
 {
     struct eigen *found = NULL;
@@ -254,8 +284,12 @@ static bool find(struct session *s, const struct eigen_matrix *A, const struct e
     s->eigen = found;
     out_eigs(s->out, found);
     if (!found->cancelled) return true;
-    return fail(e, E_CANCELLED, "eigs: cancelled at restart %lld; %lld of %lld pairs have converged, and all are kept",
-                (long long)found->restarts, (long long)(found->found - open_pairs(found)), (long long)found->o.pairs);
+    char text[160];
+    snprintf(text, sizeof text, "cancelled at restart %lld; %lld of %lld pairs have converged, and all are kept",
+             (long long)found->restarts, (long long)(found->found - open_pairs(found)), (long long)found->o.pairs);
+    if (!s->interactive) return fail(e, E_CANCELLED, "%s", text);
+    out_note(s->out, "%s", text);
+    return true;
 }
 
 static bool run_eigs(struct session *s, const struct args *a, struct err *e)

@@ -345,7 +345,9 @@ static bool find(struct search *s, struct err *e)
     s->before = mem_zero(v->o.pairs, sizeof *s->before, "the eigenvalues", e);
     if (!s->before || !eigen_norm(v, e)) return false;
     if (search(s, &why) && copy_vectors(s, &why) && improve(s, &why) && eigen_measure(v, &why)) return true;
-    if (why.code != E_CANCELLED || !v->found) return fail_at(e, why.code, why.where, "%s", why.text);
+    if (why.code == E_CANCELLED && !v->found)
+        return fail(e, E_CANCELLED, "cancelled before the first restart, so there are no pairs yet");
+    if (why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
     salvage(s);
     return true;
 }

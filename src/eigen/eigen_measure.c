@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* A residual of this many units in the last place of ||A||_1 is due to rounding. */
-static const double rounding = 32 * DBL_EPSILON;
+static const double rounding = 128 * DBL_EPSILON;
 static const double PRODUCTS_MOST = 1e10; /* multiplications for the orthogonality */
 
 bool eigen_norm(struct eigen *v, struct err *e)

@@ -141,8 +141,11 @@ static bool sparse_vector(const struct csr *L, double *x, struct watch *w, struc
                               .seed = 1,
                               .quick = true,
                               .watch = w};
-    if (!A.dev || !eigen_find(&v, &A, &o, e)) return false;
-    bool ok = v->cancelled ? fail(e, E_CANCELLED, "%s: cancelled", title) : true;
+    struct err why = {0};
+    bool ok = A.dev && eigen_find(&v, &A, &o, &why);
+    if (!A.dev) return false;
+    if (why.code == E_CANCELLED || (ok && v->cancelled)) ok = fail(e, E_CANCELLED, "%s: cancelled", title);
+    if (why.code && why.code != E_CANCELLED) fail_at(e, why.code, why.where, "%s", why.text);
     if (ok && v->pair[1].status == EIGEN_OPEN)
         ok = fail(e, E_NUMERIC,
                   "the Fiedler vector does not converge; try rcm, which also moves entries close to the "

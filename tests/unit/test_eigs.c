@@ -248,7 +248,8 @@ static void open_pairs_are_open(void **state)
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 30"));
-    talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "not converged after 1 restart: `maxit 8`");
+    talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "not converged after 1 restart. `maxit 8`");
+    assert_non_null(strstr(t.out, "`eigs 5 near"));
     assert_true(t.s.eigen->pair[4].status == EIGEN_OPEN && t.s.eigen->pair[4].residual > 1e-8);
     check_pairs("one restart", t.s.eigen);
     talk_says(&t, "eigs 5 smallest m 200 on cpu", "a basis of 200 vectors");
