@@ -408,7 +408,16 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Called once. endwin is never called, because ncurses would then reset the user's terminal colours. */
+/* Until the screen has been left and entered once, ncurses 6.4 writes each movement of the cursor by a system call of
+   its own: a frame took more than 100 of them, and each wakes the terminal. */
+static void write_frames_at_once(void)
+{
+    endwin();
+    doupdate();
+}
+
+/* Called once. endwin is never called after colours are used, because ncurses would then reset the user's terminal
+   colours. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];
@@ -427,6 +436,7 @@ static bool start(const struct termios *modes, struct err *e)
     typeahead(-1); /* complete every frame, even if keys are waiting */
     leaveok(stdscr, TRUE);
     idcok(stdscr, FALSE);
+    write_frames_at_once();
     curs_set(0);
     if (!(full.keys = newpad(1, 1))) return fail(e, E_MEMORY, "not enough memory for the screen");
     keypad(full.keys, TRUE);

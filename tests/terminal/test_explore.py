@@ -43,6 +43,28 @@ def click(s, x, y, button=0):
     s.keys(f"\x1b[<{button};{x + 1};{y + 1}M", f"\x1b[<{button};{x + 1};{y + 1}m")
 
 
+def writes(s):
+    """The number of write calls of the program so far."""
+    return int(re.search(r"syscw: (\d+)", open(f"/proc/{s.pid()}/io").read()).group(1))
+
+
+def test_a_frame_is_written_at_once():
+    """Each write wakes the terminal. The second opening of the screen differs from the first one."""
+    s = at_prompt("samples/thesis4.mtx", rows=50, cols=160)
+    for _ in range(2):
+        s.line("view spy")
+        s.wait("q leave")
+        s.settle()
+        for wanted in "any key to return", "[1 spy]":
+            before = writes(s)
+            s.keys("?")
+            s.wait(wanted)
+            assert 0 < writes(s) - before <= 6, writes(s) - before
+        s.keys("q")
+        s.wait("]> ")
+    quits(s)
+
+
 def test_panes_keep_their_place():
     s = explorer()
     s.keys(RIGHT)
