@@ -1,6 +1,7 @@
 /* The tables of operations for solvers, selected by the kind of device and the precision. */
 #include "machine/device.h"
 #include "machine/amg_ops.h"
+#include "machine/amg_setup_ops.h"
 #include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
@@ -75,5 +76,16 @@ TABLES(minres_ops, host_sums, vec_parts_minres)
 PAIR_TABLES(bicg_ops, host_sums, vec_parts_bicg)
 TABLES(gmres_ops, host_sums, vec_parts_gmres)
 PAIR_TABLES(sweep_ops, host_sums, vec_parts_sweep)
+
+extern const struct amg_setup_ops emu_vec_amg_setup_f32, emu_vec_amg_setup_f64, cuda_vec_amg_setup_f32,
+    cuda_vec_amg_setup_f64;
+const struct amg_setup_ops *amg_setup_ops_of(const struct device *d, enum type real)
+{
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return real == T_F64 ? &cuda_vec_amg_setup_f64 : &cuda_vec_amg_setup_f32;
+#endif
+    if (d->kind != DEV_EMU) return NULL;
+    return real == T_F64 ? &emu_vec_amg_setup_f64 : &emu_vec_amg_setup_f32;
+}
 
 struct lu_hook lu_hook;

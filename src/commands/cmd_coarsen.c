@@ -9,6 +9,7 @@
 #include "session/matrix.h"
 #include "session/session.h"
 #include "solvers/amg.h"
+#include "solvers/precond.h"
 #include "solvers/solve.h"
 
 #include <math.h>
@@ -85,7 +86,7 @@ static bool make(struct amg *g, const struct csr *A, double *us, struct err *e)
 {
     bool gave = screen_lock_give();
     double begin = now_us();
-    bool ok = amg_make(g, A, e);
+    bool ok = symmetric_of(A, "coarsen", "`symmetrize` first", e) && amg_make(g, A, e);
     *us = now_us() - begin;
     screen_lock_back(gave);
     return ok;

@@ -8,16 +8,7 @@
 #include "matrix/arithmetic.h"
 #include "precond.h"
 
-#include <math.h>
 #include <string.h>
-
-/* The threshold of strong entries is halved from level to level, because the entries of coarse matrices spread over
-   more neighbours (Vanek, Mandel and Brezina 1996). */
-static const double threshold = 0.08;
-
-static const double damping = 4. / 3; /* omega times the bound on the eigenvalues: the best factor for a smooth P */
-
-static const double least_gain = 0.8; /* stop if the next level would have more than this share of the rows */
 
 enum { INVERTED_ROWS = 400 };
 static int64_t hooked;
@@ -88,11 +79,11 @@ static bool coarsen(struct amg *g, bool *deeper, struct err *e)
 {
     struct amg_level *v = &g->level[g->n - 1];
     struct amg_aggregates a = {0};
-    double theta = threshold * pow(0.5, g->n - 1), *coarse = NULL;
+    double theta = amg_threshold(g->n - 1), *coarse = NULL;
     *deeper = false;
     bool ok = amg_aggregate(&a, v->A, v->dinv, theta, e);
-    if (ok && a.n > 0 && (double)a.n < least_gain * (double)v->A->rows) {
-        ok = amg_prolong(&v->P, v->A, &a, g->near, damping / v->bound, &coarse, e) && galerkin(v, v + 1, e);
+    if (ok && amg_worthwhile(a.n, v->A->rows)) {
+        ok = amg_prolong(&v->P, v->A, &a, g->near, amg_damping / v->bound, &coarse, e) && galerkin(v, v + 1, e);
         *deeper = ok;
     }
     amg_aggregates_free(&a);
@@ -118,7 +109,7 @@ static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
 bool amg_make(struct amg *g, const struct csr *A, struct err *e)
 {
     *g = (struct amg){0};
-    bool ok = symmetric_of(A, who, "bicgstab with precond ilu0", e) && make_levels(g, A, e);
+    bool ok = make_levels(g, A, e);
     const struct csr *last = ok ? g->level[g->n - 1].A : NULL;
     if (ok && last->rows <= amg_inverted_rows()) ok = amg_invert(last, g->sign, &g->inverse, &g->dropped, e);
     mem_free(g->near);

@@ -71,6 +71,22 @@ double amg_rows_ratio(const struct amg *g);
 
 /* ---- the steps of amg_make ---- */
 
+/* The threshold of strong entries on a level, which is halved from level to level, because the entries of coarse
+   matrices spread over more neighbours (Vanek, Mandel and Brezina 1996). */
+static inline double amg_threshold(int level)
+{
+    return 0.08 / (double)(1 << level);
+}
+/* Is the next level small enough to be worth its work? */
+static inline bool amg_worthwhile(int64_t aggregates, int64_t rows)
+{
+    return aggregates > 0 && (double)aggregates < 0.8 * (double)rows;
+}
+/* amg_damping: omega times the bound on the eigenvalues, the best factor for a smooth P. amg_margin: the bound divided
+   by the largest of ten Ritz values, which lies a few percent below the largest eigenvalue. amg_dominant: if no sum of
+   |a_ij / a_ii| over a row is larger, the largest sum is bound enough, and no Ritz values are computed. */
+static const double amg_damping = 4. / 3, amg_margin = 1.1, amg_dominant = 2.001;
+
 /* The strong entries of a matrix, and the aggregate of each row. The entry a_ij is strong if
    a_ij^2 > theta^2 a_ii a_jj. */
 struct amg_aggregates {

@@ -11,8 +11,6 @@
 
 enum { STEPS = 10, SHARE = 1 << 12 };
 
-static const double margin = 1.1; /* the largest of ten Ritz values lies a few percent below the largest eigenvalue */
-
 static const char what[] = "multigrid";
 
 bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e)
@@ -81,6 +79,9 @@ static int iterate(const struct csr *A, const double *dinv, double *r, double *p
 
 bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct err *e)
 {
+    double most = gershgorin(A, dinv);
+    *bound = most;
+    if (most <= amg_dominant) return true;
     double alpha[STEPS], beta[STEPS], *work = mem_new(3 * A->rows, sizeof *work, "vectors for multigrid", e);
     uint64_t seed = 1;
     if (!work) return false;
@@ -90,6 +91,6 @@ bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct er
     if (k < 0) return false;
     struct ritz r = {0};
     ritz_grow(&r, alpha, beta, k, 0);
-    *bound = fmin(gershgorin(A, dinv), r.rows ? margin * r.high : INFINITY);
+    *bound = fmin(most, r.rows ? amg_margin * r.high : INFINITY);
     return true;
 }
