@@ -330,13 +330,9 @@ static bool galerkin(struct build *b, struct amg_device_level *l, struct amg_dev
     if (!multiply(b, &b->g->kept, &l->R, &AP, &next->A)) return false;
     if (b->full) return true;
     b->ops->mirror(b->dev, &next->A);
-    bool suits[3];
-    if (!amg_factor_lend(&l->on_P, b->dev, b->g->real, &l->P, &suits[0], b->e) ||
-        !amg_factor_lend(&l->on_R, b->dev, b->g->real, &l->R, &suits[1], b->e) ||
-        !amg_factor_lend(&next->on_A, b->dev, b->g->real, &next->A, &suits[2], b->e))
-        return false;
-    b->full = !suits[0] || !suits[1] || !suits[2];
-    return true;
+    return amg_factor_lend(&l->on_P, b->dev, b->g->real, &l->P, b->e) &&
+           amg_factor_lend(&l->on_R, b->dev, b->g->real, &l->R, b->e) &&
+           amg_factor_lend(&next->on_A, b->dev, b->g->real, &next->A, b->e);
 }
 
 static bool coarsen(struct build *b, bool *deeper)

@@ -7,10 +7,19 @@
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 
+/* Rows of coarse matrices have about 30 entries, too few for a warp per row: if not all rows are short, take the kernel
+   that divides the entries evenly, which is the default for rows of unknown lengths. */
+enum { SHORT = 32 };
+
+static const struct kernel *kernel_for(const struct csr *A, const struct device *d)
+{
+    return kernel_default(&format_csr, csr_longest_row(A) <= SHORT ? A : NULL, d);
+}
+
 bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, const struct csr *A, struct err *e)
 {
     f->mat = &f->M;
-    f->kernel = kernel_default(&format_csr, A, d);
+    f->kernel = kernel_for(A, d);
     return format_pack(A, &format_csr, NULL, real, true, &f->S, e) && mat_put(&f->M, &f->S, d, e);
 }
 
@@ -24,18 +33,16 @@ static bool choose_kernel(struct amg_factor *f, struct device *d, enum type real
     bool ok = rows.rowptr && d->ops->get(d, rows.rowptr, A->ptr, (A->rows + 1) * (int64_t)sizeof *rows.rowptr, e) &&
               format_plan(&rows, &format_csr, NULL, real, &plan, e);
     if (ok) {
-        f->kernel = kernel_default(&format_csr, &rows, d);
+        f->kernel = kernel_for(&rows, d);
         f->S = plan.shape;
     }
     mem_free(rows.rowptr);
     return ok;
 }
 
-bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, bool *suits,
-                     struct err *e)
+bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, struct err *e)
 {
     if (!choose_kernel(f, d, real, A, e)) return false;
-    *suits = !f->kernel->prepare;
     f->mat = &f->M;
     f->M = (struct mat){.of = &f->S, .dev = d};
     f->M.ptr[CSR_PTR] = A->ptr;
@@ -54,6 +61,15 @@ bool amg_factor_multiply(const struct amg_factor *f, double alpha, const void *x
 double amg_factor_bytes(const struct amg_factor *f)
 {
     return f->S.format ? (double)stored_bytes(&f->S) : 0;
+}
+
+int64_t amg_factor_held(const struct amg_factor *f)
+{
+    if (!f->M.dev) return 0;
+    int64_t bytes = kernel_runs_on(f->kernel, f->M.dev) && f->kernel->scratch ? f->kernel->scratch(&f->M) : 0;
+    for (int k = 0; k < f->S.narrays; k++)
+        if (!f->M.lent[k]) bytes += f->S.a[k].n * (int64_t)type_size(f->S.a[k].type);
+    return bytes;
 }
 
 void amg_factor_free(struct amg_factor *f)

@@ -20,13 +20,12 @@ struct amg_factor {
 };
 /* Copy A, which must outlive the factor, to d. */
 bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, const struct csr *A, struct err *e);
-/* Use a matrix that is on d already, and whose arrays outlive the factor. *suits receives false if its kernel would
-   need the matrix on the host. */
-bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, bool *suits,
-                     struct err *e);
+/* Use a matrix that is on d already, and whose arrays outlive the factor. */
+bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, struct err *e);
 /* y = alpha A x + beta y */
 bool amg_factor_multiply(const struct amg_factor *f, double alpha, const void *x, double beta, void *y, struct err *e);
 double amg_factor_bytes(const struct amg_factor *f); /* 0 if another owner holds the matrix */
+int64_t amg_factor_held(const struct amg_factor *f); /* bytes on the device that the factor owns */
 void amg_factor_free(struct amg_factor *f);
 
 #endif

@@ -299,13 +299,15 @@ static int64_t held(const struct solve *v)
 {
     const struct cycle *c = v->pre.host;
     if (!c) return 0;
-    double sum = amg_factor_bytes(&c->inverse);
+    int64_t sum = c->vectors_bytes + c->device.kept.bytes + amg_factor_held(&c->inverse);
     for (int k = 0; k < c->n; k++) {
         const struct cycle_level *on = &c->level[k];
-        for (int i = 0; i < 3; i++) sum += amg_factor_bytes(&on->own[i]);
-        if (on->own_dinv) sum += (double)type_size(v->real) * (double)on->rows;
+        const struct amg_device_level *made = &c->device.level[k];
+        for (int i = 0; i < 3; i++) sum += amg_factor_held(&on->own[i]);
+        sum += amg_factor_held(&made->on_A) + amg_factor_held(&made->on_P) + amg_factor_held(&made->on_R);
+        if (on->own_dinv) sum += (int64_t)type_size(v->real) * on->rows;
     }
-    return (int64_t)sum + c->vectors_bytes + c->device.kept.bytes;
+    return sum;
 }
 
 static void note(const struct solve *v, char *out, size_t size)
