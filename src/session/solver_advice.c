@@ -281,11 +281,12 @@ static void add_solver(const struct solver_question *q, struct solver_advice *a,
             add(a, solver, preconds[i]);
 }
 
-/* The order in which candidates are tried: direct, then methods that use symmetry, then those for any matrix, then the
-   methods without a Krylov space. */
+/* The order in which candidates are tried, and in which equally fast ones are preferred: methods for definite matrices,
+   for symmetric ones, for any matrix, and those without a Krylov space. */
+enum { TURNS = 4 };
 static int turn_of(const struct solver *s)
 {
-    return s->diff ? 2 : s->symmetric ? 0 : 1;
+    return s->diff ? 3 : s->definite ? 0 : s->symmetric ? 1 : 2;
 }
 
 static bool list(const struct solver_question *q, struct solver_advice *a, struct err *e)
@@ -296,7 +297,7 @@ static bool list(const struct solver_question *q, struct solver_advice *a, struc
     a->at = mem_zero(1 + nsolvers * (npreconds + 2), sizeof *a->at, "the candidates", e);
     if (!a->at) return false;
     if (q->direct) add(a, NULL, NULL);
-    for (int turn = 0; turn < 3; turn++)
+    for (int turn = 0; turn < TURNS; turn++)
         for (int i = 0; solvers[i]; i++)
             if (turn_of(solvers[i]) == turn) add_solver(q, a, solvers[i]);
     return true;
