@@ -225,7 +225,7 @@ static bool run_advise_kernels(struct session *s, const struct args *a, struct e
 /* Refuse options of the advice on kernels in advice on solvers, and vice versa. */
 static bool options_fit(const struct args *a, bool solver, struct err *e)
 {
-    static const char *const of_solvers[] = {"on", "precond", "tol", "maxit", "b", "x0", "seed", "within"},
+    static const char *const of_solvers[] = {"on", "precond", "tol", "maxit", "b", "x0", "seed", "within", "options"},
                              *const of_kernels[] = {"for", "products", "predicted"};
     const char *const *not_for = solver ? of_kernels : of_solvers;
     int n = solver ? COUNT(of_kernels) : COUNT(of_solvers);
@@ -249,24 +249,28 @@ static bool run_advise(struct session *s, const struct args *a, struct err *e)
 const struct command command_advise = {
     .name = "advise",
     .grammar = "[solver] [MATRIX] [for N] [products] [top N] [predicted] [on DEVICE] [[precond] PRECOND] [tol R] "
-               "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] [within R] [f32|f64]",
+               "[maxit N] [b RIGHT_SIDE] [x0 GUESS] [seed N] [within R] [options PEER] [f32|f64]",
     .about = "rank all kernels by their time on a GPU, or all solvers by a short trial of each",
-    .help = "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
-            "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
-            "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
-            "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too.\n"
-            "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
-            "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
-            "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"
-            "what was ranked.\n"
-            "`advise solver` tries every solver with every preconditioner that suits the matrix, and `direct`, each\n"
-            "for a short time, and shows what each reached, the iterations and the time that it needs, and which one\n"
-            "to take. A method that converges in its trial is measured; for the others, the time is estimated from\n"
-            "the rate of convergence, for cg also from its Ritz values, and for `direct` from the operations of the\n"
-            "factorisation. on, precond, tol, maxit, b, x0 and seed are as in `solve`. The trials end after 2 s, or\n"
-            "within the given number of seconds. Ctrl-C keeps the trials that were done. `solve` without a solver\n"
-            "takes what `advise solver` would.\n"
-            "    advise; advise A for 100 products f32; advise top 3\n"
-            "    advise solver; advise solver A b random tol 1e-10 within 20",
+    .help =
+        "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
+        "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
+        "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
+        "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too.\n"
+        "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
+        "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
+        "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"
+        "what was ranked.\n"
+        "`advise solver` tries every solver with every preconditioner that suits the matrix, and `direct`, each\n"
+        "for a short time, and shows what each reached, the iterations and the time that it needs, and which one\n"
+        "to take. A method that converges in its trial is measured; for the others, the time is estimated from\n"
+        "the rate of convergence, for cg also from its Ritz values, and for `direct` from the operations of the\n"
+        "factorisation. on, precond, tol, maxit, b, x0 and seed are as in `solve`. The trials end after 2 s, or\n"
+        "within the given number of seconds. Ctrl-C keeps the trials that were done. `solve` without a solver\n"
+        "takes what `advise solver` would.\n"
+        "`advise solver options LIBRARY` writes the solver that is taken, or the best one that the library has, as\n"
+        "options of petsc, hypre (calls in C), amgx or ginkgo (JSON).\n"
+        "    advise; advise A for 100 products f32; advise top 3\n"
+        "    advise solver; advise solver A b random tol 1e-10 within 20\n"
+        "    advise solver options petsc; advise solver options ginkgo > ./config.txt",
     .run = run_advise,
 };

@@ -4,10 +4,12 @@
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "direct/direct.h"
 #include "machine/device.h"
 #include "session/args.h"
 #include "session/matrix.h"
 #include "session/output.h"
+#include "session/peer_options.h"
 #include "session/right_side.h"
 #include "session/session.h"
 #include "session/solver_advice.h"
@@ -149,6 +151,59 @@ static void say(struct session *s, const struct solver_advice *a, const struct m
     if (asked && asked != a->dev) out_text(o, "%s models no time, so %s tried.", asked->name, a->dev->name);
 }
 
+/* ---- options for other libraries ---- */
+
+static struct peer_request request_of(const struct solver_question *q, const struct trial *t)
+{
+    const struct direct_method *direct = t->solver || !t->method ? NULL : direct_find(t->method);
+    return (struct peer_request){.solver = t->solver ? &t->solver->peers
+                                           : direct  ? &direct->peers
+                                                     : NULL,
+                                 .pre = t->pre ? &t->pre->peers : NULL,
+                                 .takes_precond = t->solver && !t->solver->no_precond,
+                                 .krylov = t->solver != NULL,
+                                 .tol = q->options.tol,
+                                 .maxit = q->options.maxit,
+                                 .m = t->m};
+}
+
+/* The best candidate that solves the system and that the library has. */
+static const struct trial *expressible(const struct solver_question *q, const struct solver_advice *a,
+                                       const struct peer *p)
+{
+    for (int i = 0; i < a->n; i++) {
+        struct peer_request r = request_of(q, &a->at[i]);
+        if ((isfinite(a->at[i].expected_us) || i == a->taken) && r.solver && p->has(&r)) return &a->at[i];
+    }
+    return NULL;
+}
+
+static bool out_options(struct session *s, const struct solver_question *q, const struct solver_advice *a,
+                        const struct peer *p, struct err *e)
+{
+    struct out *o = s->out;
+    char text[2000] = "";
+    const struct trial *t = expressible(q, a, p);
+    if (!t) return fail(e, E_UNSUPPORTED, "%s has none of the methods that solve this system: %s", p->name, a->because);
+    struct peer_request r = request_of(q, t);
+    p->write(&r, text, sizeof text);
+    if (t != &a->at[0])
+        out_note(o, "%s has no %s; these are the options of %s, the best method that it has", p->name,
+                 trial_name(&a->at[0]).text, trial_name(t).text);
+    if (out_mode(o) == OUT_TEXT) {
+        for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
+            out_text(o, "%.*s", (int)(end - line), line);
+        return true;
+    }
+    out_row(o);
+    out_str(o, "matrix", NULL, q->matrix->name);
+    out_str(o, "solver", NULL, t->solver ? t->solver->name : "direct");
+    out_str(o, "precond", NULL, t->pre ? t->pre->name : NULL);
+    out_str(o, "library", NULL, p->name);
+    out_str(o, "options", NULL, text);
+    return true;
+}
+
 /* ---- commands ---- */
 
 bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
@@ -171,7 +226,10 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     if (!(seconds > 0))
         return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
     bool ok = ask(s, &q, a, &advice, e);
-    if (ok) say(s, &advice, q.matrix, a);
+    if (ok && arg(a, "options"))
+        ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
+    else if (ok)
+        say(s, &advice, q.matrix, a);
     if (ok && advice.stopped) ok = fail(e, E_CANCELLED, "cancelled; the trials above are complete");
     solver_advice_free(&advice);
     return ok;

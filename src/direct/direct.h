@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "solvers/peers.h"
 
 struct csr;
 struct direct;
@@ -54,6 +55,7 @@ struct direct_method {
     void (*drop)(struct direct *v); /* free what v->state refers to */
     /* After the analysis: is this method a better choice than the methods below it in directs.def? NULL: yes. */
     bool (*pays)(const struct direct *v);
+    struct peers peers; /* its names in other libraries */
 };
 extern const struct direct_method *const directs[]; /* terminated by NULL, in the order of directs.def */
 extern const struct registry direct_registry;

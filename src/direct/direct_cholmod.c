@@ -255,4 +255,7 @@ const struct direct_method direct_cholmod = {
     .factor = factor,
     .solve = solve,
     .drop = drop,
+    .peers = {.petsc = "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type cholmod",
+              .amgx = "\"solver\": \"DENSE_LU_SOLVER\"",
+              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Cholesky\"}"},
 };

@@ -118,4 +118,5 @@ const struct direct_method direct_spqr = {
     .factor = factor,
     .solve = solve,
     .drop = drop,
+    .peers = {.petsc = "-ksp_type preonly -pc_type qr -pc_factor_mat_solver_type spqr"},
 };

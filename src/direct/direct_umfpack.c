@@ -153,4 +153,7 @@ const struct direct_method direct_umfpack = {
     .factor = factor,
     .solve = solve,
     .drop = drop,
+    .peers = {.petsc = "-ksp_type preonly -pc_type lu -pc_factor_mat_solver_type umfpack",
+              .amgx = "\"solver\": \"DENSE_LU_SOLVER\"",
+              .ginkgo = "\"type\": \"solver::Direct\", \"factorization\": {\"type\": \"factorization::Lu\"}"},
 };

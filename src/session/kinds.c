@@ -22,6 +22,7 @@
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
 #include "right_side.h"
+#include "peer_options.h"
 #include "session.h"
 #include "stagnation.h"
 #include "solvers/solver.h"
@@ -405,6 +406,7 @@ const struct kind kinds[] = {
     {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,
      "kernels"},
+    {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL},
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},

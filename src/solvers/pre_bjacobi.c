@@ -196,4 +196,6 @@ const struct precond precond_bjacobi = {
     .apply = apply,
     .bytes = bytes,
     .note = note,
+    .peers = {.petsc = "-pc_type pbjacobi -mat_block_size 8",
+              .ginkgo = "\"type\": \"preconditioner::Jacobi\", \"max_block_size\": 8"},
 };

@@ -213,4 +213,6 @@ const struct precond precond_ic0 = {
     .drop = triangles_drop,
     .bytes = triangles_bytes,
     .note = triangles_note,
+    .peers = {.petsc = "-pc_type icc -pc_factor_levels 0",
+              .ginkgo = "\"type\": \"preconditioner::Ic\", \"factorization\": {\"type\": \"factorization::Ic\"}"},
 };

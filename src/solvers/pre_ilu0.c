@@ -89,4 +89,14 @@ const struct precond precond_ilu0 = {
     .drop = triangles_drop,
     .bytes = triangles_bytes,
     .note = triangles_note,
+    .peers = {.petsc = "-pc_type ilu -pc_factor_levels 0",
+              .hypre = "HYPRE_ILUSolve",
+              .hypre_setup = "HYPRE_ILUSetup",
+              .amgx = "\"solver\": \"MULTICOLOR_ILU\", \"ilu_sparsity_level\": 0, \"max_iters\": 1",
+              .ginkgo = "\"type\": \"preconditioner::Ilu\", \"factorization\": {\"type\": \"factorization::Ilu\"}",
+              .hypre_make = "HYPRE_ILUCreate(&precond);\n"
+                            "HYPRE_ILUSetType(precond, 0);\n"
+                            "HYPRE_ILUSetLevelOfFill(precond, 0);\n"
+                            "HYPRE_ILUSetMaxIter(precond, 1);\n"
+                            "HYPRE_ILUSetTol(precond, 0);\n"},
 };

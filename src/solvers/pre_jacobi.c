@@ -71,4 +71,9 @@ const struct precond precond_jacobi = {
     .apply = apply,
     .bytes = bytes,
     .note = note,
+    .peers = {.petsc = "-pc_type jacobi",
+              .hypre = "HYPRE_ParCSRDiagScale",
+              .hypre_setup = "HYPRE_ParCSRDiagScaleSetup",
+              .amgx = "\"solver\": \"BLOCK_JACOBI\", \"max_iters\": 1",
+              .ginkgo = "\"type\": \"preconditioner::Jacobi\", \"max_block_size\": 1"},
 };

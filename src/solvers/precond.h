@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+#include "peers.h"
 #include <stdint.h>
 
 struct csr;
@@ -36,6 +38,7 @@ struct precond {
     int64_t (*held)(const struct solve *v);
     /* Describe the parts in words, such as "blocks of 8 rows", from v->pre.note[]; NULL: nothing to describe. */
     void (*note)(const struct solve *v, char *out, size_t size);
+    struct peers peers; /* its names in other libraries */
 };
 extern const struct precond *const preconds[]; /* terminated by NULL, in the order of preconds.def */
 extern const struct registry precond_registry;

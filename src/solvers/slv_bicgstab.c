@@ -110,4 +110,8 @@ const struct solver solver_bicgstab = {
     .recover = start,
     .divisor = bicg_quantity,
     .explain = bicg_explain,
+    .peers = {.petsc = "-ksp_type bcgs -ksp_pc_side right",
+              .hypre = "BiCGSTAB",
+              .amgx = "\"solver\": \"PBICGSTAB\"",
+              .ginkgo = "\"type\": \"solver::Bicgstab\""},
 };

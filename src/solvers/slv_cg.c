@@ -141,4 +141,8 @@ const struct solver solver_cg = {
     .init = init,
     .step = step,
     .explain = explain,
+    .peers = {.petsc = "-ksp_type cg -ksp_norm_type unpreconditioned",
+              .hypre = "PCG",
+              .amgx = "\"solver\": \"PCG\"",
+              .ginkgo = "\"type\": \"solver::Cg\""},
 };

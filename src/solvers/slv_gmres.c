@@ -266,4 +266,8 @@ const struct solver solver_gmres = {
     .settle = settle,
     .finish = finish,
     .explain = explain,
+    .peers = {.petsc = "-ksp_type gmres -ksp_pc_side right",
+              .hypre = "GMRES",
+              .amgx = "\"solver\": \"FGMRES\"",
+              .ginkgo = "\"type\": \"solver::Gmres\""},
 };

@@ -121,6 +121,7 @@ const struct solver solver_gs = {
     .held = held,
     .init = init,
     .step = step,
+    .peers = {.petsc = "-ksp_type richardson -pc_type sor -pc_sor_forward"},
 };
 
 const struct solver solver_sor = {
@@ -146,4 +147,5 @@ const struct solver solver_sor = {
     .held = held,
     .init = init,
     .step = step,
+    .peers = {.petsc = "-ksp_type richardson -pc_type sor -pc_sor_forward -pc_sor_omega 1.5"},
 };

@@ -224,6 +224,11 @@ const struct solver solver_jacobi = {
     .init = init,
     .step = step,
     .finish = finish,
+    .peers =
+        {.petsc = "-ksp_type richardson -pc_type jacobi",
+         .amgx = "\"solver\": \"BLOCK_JACOBI\", \"relaxation_factor\": 1",
+         .ginkgo =
+             "\"type\": \"solver::Ir\", \"solver\": {\"type\": \"preconditioner::Jacobi\", \"max_block_size\": 1}"},
 };
 
 const struct solver solver_wjacobi = {
@@ -251,4 +256,8 @@ const struct solver solver_wjacobi = {
     .init = init,
     .step = step,
     .finish = finish,
+    .peers = {.petsc = "-ksp_type richardson -ksp_richardson_scale 0.6667 -pc_type jacobi",
+              .amgx = "\"solver\": \"BLOCK_JACOBI\", \"relaxation_factor\": 0.6667",
+              .ginkgo = "\"type\": \"solver::Ir\", \"relaxation_factor\": 0.6667, \"solver\": {\"type\": "
+                        "\"preconditioner::Jacobi\", \"max_block_size\": 1}"},
 };

@@ -147,4 +147,5 @@ const struct solver solver_minres = {
     .step = step,
     .settle = settle,
     .explain = explain,
+    .peers = {.petsc = "-ksp_type minres", .ginkgo = "\"type\": \"solver::Minres\""},
 };

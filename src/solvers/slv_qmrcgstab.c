@@ -78,4 +78,5 @@ const struct solver solver_qmrcgstab = {
     .recover = start,
     .divisor = bicg_quantity,
     .explain = bicg_explain,
+    .peers = {.petsc = "-ksp_type qmrcgs -ksp_pc_side right"},
 };

@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "peers.h"
+
 struct csr;
 struct err;
 
@@ -69,6 +71,7 @@ struct solver {
     void (*drop)(struct solve *v); /* free what v->solver_data refers to, if it is not NULL; may be NULL */
     /* Describe the breakdown in words; NULL: the solver cannot break down. */
     void (*explain)(const struct solve *v, char *out, size_t size);
+    struct peers peers; /* its names in other libraries */
 };
 extern const struct solver *const solvers[]; /* terminated by NULL */
 extern const struct registry solver_registry;

@@ -4,6 +4,7 @@
 #include "card/card.h"
 #include "machine/device.h"
 #include "session/matrix.h"
+#include "session/peer_options.h"
 #include "session/right_side.h"
 #include "session/solver_advice.h"
 #include "solvers/forecast.h"
@@ -339,6 +340,54 @@ static void solve_takes_what_is_advised(void **state)
     talk_close(&t);
 }
 
+/* Every method of the registries can be written for every library that has it, and the result is complete. */
+static void options_are_written_for_every_method(void **state)
+{
+    (void)state;
+    for (int p = 0; registry_at(&peer_registry, p); p++) {
+        const struct peer *peer = peer_find(registry_at(&peer_registry, p)->name);
+        int written = 0;
+        for (int i = 0; solvers[i]; i++)
+            for (int k = -1; k < 0 || preconds[k]; k++) {
+                char text[2000] = "";
+                struct peer_request r = {.solver = &solvers[i]->peers,
+                                         .pre = k < 0 ? NULL : &preconds[k]->peers,
+                                         .takes_precond = !solvers[i]->no_precond,
+                                         .krylov = true,
+                                         .tol = 1e-8,
+                                         .maxit = 321,
+                                         .m = solvers[i]->restarts ? 30 : 0};
+                if ((k >= 0 && solvers[i]->no_precond) || !peer->has(&r)) continue;
+                peer->write(&r, text, sizeof text);
+                written++;
+                size_t n = strlen(text);
+                if (n + 1 == sizeof text || text[n - 1] != '\n' || !strstr(text, "1e-08") || !strstr(text, "321"))
+                    fail_msg("%s, %s: %s", peer->name, solvers[i]->name, text);
+                int open = 0;
+                for (const char *c = text; *c; c++) open += (*c == '{' || *c == '[') - (*c == '}' || *c == ']');
+                assert_int_equal(open, 0);
+            }
+        assert_true(written >= 6);
+    }
+}
+
+static void the_command_writes_options(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 8 as P; gen poisson3d 20 as Q; let A = Q + 20*I"));
+    talk_says(&t, "advise solver P options petsc",
+              "-ksp_type preonly -pc_type cholesky -pc_factor_mat_solver_type cholmod");
+    talk_says(&t, "advise solver P options hypre precond jacobi", "SetPrecond(solver, HYPRE_ParCSRDiagScale, ");
+    talk_says(&t, "advise solver A options petsc tol 1e-6", "-ksp_rtol 1e-06 -ksp_atol 0 -ksp_max_it 10000");
+    talk_says(&t, "advise solver A options ginkgo", "\"reduction_factor\": 1e-08}");
+    talk_says(&t, "advise solver A options amgx precond jacobi", "\"preconditioner\": {\"solver\": \"BLOCK_JACOBI\"");
+    talk_refuses(&t, "advise solver options scipy", "is not a library");
+    talk_refuses(&t, "advise options petsc", "`options` is for `advise solver`");
+    talk_close(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -357,6 +406,8 @@ int main(void)
         cmocka_unit_test(the_limit_ends_the_trials),
         cmocka_unit_test(the_command_says_what_it_takes),
         cmocka_unit_test(solve_takes_what_is_advised),
+        cmocka_unit_test(options_are_written_for_every_method),
+        cmocka_unit_test(the_command_writes_options),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
