@@ -52,7 +52,7 @@ static const char *state_name(const struct trial *t)
     static const char *const names[] = {
         [TRIAL_NONE] = "not-tried",  [TRIAL_CONVERGED] = "converged", [TRIAL_OPEN] = "running",
         [TRIAL_PLANNED] = "planned", [TRIAL_ENDED] = "ended",         [TRIAL_REFUSED] = "refused"};
-    return t->least_squares ? "least-squares" : names[t->state];
+    return t->least_squares ? "least-squares" : t->accurate ? "rounding" : names[t->state];
 }
 
 static double or_nan(double x)
@@ -67,6 +67,7 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     double times = t->expected_us / best->expected_us;
     if (i == a->taken) return "taken";
     if (t->state == TRIAL_NONE) return a->late ? "no time left to try it" : "not needed";
+    if (t->accurate) return t->least_squares ? "least squares" : "residual above tol";
     if (t->state == TRIAL_ENDED) return "did not converge";
     if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
     if (!isfinite(t->expected_us)) return "no sign of convergence";
@@ -115,7 +116,7 @@ static void say_reasons(struct out *o, const struct solver_advice *a)
     for (int i = 0; i < a->n; i++) {
         const struct trial *t = &a->at[i];
         char names[400] = "";
-        bool first = t->state == TRIAL_ENDED || t->state == TRIAL_REFUSED;
+        bool first = (t->state == TRIAL_ENDED && !t->accurate) || t->state == TRIAL_REFUSED;
         for (int k = 0; k < i; k++) first = first && strcmp(a->at[k].why, t->why);
         for (int k = i; k < a->n && first; k++) {
             size_t n = strlen(names);

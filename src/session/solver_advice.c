@@ -201,11 +201,12 @@ static void note_direct(const struct advising *v, struct trial *t, const struct 
     bool solved = !p->planned && p->accurate && isnan(p->normal) && p->residual_true <= 2 * tol;
     t->method = p->method->name;
     t->state = p->planned ? TRIAL_PLANNED : solved ? TRIAL_CONVERGED : TRIAL_ENDED;
-    t->least_squares = !p->planned && p->accurate && !solved;
+    t->accurate = !p->planned && p->accurate && !solved;
+    t->least_squares = t->accurate && !isnan(p->normal);
     t->planned_nnz = p->plan.nnz;
     t->planned_flops = p->plan.flops;
     t->residual = t->residual_true = p->planned ? NAN : p->residual_true;
-    t->expected_us = p->planned ? predicted_us(p) : solved ? p->us : INFINITY;
+    t->expected_us = p->planned ? predicted_us(p) : solved || t->accurate ? p->us : INFINITY;
     snprintf(t->why, sizeof t->why, "%.*s", (int)sizeof t->why - 1, p->why);
 }
 
@@ -224,8 +225,8 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
     if (ok || v->a->stopped) return true;
     if (!v->trial_late) return note_error(t, &why, e);
     snprintf(t->why, sizeof t->why, "takes longer than predicted");
-    t->state = TRIAL_OPEN;
-    t->expected_us = INFINITY;
+    t->drops = true;
+    t->expected_us = isfinite(t->expected_us) ? 2 * fmax(t->expected_us, t->spent_us) : INFINITY;
     return true;
 }
 
@@ -391,16 +392,29 @@ static bool run_passes(struct advising *v, struct err *e)
     }
 }
 
-/* If no candidate converged, a direct solver that is predicted to end within the limit shows whether it solves. */
-static bool last_resort(struct advising *v, struct err *e)
+/* The candidate with the least estimate; NULL: none shows a sign of convergence. */
+static struct trial *most_promising(const struct solver_advice *a)
+{
+    struct trial *best = NULL;
+    for (int i = 0; i < a->n; i++) {
+        struct trial *t = &a->at[i];
+        bool open = t->solver ? t->state == TRIAL_OPEN : t->state == TRIAL_PLANNED && !t->drops;
+        if (open && isfinite(t->expected_us) && (!best || t->expected_us < best->expected_us)) best = t;
+    }
+    return best;
+}
+
+/* If the limit came before any candidate converged, estimates from a few iterations decide. Check them for as long
+   again: the best estimate gets the time that it claims to need, until one candidate converges. */
+static bool pursue(struct advising *v, struct err *e)
 {
     struct solver_advice *a = v->a;
-    for (int i = 0; i < a->n && !a->stopped; i++) {
-        struct trial *t = &a->at[i];
-        if (t->solver || t->state != TRIAL_PLANNED || isfinite(least_converged(a))) continue;
-        if (t->expected_us > v->q->limit_us) continue;
-        v->until_us = steady_us() + PASS_GROWTH * v->q->limit_us;
-        if (!measure_direct(v, t, e)) return false;
+    struct trial *t;
+    v->until_us = steady_us() + v->q->limit_us;
+    while (!a->stopped && time_left(v) > 0 && isinf(least_converged(a)) && (t = most_promising(a))) {
+        if (!t->solver && t->expected_us > time_left(v)) return true; /* the library could not be stopped */
+        double cap_us = fmin(fmax(1.5 * t->expected_us, 2 * t->spent_us), time_left(v));
+        if (!(t->solver ? try_solver(v, t, cap_us, e) : measure_direct(v, t, e))) return false;
     }
     return true;
 }
@@ -432,9 +446,9 @@ static bool confirm(struct advising *v, struct err *e)
 /* Ended and refused candidates come last, those that came closest first. */
 static int rank_of(const struct trial *t)
 {
-    static const int rank[] = {[TRIAL_CONVERGED] = 0, [TRIAL_OPEN] = 1,  [TRIAL_PLANNED] = 1,
-                               [TRIAL_NONE] = 2,      [TRIAL_ENDED] = 3, [TRIAL_REFUSED] = 4};
-    return t->least_squares ? 1 : rank[t->state];
+    static const int rank[] = {[TRIAL_CONVERGED] = 0, [TRIAL_OPEN] = 2,  [TRIAL_PLANNED] = 2,
+                               [TRIAL_NONE] = 3,      [TRIAL_ENDED] = 4, [TRIAL_REFUSED] = 5};
+    return t->accurate ? 1 : rank[t->state];
 }
 
 static double or_infinity(double x)
@@ -485,7 +499,7 @@ static void put_first(struct solver_advice *a, int i)
 /* Can this candidate be taken: does it converge, or is it expected to? */
 static bool is_hopeful(const struct trial *t)
 {
-    if (t->state == TRIAL_CONVERGED || t->least_squares) return true;
+    if (t->state == TRIAL_CONVERGED || t->accurate) return true;
     return (t->state == TRIAL_OPEN || t->state == TRIAL_PLANNED) && isfinite(t->expected_us);
 }
 
@@ -573,7 +587,8 @@ static struct effort effort_of(const struct trial *t)
 static const struct trial *rival(const struct solver_advice *a)
 {
     for (int i = 1; i < a->n; i++)
-        if (!a->at[i].solver != !a->at[0].solver && isfinite(a->at[i].expected_us)) return &a->at[i];
+        if (!a->at[i].solver != !a->at[0].solver && !a->at[i].accurate && isfinite(a->at[i].expected_us))
+            return &a->at[i];
     return NULL;
 }
 
@@ -586,8 +601,9 @@ static void explain(struct solver_advice *a)
         append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "", t ? t->why : "");
         return;
     }
-    if (t->least_squares) {
-        append(out, size, "no iterative method converged; %s", t->why);
+    if (t->accurate) {
+        append(out, size, "no method met tol; %s%s", t->why,
+               t->least_squares ? "" : ", and its residual is as small as fp64 allows");
         return;
     }
     bool tiny = !t->solver && a->card.A->rows <= TINY;
@@ -611,7 +627,7 @@ static bool advise(struct advising *v, struct err *e)
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
     v->until_us = steady_us() + q->limit_us;
-    if (!a->stopped && (!run_passes(v, e) || !last_resort(v, e) || !confirm(v, e))) return false;
+    if (!a->stopped && (!run_passes(v, e) || !pursue(v, e) || !confirm(v, e))) return false;
     describe(a);
     choose(a);
     explain(a);

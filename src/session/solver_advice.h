@@ -38,7 +38,8 @@ struct trial {
     double spent_us;                   /* the longest trial */
     double expected_us;                /* set-up and iterations, or the direct solve; INFINITY: not known */
     double planned_nnz, planned_flops; /* direct: of the factors; NaN: not known */
-    bool least_squares;                /* direct: x solves the least-squares problem only */
+    bool accurate;                     /* direct: x is as good as fp64 allows, but its residual exceeds tol */
+    bool least_squares;                /* and x solves the least-squares problem */
     bool drops;                        /* no longer a candidate */
     char why[400];                     /* the reason of TRIAL_ENDED and TRIAL_REFUSED; direct: the result */
 };

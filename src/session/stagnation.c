@@ -164,7 +164,7 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
 static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct solve *v = q->v;
-    struct forecast f = solve_forecast(v);
+    struct forecast f = forecast_of(v->history.residual + v->base, v->iterations - v->base, v->set.tol, NAN);
     (void)e;
     if (v->iterations - v->base < 4 || v->reason == BROKE_DOWN) return true;
     struct evidence *x = add(q, cause, f.rate);
@@ -491,7 +491,8 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
     }
     double condition = r.high / r.low;
     snprintf(x->text, sizeof x->text,
-             "the %s of the solve lie from %.4g to %.4g of %s: condition at least %.3g, for which cg may need %s",
+             "the %s of the solve lie from %.4g to %.4g of %s: condition at least %.3g; at this condition, cg needs up "
+             "to %s",
              how_many(r.rows, "Ritz value").text, r.low, r.high, q->v->pre.method ? "M^-1 A" : "A", condition,
              how_many((int64_t)(0.5 * sqrt(condition) * log(2 / fmax(q->v->set.tol, 1e-16))), "iteration").text);
     return true;
