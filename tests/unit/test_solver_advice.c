@@ -57,12 +57,12 @@ static void ask(struct talk *t, const char *lines, const char *b, struct solver_
     q.options.tol = 1e-8;
     q.options.maxit = 10000;
     if (!(q.limit_us > 0)) q.limit_us = 1e6;
-    const struct csr *A = &q.matrix->csr;
-    double *right = calloc((size_t)solve_numbers(A), sizeof *right);
-    assert_true(right && right_side_make(A, b, 1, right, &q.options.known_ones, &e));
-    q.options.b = right;
+    struct right_sides right = {0};
+    assert_true(right_sides_make(q.matrix, b, 1, &right, &e));
+    q.options.b = right.b;
+    q.options.known_ones = right.known_ones;
     if (!solver_advise(out, &t->s, &q, &e)) fail_msg("%s: %s", lines, e.text);
-    free(right);
+    right_sides_free(&right);
 }
 
 static void done(struct talk *t, struct solver_advice *a)
@@ -259,14 +259,17 @@ static void ctrl_c_keeps_the_trials(void **state)
         struct talk t;
         struct solver_advice a;
         struct err e = {0};
-        bool known = false;
+        struct right_sides right = {0};
         talk_open(&t, OUT_TEXT);
         assert_true(talk_line(&t, "gen poisson2d 40"));
-        double *b = calloc(1600, sizeof *b);
-        assert_true(right_side_make(&t.s.current->csr, NULL, 1, b, &known, &e));
+        assert_true(right_sides_make(t.s.current, NULL, 1, &right, &e));
         struct solver_question q = {.matrix = t.s.current, .direct = true, .limit_us = 1e6};
-        q.options = (struct solve_options){
-            .dev = device_open("cpu", &e), .real = T_F64, .tol = 1e-8, .maxit = 10000, .b = b, .known_ones = known};
+        q.options = (struct solve_options){.dev = device_open("cpu", &e),
+                                           .real = T_F64,
+                                           .tol = 1e-8,
+                                           .maxit = 10000,
+                                           .b = right.b,
+                                           .known_ones = true};
         struct watch old = t.s.watch;
         t.s.watch = (struct watch){tick, NULL};
         ticks_left = after;
@@ -278,7 +281,7 @@ static void ctrl_c_keeps_the_trials(void **state)
         assert_true(tried >= 0 && (a.stopped || !ok || tried > 1));
         if (tried > most) most = tried;
         solver_advice_free(&a);
-        free(b);
+        right_sides_free(&right);
         talk_close(&t);
     }
     assert_true(most > 10);
