@@ -41,6 +41,7 @@ static bool options_of(struct session *s, const struct args *a, struct eigen_opt
                                 .columns = arg_int(a, "m", 0),
                                 .tol = arg_real(a, "tol", default_tol),
                                 .seed = (uint64_t)arg_int(a, "seed", 1),
+                                .verify = arg_flag(a, "verify"),
                                 .quick = arg_flag(a, "quick"),
                                 .force = arg_flag(a, "force"),
                                 .watch = &s->watch};
@@ -121,6 +122,12 @@ static double beside(const struct eigen *v)
     return v->o.part == EIGEN_LARGEST ? p->value + p->residual : p->value - p->residual;
 }
 
+static long long larger_basis(const struct eigen *v)
+{
+    long long m = 2 * v->columns, most = v->A->rows < EIGEN_COLUMNS_MOST ? v->A->rows : EIGEN_COLUMNS_MOST;
+    return m < most ? m : most;
+}
+
 /* The command to try if pairs are open; otherwise "". */
 static void next_command(const struct eigen *v, char *out, size_t size)
 {
@@ -128,7 +135,7 @@ static void next_command(const struct eigen *v, char *out, size_t size)
     if (!open_pairs(v) || v->cancelled) return;
     if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
         snprintf(out, size, "eigs %lld near %.6g maxit %lld m %lld", (long long)v->o.pairs, v->o.shift,
-                 (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns));
+                 (long long)(4 * (v->restarts + 1)), larger_basis(v));
     else
         snprintf(out, size, "eigs %lld near %.6g", (long long)v->o.pairs, beside(v));
 }
@@ -156,6 +163,8 @@ static void out_search(struct out *o, const struct eigen *v)
     out_num(o, "orthogonality", NULL, v->orthogonality, NULL);
     out_bool(o, "complete", NULL, v->complete);
     out_bool(o, "checked", NULL, v->checked);
+    out_int_if(o, "verified", NULL, v->verified >= 0, v->verified);
+    out_int_if(o, "counted", NULL, v->counted >= 0, v->counted);
     out_bool(o, "cancelled", NULL, v->cancelled);
     out_str(o, "try", NULL, *next ? next : NULL);
     out_num(o, "factor_ms", NULL, v->factor_us / 1000, NULL);
@@ -203,12 +212,37 @@ static void out_shift(struct out *o, const struct eigen *v)
             v->below == 1 ? "is" : "are", v->shift);
 }
 
+/* The range in which the eigenvalues were counted. */
+static void range_text(const struct eigen *v, char *out, size_t size)
+{
+    if (isfinite(v->from) && isfinite(v->to))
+        snprintf(out, size, "between %.9g and %.9g", v->from, v->to);
+    else if (isfinite(v->from))
+        snprintf(out, size, "above %.9g", v->from);
+    else
+        snprintf(out, size, "below %.9g", v->to);
+}
+
+static void out_verified(struct out *o, const struct eigen *v)
+{
+    char range[80];
+    range_text(v, range, sizeof range);
+    if (v->verified < 0 && v->o.verify) say(o, "Not verified: %s.", v->unverified);
+    if (v->verified < 0) return;
+    say(o, "The signs of the pivots count %s %s, where %lld of the pairs lie: %s.",
+        how_many(v->counted, "eigenvalue").text, range, (long long)v->verified,
+        v->counted == v->verified ? "none was missed there"
+                                  : "some were missed; try another `seed`, or a larger `m` without `quick`");
+}
+
 /* What the residuals prove, and what they do not. */
 static void out_proof(struct out *o, const struct eigen *v)
 {
     say(o, "Within its residual of each value, A has an eigenvalue.%s",
         v->complete ? " The basis spans the whole space: no eigenvalue is missing." : "");
     if (v->complete) return;
+    out_verified(o, v);
+    if (v->verified >= 0) return;
     if (v->checked)
         say(o, "A second start vector found no further copies of these eigenvalues, which makes it unlikely, but "
                "does not prove, that one was missed.");
@@ -224,7 +258,7 @@ static void out_advice(struct out *o, const struct eigen *v)
     int64_t open = open_pairs(v);
     say(o, "%s not converged after %s. `maxit %lld` goes on longer, and `m %lld` makes a larger basis.",
         open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
-        (long long)(4 * (v->restarts + 1)), (long long)(2 * v->columns));
+        (long long)(4 * (v->restarts + 1)), larger_basis(v));
     if (v->o.part != EIGEN_NEAR)
         say(o,
             "`%s` needs few products, if the factors fit in memory; the signs of the pivots then count the "
@@ -310,7 +344,7 @@ const struct command command_eigs = {
     .name = "eigs",
     .aliases = "eigenvalues eig",
     .grammar = "[N] [largest|smallest|near R] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [tol R] [m N] "
-               "[maxit N] [seed N] [quick] [save FILE] [force]",
+               "[maxit N] [seed N] [quick] [verify] [save FILE] [force]",
     .about = "some eigenvalues and eigenvectors of a symmetric matrix",
     .help =
         "Finds N eigenvalues (6 unless given) of a real symmetric matrix: the algebraically largest (the default),\n"
@@ -324,9 +358,12 @@ const struct command command_eigs = {
         "residuals are measured at the end, in double with compensated sums: A has an eigenvalue within the residual\n"
         "of each value. They do not prove that no eigenvalue was missed: one start vector sees one copy of a\n"
         "multiple eigenvalue. Therefore, a second start vector looks for further copies; `quick` omits it.\n"
+        "`verify` counts the eigenvalues before the last gap between the values found, by the signs of the pivots of\n"
+        "one or two factorisations L D L' (cholmod; Sylvester's law of inertia): equal counts prove that none is\n"
+        "missing there.\n"
         "After Ctrl-C, the pairs of the last restart are kept. `print vector 2` prints the second vector; save\n"
         "writes all of them as the columns of a Matrix Market file. `reorder fiedler` orders by an eigenvector.\n"
-        "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10; eigs 6 largest A on emu using sell",
+        "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10 verify; eigs 6 largest A on emu using sell",
     .run = run_eigs,
 };
 

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/watch.h"
 #include "eigen_measure.h"
+#include "eigen_verify.h"
 #include "inverse.h"
 #include "lanczos.h"
 #include "machine/device.h"
@@ -263,7 +264,8 @@ static struct eigen *eigen_new(const struct eigen_matrix *A, const struct eigen_
     *v = (struct eigen){.name = A->name, .A = A->csr, .dev = A->dev, .kernel = A->kernel, .o = *o};
     v->columns = columns_of(o, A->csr->rows);
     v->shift = o->shift;
-    v->below = -1;
+    v->below = v->verified = v->counted = -1;
+    v->from = v->to = NAN;
     v->factor_us = v->orthogonality = NAN;
     if (o->part == EIGEN_NEAR) v->kernel = NULL;
     v->pair = mem_zero(o->pairs, sizeof *v->pair, "the eigenvalues", e);
@@ -344,7 +346,9 @@ static bool find(struct search *s, struct err *e)
     struct err why = {0};
     s->before = mem_zero(v->o.pairs, sizeof *s->before, "the eigenvalues", e);
     if (!s->before || !eigen_norm(v, e)) return false;
-    if (search(s, &why) && copy_vectors(s, &why) && improve(s, &why) && eigen_measure(v, &why)) return true;
+    if (search(s, &why) && copy_vectors(s, &why) && improve(s, &why) && eigen_measure(v, &why) &&
+        (!v->o.verify || eigen_verify(v, &why)))
+        return true;
     if (why.code == E_CANCELLED && !v->found)
         return fail(e, E_CANCELLED, "cancelled before the first restart, so there are no pairs yet");
     if (why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);

@@ -32,8 +32,9 @@ struct eigen_options {
     int64_t restarts; /* at most */
     double tol;       /* on ||A v - value v|| / |value| */
     uint64_t seed;
-    bool quick; /* do not search for further copies of multiple eigenvalues */
-    bool force; /* factor even if memory does not seem to suffice */
+    bool verify; /* count the eigenvalues by the signs of pivots */
+    bool quick;  /* do not search for further copies of multiple eigenvalues */
+    bool force;  /* factor even if memory does not seem to suffice */
     struct watch *watch;
 };
 
@@ -66,8 +67,13 @@ struct eigen {
     double norm;      /* ||A||_1, an upper bound on the size of every eigenvalue */
     int64_t products; /* with A, or with the inverse of A - shift I */
     int64_t restarts;
-    bool complete;           /* the basis spans the whole space, so the list of all eigenvalues is complete */
-    bool checked;            /* a second start vector found no further copies */
+    bool complete; /* the basis spans the whole space, so the list of all eigenvalues is complete */
+    bool checked;  /* a second start vector found no further copies */
+    /* With `verify`: the first `verified` pairs lie beyond a bound, where `counted` eigenvalues are; -1: not counted,
+       for the reason in `unverified`. */
+    int64_t verified, counted;
+    double from, to; /* the bounds; infinite at an end of the spectrum */
+    char unverified[240];
     bool cancelled;          /* by Ctrl-C */
     double shift;            /* EIGEN_NEAR: the shift that was used, which differs from o.shift if A - shift I is
                                 singular */
@@ -76,7 +82,7 @@ struct eigen {
     double factor_us, us;    /* factor_us: NaN unless EIGEN_NEAR */
 };
 
-enum { EIGEN_PAIRS_MOST = 240 };
+enum { EIGEN_PAIRS_MOST = 240, EIGEN_COLUMNS_MOST = 500 };
 
 /* Find pairs of a square, symmetric, real, finite matrix. After Ctrl-C, the pairs of the last restart are kept, and the
    result has `cancelled` set; fails with E_CANCELLED if there are none yet. */

@@ -114,3 +114,38 @@ void inverse_free(struct inverse *v)
 {
     drop_factors(v);
 }
+
+/* ---- counting eigenvalues ---- */
+
+/* The direct method whose factors give the signs of the eigenvalues. */
+static const struct direct_method *counting_method(void)
+{
+    for (int i = 0; directs[i]; i++)
+        if (directs[i]->hermitian) return directs[i];
+    return NULL;
+}
+
+static bool count_of(const struct csr *B, double at, bool force, struct watch *w, int64_t *below, struct err *e)
+{
+    uint64_t seed = 1;
+    struct direct_answer *a = NULL;
+    double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
+    if (!b) return false;
+    for (int64_t i = 0; i < B->rows; i++) b[i] = random_unit(&seed);
+    struct direct_options o = {.method = counting_method(), .b = b, .symmetric = true, .force = force, .watch = w};
+    bool ok = direct_solve(&a, B, &o, e);
+    if (ok && (!a->accurate || a->factors.negative < 0))
+        ok = fail(e, E_UNSUPPORTED, "the signs of the pivots at %.15g are not reliable: L D L' exchanges no rows", at);
+    if (ok) *below = a->factors.negative;
+    direct_answer_free(a);
+    mem_free(b);
+    return ok;
+}
+
+bool inverse_count(const struct csr *A, double at, bool force, struct watch *w, int64_t *below, struct err *e)
+{
+    struct csr B = {0};
+    bool ok = shifted(&B, A, at, e) && count_of(&B, at, force, w, below, e);
+    csr_free(&B);
+    return ok;
+}

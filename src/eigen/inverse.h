@@ -32,5 +32,8 @@ bool inverse_multiply(struct inverse *v, double scale, const void *x, void *y, s
 /* The same for vectors on the host. */
 bool inverse_apply(struct inverse *v, const double *x, double *y, struct err *e);
 void inverse_free(struct inverse *v);
+/* *below = the number of eigenvalues of A below `at`: the negative pivots of L D L' = A - at I (Sylvester's law of
+   inertia). Fails with E_UNSUPPORTED if the factors are not accurate, as they may be without row exchanges. */
+bool inverse_count(const struct csr *A, double at, bool force, struct watch *w, int64_t *below, struct err *e);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "eigen.h"
+
 struct device;
 struct err;
 struct watch;
@@ -23,7 +25,7 @@ struct lanczos_options {
     struct watch *watch;
 };
 
-enum { LANCZOS_COLUMNS_MOST = 500 };
+enum { LANCZOS_COLUMNS_MOST = EIGEN_COLUMNS_MOST };
 
 /* The process: B V = V T + beta v e', where V has `size` orthonormal columns, v is the next vector, and e is the last
    unit vector. The eigenpairs of T give the Ritz pairs of B. */

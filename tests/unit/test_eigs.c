@@ -257,6 +257,34 @@ static void open_pairs_are_open(void **state)
     talk_close(&t);
 }
 
+/* The count agrees with the pairs; a search that was told to see one copy of each value is found out. */
+static void counts_verify_the_pairs(void **state)
+{
+    static const struct {
+        const char *line, *says;
+        int64_t verified;
+    } cases[] = {
+        {"eigs 4 smallest verify on cpu", "eigenvalues below 0.0", 3},
+        {"eigs 4 largest verify on cpu", "eigenvalues above 7.9", 3},
+        {"eigs 5 near 0 verify on cpu", "eigenvalues between -0.0", 4},
+        {"eigs 6 near 2.02 verify on cpu", "none was missed there", 5},
+        {"eigs 1 near 0 verify on cpu", "Not verified: no gap", -1},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_says(&t, cases[i].line, cases[i].says);
+        const struct eigen *v = t.s.eigen;
+        if (v->verified > cases[i].verified || (v->verified < 0) != (cases[i].verified < 0) ||
+            v->counted != v->verified)
+            fail_msg("%s: %d pairs, %d counted", cases[i].line, (int)v->verified, (int)v->counted);
+    }
+    talk_says(&t, "gen poisson2d 5; eigs verify", "The basis spans the whole space");
+    talk_close(&t);
+}
+
 /* ---- every kernel, and the same bits ---- */
 
 static void every_kernel_multiplies(void **state)
@@ -405,17 +433,12 @@ static void vectors_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_spectra),
-        cmocka_unit_test(closed_form_of_the_grid),
-        cmocka_unit_test(a_singular_laplacian),
-        cmocka_unit_test(real_matrices_against_lapack),
-        cmocka_unit_test(refusals_are_one_line),
-        cmocka_unit_test(missing_libraries_are_named),
-        cmocka_unit_test(open_pairs_are_open),
-        cmocka_unit_test(every_kernel_multiplies),
-        cmocka_unit_test(two_searches_have_the_same_bits),
-        cmocka_unit_test(ctrl_c_keeps_the_pairs),
-        cmocka_unit_test(vectors_are_kept),
+        cmocka_unit_test(known_spectra),           cmocka_unit_test(closed_form_of_the_grid),
+        cmocka_unit_test(a_singular_laplacian),    cmocka_unit_test(real_matrices_against_lapack),
+        cmocka_unit_test(refusals_are_one_line),   cmocka_unit_test(missing_libraries_are_named),
+        cmocka_unit_test(open_pairs_are_open),     cmocka_unit_test(counts_verify_the_pairs),
+        cmocka_unit_test(every_kernel_multiplies), cmocka_unit_test(two_searches_have_the_same_bits),
+        cmocka_unit_test(ctrl_c_keeps_the_pairs),  cmocka_unit_test(vectors_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
