@@ -42,7 +42,7 @@
      uses a value twice keeps the value in a local variable.
    - Atomics are written atomicAdd(p + i, v). Shared memory is declared by SHARED(T, name, n). A block that needs more
      than 48 KB, or a size that the launch chooses, declares one SHARED_GIVEN(T, name, n) and is launched by
-     LAUNCH_GIVEN.
+     LAUNCH_GIVEN. SHARED_GIVEN_AT(T, name, from, n) declares another array `from` bytes after the first.
    - The mask of a shuffle or vote contains exactly the lanes that execute it. Never rely on lockstep: after a write to
      shared memory that other lanes read, use __syncwarp or __syncthreads.
    - If a pointer argument of a function may be a GPTR, its type is a template parameter or GPTR, and the index into it
@@ -80,9 +80,10 @@ static __device__ __forceinline__ void reconverge() {}
 #define ARRAY(L, k, ...) (static_cast<const __VA_ARGS__ *>((L)->A->ptr[k]))
 #define VECTOR(name, role, p, n, ...) (static_cast<__VA_ARGS__ *>(p))
 #define SHARED(T, name, n) __shared__ T name[n]
-#define SHARED_GIVEN(T, name, n)                           \
+#define SHARED_GIVEN(T, name, n) SHARED_GIVEN_AT(T, name, 0, n)
+#define SHARED_GIVEN_AT(T, name, from, n)                  \
     extern __shared__ __align__(16) unsigned char given[]; \
-    T *name = reinterpret_cast<T *>(given)
+    T *name = reinterpret_cast<T *>(given + (from))
 /* UNROLL(n) before a loop unrolls the loop n times; UNROLL_WHOLE unrolls the loop completely. AHEAD(n) before a loop
    or a statement states that nvcc, without being told, issues the loads of n iterations together. The emulator records
    these numbers with each access, for the cost model. */
@@ -106,38 +107,58 @@ static inline bool launchable(dim3 grid)
 }
 /* LAUNCH_GIVEN(device, grid, block, bytes, kernel<T>)(arguments) is LAUNCH with this many bytes for the array that the
    kernel declares by SHARED_GIVEN. */
-#define LAUNCH_GIVEN(d, grid, block, bytes, ...) (launcher_of((d), (grid), (block), (bytes), false, __VA_ARGS__))
+#define LAUNCH_GIVEN(d, grid, block, bytes, ...) (launcher_of((d), (grid), (block), (bytes), false, 1, __VA_ARGS__))
+/* LAUNCH_CLUSTER(device, blocks, block, bytes, kernel<T>)(arguments) launches one cluster of so many blocks, which run
+   at the same time and can read and write the shared memory of one another. See cluster_blocks, cluster_sync, in_block.
+ */
+#define LAUNCH_CLUSTER(d, blocks, block, bytes, ...) \
+    (launcher_of((d), (blocks), (block), (bytes), false, (blocks), __VA_ARGS__))
 /* FOLLOW is LAUNCH for a kernel that calls follow() before it accesses memory. On Hopper and newer GPUs, its blocks may
    become resident while the previous launch is still running, and wait in follow(); this hides the launch latency of
    short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
    unevenly. */
-#define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, true, __VA_ARGS__))
-static inline bool launches_early(void)
+#define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, true, 1, __VA_ARGS__))
+/* The major number of the compute capability of the current GPU; 0: unknown. */
+static inline int compute_major(void)
 {
     int number, major;
-    return cudaGetDevice(&number) == cudaSuccess &&
-           cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number) == cudaSuccess && major >= 9;
+    bool known = cudaGetDevice(&number) == cudaSuccess &&
+                 cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, number) == cudaSuccess;
+    return known ? major : 0;
+}
+static inline bool launches_early(void)
+{
+    return compute_major() >= 9;
 }
 template <typename... P> struct launcher {
     cudaStream_t stream;
     dim3 grid, block;
     unsigned given; /* bytes of shared memory */
     bool early;
+    unsigned cluster; /* number of blocks in a cluster */
     void (*kernel)(P...);
 
     void operator()(P... p) const
     {
         if (!launchable(grid)) return;
         cudaLaunchConfig_t config = {};
-        cudaLaunchAttribute overlap = {};
-        overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        overlap.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchAttribute attribute = {};
         config.gridDim = grid;
         config.blockDim = block;
         config.dynamicSmemBytes = given;
         config.stream = stream;
-        config.attrs = &overlap;
-        config.numAttrs = early && launches_early();
+        config.attrs = &attribute;
+        if (early && launches_early()) {
+            config.numAttrs = 1;
+            attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+            attribute.val.programmaticStreamSerializationAllowed = 1;
+        }
+        if (cluster > 1) {
+            config.numAttrs = 1;
+            attribute.id = cudaLaunchAttributeClusterDimension;
+            attribute.val.clusterDim = {cluster, 1, 1};
+            cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+        }
         if (given > 0) /* the kernel's other shared arrays count too: even a small array may exceed the default limit */
             cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(given));
         cudaLaunchKernelEx(&config, kernel, p...);
@@ -145,9 +166,27 @@ template <typename... P> struct launcher {
 };
 template <typename... P>
 static launcher<P...> launcher_of(const struct device *d, dim3 grid, dim3 block, unsigned given, bool early,
-                                  void (*kernel)(P...))
+                                  unsigned cluster, void (*kernel)(P...))
 {
-    return {static_cast<cudaStream_t>(d->stream), grid, block, given, early, kernel};
+    return {static_cast<cudaStream_t>(d->stream), grid, block, given, early, cluster, kernel};
+}
+/* For all threads of a cluster: wait for one another, and see what all of them wrote to shared memory before. */
+static __device__ __forceinline__ void cluster_sync()
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+/* in_block(p, b): the array that block b of the cluster has at p, an address in shared memory. */
+template <typename T> static __device__ __forceinline__ T *in_block(T *p, unsigned block)
+{
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 900
+    return static_cast<T *>(__cluster_map_shared_rank(p, block));
+#else
+    (void)block;
+    return p;
+#endif
 }
 #else
 #define KERNEL_SPACE emu_

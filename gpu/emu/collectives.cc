@@ -13,9 +13,10 @@ const char *const collective_names[COLLECTIVES] = {"__syncwarp",      "__ballot_
    block fills the bytes from `used` to `end`. */
 static void declare(unsigned end)
 {
-    if (end <= m->shared_used) return;
-    memset(now.shared + m->shared_used, 0xff, end - m->shared_used);
-    m->shared_used = end;
+    unsigned *used = &m->shared_used[now.self->member];
+    if (end <= *used) return;
+    memset(now.self->shared + *used, 0xff, end - *used);
+    *used = end;
 }
 
 unsigned shared_bytes(unsigned bytes, const char *name, source here)
@@ -37,10 +38,10 @@ unsigned given_bytes(unsigned bytes, const char *name, source here)
     return SHARED_PLAIN;
 }
 
-void barrier(source at)
+void barrier(enum wait what, source at)
 {
     if (now.watched) note_meeting(ACCESS_BARRIER, nullptr, 0, at);
-    now.self->wait = AT_BARRIER;
+    now.self->wait = what;
     now.self->at = at;
     give_way();
 }

@@ -152,13 +152,21 @@ static void set_up(fiber *f, unsigned number)
 #endif
 }
 
+static void make_shared()
+{
+    if (m->shared && m->blocks <= m->shared_blocks) return;
+    mem_free(m->shared);
+    m->shared = static_cast<char *>(mem_new(m->blocks, SHARED_MOST, "the emulator's shared memory", &m->err));
+    m->shared_blocks = m->shared ? m->blocks : 0;
+}
+
 bool make_fibers()
 {
     if (!m->f) {
         m->f = static_cast<fiber *>(mem_zero(BLOCK_MOST, sizeof(fiber), "the emulator's threads", &m->err));
         m->stacks = static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m->err));
-        m->shared = static_cast<char *>(mem_new(SHARED_MOST, 1, "the emulator's shared memory", &m->err));
     }
+    make_shared();
     now.shared = m->shared;
     if (m->f && m->stacks && m->shared) return true;
     runner_free(m);

@@ -14,7 +14,8 @@ static void record(source at, const char *missing, const char *fmt, va_list ap)
     char where[sizeof m->err.where];
     snprintf(where, sizeof where, "%s:%u", scope_file_name(at.file_name()), at.line());
     if (now.self)
-        snprintf(f->thread, sizeof f->thread, "block %u, thread %u", now.block.x, now.self->number);
+        snprintf(f->thread, sizeof f->thread, "block %u, thread %u", now.self->block.x,
+                 now.self->number % (m->threads / m->blocks));
     else
         snprintf(f->thread, sizeof f->thread, "block %u", now.block.x);
     vsnprintf(f->what, sizeof f->what, fmt, ap);

@@ -36,17 +36,25 @@ static bool run_all()
     return any;
 }
 
-/* The number of lanes in wait state w. */
-static unsigned count(enum wait w)
+/* Lanes number from .. end - 1: of a block, or of all blocks of a cluster. */
+struct lanes {
+    unsigned from, end;
+};
+
+static lanes all_lanes()
 {
-    unsigned n = 0;
-    for (unsigned k = 0; k < m->threads; k++) n += m->f[k].l.wait == w;
-    return n;
+    return {0, m->threads};
 }
 
-static const lane *first(enum wait w)
+static lanes lanes_of(unsigned block)
 {
-    for (unsigned k = 0; k < m->threads; k++)
+    unsigned each = m->threads / m->blocks;
+    return {block * each, (block + 1) * each};
+}
+
+static const lane *first(enum wait w, lanes of)
+{
+    for (unsigned k = of.from; k < of.end; k++)
         if (m->f[k].l.wait == w) return &m->f[k].l;
     return nullptr;
 }
@@ -65,42 +73,67 @@ static void never_complete(const lane *l)
             collective_names[l->x.what], in_warp(l), l->number / WARP, l->x.mask);
 }
 
-/* All lanes wait or have returned: open the barrier if all lanes are at the barrier, or report why no lane can ever
-   continue. */
-static void open_barrier()
+/* Open the barrier of these lanes if one of them waits there; a finding if not all of them wait there. false: none of
+   them waits at such a barrier. */
+static bool open_barrier(const char *name, enum wait w, lanes of)
 {
-    const lane *b = first(AT_BARRIER), *x = first(AT_COLLECTIVE);
+    const lane *b = first(w, of), *gone = first(RETURNED, of);
+    if (!b) return false;
+    if (gone) {
+        found_by_scheduler(b->at, "%s: thread %u waits here, but thread %u has returned", name, b->number,
+                           gone->number);
+        return true;
+    }
+    for (unsigned k = of.from; k < of.end; k++) {
+        lane &o = m->f[k].l;
+        if (o.wait != w || !same_line(o.at, b->at)) {
+            found_by_scheduler(b->at, "%s: thread %u waits here, and thread %u waits at line %u", name, b->number,
+                               o.number, o.at.line());
+            return true;
+        }
+    }
+    for (unsigned k = of.from; k < of.end; k++) m->f[k].l.wait = RUNS;
+    if (settings.races) races_barrier();
+    return true;
+}
+
+/* All lanes wait or have returned: open the barriers of the blocks whose lanes are all there, else that of the cluster,
+   or report why no lane can ever continue. */
+static void open_barriers()
+{
+    const lane *x = first(AT_COLLECTIVE, all_lanes());
+    bool any = false;
     if (x) {
         never_complete(x);
         return;
     }
-    if (count(RETURNED)) {
-        found_by_scheduler(b->at, "__syncthreads: thread %u waits here, but thread %u has returned", b->number,
-                           first(RETURNED)->number);
-        return;
-    }
-    for (unsigned k = 0; k < m->threads; k++) {
-        lane &o = m->f[k].l;
-        if (!same_line(o.at, b->at)) {
-            found_by_scheduler(b->at, "__syncthreads: thread %u waits here, and thread %u waits at line %u", b->number,
-                               o.number, o.at.line());
-            return;
-        }
-        o.wait = RUNS;
-    }
-    if (settings.races) races_barrier();
+    for (unsigned b = 0; b < m->blocks && !m->broken; b++)
+        any |= open_barrier("__syncthreads", AT_BARRIER, lanes_of(b));
+    if (!any) open_barrier("cluster_sync", AT_CLUSTER_BARRIER, all_lanes());
+}
+
+static bool all_returned()
+{
+    for (unsigned k = 0; k < m->threads; k++)
+        if (m->f[k].l.wait != RETURNED) return false;
+    return true;
 }
 
 static void start_lanes()
 {
-    m->shared_used = 0;
+    unsigned each = m->threads / m->blocks;
+    memset(m->shared_used, 0, sizeof m->shared_used);
     for (unsigned w = 0; w * WARP < m->threads; w++) m->warps[w].gone = m->warps[w].used = 0;
     if (m->threads % WARP) m->warps[m->threads / WARP].gone = ~0u << m->threads % WARP;
     for (unsigned k = 0; k < m->threads; k++) {
         lane &l = m->f[k].l;
+        unsigned i = k % each;
         l.number = k;
+        l.member = k / each;
+        l.block = m->blocks > 1 ? dim3(l.member) : now.block;
+        l.shared = m->shared + static_cast<size_t>(l.member) * SHARED_MOST;
         l.tid =
-            dim3(k % now.block_dim.x, k / now.block_dim.x % now.block_dim.y, k / (now.block_dim.x * now.block_dim.y));
+            dim3(i % now.block_dim.x, i / now.block_dim.x % now.block_dim.y, i / (now.block_dim.x * now.block_dim.y));
         l.wait = RUNS;
         l.shared_at = 0;
         l.unroll = 1;
@@ -112,8 +145,8 @@ static void run_block()
     start_lanes();
     while (!m->broken) {
         if (run_all() || make_room() || let_atomics()) continue;
-        if (report_race() || count(RETURNED) == m->threads) break;
-        open_barrier();
+        if (report_race() || all_returned()) break;
+        open_barriers();
     }
     report_race(); /* report a race before any other finding, because the race may be the cause */
     if (m->watch) end_of_notes();
@@ -134,7 +167,12 @@ static bool begin(const char *kernel, geometry g)
     m->kernel = settings.name ? settings.name : kernel;
     now.self = nullptr, now.block = dim3(0, 0, 0), now.block_dim = block, now.grid_dim = g.grid;
     now.given = g.given, now.watched = false;
-    m->threads = block.x * block.y * block.z;
+    m->blocks = g.cluster;
+    m->threads = block.x * block.y * block.z * g.cluster;
+    if (g.cluster < 1 || g.cluster > CLUSTER_MOST || (g.cluster > 1 && m->threads / g.cluster % WARP)) {
+        m->blocks = 1;
+        m->threads = 0;
+    }
     if (!make_fibers()) return m->broken = true, false;
     if (m->threads == 0 || m->threads > BLOCK_MOST) {
         m->threads = 0;
@@ -187,7 +225,7 @@ static int host_threads_for(int64_t blocks, const scope_run *watch)
 static void run_grid(const char *kernel, geometry g, void (*body)(void *), void *ctx, scope_run *watch)
 {
     dim3 grid = g.grid;
-    int64_t blocks = static_cast<int64_t>(grid.x) * grid.y * grid.z;
+    int64_t blocks = m->blocks > 1 ? 1 : static_cast<int64_t>(grid.x) * grid.y * grid.z;
     int threads = make_runners(host_threads_for(blocks, watch));
     std::atomic<bool> broken(false);
     std::atomic<int> at_work(0);
@@ -222,8 +260,8 @@ void launch(const char *kernel, const char *function, geometry g, void (*body)(v
 {
     int64_t blocks = static_cast<int64_t>(g.grid.x) * g.grid.y * g.grid.z;
     if (m->broken || !begin(kernel, g)) return;
-    bool watched =
-        settings.scope && settings.scope_kernel && scope_begin(settings.scope, kernel, function, blocks, m->threads);
+    bool watched = settings.scope && m->blocks == 1 && settings.scope_kernel &&
+                   scope_begin(settings.scope, kernel, function, blocks, m->threads);
     run_grid(kernel, g, body, ctx, watched ? settings.scope : nullptr);
 }
 

@@ -40,7 +40,7 @@ using source = std::source_location;
 using std::max;
 using std::min;
 
-enum wait : unsigned char { RUNS, AT_BARRIER, AT_COLLECTIVE, AT_ATOMIC, LOG_FULL, RETURNED };
+enum wait : unsigned char { RUNS, AT_BARRIER, AT_CLUSTER_BARRIER, AT_COLLECTIVE, AT_ATOMIC, LOG_FULL, RETURNED };
 
 /* Warp collectives: operations that the lanes of a warp do together. */
 enum collective : unsigned char {
@@ -73,8 +73,10 @@ struct collective_call {
 };
 
 struct lane {
-    dim3 tid;
-    unsigned number; /* number of the thread in its block */
+    dim3 tid, block;
+    unsigned number; /* number of the thread in its block, or in its cluster */
+    unsigned member; /* number of the block in its cluster */
+    char *shared;    /* the shared memory of its block */
     enum wait wait;
     source at;          /* the source line at which the lane waits */
     unsigned shared_at; /* bytes of shared memory that the lane has declared so far */
@@ -92,11 +94,11 @@ struct machine {
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
-enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
+enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024, CLUSTER_MOST = 16 };
 
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void barrier(source at);
+void barrier(enum wait what, source at);
 void join_collective(source at);
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
 unsigned given_bytes(unsigned bytes, const char *name, source at);
@@ -116,6 +118,9 @@ void reconverge(source at);
 struct geometry {
     dim3 grid, block;
     unsigned given; /* bytes of shared memory for SHARED_GIVEN */
+    /* number of blocks in a cluster; the blocks of a cluster run at the same time. If it is not 1, the grid is one
+       cluster. */
+    unsigned cluster = 1;
 };
 void launch(const char *kernel, const char *function, geometry g, void (*body)(void *), void *ctx);
 
@@ -211,12 +216,12 @@ template <typename T> struct cell {
 template <typename T> array<T> shared(int64_t n, const char *name, source here)
 {
     unsigned at = shared_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
-    return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
+    return {reinterpret_cast<T *>(now.self->shared + at), n, 0, name, ROLE_WORK};
 }
-template <typename T> array<T> shared_given(int64_t n, const char *name, source here)
+template <typename T> array<T> shared_given(int64_t from, int64_t n, const char *name, source here)
 {
-    unsigned at = given_bytes(static_cast<unsigned>(n * static_cast<int64_t>(sizeof(T))), name, here);
-    return {reinterpret_cast<T *>(now.shared + at), n, 0, name, ROLE_WORK};
+    unsigned at = given_bytes(static_cast<unsigned>(from + n * static_cast<int64_t>(sizeof(T))), name, here);
+    return {reinterpret_cast<T *>(now.self->shared + at + from), n, 0, name, ROLE_WORK};
 }
 
 /* While an object of this type exists, the running lane records `factor` as the unroll factor of each of its accesses.
@@ -297,7 +302,7 @@ inline int lane_of_warp()
 } // namespace simt
 
 #define threadIdx (simt::now.self->tid)
-#define blockIdx (simt::now.block)
+#define blockIdx (simt::now.self->block)
 #define blockDim (simt::now.block_dim)
 #define gridDim (simt::now.grid_dim)
 
@@ -314,16 +319,33 @@ inline int lane_of_warp()
 #define UNROLL_WHOLE UNROLL(UNROLL_ALL)
 #define AHEAD(n) UNROLL(n)
 #define SHARED(T, name, n) simt::array<T> name = simt::shared<T>(n, #name, HERE)
-#define SHARED_GIVEN(T, name, n) simt::array<T> name = simt::shared_given<T>(n, #name, HERE)
+#define SHARED_GIVEN(T, name, n) SHARED_GIVEN_AT(T, name, 0, n)
+#define SHARED_GIVEN_AT(T, name, from, n) simt::array<T> name = simt::shared_given<T>((from), (n), #name, HERE)
 #define LAUNCH(d, grid, block, ...) simt::prepare((d), #__VA_ARGS__, simt::geometry{(grid), (block), 0}, __VA_ARGS__)
 #define LAUNCH_GIVEN(d, grid, block, bytes, ...) \
     simt::prepare((d), #__VA_ARGS__, simt::geometry{(grid), (block), static_cast<unsigned>(bytes)}, __VA_ARGS__)
+#define LAUNCH_CLUSTER(d, blocks, block, bytes, ...)                                                            \
+    simt::prepare((d), #__VA_ARGS__, simt::geometry{(blocks), (block), static_cast<unsigned>(bytes), (blocks)}, \
+                  __VA_ARGS__)
 
 /* ---- the built-in functions of the dialect; `at` is filled in by the compiler ---- */
 
 inline void __syncthreads(simt::source at = HERE)
 {
-    simt::barrier(at);
+    simt::barrier(simt::AT_BARRIER, at);
+}
+inline void cluster_sync(simt::source at = HERE)
+{
+    simt::barrier(simt::AT_CLUSTER_BARRIER, at);
+}
+/* The shared memory of block number `block` of the cluster. */
+template <typename T> simt::array<T> in_block(simt::array<T> p, unsigned block, simt::source at = HERE)
+{
+    if (block >= gridDim.x) simt::found(at, "block %u is outside the cluster, which has %u blocks", block, gridDim.x);
+    const simt::lane *l = simt::now.self;
+    char *own = reinterpret_cast<char *>(p.base), *of_first = own - static_cast<size_t>(l->member) * simt::SHARED_MOST;
+    return {reinterpret_cast<T *>(of_first + static_cast<size_t>(block) * simt::SHARED_MOST), p.n, p.offset, p.name,
+            p.role};
 }
 inline void __threadfence()
 {

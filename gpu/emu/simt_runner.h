@@ -70,17 +70,19 @@ struct runner {
     lane_note *notes; /* notes of all lanes, SCOPE_LOG per lane; allocated when a launch is first watched */
     lane_log log[BLOCK_MOST];
     context scheduler;
-    unsigned threads;           /* number of threads of the running block */
+    unsigned threads;           /* number of threads of the running block or cluster */
+    unsigned blocks;            /* number of blocks of the running cluster, or 1 */
     unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
     unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
     unsigned resumes;           /* resumed lanes; the cancel flag is checked after every RESUMES_PER_CHECK lanes */
     const char *kernel;
     void (*body)(void *);
     void *ctx;
-    unsigned shared_used; /* bytes of shared memory that the block has declared */
-    scope_thread *watch;  /* NULL: the block is not watched */
-    bool broken;          /* there is a finding or the user has cancelled: nothing more of this launch runs */
-    int64_t block;        /* number of the running block; after a finding, number of the block with the finding */
+    unsigned shared_used[CLUSTER_MOST]; /* bytes of shared memory that each block of the cluster has declared */
+    unsigned shared_blocks;             /* number of blocks for which `shared` has room */
+    scope_thread *watch;                /* NULL: the block is not watched */
+    bool broken;   /* there is a finding or the user has cancelled: nothing more of this launch runs */
+    int64_t block; /* number of the running block; after a finding, number of the block with the finding */
     struct err err;
     struct emu_finding finding; /* the same finding as in err, as separate fields */
     warp warps[BLOCK_MOST / WARP];
@@ -117,7 +119,7 @@ void switch_stack(context *from, context *to); /* this call returns when another
 fiber *next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all lanes wait or have returned */
 void give_way();        /* suspend the running lane until the scheduler or another lane resumes it */
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
-bool make_fibers();
+bool make_fibers();                 /* also makes room for the shared memory of m->blocks blocks */
 
 /* In findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
    faults of several lanes */

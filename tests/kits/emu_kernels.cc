@@ -126,6 +126,38 @@ static __global__ void reverse_given(GPTR(int) out)
     __syncthreads();
     out[threadIdx.x] = s[13936 + static_cast<int>(threadIdx.x)] + s[0] + own[threadIdx.x];
 }
+/* Blocks of a cluster: block b writes its part of y to its shared memory, and reads the part of the block opposite. */
+static __global__ void reverse_cluster(GPTR(int) out)
+{
+    SHARED(int, s, 32);
+    int last = static_cast<int>(blockDim.x) - 1, i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    s[last - static_cast<int>(threadIdx.x)] = out[i];
+    __syncthreads();
+    if (blockIdx.x == 1) __syncthreads(); /* barriers of one block leave the other blocks alone */
+    cluster_sync();
+    out[i] = in_block(s, gridDim.x - 1 - blockIdx.x)[static_cast<int>(threadIdx.x)];
+    cluster_sync();
+}
+static __global__ void cluster_after_return(GPTR(int) out)
+{
+    if (blockIdx.x == 2) return;
+    cluster_sync();
+    out[0] = 1;
+}
+static __global__ void cluster_and_block(GPTR(int) out)
+{
+    if (threadIdx.x < 7)
+        cluster_sync();
+    else
+        __syncthreads();
+    out[0] = 1;
+}
+static __global__ void outside_cluster(GPTR(int) out)
+{
+    SHARED(int, s, 32);
+    in_block(s, 4)[0] = 1;
+    out[0] = 1;
+}
 static __global__ void shared_unwritten(GPTR(int) out)
 {
     SHARED(int, s, 4);
@@ -189,6 +221,20 @@ void emu_test_run(const char *name, int *y)
         memcpy(y, a, sizeof a);
         LAUNCH_GIVEN(&emu_device, 1, 64, 56000, reverse_given)(out_of(y));
     }
+    static const struct {
+        const char *name;
+        void (*kernel)(simt::array<int>);
+    } clusters[] = {
+        {"reverse_cluster", reverse_cluster},
+        {"cluster_after_return", cluster_after_return},
+        {"cluster_and_block", cluster_and_block},
+        {"outside_cluster", outside_cluster},
+    };
+    for (const auto &c : clusters)
+        if (!strcmp(c.name, name)) {
+            memcpy(y, a, sizeof a);
+            LAUNCH_CLUSTER(&emu_device, 4, 32, 0, c.kernel)(out_of(y));
+        }
     if (!strcmp(name, "sum_warp"))
         LAUNCH(&emu_device, 1, 128, sum_warp)(VECTOR("a", ROLE_WORK, a, N, const int), out_of(y));
     if (!strcmp(name, "fill_3d")) LAUNCH(&emu_device, dim3(2, 2, 2), dim3(4, 4, 2), fill_3d)(out_of(y));

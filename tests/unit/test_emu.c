@@ -32,6 +32,17 @@ static void test_barrier_and_shared(void **state)
     emu_order(0);
 }
 
+static void test_clusters(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 20; seed++) {
+        emu_order(seed);
+        run_clean("reverse_cluster");
+        for (int k = 0; k < 256; k++) assert_int_equal(y[k], k < 128 ? 127 - k : k);
+    }
+    emu_order(0);
+}
+
 static void test_shuffles(void **state)
 {
     (void)state;
@@ -99,6 +110,9 @@ static const struct {
     {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; the maximum is 49152"},
     {"given_too_little", "SHARED_GIVEN(double, s, 7001)",
      "s needs 56008 bytes of shared memory; the launch gives 56000"},
+    {"cluster_after_return", NULL, "cluster_sync: thread 0 waits here, but thread 64 has returned"},
+    {"cluster_and_block", NULL, "thread 7 waits here, and thread 0 waits at line"},
+    {"outside_cluster", "in_block(s, 4)[0] = 1", "block 4 is outside the cluster, which has 4 blocks"},
     {"block_too_big", NULL, "1025 x 1 x 1 threads cannot be launched"},
     {"mask_beyond_block", "__ballot_sync(FULL_MASK, threadIdx.x & 1)", "names lane 20, which the block does not have"},
 };
@@ -172,6 +186,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_barrier_and_shared),
         cmocka_unit_test(test_shuffles),
+        cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_grids),
         cmocka_unit_test(test_order_changes_a_race),
         cmocka_unit_test(test_shared_is_poisoned),
