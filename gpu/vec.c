@@ -5,6 +5,7 @@
 #include "machine/lu_ops.h"
 #include "machine/bicg_ops.h"
 #include "machine/cg_ops.h"
+#include "machine/cluster_ops.h"
 #include "machine/gmres_ops.h"
 #include "machine/minres_ops.h"
 #include "machine/vec_ops.h"
@@ -86,6 +87,18 @@ const struct amg_setup_ops *amg_setup_ops_of(const struct device *d, enum type r
 #endif
     if (d->kind != DEV_EMU) return NULL;
     return real == T_F64 ? &emu_vec_amg_setup_f64 : &emu_vec_amg_setup_f32;
+}
+
+/* The device cpu has no clusters. */
+extern const struct cluster_ops emu_vec_cluster_f32, emu_vec_cluster_f64, cuda_vec_cluster_f32, cuda_vec_cluster_f64;
+const struct cluster_ops *cluster_ops_of(const struct device *d, enum type real)
+{
+    static const struct cluster_ops *const tables[][2] = {
+        [DEV_CPU] = {NULL, NULL},
+        [DEV_EMU] = {&emu_vec_cluster_f32, &emu_vec_cluster_f64},
+        [DEV_CUDA] = ON_CUDA(cluster_ops, vec_cluster),
+    };
+    return tables[d->kind][real == T_F64];
 }
 
 struct lu_hook lu_hook;

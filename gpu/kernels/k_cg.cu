@@ -1,6 +1,6 @@
 /* The passes of conjugate gradients: the inner products with q = A p, and one pass for all updates that follow.
    Every vector is read once; neighbouring threads access neighbouring elements. */
-#include "vec.h"
+#include "cg.h"
 
 #include "machine/cg_ops.h"
 
@@ -22,28 +22,6 @@ template <typename AT, bool DIAGONAL> struct pass_cg_dots {
 };
 
 #define CG_PREDICTED 1e-12 /* relative difference allowed between residual and prediction */
-
-/* p.q must be positive; otherwise the matrix is not positive definite, or a value is not a number. For a matrix that
-   may be negative definite, p.q must be negative: the iterates of -A x = -b are those of A x = b with another sign of
-   alpha and p.q. */
-template <typename P> __device__ bool cg_broken(P s)
-{
-    return !((s[S_SIGN] < 0 ? -s[S_PQ] : s[S_PQ]) > 0);
-}
-
-template <typename P> __device__ void cg_break(P s)
-{
-    s[S_DONE] = s[S_PQ] != s[S_PQ] ? NOT_A_NUMBER : BROKE_DOWN;
-}
-
-/* r.z must be positive as well; otherwise M is not positive definite. At convergence, r.z and r.r may both be 0. */
-template <typename P> __device__ void cg_check_rho(P s, double rho)
-{
-    if (s[S_DONE] != 0 || rho > 0) return;
-    s[S_PQ] = rho;
-    s[S_WHAT] = BROKE_RHO;
-    s[S_DONE] = rho != rho ? NOT_A_NUMBER : BROKE_DOWN;
-}
 
 template <typename AT, bool DIAGONAL> struct pass_cg_step {
     enum { SUMS = DIAGONAL ? 2 : 1 };

@@ -78,8 +78,8 @@ template <typename P> __device__ auto vec_live(P s)
     return VECTOR("live", ROLE_WORK, live, live ? LIVE_SIZE : 0, double);
 }
 
-/* One thread: the slot of record k. The k records before this slot are complete, since earlier kernels wrote them. */
-template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
+/* One thread: the slot of record k. */
+template <typename P> __device__ void vec_slot(P s, double k, double rr)
 {
     if (s[S_LIVE] == 0) return;
     auto live = vec_live(s);
@@ -88,14 +88,22 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
     live[slot + LIVE_ALPHA] = s[S_ALPHA];
     live[slot + LIVE_BETA] = s[S_BETA];
     live[slot + LIVE_STAMP] = clock_us();
+}
+
+/* One thread: record k. The k records before it are complete, since earlier kernels wrote them. */
+template <typename P> __device__ void vec_show(P s, double k, double rr, double done)
+{
+    if (s[S_LIVE] == 0) return;
+    auto live = vec_live(s);
+    vec_slot(s, k, rr);
     live[LIVE_KNOWN] = k;
     live[LIVE_DONE] = done;
 }
 
-/* One thread: rr becomes record number s[S_ITER]; diff is the change of x that led to rr. A residual that is 1% smaller
-   has a square that is smaller by the factor 0.99^2. All reads come before the first write, so that the reads
-   overlap. */
-template <typename P> __device__ void vec_note(P s, double rr, double diff)
+/* One thread: rr becomes the residual of record number s[S_ITER]; diff is the change of x that led to rr. Sets
+   s[S_DONE]. A residual that is 1% smaller has a square that is smaller by the factor 0.99^2. All reads come before the
+   first write, so that the reads overlap. */
+template <typename P> __device__ void vec_judge(P s, double rr, double diff)
 {
     double k = s[S_ITER], tol2 = s[S_TOL2], eps = s[S_EPS], limit2 = s[S_LIMIT2], window = s[S_WINDOW];
     double best = s[S_BEST], best_at = s[S_BEST_AT];
@@ -114,7 +122,13 @@ template <typename P> __device__ void vec_note(P s, double rr, double diff)
     s[S_LIMIT2] = limit2;
     s[S_BEST] = best;
     s[S_BEST_AT] = best_at;
-    vec_show(s, k, rr, done);
+}
+
+/* One thread: add record number s[S_ITER]. */
+template <typename P> __device__ void vec_note(P s, double rr, double diff)
+{
+    vec_judge(s, rr, diff);
+    vec_show(s, s[S_ITER] - 1, rr, s[S_DONE]);
 }
 
 struct vec_sums {

@@ -166,6 +166,19 @@ static void out_sums(struct out *o, const struct solve *v)
     if (host && out_mode(o) == OUT_TEXT) out_str(o, NULL, "sums", text);
 }
 
+/* Does each launch do many iterations? On cpu, there are no launches. */
+static void out_launches(struct out *o, const struct solve *v)
+{
+    const struct cluster_plan *p = &v->schedule.cluster;
+    bool one = cluster_used(v);
+    char text[160], bytes[32];
+    out_str(o, "launches", NULL, one ? "one" : v->dev->kind == DEV_CPU ? NULL : "many");
+    if (!one || out_mode(o) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "one for many iterations: %s of %d threads hold A and the vectors, %s each",
+             how_many(p->blocks, "thread block").text, p->threads, show_bytes((double)p->bytes, bytes, sizeof bytes));
+    out_str(o, NULL, "launches", text);
+}
+
 /* What a cycle of m iterations launched; null if the solver does not restart, or if no cycle was complete. */
 static void out_cycle(struct out *o, const struct solve *v)
 {
@@ -255,6 +268,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_form(o, v);
     out_sums(o, v);
     out_precond(o, v);
+    out_launches(o, v);
     out_num(o, "tol", NULL, v->set.tol, NULL);
     out_int(o, "maxit", NULL, v->set.maxit);
     out_bool(o, "converged", "converged", v->reason == CONVERGED);
@@ -403,6 +417,9 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->modified = chose(a, "orth", "modified");
     o->sums_host = chose(a, "sums", "host");
     o->form_matrix = chose(a, "form", "matrix");
+    o->launches = chose(a, "launches", "one")    ? LAUNCHES_ONE
+                  : chose(a, "launches", "many") ? LAUNCHES_MANY
+                                                 : LAUNCHES_AUTO;
 }
 
 /* The words of this line with which another solver gets the same system. */
@@ -809,13 +826,13 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_solve = {
     .name = "solve",
-    .grammar =
-        "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
-        "[eps R] "
-        "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [maxit N] [b RIGHT_SIDE] "
-        "[column N] [x0 GUESS] [seed N] "
-        "[save FILE] [DIRECT] [plan] [step] "
-        "[view] [force] [f32|f64]",
+    .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
+               "[eps R] "
+               "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
+               "[maxit N] [b RIGHT_SIDE] "
+               "[column N] [x0 GUESS] [seed N] "
+               "[save FILE] [DIRECT] [plan] [step] "
+               "[view] [force] [f32|f64]",
     .about = "solve A x = b by iteration, or directly",
     .help =
         "Without a solver, takes the method that `advise solver` would take for this system, and says why.\n"
@@ -832,7 +849,10 @@ const struct command command_solve = {
         "(as in Liang 2012). jacobi and wjacobi iterate x' = x + omega D^-1 (b - A x).\n"
         "With form matrix, they form B = I - omega D^-1 A and f = omega D^-1 b once and iterate x' = B x + f; B is\n"
         "stored in VAB (as in Liang 2012) or as using and kernel say, and the residual shown during the solve is\n"
-        "D (x' - x) / omega, which equals b - A x up to rounding. precond selects a preconditioner, and block sets\n"
+        "D (x' - x) / omega, which equals b - A x up to rounding. On a GPU of compute capability 9, one launch of cg\n"
+        "does many iterations if A and the vectors fit in the shared memory of 16 thread blocks (up to about 250,000\n"
+        "nonzeros); launches one or many makes this choice (one: also on emu). precond selects a preconditioner, and "
+        "block sets\n"
         "its block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"

@@ -76,6 +76,10 @@ enum {
     S_NORM,      /* a lower bound on the norm of A */
     S_UU,        /* u.u of the current search direction */
     S_CHECKED,   /* r.r of b - A x when convergence was last checked */
+    /* launches of many iterations: times of the parts of the iterations, in us, since the solver started */
+    S_SPMV_US,
+    S_DOTS_US,
+    S_STEP_US,
     S_FREE,
     SCALARS = 64,
     S_SUMS = SCALARS,

@@ -81,6 +81,14 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
+static bool steps(struct solve *v, int64_t n, struct err *e)
+{
+    struct cluster_cg c = {v->matrix.mat, precond_diagonal(v), v->vec[VEC_X], v->vec[CG_R], v->vec[CG_P], v->scalars};
+    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
+    cluster_ops_of(v->dev, v->real)->cg(v->dev, &v->schedule.cluster, &c, n);
+    return true;
+}
+
 /* What to use instead of cg; it depends on what is known about the symmetry of A. */
 static const char *instead(enum known_symmetry known)
 {
@@ -140,6 +148,8 @@ const struct solver solver_cg = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 4,
     .explain = explain,
     .peers = {.petsc = "-ksp_type cg -ksp_norm_type unpreconditioned",
               .hypre = "PCG",

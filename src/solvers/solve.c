@@ -17,7 +17,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GROWTH = 8 }; /* the batch of a slice is at most GROWTH times the batch of the previous slice */
+/* The batch of a slice is at most GROWTH times the batch of the previous slice. If a launch of a GPU does many
+   iterations, the first batch is CLUSTER_FIRST iterations, which take less than a millisecond. */
+enum { GROWTH = 8, CLUSTER_FIRST = 128 };
 
 static const double most_growth = 1e5; /* the solve has diverged if the residual grows by more than this factor */
 
@@ -182,7 +184,7 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
     v->time.base_us = v->time.us;
     if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
     if (!solve_put(v, v->vec[VEC_B], v->b, e) || !put_x(v, x0, e)) return false;
-    if (!make_precond(v, e) || !shift_right(v, e)) return false;
+    if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
     return initialise(v, e) && live_read(v, e) && solve_settle(v, e);
 }
 
@@ -205,6 +207,7 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
         .sums_host = o->sums_host,
         .form_matrix = o->form_matrix,
         .force = o->force,
+        .launches = o->launches,
     };
 }
 
@@ -247,9 +250,10 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
 /* The number of iterations that take about `us` at the measured rate, but at most GROWTH times the last batch. */
 static int64_t batch_of(const struct solve *v, double us)
 {
-    int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : 1;
+    int64_t first = cluster_used(v) && v->dev->ops->idle ? CLUSTER_FIRST : 1;
+    int64_t most = v->schedule.batch ? GROWTH * v->schedule.batch : first;
     int64_t left = v->set.maxit - last_queued(v);
-    double fit = v->time.rate_us > 0 ? us / v->time.rate_us : 1;
+    double fit = v->time.rate_us > 0 ? us / v->time.rate_us : us > 0 ? (double)first : 1;
     int64_t n = fit < 1 ? 1 : fit > (double)most ? most : (int64_t)fit;
     if (n > RECORDS / 4) n = RECORDS / 4; /* the records of the queued iterations must fit in the live record */
     if (v->steps_left && n > v->steps_left) n = v->steps_left;
@@ -311,6 +315,7 @@ static void record_graph_if_due(struct solve *v)
 
 static bool queue(struct solve *v, int64_t n, struct err *e)
 {
+    if (cluster_used(v)) return cluster_queue(v, n, e);
     while (n > 0) {
         bool whole = v->schedule.graph && n >= v->schedule.graph_n && aligned(v);
         if (!(whole ? v->dev->ops->replay(v->dev, v->schedule.graph, e) : queue_each(v, 1, e))) return false;
@@ -348,10 +353,12 @@ static bool may_run_ahead(const struct solve *v)
     return v->dev->ops->idle && !v->steps_left && last_queued(v) < v->set.maxit;
 }
 
-/* Queue a batch. Return when the previous batch is done or, if the host must not run ahead, when this batch is done. */
+/* Queue a batch. If `sample`, time the phases of its first iteration; a launch of many iterations times its phases
+   itself. Return when the previous batch is done or, if the host must not run ahead, when this batch is done. */
 static bool advance(struct solve *v, double us, bool sample, struct err *e)
 {
     int64_t before = last_queued(v), n = batch_of(v, us);
+    sample = sample && !cluster_used(v);
     if (sample) record_graph_if_due(v);
     if (sample && !queue_sampled(v, e)) return false;
     if (!queue(v, n - sample, e) || !live_probe(v, e)) return false;

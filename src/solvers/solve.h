@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/err.h"
+#include "machine/cluster_ops.h"
 #include "machine/device.h"
 #include "machine/reason.h"
 
@@ -75,6 +76,10 @@ struct phase {
     int64_t n;
 };
 
+/* Does a launch do a part of an iteration, or many iterations of a small system? AUTO: many iterations, if the system
+   is small enough and if launches take time on the device. */
+enum solve_launches { LAUNCHES_AUTO, LAUNCHES_ONE, LAUNCHES_MANY };
+
 /* The settings of a solve, with defaults filled in. */
 struct solve_settings {
     double tol;   /* limit for ||r|| / ||b|| */
@@ -87,6 +92,7 @@ struct solve_settings {
     bool sums_host;   /* the host adds the sums of the thread blocks, as in the thesis */
     bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
     bool force;       /* accept NaN and inf, and continue in spite of divergence, stagnation and breakdown */
+    enum solve_launches launches;
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */
@@ -124,6 +130,8 @@ struct solve_schedule {
     void *graph; /* recorded launches of graph_n iterations; NULL: none */
     int64_t graph_n;
     bool no_graph; /* launches cannot be recorded, or recording them saves no time */
+    /* if it has blocks: a launch does many iterations (see cluster_used) */
+    struct cluster_plan cluster;
 };
 
 /* Restarts after breakdowns, for solvers with `recover`. A breakdown ends the solve if it comes before the first
@@ -299,11 +307,12 @@ struct solve_options {
     int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
     bool modified, sums_host;  /* see struct solve_settings */
     bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
-    bool keeps;                /* make checkpoints */
-    const double *b, *x0;      /* on the host, solve_numbers each; x0 NULL: start from 0 */
-    bool known_ones;           /* b = A * ones: the solution is known */
-    const char *same;    /* the words of a `solve` line that repeat b, tol and device, such as " b ones"; NULL: none */
-    const double *truth; /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
+    enum solve_launches launches;
+    bool keeps;           /* make checkpoints */
+    const double *b, *x0; /* on the host, solve_numbers each; x0 NULL: start from 0 */
+    bool known_ones;      /* b = A * ones: the solution is known */
+    const char *same;     /* the words of a `solve` line that repeat b, tol and device, such as " b ones"; NULL: none */
+    const double *truth;  /* if known_ones is not set: an accurate solution, solve_numbers; NULL: none */
     const char *truth_from; /* see struct solve_result */
     struct solve_right right;
     bool force; /* see struct solve_settings */
@@ -358,6 +367,8 @@ bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
 /* The minimum number of bytes moved per iteration, including the preconditioner. For a solver that restarts, this is
    the mean over a cycle. NaN if the preconditioner has not been made yet. */
 double solve_bytes(const struct solve *v);
+/* Does each launch do many iterations of a small system? */
+bool cluster_used(const struct solve *v);
 /* The time per iteration since the solver last started, in us. If iterations were queued without waits between them,
    only these iterations count. For a solver that restarts, the result is the mean of all iterations, since the
    iterations of a cycle differ. NaN if no iteration was done. */

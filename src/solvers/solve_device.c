@@ -73,6 +73,14 @@ void phase_end(struct solve *v)
     if (v->time.sampling) phase_close(v);
 }
 
+void phase_put(struct solve *v, const struct phase *p)
+{
+    bool took = screen_lock_take();
+    struct phase *of = phase_entry(v, p->id);
+    if (of) *of = *p;
+    if (took) screen_lock_give();
+}
+
 /* ---- counts ---- */
 
 static const char *const operation_keys[OPERATIONS_OF_CYCLE] = {

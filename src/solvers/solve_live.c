@@ -118,6 +118,7 @@ bool live_read(struct solve *v, struct err *e)
         ops->sync(v->dev, &v->time.error);
     if (v->time.error.code) return fail_at(e, v->time.error.code, v->time.error.where, "%s", v->time.error.text);
     if (!live_take(v, (int64_t)v->host_scalars[S_ITER] - 1, e)) return false;
+    cluster_take_phases(v);
     v->max_diff = v->host_scalars[S_MAXDIFF];
     v->reason = (enum reason)v->host_scalars[S_DONE];
     if (v->reason == RUNNING && v->iterations >= v->set.maxit) v->reason = MAX_ITERATIONS;

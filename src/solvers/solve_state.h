@@ -23,6 +23,8 @@ void work_restarted(struct solve *v, bool whole);
 void phase_begin(struct solve *v, enum solve_phase phase);
 /* End the last phase of an iteration. */
 void phase_end(struct solve *v);
+/* Replace the time of a phase that a launch has measured itself. */
+void phase_put(struct solve *v, const struct phase *p);
 /* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
@@ -63,6 +65,15 @@ bool bicg_half_step(struct solve *v, const void *p, void *q, const void *shadow,
 bool bicg_second_product(struct solve *v, const void *r, void *t, struct err *e); /* t = A r, and omega */
 const char *bicg_quantity(int what);                                              /* see `divisor` in solver.h */
 void bicg_explain(const struct solve *v, char *out, size_t size);
+
+/* ---- solve_cluster.c: launches that do many iterations of a small system ---- */
+
+/* Set v->schedule.cluster. Fails if the user asked for such launches and they are not possible. */
+bool cluster_choose(struct solve *v, struct err *e);
+/* Queue n iterations in one launch. */
+bool cluster_queue(struct solve *v, int64_t n, struct err *e);
+/* Take the times of the phases from the scalars that were last read. */
+void cluster_take_phases(struct solve *v);
 
 /* ---- solve_live.c: the live record ---- */
 

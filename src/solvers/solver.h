@@ -60,6 +60,10 @@ struct solver {
     /* allocate and compute the solver's data; record the initial residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
+    /* Queue n iterations in one launch, as v->schedule.cluster plans it, which holds A, cluster_vectors vectors and the
+       diagonal of the preconditioner in shared memory. NULL: there is no such launch. */
+    bool (*steps)(struct solve *v, int64_t n, struct err *e);
+    int cluster_vectors;
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);

@@ -56,6 +56,13 @@ static void test_forms(void **state)
     check_forms(device, T_F32);
 }
 
+static void test_clusters(void **state)
+{
+    (void)state;
+    check_clusters(device, T_F64);
+    check_clusters(device, T_F32);
+}
+
 static void test_host_sums(void **state)
 {
     (void)state;
@@ -75,9 +82,10 @@ static void test_agreement(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_vectors), cmocka_unit_test(test_complex),   cmocka_unit_test(test_known_ends),
-        cmocka_unit_test(test_frozen),  cmocka_unit_test(test_formats),   cmocka_unit_test(test_kernels),
-        cmocka_unit_test(test_forms),   cmocka_unit_test(test_host_sums), cmocka_unit_test(test_agreement),
+        cmocka_unit_test(test_vectors),   cmocka_unit_test(test_complex),  cmocka_unit_test(test_known_ends),
+        cmocka_unit_test(test_frozen),    cmocka_unit_test(test_formats),  cmocka_unit_test(test_kernels),
+        cmocka_unit_test(test_forms),     cmocka_unit_test(test_clusters), cmocka_unit_test(test_host_sums),
+        cmocka_unit_test(test_agreement),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the solvers on a GPU: there is none\n");

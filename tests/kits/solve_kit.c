@@ -880,6 +880,64 @@ void check_forms(const char *device, enum type real)
     }
 }
 
+/* ---- launches of many iterations ---- */
+
+static void compare_launches(struct bed *bed, struct solve_options o, const char *device)
+{
+    enum { COMPARED = 8 };
+    double close = o.real == T_F32 ? 1e-3 : 1e-9, before[COMPARED];
+    o.launches = LAUNCHES_MANY;
+    bed_solve(bed, o, device, 1e9);
+    int64_t iterations = bed->s.solve->iterations;
+    assert_false(cluster_used(bed->s.solve));
+    int compared = iterations < COMPARED ? (int)iterations : COMPARED;
+    memcpy(before, bed->s.solve->history.residual, (size_t)compared * sizeof *before);
+    o.launches = LAUNCHES_ONE;
+    check_same_bits(bed, &o, device);
+    const struct solve *v = bed->s.solve;
+    assert_true(cluster_used(v) && llabs(v->iterations - iterations) <= 1);
+    assert_true(v->result.residual_true <= 2 * o.tol);
+    for (int i = 0; i < compared; i++)
+        if (!(fabs(v->history.residual[i] - before[i]) <= close * before[i]))
+            fail_msg("%s on %s: residual %g in one launch, %g in many, at iteration %d", o.solver->name, device,
+                     v->history.residual[i], before[i], i);
+}
+
+static void check_refused_launches(const char *device, struct solve_options o, const char *says)
+{
+    struct bed bed;
+    struct err e = {0};
+    bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {700, 200}});
+    o.launches = LAUNCHES_ONE;
+    assert_false(try_begin(&bed, o, device, &e));
+    if (!strstr(e.text, says)) fail_msg("%s: %s", o.solver->name, e.text);
+    bed_free(&bed);
+}
+
+void check_clusters(const char *device, enum type real)
+{
+    /* short rows and long rows, which have several threads each */
+    static const struct problem problems[] = {
+        {.generator = "poisson2d", .p = {23, 19}},
+        {.generator = "fem", .p = {9, 8}},
+        {.generator = "poisson2d", .p = {40, 1}},
+    };
+    for (int i = 0; solvers[i]; i++) {
+        struct solve_options o = {
+            .solver = solvers[i], .real = real, .maxit = 1000, .tol = real == T_F32 ? 1e-4 : 1e-9};
+        for (int k = 0; k < COUNT(problems) && o.solver->steps; k++) {
+            struct bed bed;
+            bed_make(&bed, &problems[k]);
+            compare_launches(&bed, o, device);
+            o.pre = precond_find("jacobi");
+            compare_launches(&bed, o, device);
+            o.pre = NULL;
+            bed_free(&bed);
+        }
+        check_refused_launches(device, o, o.solver->steps ? "of shared memory in each of" : "no such launch");
+    }
+}
+
 void check_formats(const char *device, enum type real)
 {
     static const struct problem grid = {.generator = "poisson2d", .p = {12, 11}};

@@ -75,6 +75,9 @@ void check_agreement(const char *one, const char *other, enum type real);
 void check_forms(const char *device, enum type real);
 /* Check that every solver has the same iterates up to rounding if the host adds the sums of thread blocks. */
 void check_host_sums(const char *device, enum type real);
+/* For solvers with launches of many iterations: check that these launches have the iterates of the other launches up to
+   rounding, however many iterations a launch does, and that impossible launches are refused. */
+void check_clusters(const char *device, enum type real);
 /* Compare the vector operations with plain loops, for lengths near multiples of the block size. */
 void check_vectors(const char *device, enum type real);
 /* Check the sums of cg that some kernels compute together with their product. */

@@ -65,6 +65,13 @@ static void test_forms(void **state)
     everywhere(check_forms);
 }
 
+static void test_clusters(void **state)
+{
+    (void)state;
+    check_clusters("emu", T_F64);
+    check_clusters("emu", T_F32);
+}
+
 static void test_host_sums(void **state)
 {
     (void)state;
@@ -735,6 +742,7 @@ int main(void)
         cmocka_unit_test(test_formats),
         cmocka_unit_test(test_kernels),
         cmocka_unit_test(test_forms),
+        cmocka_unit_test(test_clusters),
         cmocka_unit_test(test_host_sums),
         cmocka_unit_test(test_sum_tree),
         cmocka_unit_test(test_operations_of_a_cycle),

@@ -68,9 +68,13 @@ static void draw_state(struct canvas *c, const struct solve *v, int y)
 static void draw_about(struct canvas *c, const struct solve *v)
 {
     char text[200];
+    const struct kernel *k = v->matrix.kernel;
     snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
-             v->matrix.kernel ? v->matrix.kernel->format->name : "", v->matrix.kernel ? ", " : "",
-             v->matrix.kernel ? v->matrix.kernel->name : "", precision_of(v->matrix.csr, v->real));
+             k ? k->format->name : "", k ? ", " : "",
+             cluster_used(v) ? "many iterations a launch"
+             : k             ? k->name
+                             : "",
+             precision_of(v->matrix.csr, v->real));
     draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
 }
 

@@ -1,0 +1,163 @@
+/* Conjugate gradients for small systems: one launch does many iterations, with the matrix and the vectors in the shared
+   memory of one cluster of thread blocks. An iteration has two barriers of the cluster: one after the sums, and one
+   after the new p. As in k_cg.cu, the sums predict the next residual (Meurant 1987), so that one reduction per
+   iteration suffices. The residual itself is added up together with the next sums. */
+#include "cluster.h"
+
+#include "cg.h"
+
+namespace KERNEL_SPACE
+{
+
+/* The sums of an iteration. */
+enum { SUM_PQ, SUM_RQ, SUM_QQ, SUM_RR, SUM_RHO, CG_SUMS };
+
+/* Thread 0 of each block: the record of the residual that the previous step led to. `first`: the first record of this
+   launch, so that earlier launches have written all records before it. */
+template <bool DIAGONAL, typename P> __device__ void cg_cluster_note(P s, P total, bool first)
+{
+    double rr = total[SUM_RR], k = s[S_ITER];
+    vec_judge(s, rr, s[S_MAXDIFF]);
+    if (DIAGONAL) {
+        s[S_RHO] = total[SUM_RHO];
+        cg_check_rho(s, total[SUM_RHO]);
+    }
+    if (blockIdx.x > 0 || s[S_LIVE] == 0) return;
+    auto live = vec_live(s);
+    vec_slot(s, k, rr);
+    if (first) live[LIVE_KNOWN] = k;
+    if (s[S_DONE] != 0) live[LIVE_DONE] = s[S_DONE];
+}
+
+/* Thread 0 of each block: alpha and beta from the sums. */
+template <bool DIAGONAL, typename P> __device__ void cg_cluster_coefficients(P s, P total)
+{
+    cg_keep(s, vec_sums{total[SUM_PQ], total[SUM_RQ], total[SUM_QQ]});
+    if (cg_broken(s)) return cg_break(s);
+    double rho = s[DIAGONAL ? S_RHO : S_RR], alpha = rho / s[S_PQ];
+    double next = rho - 2 * alpha * s[S_RQ] + alpha * alpha * s[S_QQ];
+    s[S_ALPHA] = alpha;
+    s[S_BETA] = next > 0 ? next / rho : 0;
+}
+
+template <typename T, bool DIAGONAL>
+__global__ void __launch_bounds__(CLUSTER_THREADS, 1)
+    cg_cluster(int64_t n, struct cluster_plan plan, int64_t iterations, GPTR(double) scalars, GPTR(const int) ptr,
+               GPTR(const int) cols, GPTR(const T) vals, GPTR(const T) dinv, GPTR(T) x, GPTR(T) r, GPTR(T) p)
+{
+    if (scalars[S_DONE] != 0) return;
+    int share = plan.rows, at_val = (4 + DIAGONAL) * share, at_int = (at_val + plan.entries) * (int)sizeof(T);
+    SHARED_GIVEN_AT(T, own_x, 0, share);
+    SHARED_GIVEN_AT(T, own_r, share * (int)sizeof(T), share);
+    SHARED_GIVEN_AT(T, own_p, 2 * share * (int)sizeof(T), share);
+    SHARED_GIVEN_AT(T, q, 3 * share * (int)sizeof(T), share);
+    SHARED_GIVEN_AT(T, own_dinv, 4 * share * (int)sizeof(T), DIAGONAL ? share : 0);
+    SHARED_GIVEN_AT(T, val, at_val * (int)sizeof(T), plan.entries);
+    SHARED_GIVEN_AT(int, col, at_int, plan.entries);
+    SHARED_GIVEN_AT(int, begin, at_int + plan.entries * (int)sizeof(int), share + 1);
+    SHARED(double, s, SCALARS);
+    SHARED(double, part, (int)CG_SUMS *(int)CLUSTER_WARPS);
+    SHARED(double, slot, (int)CG_SUMS *(int)CLUSTER_BLOCKS);
+    SHARED(double, total, CG_SUMS);
+    int64_t first = min((int64_t)blockIdx.x * share, n);
+    int rows = (int)min((int64_t)share, n - first), groups = (int)blockDim.x / plan.lanes,
+        group = (int)threadIdx.x / plan.lanes;
+    cluster_rows<T, decltype(val), decltype(col)> A = {rows, plan.lanes, val, col, begin};
+    for (int i = (int)threadIdx.x; i < SCALARS; i += (int)blockDim.x) s[i] = scalars[i];
+    A.load(first, share, ptr, cols, vals);
+    cluster_load(rows, first, x, own_x);
+    cluster_load(rows, first, r, own_r);
+    cluster_load(rows, first, p, own_p);
+    if (DIAGONAL) cluster_load(rows, first, dinv, own_dinv);
+    cluster_sync(); /* all threads of the cluster: the matrix and the vectors are in shared memory */
+
+    double rr = 0, rho = 0, from = clock_us();
+    for (int64_t k = 0;; k++) {
+        double t[CG_SUMS] = {0, 0, 0, rr, rho};
+        bool last = k == iterations; /* only the record of the last step is missing */
+        for (int base = 0; base < rows && !last; base += groups) {
+            int i = base + group;
+            T sum = A.product(i, own_p);
+            if (i >= rows || (int)threadIdx.x % plan.lanes > 0) continue;
+            double product = (double)sum, weighted = DIAGONAL ? (double)own_dinv[i] * product : product;
+            q[i] = sum;
+            t[SUM_PQ] += (double)own_p[i] * product;
+            t[SUM_RQ] += (double)own_r[i] * weighted;
+            t[SUM_QQ] += product * weighted;
+        }
+        cluster_time(s, S_SPMV_US, from);
+        cluster_sums<CG_SUMS>(t, part, slot, total);
+        if (threadIdx.x == 0) {
+            if (k > 0) cg_cluster_note<DIAGONAL>(s, total, k == 1);
+            if (!last && s[S_DONE] == 0) cg_cluster_coefficients<DIAGONAL>(s, total);
+        }
+        __syncthreads(); /* all threads of the block: thread 0 has computed the scalars */
+        cluster_time(s, S_DOTS_US, from);
+        if (last || s[S_DONE] != 0) break;
+        T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
+        rr = rho = 0;
+        for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) {
+            T direction = own_p[i], residual = own_r[i] - alpha * q[i], z = residual;
+            if (DIAGONAL) z = own_dinv[i] * residual;
+            own_x[i] = own_x[i] + alpha * direction;
+            own_r[i] = residual;
+            own_p[i] = z + beta * direction;
+            rr += (double)residual * (double)residual;
+            if (DIAGONAL) rho += (double)residual * (double)z;
+        }
+        cluster_sync(); /* all threads of the cluster: every block has its new p, and has read its sums */
+        cluster_time(s, S_STEP_US, from);
+    }
+    cluster_save(rows, first, own_x, x);
+    cluster_save(rows, first, own_r, r);
+    cluster_save(rows, first, own_p, p);
+    for (int i = (int)threadIdx.x; blockIdx.x == 0 && i < SCALARS; i += (int)blockDim.x) scalars[i] = s[i];
+}
+
+/* ---- the launches ---- */
+
+template <typename T, bool DIAGONAL>
+static void launch(struct device *d, const struct cluster_plan *plan, const struct cluster_cg *c, int64_t iterations)
+{
+    struct launch of = {.A = c->A}, *L = &of;
+    int64_t n = c->A->of->rows;
+    double *s = c->s;
+    LAUNCH_CLUSTER(d, (unsigned)plan->blocks, (unsigned)plan->threads, (unsigned)plan->bytes, cg_cluster<T, DIAGONAL>)
+    (n, *plan, iterations, SCALARS_OF(s), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
+     VECTOR("dinv", ROLE_WORK, c->dinv, n, const T), VECTOR("x", ROLE_WORK, c->x, n, T),
+     VECTOR("r", ROLE_WORK, c->r, n, T), VECTOR("p", ROLE_WORK, c->p, n, T));
+}
+
+template <typename T>
+static void cg(struct device *d, const struct cluster_plan *plan, const struct cluster_cg *c, int64_t n)
+{
+    (c->dinv ? launch<T, true> : launch<T, false>)(d, plan, c, n);
+}
+
+#ifdef __CUDACC__
+enum { LEAST_MAJOR = 9 }; /* the compute capability from which on GPUs have clusters */
+static int blocks(struct device *)
+{
+    return compute_major() >= LEAST_MAJOR ? (int)CLUSTER_BLOCKS : 0;
+}
+enum { THREADS = CLUSTER_THREADS };
+#else
+/* The emulator runs up to 1024 threads together. */
+static int blocks(struct device *)
+{
+    return 4;
+}
+enum { THREADS = 256 };
+#endif
+
+} // namespace KERNEL_SPACE
+
+#define CLUSTER_ENTRY(id, T)                                         \
+    extern "C" const struct cluster_ops id;                          \
+    const struct cluster_ops id = {.blocks = KERNEL_SPACE::blocks,   \
+                                   .threads = KERNEL_SPACE::THREADS, \
+                                   .bytes = SHARED_GIVEN_MOST,       \
+                                   .cg = KERNEL_SPACE::cg<T>}
+
+CLUSTER_ENTRY(VEC_SYMBOL(cluster_f32), float);
+CLUSTER_ENTRY(VEC_SYMBOL(cluster_f64), double);

@@ -1,0 +1,68 @@
+/* Launches that each do many iterations of a small system, which stays in the shared memory of one cluster of thread
+   blocks (machine/cluster_ops.h). */
+#include "base/screen_lock.h"
+#include "formats/fmt_csr.h"
+#include "machine/device.h"
+#include "machine/mat.h"
+#include "machine/vec_ops.h"
+#include "matrix/csr.h"
+#include "precond.h"
+#include "solve.h"
+#include "solve_state.h"
+#include "solver.h"
+
+/* Can a launch of this solve do many iterations? */
+static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
+{
+    const struct mat *A = v->matrix.mat;
+    const void *dinv = precond_diagonal(v);
+    if (!v->solver->steps) return fail(e, E_UNSUPPORTED, "%s has no such launch", v->solver->name);
+    if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
+    if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
+    if (v->pre.method && !dinv)
+        return fail(e, E_UNSUPPORTED, "the preconditioner %s has launches of its own; jacobi has none",
+                    v->pre.method->name);
+    if (!A || A->of->format != &format_csr || A->of->real != v->real)
+        return fail(e, E_UNSUPPORTED, "the matrix must be in csr, in the precision of the vectors");
+    return cluster_plan_make(v->dev, v->matrix.csr, v->real, v->solver->cluster_vectors + (dinv ? 1 : 0), out, e);
+}
+
+/* If the user does not say how many launches to make, one launch does many iterations wherever that is possible and
+   launches take time. */
+bool cluster_choose(struct solve *v, struct err *e)
+{
+    struct cluster_plan found;
+    struct err why = {0};
+    v->schedule.cluster = (struct cluster_plan){0};
+    if (v->set.launches == LAUNCHES_MANY) return true;
+    bool can = plan(v, &found, &why);
+    if (v->set.launches == LAUNCHES_ONE && !can) return fail(e, why.code, "launches one: %s", why.text);
+    if (can && (v->set.launches == LAUNCHES_ONE || v->dev->ops->idle)) v->schedule.cluster = found;
+    return true;
+}
+
+bool cluster_used(const struct solve *v)
+{
+    return v->schedule.cluster.blocks > 0;
+}
+
+bool cluster_queue(struct solve *v, int64_t n, struct err *e)
+{
+    if (n < 1) return true;
+    bool gave = screen_lock_give();
+    bool ok = v->solver->steps(v, n, e) && cut_release(v, 0, e);
+    screen_lock_back(gave);
+    if (ok) v->schedule.queued += n;
+    return ok;
+}
+
+void cluster_take_phases(struct solve *v)
+{
+    static const struct {
+        enum solve_phase id;
+        int us;
+    } parts[] = {{PHASE_SPMV, S_SPMV_US}, {PHASE_DOTS, S_DOTS_US}, {PHASE_STEP, S_STEP_US}};
+    if (!cluster_used(v) || v->iterations <= v->base) return;
+    for (int i = 0; i < 3; i++)
+        phase_put(v, &(struct phase){parts[i].id, v->host_scalars[parts[i].us], v->iterations - v->base});
+}
