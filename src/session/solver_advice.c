@@ -29,11 +29,15 @@ const double solver_advice_limit_us = 2e6;
 static const double CARD_US = 2e5;  /* for the costly lines of the card */
 static const double FIRST_US = 2e3; /* per candidate in the first pass */
 enum { PASS_GROWTH = 4 };
+enum { PLAN_SHARE = 4 };       /* the plan of the direct solver gets the limit divided by this */
 enum { LEAST_ITERATIONS = 5 }; /* in a trial, unless the limit ends it */
 enum { KEPT_LEAST = 6 };       /* candidates that remain after a pass */
 enum { TINY = 100 };           /* a system with at most this many rows is solved directly */
 /* A direct solver is preferred unless another method needs less than this share of its time. */
 static const double DIRECT_SHARE = 0.8;
+/* A convergence that was only estimated may take this many times as long; the prediction for a direct solver is surer.
+ */
+static const double ESTIMATE_SPREAD = 4;
 
 struct advising {
     struct session *s;
@@ -226,6 +230,7 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
     if (!v->trial_late) return note_error(t, &why, e);
     snprintf(t->why, sizeof t->why, "takes longer than predicted");
     t->drops = true;
+    t->state = TRIAL_PLANNED;
     t->expected_us = isfinite(t->expected_us) ? 2 * fmax(t->expected_us, t->spent_us) : INFINITY;
     return true;
 }
@@ -353,7 +358,7 @@ static bool drop_worse(struct solver_advice *a, struct err *e)
 static bool try_one(struct advising *v, struct trial *t, double cap_us, struct err *e)
 {
     if (t->solver) return try_solver(v, t, cap_us, e);
-    if (t->state == TRIAL_NONE) return try_direct(v, t, true, v->until_us, e);
+    if (t->state == TRIAL_NONE) return try_direct(v, t, true, steady_us() + v->q->limit_us / PLAN_SHARE, e);
     return true;
 }
 
@@ -470,8 +475,8 @@ static bool prefers_direct(const struct solver_advice *a, const struct trial *di
 {
     if (direct->state == TRIAL_CONVERGED)
         return a->card.A->rows <= TINY || DIRECT_SHARE * direct->expected_us <= a->at[0].expected_us;
-    return direct->state == TRIAL_PLANNED && a->at[0].state != TRIAL_CONVERGED &&
-           DIRECT_SHARE * direct->expected_us <= a->at[0].expected_us;
+    return direct->state == TRIAL_PLANNED && a->at[0].state == TRIAL_OPEN &&
+           direct->expected_us <= ESTIMATE_SPREAD * a->at[0].expected_us;
 }
 
 /* Of two solvers that converged in about the same time, the one is preferred that uses the symmetry of A: it needs no
@@ -499,8 +504,8 @@ static void put_first(struct solver_advice *a, int i)
 /* Can this candidate be taken: does it converge, or is it expected to? */
 static bool is_hopeful(const struct trial *t)
 {
-    if (t->state == TRIAL_CONVERGED || t->accurate) return true;
-    return (t->state == TRIAL_OPEN || t->state == TRIAL_PLANNED) && isfinite(t->expected_us);
+    if (t->state == TRIAL_CONVERGED || t->state == TRIAL_PLANNED || t->accurate) return true;
+    return t->state == TRIAL_OPEN && isfinite(t->expected_us);
 }
 
 static void choose(struct solver_advice *a)
@@ -508,7 +513,7 @@ static void choose(struct solver_advice *a)
     qsort(a->at, (size_t)a->n, sizeof *a->at, by_merit);
     if (a->n && a->at[0].state == TRIAL_CONVERGED) put_first(a, preferred(a));
     for (int i = 1; i < a->n; i++)
-        if (!a->at[i].solver && prefers_direct(a, &a->at[i])) {
+        if (!a->at[i].solver && (prefers_direct(a, &a->at[i]) || (!is_hopeful(a->at) && is_hopeful(&a->at[i])))) {
             put_first(a, i);
             break;
         }
@@ -578,6 +583,8 @@ static struct effort effort_of(const struct trial *t)
     else if (t->solver)
         snprintf(c.text, sizeof c.text, "needs about %s and %s",
                  how_many((int64_t)t->expected_iterations, "iteration").text, time);
+    else if (!isfinite(t->expected_us))
+        snprintf(c.text, sizeof c.text, "needs more time than its trial had");
     else
         snprintf(c.text, sizeof c.text, "%s %s", t->state == TRIAL_CONVERGED ? "took" : "takes about", time);
     return c;

@@ -1,4 +1,4 @@
-/* Estimates the iterations that a solve will need: by the rate of its second half, or by Ritz values. */
+/* Estimates the iterations that a solve will need: by the rate at its end, or by Ritz values. */
 #include "forecast.h"
 #include "ritz.h"
 #include "solve.h"
@@ -18,13 +18,19 @@ static double by_condition(const double *residual, int64_t k, double tol, double
     return fmax(2.0 * (double)k, 0.5 * sqrt(condition) * log(fmax(2, 2 * residual[0] / tol)));
 }
 
+/* The factor by which the least residual fell per iteration after iteration `from`. */
+static double rate_after(const double *residual, int64_t from, int64_t k)
+{
+    double before = least_of(residual, 0, from), least = fmin(before, least_of(residual, from, k));
+    return pow(least / before, 1 / (double)(k - from));
+}
+
 struct forecast forecast_of(const double *residual, int64_t k, double tol, double condition)
 {
     struct forecast f = {.rate = NAN, .iterations = INFINITY};
     if (k < 1) return f;
-    int64_t half = k / 2;
-    double before = least_of(residual, 0, half), least = fmin(before, least_of(residual, half, k));
-    f.rate = pow(least / before, 1 / (double)(k - half));
+    double least = least_of(residual, 0, k);
+    f.rate = fmax(rate_after(residual, k / 2, k), rate_after(residual, k - (k + 3) / 4, k));
     if (least <= tol) f.iterations = (double)k;
     if (least > tol && f.rate < 1 && tol > 0) f.iterations = (double)k + log(tol / least) / log(f.rate);
     f.iterations = fmin(f.iterations, by_condition(residual, k, tol, condition));

@@ -30,6 +30,15 @@ static void a_rate_gives_the_iterations(void **state)
                 isinf(forecast_of(residual, 0, 1e-8, NAN).iterations));
 }
 
+/* A residual that stalls at the end is not taken for one that falls. */
+static void a_stall_counts(void **state)
+{
+    double residual[41];
+    (void)state;
+    for (int i = 0; i <= 40; i++) residual[i] = i < 30 ? pow(0.5, i) : pow(0.5, 30);
+    assert_true(isinf(forecast_of(residual, 40, 1e-12, NAN).iterations));
+}
+
 /* A residual that oscillates counts by its least values; one that does not fall gives no forecast, unless the condition
    is known. */
 static void a_plateau_needs_the_condition(void **state)
@@ -395,6 +404,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_rate_gives_the_iterations),
+        cmocka_unit_test(a_stall_counts),
         cmocka_unit_test(a_plateau_needs_the_condition),
         cmocka_unit_test(every_pair_of_the_registries_is_a_candidate),
         cmocka_unit_test(solvers_for_symmetric_matrices_are_refused_once),
