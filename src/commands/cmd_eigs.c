@@ -362,7 +362,8 @@ const struct command command_eigs = {
         "one or two factorisations L D L' (cholmod; Sylvester's law of inertia): equal counts prove that none is\n"
         "missing there.\n"
         "After Ctrl-C, the pairs of the last restart are kept. `print vector 2` prints the second vector; save\n"
-        "writes all of them as the columns of a Matrix Market file. `reorder fiedler` orders by an eigenvector.\n"
+        "writes all of them as the columns of a Matrix Market file, which `load` and `spy by sign` show. `reorder\n"
+        "fiedler` orders by an eigenvector of the graph.\n"
         "    eigs; eigs 4 smallest; eigs 10 near 0 tol 1e-10 verify; eigs 6 largest A on emu using sell",
     .run = run_eigs,
 };
