@@ -52,16 +52,32 @@ __device__ T diagonals_at_once(T sum, int n, int stay, unsigned row, unsigned co
     return sum;
 }
 
+/* The same for the last n diagonals, n <= N, with a body for each n: a body that looks at n before each load takes more
+   registers, so that fewer warps hide the latencies. */
+template <int N, typename T, typename U, typename OFFSETS>
+__device__ T diagonals_left(T sum, int n, int stay, unsigned row, unsigned cols, const OFFSETS &offsets, int d,
+                            GPTR(const U) data, int64_t height, GPTR(const T) x)
+{
+    if constexpr (N == 0)
+        return sum;
+    else if (n == N)
+        return diagonals_at_once<N, true, T>(sum, n, stay, row, cols, offsets, d, data, height, x);
+    else
+        return diagonals_left<N - 1, T>(sum, n, stay, row, cols, offsets, d, data, height, x);
+}
+
 /* The sum of value * x over the n diagonals of a row, in the order of the diagonals. */
 template <typename T, typename U, typename OFFSETS>
 __device__ T diagonals_sum(unsigned row, unsigned cols, int n, int stay, const OFFSETS &offsets, GPTR(const U) data,
                            int64_t height, GPTR(const T) x)
 {
+    enum { ALL = DIAGONALS_AT_ONCE };
     T sum = 0;
+    int d = 0;
     UNROLL(1)
-    for (int d = 0; d < n; d += DIAGONALS_AT_ONCE)
-        sum = diagonals_at_once<DIAGONALS_AT_ONCE, false, T>(sum, n, stay, row, cols, offsets, d, data, height, x);
-    return sum;
+    for (; d + ALL <= n; d += ALL)
+        sum = diagonals_at_once<ALL, true, T>(sum, n, stay, row, cols, offsets, d, data, height, x);
+    return diagonals_left<ALL - 1, T>(sum, n - d, stay, row, cols, offsets, d, data, height, x);
 }
 
 /* y = alpha A x + beta y. launch_dia also serves HDC, whose first two arrays are those of a DIA matrix. */
