@@ -39,6 +39,9 @@ struct ends_shape {
     int chunks_most; /* per warp */
 };
 
+/* Blocks UNITS apart run on the same multiprocessor of an H200 if all run at once. TURN: see tile_of. */
+enum { UNITS = 132, TURN = UNITS / 4 };
+
 /* How the matrix is cut. It depends on nothing but the kernel and the number of entries: all devices give the same
    bits. */
 struct ends_cut {
@@ -49,6 +52,14 @@ struct ends_cut {
     int64_t rows;
     int stay; /* the first tiles, whose entries stay in the cache until the next product */
 };
+
+/* The tile of a block. Tiles with part of a long row gather more of x than others. So that long rows at equal distances
+   do not meet on the same multiprocessors, each round of UNITS blocks begins TURN tiles further on than the last. */
+static __device__ int tile_of(const ends_cut &cut, int block)
+{
+    int round = block / UNITS, first = round * UNITS, tiles = min(+UNITS, (int)cut.tiles - first);
+    return first + (block - first + round * TURN) % tiles;
+}
 
 /* The row of each rank. */
 struct ends_rows {
@@ -252,7 +263,7 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
     SHARED(T, early, warps);   /* sums of the entries before the tile */
     SHARED(int, first, warps); /* the rank of the first row that ends in a warp; -1: none ends */
     int lane = threadIdx.x % WARP, warp = threadIdx.x / WARP;
-    int64_t b = blockIdx.x, tile = b * cut.tile;
+    int64_t b = tile_of(cut, (int)blockIdx.x), tile = b * cut.tile;
     int at = (int)b * cut.chunks + warp * cut.chunks / warps,
         end = (int)b * cut.chunks + (warp + 1) * cut.chunks / warps;
     bool stays = b < cut.stay, open;
