@@ -7,43 +7,42 @@
 namespace KERNEL_SPACE
 {
 
-/* SHARED_ROWS: the rows of a block whose groups of threads, at most GROUPS, share the diagonals. A GPU with at most
-   FEW_ROWS rows per multiprocessor is not kept busy by one thread per row. */
-enum { BLOCK = 256, SHARED_ROWS = 64, GROUPS = 8, FEW_ROWS = 256 };
+/* AT_ONCE: the diagonals whose loads are under way together; 9 suits the 27 diagonals of a grid. SHARED_ROWS: the rows
+   of a block whose groups of threads, at most GROUPS, share the diagonals. A GPU with at most FEW_ROWS rows per
+   multiprocessor is not kept busy by one thread per row. */
+enum { BLOCK = 256, AT_ONCE = 9, SHARED_ROWS = 64, GROUPS = 8, FEW_ROWS = 256 };
 
 /* One row per thread. A warp reads 32 neighbouring values of a diagonal and 32 neighbouring elements of x, for REST
-   diagonals at once and then for DIAGONALS_AT_ONCE; REST is the remainder of the number of diagonals. The offsets are
+   diagonals at once and then for AT_ONCE; REST is the remainder of the number of diagonals. The offsets are
    the last argument, so that the others lie together in constant memory. */
 template <typename T, int REST, typename OFFSETS>
 __global__ void dia(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const T) data, T alpha, GPTR(const T) x,
                     T beta, GPTR(T) y, OFFSETS offsets)
 {
-    enum { ALL = DIAGONALS_AT_ONCE };
     unsigned row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row >= rows) return;
     T sum = 0;
     if constexpr (REST > 0)
         sum = diagonals_at_once<REST, true, T>(sum, REST, stay, row, cols, offsets, 0, data + row, rows, x);
     UNROLL(1)
-    for (int d = REST; d < diagonals; d += ALL)
-        sum = diagonals_at_once<ALL, true, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
+    for (int d = REST; d < diagonals; d += AT_ONCE)
+        sum = diagonals_at_once<AT_ONCE, true, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
     store_once(y, row, alpha, sum, beta);
 }
 
 /* Few rows: as many threads per row as there are groups, so that more loads are in flight. Group g takes the diagonals
-   g * DIAGONALS_AT_ONCE and following ones; group 0 adds the sums of the groups in their order. */
+   g * AT_ONCE and following ones; group 0 adds the sums of the groups in their order. */
 template <typename T, typename U, typename OFFSETS>
 __global__ void dia_by_groups(unsigned rows, unsigned cols, int diagonals, int stay, GPTR(const U) data, T alpha,
                               GPTR(const T) x, T beta, GPTR(T) y, OFFSETS offsets)
 {
-    enum { ALL = DIAGONALS_AT_ONCE };
     SHARED(T, part, GROUPS * SHARED_ROWS);
     int group = (int)threadIdx.y, groups = (int)blockDim.y, at = (int)threadIdx.x;
     unsigned own = blockIdx.x * SHARED_ROWS + threadIdx.x, row = own < rows ? own : rows - 1; /* lanes stay together */
     T sum = 0;
     UNROLL(1)
-    for (int d = group * ALL; d < diagonals; d += groups * ALL)
-        sum = diagonals_at_once<ALL, false, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
+    for (int d = group * AT_ONCE; d < diagonals; d += groups * AT_ONCE)
+        sum = diagonals_at_once<AT_ONCE, false, T>(sum, diagonals, stay, row, cols, offsets, d, data + row, rows, x);
     part[group * SHARED_ROWS + at] = sum;
     __syncthreads(); /* all threads of the block: `part` is complete */
     if (group > 0 || own >= rows) return;
@@ -60,7 +59,7 @@ static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(
 {
     static KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) const by_groups = KERNEL(dia_by_groups<T, U, OFFSETS>);
     const struct stored *S = L->A->of;
-    int diagonals = (int)S->a[DIA_OFFSETS].n, groups = (int)blocks_for(diagonals, DIAGONALS_AT_ONCE);
+    int diagonals = (int)S->a[DIA_OFFSETS].n, groups = (int)blocks_for(diagonals, AT_ONCE);
     bool few = groups > 1 && S->rows <= (int64_t)FEW_ROWS * L->A->dev->units;
     dim3 block = few ? dim3(SHARED_ROWS, (unsigned)(groups < GROUPS ? groups : GROUPS)) : dim3(BLOCK);
     KERNEL_POINTER(dia_kernel<T, U, OFFSETS>) kernel = few ? by_groups : by_rows;
@@ -71,10 +70,11 @@ static void launch_rows(const struct launch *L, OFFSETS offsets, KERNEL_POINTER(
 
 template <typename T, typename OFFSETS> static void launch_with(const struct launch *L, OFFSETS offsets)
 {
-    static KERNEL_POINTER(dia_kernel<T, T, OFFSETS>) const kernel[DIAGONALS_AT_ONCE] = {
-        KERNEL(dia<T, 0, OFFSETS>), KERNEL(dia<T, 1, OFFSETS>), KERNEL(dia<T, 2, OFFSETS>), KERNEL(dia<T, 3, OFFSETS>),
-        KERNEL(dia<T, 4, OFFSETS>), KERNEL(dia<T, 5, OFFSETS>), KERNEL(dia<T, 6, OFFSETS>), KERNEL(dia<T, 7, OFFSETS>)};
-    launch_rows<T, T, OFFSETS>(L, offsets, kernel[L->A->of->a[DIA_OFFSETS].n % DIAGONALS_AT_ONCE]);
+    static KERNEL_POINTER(dia_kernel<T, T, OFFSETS>)
+        const kernel[AT_ONCE] = {KERNEL(dia<T, 0, OFFSETS>), KERNEL(dia<T, 1, OFFSETS>), KERNEL(dia<T, 2, OFFSETS>),
+                                 KERNEL(dia<T, 3, OFFSETS>), KERNEL(dia<T, 4, OFFSETS>), KERNEL(dia<T, 5, OFFSETS>),
+                                 KERNEL(dia<T, 6, OFFSETS>), KERNEL(dia<T, 7, OFFSETS>), KERNEL(dia<T, 8, OFFSETS>)};
+    launch_rows<T, T, OFFSETS>(L, offsets, kernel[L->A->of->a[DIA_OFFSETS].n % AT_ONCE]);
 }
 
 /* Values stored in a smaller type: the same products in the same order, by one kernel for all numbers of diagonals. */
@@ -173,9 +173,9 @@ KERNEL_ENTRY(dia) = {
               "    *  *  5  6    1  2  3  4    7  8  9  *\n"
               "    0  1  2  3    0  1  2  3    0  1  2  3    thread\n"
               "In each step, a warp reads 32 neighbouring values and 32 neighbouring elements of x, 8 sectors each\n"
-              "in fp64. No columns are stored: 8 bytes per entry, not 12. The loads of 8 diagonals wait neither for\n"
+              "in fp64. No columns are stored: 8 bytes per entry, not 12. The loads of 9 diagonals wait neither for\n"
               "one another nor for a sum, so their latencies overlap; up to 64 offsets are arguments of the kernel\n"
-              "and come from constant memory. If there are few rows, a row has a thread for every 8 diagonals.\n"
+              "and come from constant memory. If there are few rows, a row has a thread for every 9 diagonals.\n"
               "On full diagonals, no format is faster. But a single entry causes a whole diagonal to be stored.\n"
               "DRM paper: for add32, DIA stored 940 zeros per nonzero and took 155 times as long as DRM; over 20\n"
               "matrices, it took 20.8 times as long on average.\n"
