@@ -8,7 +8,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { BLOCK = 256, AT_ONCE = 4, STEPS_MOST = 8, BLOCKS_A_UNIT = 6 };
+enum { BLOCK = 256, AT_ONCE = 4, BLOCKS_A_UNIT = 4 };
 
 /* Adds to `sum` the products of N diagonals, the first of which has number `first`, and of their mirror images in row
    i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots earlier;
@@ -26,7 +26,7 @@ __device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OF
         bool has_right = i + k<rows, has_left = k> 0 && i >= k;
         right[t] = has_right ? data[at] : (T)0;
         x_right[t] = has_right ? x[i + k] : (T)0;
-        left[t] = has_left ? once(data, at - k) : (T)0;
+        left[t] = has_left ? data[at - k] : (T)0;
         x_left[t] = has_left ? x[i - k] : (T)0;
     }
     UNROLL_WHOLE
@@ -59,8 +59,9 @@ struct march {
 };
 
 template <typename T, int REST, typename OFFSETS>
-__global__ void dia_symmetric(unsigned rows, int diagonals, OFFSETS offsets, GPTR(const T) data, T alpha,
-                              GPTR(const T) x, T beta, GPTR(T) y, struct march m)
+__global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? BLOCKS_A_UNIT / 2 : +BLOCKS_A_UNIT)
+    dia_symmetric(unsigned rows, int diagonals, OFFSETS offsets, GPTR(const T) data, T alpha, GPTR(const T) x, T beta,
+                  GPTR(T) y, struct march m)
 {
     unsigned in_tiles = blockIdx.x % m.tiles * blockDim.x + threadIdx.x;
     unsigned row = blockIdx.x / m.tiles * m.far * (unsigned)m.steps + in_tiles;
@@ -68,7 +69,7 @@ __global__ void dia_symmetric(unsigned rows, int diagonals, OFFSETS offsets, GPT
     UNROLL(1)
     for (int s = 0; s < m.steps && row < rows; s++, row += m.far) {
         T sum = symmetric_row<REST, T>(row, rows, diagonals, offsets, data, x);
-        store(y, row, alpha, sum, beta);
+        store_once(y, row, alpha, sum, beta);
     }
 }
 
@@ -96,12 +97,14 @@ static unsigned threads_of(const struct march *m)
     return ((m->far + m->tiles - 1) / m->tiles + WARP - 1) / WARP * WARP;
 }
 
-/* Several steps, if `far` is at least a thread block and enough blocks remain to fill the GPU. */
+/* As many steps as it takes for all blocks to run at the same time, BLOCKS_A_UNIT per multiprocessor: a second round
+   of blocks would read the values to the left of its first rows again, and keep only a part of the GPU busy. One step,
+   if `far` is less than a thread block. */
 static struct march march_of(const struct launch *L)
 {
-    int64_t rows = L->A->of->rows, far = far_offset(L->A->of);
-    struct march m = {(unsigned)far, blocks_for(far, BLOCK), STEPS_MOST};
-    while (far >= BLOCK && m.steps > 1 && blocks_of(&m, rows) < (int64_t)BLOCKS_A_UNIT * L->A->dev->units) m.steps /= 2;
+    int64_t rows = L->A->of->rows, far = far_offset(L->A->of), most = (int64_t)BLOCKS_A_UNIT * L->A->dev->units;
+    struct march m = {(unsigned)far, blocks_for(far, BLOCK), 1};
+    while (far >= BLOCK && blocks_of(&m, rows) > most && (int64_t)far * m.steps < rows) m.steps++;
     if (far < BLOCK || m.steps == 1) m = {(unsigned)rows, blocks_for(rows, BLOCK), 1};
     return m;
 }
@@ -224,7 +227,7 @@ KERNEL_ENTRY(dia_symmetric) = {
     .about = "for symmetric matrices: only the upper diagonals are read from memory",
     .format = &format_dia,
     .source = "[ours]",
-    .work = "one row per thread, or up to 8 rows far apart",
+    .work = "one row per thread, or several rows far apart",
     .lesson = "Like dia, but value (i, i - k) is read from the diagonal at +k, which stores it as value (i - k, i),\n"
               "k slots earlier. That slot was read for row i - k, so it comes from the cache: for a 7-point grid, 4\n"
               "diagonals are read from memory instead of 7. On a symmetric 4x4 matrix:\n"
@@ -233,7 +236,7 @@ KERNEL_ENTRY(dia_symmetric) = {
               "            2     6\n"
               "            3     7\n"
               "            4     *\n"
-              "On a large grid, a thread takes up to 8 rows, which lie a grid line or plane apart: what it reads to\n"
+              "On a large grid, a thread takes several rows, which lie a grid line or plane apart: what it reads to\n"
               "the right of one row lies to the left of its next row, and is still in the L1 cache.\n"
               "All diagonals are still stored. Before the first launch, the program checks that the matrix is\n"
               "symmetric.\n",
