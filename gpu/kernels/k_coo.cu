@@ -146,8 +146,9 @@ namespace KERNEL_SPACE
 template <typename T> void host_scale(const struct launch *L, int threads)
 {
     T *y = (T *)L->y, beta = (T)L->beta;
-#pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int64_t row = 0; row < L->A->of->rows; row++) y[row] = beta == 0 ? 0 : beta * y[row];
+    host_shares(L, threads, L->A->of->rows, 4096, [=](int64_t from, int64_t to) {
+        for (int64_t row = from; row < to; row++) y[row] = beta == 0 ? 0 : beta * y[row];
+    });
 }
 
 /* The first nonzero at or after i that begins a row; n if there is no such nonzero. */
@@ -158,17 +159,21 @@ static int64_t row_start(const int *row, int64_t n, int64_t i)
 }
 
 /* The nonzeros are divided into nearly equal shares that begin at the start of a row, so that no two threads add to the
- * same y. */
+ * same y. Ctrl-C stops a long SpMV. */
 template <typename T> void host_coo(const struct launch *L, struct coo_part p, int threads)
 {
     const int *row = (const int *)L->A->ptr[p.row], *col = (const int *)L->A->ptr[p.col];
     const T *val = (const T *)L->A->ptr[p.val], *x = (const T *)L->x;
     T *y = (T *)L->y, alpha = (T)L->alpha;
     int64_t n = L->A->of->a[p.val].n;
+    bool checked = loop_worth(n);
+    struct loop l = loop_of("", n);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
     for (int t = 0; t < threads; t++) {
         int64_t end = row_start(row, n, n * (t + 1) / threads);
-        for (int64_t k = row_start(row, n, n * t / threads); k < end; k++) y[row[k]] += alpha * val[k] * x[col[k]];
+        int64_t k = row_start(row, n, n * t / threads);
+        while (k < end && (!checked || loop_check(&l, k)))
+            for (int64_t to = min(k + 4096, end); k < to; k++) y[row[k]] += alpha * val[k] * x[col[k]];
     }
 }
 

@@ -132,13 +132,14 @@ static int first_from(const int *row, int from, int to, int64_t least)
     return from;
 }
 
-/* Goes through all columns and adds the products of the rows top .. bottom-1 to y. */
-template <typename T> static void add_to_rows(const struct launch *L, int64_t top, int64_t bottom)
+/* Goes through the columns first .. last-1 and adds the products of the rows top .. bottom-1 to y. */
+template <typename T>
+static void add_to_rows(const struct launch *L, int64_t first, int64_t last, int64_t top, int64_t bottom)
 {
     const int *ptr = (const int *)L->A->ptr[CSC_PTR], *row = (const int *)L->A->ptr[CSC_ROW];
     const T *val = (const T *)L->A->ptr[CSC_VAL], *x = (const T *)L->x;
     T *y = (T *)L->y;
-    for (int64_t col = 0; col < L->A->of->cols; col++) {
+    for (int64_t col = first; col < last; col++) {
         T scaled = (T)L->alpha * x[col];
         int end = ptr[col + 1];
         for (int k = first_from(row, ptr[col], end, top); k < end && row[k] < bottom; k++) y[row[k]] += val[k] * scaled;
@@ -146,13 +147,17 @@ template <typename T> static void add_to_rows(const struct launch *L, int64_t to
 }
 
 /* Each thread goes through all columns, but only for its share of the rows: no atomics, and additions in a fixed order.
- */
+   Ctrl-C stops a long SpMV. */
 template <typename T> static void csc_host(const struct launch *L, int threads)
 {
-    int64_t rows = L->A->of->rows;
+    int64_t rows = L->A->of->rows, cols = L->A->of->cols;
+    bool checked = loop_worth(L->A->of->nnz);
     host_scale<T>(L, threads);
+    struct loop l = loop_of("", cols);
 #pragma omp parallel for num_threads(threads) schedule(static) if (threads > 1)
-    for (int t = 0; t < threads; t++) add_to_rows<T>(L, rows * t / threads, rows * (t + 1) / threads);
+    for (int t = 0; t < threads; t++)
+        for (int64_t col = 0; col < cols && (!checked || loop_check(&l, col)); col += 1024)
+            add_to_rows<T>(L, col, min(col + 1024, cols), rows * t / threads, rows * (t + 1) / threads);
 }
 
 HOST_ENTRIES(csc, "csc", csc_host, "the serial host loop over the columns", "[ours]", "an equal share of the rows",

@@ -68,10 +68,8 @@ template <typename T> static void add_columns(const struct launch *L, int64_t fr
 
 template <typename T> static void dense_host(const struct launch *L, int threads)
 {
-    int64_t rows = L->A->of->rows;
     host_scale<T>(L, threads);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
-    for (int64_t tile = 0; tile < rows; tile += TILE) add_columns<T>(L, tile, min(tile + TILE, rows));
+    host_shares(L, threads, L->A->of->rows, TILE, [=](int64_t from, int64_t to) { add_columns<T>(L, from, to); });
 }
 
 HOST_ENTRIES(dense, "dense", dense_host, "the serial host loop along the columns, 1024 rows at a time", "[ours]",

@@ -189,8 +189,9 @@ template <typename T> static void sccsr_host(const struct launch *L, int threads
 {
     for (int number = 0; number < SCCSR_SEGMENTS; number++) {
         struct segment g = segment_of(L->A->of, number);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 128) if (threads > 1)
-        for (int64_t s = 0; s < g.sc_rows; s++) host_sc_row<T>(L, g, rows_per_sc_row(number), s);
+        host_shares(L, threads, g.sc_rows, 128, [=](int64_t from, int64_t to) {
+            for (int64_t s = from; s < to; s++) host_sc_row<T>(L, g, rows_per_sc_row(number), s);
+        });
     }
 }
 

@@ -17,6 +17,7 @@
 #include "matrix/csr.h"
 #include "diagonals.h"
 #include "format.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/search.h"
 
@@ -44,14 +45,15 @@ static bool mark_cuts(const struct csr *A, int *marks, struct err *e)
     int64_t count;
     int *number = number_diagonals(A, 1, &count, e);
     if (!number) return false;
-    for (int64_t d = 0; d < A->rows + A->cols; d++) {
+    struct loop l = loop_of("finding diagonals", A->rows + A->cols);
+    for (int64_t d = 0; d < A->rows + A->cols && loop_goes(&l, d); d++) {
         int64_t offset = d - A->rows;
         if (number[d] < 0) continue;
         mark(marks, A->rows, -offset);
         mark(marks, A->rows, A->cols - offset);
     }
     mem_free(number);
-    return true;
+    return loop_end(&l, e);
 }
 
 /* Append the starts of the pieces of rows first .. last-1 to the n starts in `start`. Returns the new n. */
@@ -68,8 +70,9 @@ int64_t brcsd1_most_starts(int64_t n, int64_t rows)
 
 int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int *start)
 {
+    struct loop l = loop_of("cutting rows", n);
     int64_t pieces = 0, first = 0;
-    for (int64_t i = 0; i < n; i++)
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++)
         if (cut[i] - first >= min && rows - cut[i] >= min) {
             pieces = cut_again(first, cut[i], start, pieces);
             first = cut[i];
@@ -82,8 +85,9 @@ int64_t brcsd1_starts(int64_t n, const int *cut, int64_t rows, int64_t min, int 
 /* Replace the marks, in place, by the list of marked rows. Returns the length of the list. */
 static int64_t list_marks(int *marks, int64_t rows)
 {
+    struct loop l = loop_of("cutting rows", rows);
     int64_t n = 0;
-    for (int64_t row = 1; row < rows; row++)
+    for (int64_t row = 1; row < rows && loop_goes(&l, row); row++)
         if (marks[row]) marks[n++] = (int)row;
     return n;
 }
@@ -98,7 +102,9 @@ static int *starts_of(const struct csr *A, int64_t min, int64_t *pieces, struct 
         if (start) *pieces = brcsd1_starts(n, marks, A->rows, min, start);
     }
     mem_free(marks);
-    return start;
+    if (!start || loop_unbroken("cutting rows", e)) return start;
+    mem_free(start);
+    return NULL;
 }
 
 struct brcsd1_numbers brcsd1_count(int64_t n, const int *start, const int *dnum)

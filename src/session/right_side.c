@@ -23,30 +23,31 @@ static int64_t parts_of(const struct csr *A)
     return A->imag ? 2 : 1;
 }
 
-static void fill(int64_t n, int64_t parts, double value, double *x)
+static bool fill(int64_t n, int64_t parts, double value, double *x, struct err *e)
 {
-    for (int64_t i = 0; i < n * parts; i++) x[i] = i % parts ? 0 : value;
+    struct loop l = loop_of("a vector", n * parts);
+    for (int64_t i = 0; i < n * parts && loop_goes(&l, i); i++) x[i] = i % parts ? 0 : value;
+    return loop_end(&l, e);
 }
 
 static bool make_zero(const struct csr *A, uint64_t seed, double *x, struct err *e)
 {
-    (void)seed, (void)e;
-    fill(A->rows, parts_of(A), 0, x);
-    return true;
+    (void)seed;
+    return fill(A->rows, parts_of(A), 0, x, e);
 }
 
 static bool make_ones(const struct csr *A, uint64_t seed, double *x, struct err *e)
 {
-    (void)seed, (void)e;
-    fill(A->rows, parts_of(A), 1, x);
-    return true;
+    (void)seed;
+    return fill(A->rows, parts_of(A), 1, x, e);
 }
 
 static bool make_random(const struct csr *A, uint64_t seed, double *x, struct err *e)
 {
-    (void)e;
-    for (int64_t i = 0; i < parts_of(A) * A->rows; i++) x[i] = random_unit(&seed);
-    return true;
+    int64_t n = parts_of(A) * A->rows;
+    struct loop l = loop_of("a random vector", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) x[i] = random_unit(&seed);
+    return loop_end(&l, e);
 }
 
 static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err *e)
@@ -54,8 +55,7 @@ static bool make_aones(const struct csr *A, uint64_t seed, double *b, struct err
     (void)seed;
     double *ones = mem_new(parts_of(A) * A->cols, sizeof *ones, "a vector of ones", e);
     if (!ones) return false;
-    fill(A->cols, parts_of(A), 1, ones);
-    reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
+    if (fill(A->cols, parts_of(A), 1, ones, e)) reference_spmv(A, 1, ones, 0, b, T_F64, NULL);
     mem_free(ones);
     return loop_tick("the right side", 0, 0, e);
 }

@@ -75,7 +75,9 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
 {
     if (!solve_drain(v, e)) return false;
     bool other = v->solver->alternates && (v->iterations - v->base) % 2;
-    return solve_get(v, x, v->vec[other ? VEC_OWN : VEC_X], e);
+    const void *from = v->vec[other ? VEC_OWN : VEC_X];
+    if (v->dev->ops->plain && v->real == T_F64) return loop_copy(x, from, v->n * (int64_t)sizeof *x, "copying x", e);
+    return solve_get(v, x, from, e);
 }
 
 /* The number of bytes that solve_x moves: the basis of a solver that restarts, or the preconditioner. */

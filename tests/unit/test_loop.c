@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "base/err.h"
 #include "base/loop.h"
+#include "base/mem.h"
 #include "base/watch.h"
 #include "formats/format.h"
 #include "machine/bench.h"
@@ -189,6 +190,41 @@ static void launches_on_the_emulator_can_be_cancelled(void **state)
     csr_free(&A);
 }
 
+/* Every kernel of the host looks for Ctrl-C within a launch, and a launch that was stopped fails. */
+static void launches_on_the_host_can_be_cancelled(void **state)
+{
+    struct csr A = {0};
+    struct device *cpu = device_open("cpu", NULL);
+    (void)state;
+    grid(&A);
+    double *x = mem_zero(A.cols, sizeof *x, "x", NULL), *y = mem_zero(A.rows, sizeof *y, "y", NULL);
+    assert_true(x && y);
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        int left = 0;
+        struct watch w = {few_ticks, &left};
+        struct stored S;
+        struct mat M;
+        struct err e = {0};
+        if (!kernel_runs_on(k, cpu) || !format_pack(&A, k->format, k->param, T_F64, true, &S, NULL)) continue;
+        assert_true(mat_put(&M, &S, cpu, NULL));
+        struct launch L = {.A = &M, .alpha = 1, .x = x, .y = y, .threads = 1};
+        if (!k->fits || k->fits(&S, NULL)) {
+            loop_check_all(true);
+            loop_enter(&w);
+            if (kernel_launch(k, &L, &e) || e.code != E_CANCELLED) fail_msg("%s ignores Ctrl-C", k->name);
+            loop_enter(NULL);
+            loop_check_all(false);
+            assert_true(kernel_launch(k, &L, NULL));
+        }
+        mat_free(&M);
+        stored_free(&S);
+    }
+    mem_free(x);
+    mem_free(y);
+    csr_free(&A);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -199,6 +235,7 @@ int main(void)
         cmocka_unit_test(every_conversion_can_be_cancelled),
         cmocka_unit_test(a_transpose_can_be_cancelled),
         cmocka_unit_test(launches_on_the_emulator_can_be_cancelled),
+        cmocka_unit_test(launches_on_the_host_can_be_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
