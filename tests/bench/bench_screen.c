@@ -258,6 +258,25 @@ static const struct {
     {"save /dev/shm/bench_screen.mtx.gz force", ""},
 };
 
+/* The least time from a key to its frame on this machine: cat returns each key, beside the same work. */
+static void bench_echo(void)
+{
+    char *argv[] = {"/bin/sh", "-c", "stty raw -echo; echo ready; exec cat", NULL};
+    static struct driven cat;
+    double ms[KEYS / 3];
+    int n = 0;
+    if (!drive_start(&cat, argv, WIDTH, HEIGHT, home)) return;
+    drive_until(&cat, "ready", PATIENCE_MS);
+    for (int i = 0; i < COUNT(ms); i++) {
+        double from = now_us();
+        drive_key(&cat, "?");
+        if (drive_until(&cat, "?", PATIENCE_MS)) ms[n++] = (cat.came_us - from) / 1e3;
+        drive_until(&cat, "never", 37);
+    }
+    drive_end(&cat);
+    put_line("  cat beside it", "", "p50 %.2f ms, p99 %.2f ms of %d", quantile(ms, n, 50), quantile(ms, n, 99), n);
+}
+
 static void bench_keys_beside(const char *which)
 {
     static const char *const help[][2] = {{"?", "any key to return"}, {"?", "dot"}};
@@ -273,6 +292,7 @@ static void bench_keys_beside(const char *which)
         drive_key(&driven, long_commands[i].to_spy);
         drive_until(&driven, "never", 200);
         bench_keys(long_commands[i].command, help, COUNT(help), KEYS / 3, 37);
+        bench_echo();
         drive_end(&driven);
     }
     remove("/dev/shm/bench_screen.mtx.gz");
