@@ -132,11 +132,15 @@ static void out_ritz(struct out *o, const struct solve *v)
 static void out_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre.method && v->dev->kind != DEV_EMU;
-    char note[120] = "";
+    char note[120] = "", size[32];
     if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
     out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
     out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
+    out_num(o, "precond_bytes", NULL, v->pre.method ? (double)v->pre.held : NAN, "%.0f");
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
+    out_time(o, "total_us", timed ? "in total" : NULL, timed ? v->pre.us + v->time.us : NAN);
+    if (v->pre.method && out_mode(o) == OUT_TEXT)
+        out_str(o, NULL, "it takes", show_bytes((double)v->pre.held, size, sizeof size));
 }
 
 /* In the matrix form, the residual is computed from the change of x. */

@@ -110,7 +110,7 @@ static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
 static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct err *e)
 {
     struct amg_device *g = &c->device;
-    bool fits = v->matrix.kernel->format == &format_csr && (v->real == T_F64 || v->real == T_F32);
+    bool fits = v->matrix.kernel->format == &format_csr && v->matrix.mat->of->real == v->real;
     *made = fits && amg_device_has(v->dev, v->real);
     if (!*made) return true;
     if (!amg_device_make(g, v->dev, &c->A, made, e)) return false;

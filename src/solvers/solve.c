@@ -164,7 +164,9 @@ static bool make_precond(struct solve *v, struct err *e)
     if (!precond_takes(v->pre.method, v->matrix.csr, e) || !v->pre.method->make(v, e)) return false;
     v->pre.us = now_us() - start;
     v->pre.bytes = v->pre.method->bytes(v);
-    return v->pre.made = true;
+    v->pre.made = true;
+    v->pre.held = precond_held(v);
+    return true;
 }
 
 static bool initialise(struct solve *v, struct err *e)

@@ -184,6 +184,7 @@ struct solve_precond {
     int64_t note[PRE_PARTS];      /* numbers that describe the parts, such as lengths and levels */
     void *host;                   /* the method's data on the host; method->drop frees it */
     double us;                    /* time to make the preconditioner */
+    int64_t held;                 /* bytes of the parts on the device */
     double bytes;                 /* bytes moved each time the preconditioner is applied */
     bool made;
 };

@@ -189,7 +189,7 @@ static void each_transformed(const char *device)
                 o.sums_host = w->sums_host;
                 o.form_matrix = w->form_matrix;
                 if (o.form_matrix && !o.solver->form_bytes) continue;
-                if (o.pre && (solvers[k]->no_precond || o.sums_host)) continue;
+                if (o.pre && (solvers[k]->no_precond || !o.pre->takes_complex || o.sums_host)) continue;
                 level_schedule_hook(w->narrow);
                 check_transformed(&t, o, w->full);
             }
