@@ -24,7 +24,7 @@ enum {
 
 /* The sums t[0] .. t[K-1] over all threads of the cluster, in a fixed order; total[] receives them in every block. A
    cluster_sync must separate two calls. Participants: all threads of the cluster. */
-template <int K, typename P> __device__ void cluster_sums(double (&t)[K], P part, P slot, P total)
+template <int K, typename P> __device__ void cluster_sums(double *t, P part, P slot, P total)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), warps = (int)(blockDim.x / WARP);
     for (int d = WARP / 2; d > 0; d /= 2)

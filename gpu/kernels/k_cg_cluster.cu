@@ -9,23 +9,31 @@
 namespace KERNEL_SPACE
 {
 
-/* The sums of an iteration. */
+/* The sums of an iteration; the last one only with a preconditioner. */
 enum { SUM_PQ, SUM_RQ, SUM_QQ, SUM_RR, SUM_RHO, CG_SUMS };
 
-/* Thread 0 of each block: the record of the residual that the previous step led to. `first`: the first record of this
-   launch, so that earlier launches have written all records before it. */
-template <bool DIAGONAL, typename P> __device__ void cg_cluster_note(P s, P total, bool first)
+/* The record of a step, which thread 0 of block 0 writes while the other threads do the next step. */
+struct cg_record {
+    double k, alpha, beta;
+    bool due;
+};
+
+/* Thread 0 of each block: judge the residual that the previous step led to. */
+template <bool DIAGONAL, typename P> __device__ void cg_cluster_judge(P s, P total, cg_record &record)
 {
-    double rr = total[SUM_RR], k = s[S_ITER];
-    vec_judge(s, rr, s[S_MAXDIFF]);
-    if (DIAGONAL) {
-        s[S_RHO] = total[SUM_RHO];
-        cg_check_rho(s, total[SUM_RHO]);
-    }
-    if (blockIdx.x > 0 || s[S_LIVE] == 0) return;
+    record = {s[S_ITER], s[S_ALPHA], s[S_BETA], blockIdx.x == 0 && s[S_LIVE] != 0};
+    vec_judge(s, total[SUM_RR], s[S_MAXDIFF]);
+    if (!DIAGONAL) return;
+    s[S_RHO] = total[SUM_RHO];
+    cg_check_rho(s, total[SUM_RHO]);
+}
+
+/* `first`: the first record of this launch, so that earlier launches have written all records before it. */
+template <typename P> __device__ void cg_cluster_write(P s, const cg_record &record, bool first)
+{
     auto live = vec_live(s);
-    vec_slot(s, k, rr);
-    if (first) live[LIVE_KNOWN] = k;
+    vec_slot(live, record.k, s[S_RR], record.alpha, record.beta);
+    if (first) live[LIVE_KNOWN] = record.k;
     if (s[S_DONE] != 0) live[LIVE_DONE] = s[S_DONE];
 }
 
@@ -86,12 +94,14 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
             t[SUM_QQ] += product * weighted;
         }
         cluster_time(s, S_SPMV_US, from);
-        cluster_sums<CG_SUMS>(t, part, slot, total);
+        cluster_sums<DIAGONAL ? +CG_SUMS : +SUM_RHO>(t, part, slot, total);
+        cg_record record = {0, 0, 0, false};
         if (threadIdx.x == 0) {
-            if (k > 0) cg_cluster_note<DIAGONAL>(s, total, k == 1);
+            if (k > 0) cg_cluster_judge<DIAGONAL>(s, total, record);
             if (!last && s[S_DONE] == 0) cg_cluster_coefficients<DIAGONAL>(s, total);
         }
         __syncthreads(); /* all threads of the block: thread 0 has computed the scalars */
+        if (record.due) cg_cluster_write(s, record, k == 1);
         cluster_time(s, S_DOTS_US, from);
         if (last || s[S_DONE] != 0) break;
         T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
@@ -136,9 +146,33 @@ static void cg(struct device *d, const struct cluster_plan *plan, const struct c
 
 #ifdef __CUDACC__
 enum { LEAST_MAJOR = 9 }; /* the compute capability from which on GPUs have clusters */
+
+/* Can the GPU run a cluster of this many blocks with all their shared memory? */
+static bool runs(int blocks)
+{
+    cudaLaunchConfig_t config = {};
+    cudaLaunchAttribute attribute = {};
+    int clusters = 0;
+    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.val.clusterDim = {(unsigned)blocks, 1, 1};
+    config.gridDim = (unsigned)blocks;
+    config.blockDim = CLUSTER_THREADS;
+    config.dynamicSmemBytes = SHARED_GIVEN_MOST;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    auto *kernel = cg_cluster<double, true>;
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_GIVEN_MOST);
+    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+    bool known = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess;
+    cudaGetLastError();
+    return known && clusters > 0;
+}
+
 static int blocks(struct device *)
 {
-    return compute_major() >= LEAST_MAJOR ? (int)CLUSTER_BLOCKS : 0;
+    int most = compute_major() >= LEAST_MAJOR ? (int)CLUSTER_BLOCKS : 0;
+    while (most > 0 && !runs(most)) most /= 2;
+    return most;
 }
 enum { THREADS = CLUSTER_THREADS };
 #else

@@ -79,14 +79,12 @@ template <typename P> __device__ auto vec_live(P s)
 }
 
 /* One thread: the slot of record k. */
-template <typename P> __device__ void vec_slot(P s, double k, double rr)
+template <typename P> __device__ void vec_slot(P live, double k, double rr, double alpha, double beta)
 {
-    if (s[S_LIVE] == 0) return;
-    auto live = vec_live(s);
     int64_t slot = LIVE_RING + (int64_t)k % RECORDS * LIVE_SLOT;
     live[slot + LIVE_RR] = rr;
-    live[slot + LIVE_ALPHA] = s[S_ALPHA];
-    live[slot + LIVE_BETA] = s[S_BETA];
+    live[slot + LIVE_ALPHA] = alpha;
+    live[slot + LIVE_BETA] = beta;
     live[slot + LIVE_STAMP] = clock_us();
 }
 
@@ -95,7 +93,7 @@ template <typename P> __device__ void vec_show(P s, double k, double rr, double 
 {
     if (s[S_LIVE] == 0) return;
     auto live = vec_live(s);
-    vec_slot(s, k, rr);
+    vec_slot(live, k, rr, s[S_ALPHA], s[S_BETA]);
     live[LIVE_KNOWN] = k;
     live[LIVE_DONE] = done;
 }

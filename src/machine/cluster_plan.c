@@ -6,11 +6,12 @@
 #include "matrix/csr.h"
 
 enum {
-    LANE_ENTRIES = 8,  /* a row has more threads if each would otherwise add up more than this number of entries */
+    LANE_ENTRIES = 16, /* a row has more threads if each would otherwise add up more than this number of entries */
     LANES_MOST = 32,   /* a row has at most the threads of a warp */
     BLOCK_ITEMS = 128, /* a cluster has more blocks if each would otherwise have more than this number of items, where
                           an item is a row times its threads */
-    THREADS_FEW = 256
+    THREADS_FEW = 256, /* a block has more threads if it would otherwise have more than ITEMS_FEW items */
+    ITEMS_FEW = 384
 };
 
 static int lanes_for(const struct csr *A)
@@ -70,7 +71,7 @@ bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, in
                         show_bytes((double)ops->bytes, room, sizeof room));
         p.blocks *= 2;
     }
-    p.threads = (int64_t)p.rows * p.lanes > THREADS_FEW && ops->threads > THREADS_FEW ? ops->threads : THREADS_FEW;
+    p.threads = (int64_t)p.rows * p.lanes > ITEMS_FEW ? ops->threads : THREADS_FEW;
     *out = p;
     return true;
 }
