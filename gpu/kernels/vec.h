@@ -447,6 +447,13 @@ template <typename PASS> static vec_sums stretch_sums(PASS &pass, int64_t from, 
     return {a, b, c};
 }
 
+/* The sums of segment j, which go to part[j] and so on. */
+template <typename PASS> static void sum_stretch(PASS &pass, int64_t n, int j, double *part)
+{
+    vec_sums t = stretch_sums(pass, start(n, j), start(n, j + 1));
+    part[j] = t.a, part[VEC_BLOCKS + j] = t.b, part[2 * VEC_BLOCKS + j] = t.c;
+}
+
 } // namespace host
 
 template <typename T> struct on_host {
@@ -466,11 +473,12 @@ template <typename T> struct on_host {
         vec_sums t = {0, 0, 0};
         pass.begin(s);
         host::checks check(n);
-#pragma omp parallel for if (n > host::ALONE)
-        for (int j = 0; j < k; j++) {
-            if (!check.goes(j)) continue;
-            vec_sums more = host::stretch_sums(pass, host::start(n, j), host::start(n, j + 1));
-            part[j] = more.a, part[VEC_BLOCKS + j] = more.b, part[2 * VEC_BLOCKS + j] = more.c;
+        if (n <= host::ALONE) { /* a parallel region costs a microsecond, even with one thread */
+            for (int j = 0; j < k; j++) host::sum_stretch(pass, n, j, part);
+        } else {
+#pragma omp parallel for
+            for (int j = 0; j < k; j++)
+                if (check.goes(j)) host::sum_stretch(pass, n, j, part);
         }
         if (!check.complete()) return;
         for (int j = 0; j < k; j++) t = vec_joined<PASS>(t, {part[j], part[VEC_BLOCKS + j], part[2 * VEC_BLOCKS + j]});
