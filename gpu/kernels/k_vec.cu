@@ -37,6 +37,20 @@ __global__ void vec_mul(int64_t n, GPTR(const double) s, GPTR(const T) a, GPTR(c
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = a[i] * x[i];
 }
 
+/* x in fp64 plus a correction in fp32 */
+__global__ void vec_widen(int64_t n, GPTR(const double) x, GPTR(const float) d, GPTR(double) next)
+{
+#pragma unroll 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) next[i] = x[i] + d[i];
+}
+
+/* The difference of two vectors in fp64, rounded to fp32 */
+__global__ void vec_narrow(int64_t n, GPTR(const double) b, GPTR(const double) q, GPTR(float) r)
+{
+#pragma unroll 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) r[i] = (float)(b[i] - q[i]);
+}
+
 __global__ void vec_div(GPTR(double) s, int to, int a, int b)
 {
     if (s[S_DONE] == 0) s[to] = s[a] / s[b];
@@ -131,6 +145,20 @@ static void axpy(struct device *d, int64_t n, double *s, int a, double sign, con
     LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_axpy<T>)(n, SCALARS_OF(s), a, (T)sign, IN(x), OUT(y));
 }
 
+static void widen(struct device *d, int64_t n, const double *x, const float *correction, double *next)
+{
+    LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_widen)
+    (n, VECTOR("x", ROLE_WORK, x, n, const double), VECTOR("d", ROLE_WORK, correction, n, const float),
+     VECTOR("next", ROLE_WORK, next, n, double));
+}
+
+static void narrow(struct device *d, int64_t n, const double *b, const double *q, float *r)
+{
+    LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_narrow)
+    (n, VECTOR("b", ROLE_WORK, b, n, const double), VECTOR("q", ROLE_WORK, q, n, const double),
+     VECTOR("r", ROLE_WORK, r, n, float));
+}
+
 template <typename T> static void xpby(struct device *d, int64_t n, double *s, const void *x, int b, void *y)
 {
     LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_xpby<T>)(n, SCALARS_OF(s), IN(x), b, OUT(y));
@@ -200,6 +228,18 @@ static void axpy(struct device *, int64_t n, double *s, int a, double sign, cons
     for (int64_t i = 0; i < n; i++) to[i] += scale * from[i];
 }
 
+static void widen(struct device *, int64_t n, const double *x, const float *correction, double *next)
+{
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) next[i] = x[i] + correction[i];
+}
+
+static void narrow(struct device *, int64_t n, const double *b, const double *q, float *r)
+{
+#pragma omp parallel for simd if (n > ALONE)
+    for (int64_t i = 0; i < n; i++) r[i] = (float)(b[i] - q[i]);
+}
+
 template <typename T> static void xpby(struct device *, int64_t n, double *s, const void *x, int b, void *y)
 {
     if (s[S_DONE] != 0) return;
@@ -242,7 +282,8 @@ static void record(struct device *, double *s)
         .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<E>,             \
         .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                                      \
         .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<E>>, .affine = KERNEL_SPACE::affine<KERNEL_SPACE::AT<E>>, \
-        .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .record = space::record                                \
+        .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .widen = space::widen, .narrow = space::narrow,        \
+        .record = space::record                                                                                   \
     }
 #define VEC_ENTRY(id, space, AT, T, E)  \
     extern "C" const struct vec_ops id; \

@@ -38,8 +38,8 @@ bool direct_options_absent(const struct args *a, struct err *e)
 /* The word of the line that only an iterative solver takes; NULL: none. */
 static const char *iterative_word(const struct args *a)
 {
-    static const char *const keys[] = {"using", "kernel", "precond", "block", "eps",      "omega",
-                                       "m",     "orth",   "sums",    "form",  "launches", "x0"};
+    static const char *const keys[] = {"using", "kernel", "precond", "block",    "eps", "omega", "m",
+                                       "orth",  "sums",   "form",    "launches", "x0",  "refine"};
     static const char *const flags[] = {"step", "view"};
     const char *word = NULL;
     for (int i = 0; i < COUNT(keys); i++) word = arg(a, keys[i]) ? keys[i] : word;

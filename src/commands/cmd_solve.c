@@ -15,6 +15,7 @@
 #include "files/matrix_market.h"
 #include "base/loop.h"
 #include "base/words.h"
+#include "base/precision.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "solvers/precond.h"
@@ -212,6 +213,29 @@ static void out_recoveries(struct out *o, const struct solve *v)
     out_str(o, NULL, "restarted", text);
 }
 
+/* Iterative refinement: the inner and the outer residual, and the bytes beside those of fp64. */
+static void out_refine(struct out *o, const struct solve *v)
+{
+    char text[240];
+    bool on = v->refine.on, timed = on && v->dev->kind != DEV_EMU;
+    const struct refine_state *now = &v->refine.now;
+    double bytes = solve_bytes(v), fp64 = solve_bytes_fp64(v), each = solve_refine_bytes(v);
+    out_str(o, "refine", NULL, on ? type_name(type_of_stored(v->refine.stored)) : NULL);
+    out_int_if(o, "refinements", NULL, on, now->n);
+    out_num(o, "residual_outer", NULL, on ? now->residual : NAN, NULL);
+    out_time(o, "refine_us", NULL, timed ? v->refine.us : NAN);
+    out_num(o, "bytes_double", NULL, on ? fp64 : NAN, "%.0f");
+    out_num(o, "bytes_per_refinement", NULL, on ? each : NAN, "%.0f");
+    if (!on || out_mode(o) != OUT_TEXT) return;
+    snprintf(text, sizeof text, "%s in fp64, to a residual of %.2e", how_many(now->n, "time").text, now->residual);
+    out_str(o, NULL, "refined", text);
+    out_time(o, NULL, "refined in", timed ? v->refine.us : NAN);
+    if (isfinite(bytes))
+        snprintf(text, sizeof text, "%.4g MB an iteration, %.0f%% of those in fp64; %.4g MB a refinement", bytes / 1e6,
+                 100 * bytes / fp64, each / 1e6);
+    if (isfinite(bytes)) out_str(o, NULL, "bytes", text);
+}
+
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
    computed the residual from x. */
 static void out_separation(struct out *o, const struct solve *v)
@@ -288,6 +312,7 @@ void out_solve(struct out *o, const struct solve *v)
             v->result.truth   ? v->result.truth_from
             : v->result.known ? "ones"
                               : NULL);
+    out_refine(o, v);
     out_recoveries(o, v);
     out_cycle(o, v);
     out_ritz(o, v);
@@ -402,6 +427,15 @@ static bool chose(const struct args *a, const char *key, const char *word)
     return arg(a, key) && !strcmp(arg(a, key), word);
 }
 
+/* What `refine` names: the type of the values; the vectors of the inner solves are in fp32. */
+static enum type inner_precision(const char *word)
+{
+    static const enum type inner[] = {T_F32, T_F16_F32, T_BF16_F32};
+    for (int i = 0; i < COUNT(inner); i++)
+        if (!strcmp(word, type_name(type_of_stored(inner[i])))) return inner[i];
+    return T_F32;
+}
+
 static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
 {
     o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
@@ -410,7 +444,10 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->dev = session_device(s, arg(a, "on"), e);
     o->real = arg_precision(a);
     o->eps = arg_real(a, "eps", 0);
-    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 ? 1e-5 : 1e-8);
+    o->refine = arg(a, "refine") != NULL;
+    if (o->refine) o->stored = inner_precision(arg(a, "refine"));
+    o->tol = arg_real(a, "tol", o->eps > 0 ? 0 : o->real == T_F32 && !o->refine ? 1e-5 : 1e-8);
+    if (o->refine) o->real = T_F32;
     o->omega = arg_real(a, "omega", 0);
     o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
     o->pre_block = arg_int(a, "block", 0);
@@ -437,7 +474,7 @@ static void same_words(const struct args *a, const struct solve_options *o, char
         char word[160];
         if (text) n += (size_t)snprintf(out + n, size - n, " %s %s", keys[i], word_join(text, word, sizeof word));
     }
-    if (o->real == T_F32 && n < size) snprintf(out + n, size - n, " f32");
+    if (o->real == T_F32 && !o->refine && n < size) snprintf(out + n, size - n, " f32");
 }
 
 struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
@@ -833,7 +870,7 @@ const struct command command_solve = {
     .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
                "[eps R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
-               "[maxit N] [b RIGHT_SIDE] "
+               "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
                "[save FILE] [DIRECT] [plan] [step] "
                "[view] [force] [f32|f64]",
@@ -871,6 +908,11 @@ const struct command command_solve = {
         "file. time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
         "time divided by the number of iterations. A solve that does not converge is not a failed command: the\n"
         "exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
+        "With refine, the solver iterates in fp32 on A d = b - A x, with the values of A in fp32, fp16 or bf16; when "
+        "d\n"
+        "is accurate enough, x += d, and b - A x is computed again in fp64, until it meets tol. The iterations move\n"
+        "about half the bytes, or less; there are more of them, because the solver starts again each time, and A must\n"
+        "not be too ill-conditioned for the precision. For cg, minres, bicgstab and qmrcgstab.\n"
         "`solve direct` factors A on the host by a library of SuiteSparse: cholmod, klu, umfpack or spqr; without a\n"
         "name, each method that suits A is tried in this order until x is accurate, spqr last, which takes\n"
         "rectangular and singular matrices (least squares, rank). plan stops after the analysis and prints the fill,\n"
@@ -883,6 +925,7 @@ const struct command command_solve = {
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix\n"
+        "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
 };
@@ -943,12 +986,13 @@ static bool is_on(const struct session *s, const struct device *d)
 
 static bool uses(const struct session *s, const struct mat *M)
 {
-    return s->solve && s->solve->matrix.mat == M;
+    return s->solve && (s->solve->matrix.mat == M || s->solve->matrix.fine == M);
 }
 
 static void moved(struct session *s, const struct mat *from, struct mat *to)
 {
-    if (uses(s, from)) s->solve->matrix.mat = to;
+    if (!uses(s, from)) return;
+    *(s->solve->matrix.mat == from ? &s->solve->matrix.mat : &s->solve->matrix.fine) = to;
 }
 
 const struct holding holding_solve = {

@@ -123,6 +123,10 @@ struct vec_ops {
                    const void *x, void *next);
     /* s[S_TRUE] = r.r of the true residual r = b - q, where q = A x. */
     void (*probe)(struct device *d, int64_t n, double *s, const void *b, const void *q);
+    /* Between precisions, for iterative refinement, in all tables: next = x + d; r = b - q. Not subject to s[S_DONE].
+     */
+    void (*widen)(struct device *d, int64_t n, const double *x, const float *correction, double *next);
+    void (*narrow)(struct device *d, int64_t n, const double *b, const double *q, float *r);
     /* Write s[S_RR] to the live record as number s[S_ITER] (from 0), then s[S_ITER] += 1. Sets s[S_DONE] to the
        reason if s[S_RR] <= s[S_TOL2], if s[S_MAXDIFF] < s[S_EPS], or if the residual exceeds the limit, stagnates or
        is NaN. */

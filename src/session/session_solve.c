@@ -14,11 +14,23 @@
 #include <math.h>
 #include <string.h>
 
+/* The first kernel of f that multiplies by values in this precision; NULL: none. */
+static const struct kernel *kernel_for(const struct format *f, const struct device *d, enum type precision)
+{
+    for (int i = 0; kernels[i]; i++)
+        if (kernels[i]->format == f && !kernels[i]->vendor && kernel_runs_on(kernels[i], d) &&
+            kernel_takes(kernels[i], precision, NULL))
+            return kernels[i];
+    return NULL;
+}
+
 /* The named kernel, or the default kernel of the format. */
 static const struct kernel *choose_kernel(const struct csr *A, const struct solve_options *o, const struct format *f,
                                           struct err *e)
 {
     const struct kernel *k = o->kernel ? o->kernel : kernel_default(f, A, o->dev);
+    if (!o->kernel && o->refine && k && !kernel_takes(k, type_of_values(o->stored, A->imag != NULL), NULL))
+        k = kernel_for(f, o->dev, o->stored);
     if (!k)
         fail(e, E_UNSUPPORTED, "no kernel multiplies by a %s matrix on %s; `kernels` lists the kernels of each device",
              f->name, o->dev->name);
@@ -39,6 +51,14 @@ static const struct format *format_of(const struct solve_options *o)
     return o->kernel ? o->kernel->format : o->form_matrix ? &format_vab : &format_csr;
 }
 
+/* The matrix on the device, with its values in this precision. */
+static struct mat *mat_in(struct session *s, struct matrix *m, const struct solve_options *o, const struct format *f,
+                          enum type precision, struct err *e)
+{
+    struct product *p = session_product(s, m, f, NULL, precision, o->force, e);
+    return p ? session_mat(s, p, o->dev, e) : NULL;
+}
+
 /* If the solver forms an iteration matrix, only that matrix is copied to the device, and the solver does that. */
 bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                         struct err *e)
@@ -46,9 +66,10 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
     const struct format *f = format_of(o);
     A->kernel = choose_kernel(A->csr, o, f, e);
     if (o->form_matrix) return A->kernel != NULL;
-    struct product *p = A->kernel ? session_product(s, m, f, NULL, o->real, o->force, e) : NULL;
-    A->mat = p ? session_mat(s, p, o->dev, e) : NULL;
-    return A->mat != NULL;
+    if (!A->kernel || (o->refine && !kernel_takes(A->kernel, type_of_values(o->stored, m->csr.imag), e))) return false;
+    A->mat = mat_in(s, m, o, f, o->refine ? o->stored : o->real, e);
+    if (A->mat && o->refine) A->fine = mat_in(s, m, o, f, T_F64, e);
+    return A->mat && (A->fine || !o->refine);
 }
 
 static enum known_symmetry known_symmetry_of(const struct matrix *m)

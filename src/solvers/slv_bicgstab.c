@@ -101,6 +101,7 @@ const struct solver solver_bicgstab = {
     .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
+    .refines = true,
     .products_only = true,
     .complex_steps = true,
     .products = 2,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/base.h"
+#include "base/precision.h"
 #include "machine/cg_ops.h"
 #include "matrix/csr.h"
 #include "machine/kernel.h"
@@ -43,6 +44,34 @@ static bool init(struct solve *v, struct err *e)
     return true;
 }
 
+/* p += sign M^-1 r, where VEC_Z is M^-1 r if there is a preconditioner */
+static void add_to_direction(struct solve *v, double sign)
+{
+    const void *z = v->pre.method ? v->vec[VEC_Z] : v->vec[CG_R];
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, sign, z, v->vec[CG_P]);
+}
+
+/* The last step of a fused pass has made p of the old r; otherwise, p is still that of the step before. */
+static bool replace(struct solve *v, struct err *e)
+{
+    bool fused = !v->pre.method || precond_diagonal(v);
+    double beta = v->host_scalars[S_BETA];
+    if (!solve_set(v, S_SIGN, v->negated ? -1 : 1, e) || !solve_set(v, S_CAREFUL, 1, e)) return false;
+    if (fused && v->pre.method && !v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
+    if (fused) add_to_direction(v, -1);
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_R], S_RR);
+    if (v->pre.method && !precondition(v, e)) return false;
+    if (!v->pre.method) v->ops.vec->record(v->dev, v->scalars);
+    if (fused)
+        add_to_direction(v, 1);
+    else if (!solve_set(v, S_BETA, beta, e))
+        return false;
+    else
+        v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
+    return true;
+}
+
 static bool step_preconditioned(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_SPMV);
@@ -61,7 +90,8 @@ static bool step_preconditioned(struct solve *v, struct err *e)
 bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)
 {
     struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r, .dinv = dinv};
-    if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag)
+    bool narrow = v->refine.on && type_is_narrow(v->refine.stored);
+    if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag && !narrow)
         return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOTS);
@@ -142,6 +172,7 @@ const struct solver solver_cg = {
     .lanczos = true,
     .own_precond = true,
     .probes = true,
+    .refines = true,
     .products_only = true,
     .products = 1,
     .diagonal_vectors = 2,
@@ -150,6 +181,7 @@ const struct solver solver_cg = {
     .step = step,
     .steps = steps,
     .cluster_vectors = 4,
+    .replace = replace,
     .explain = explain,
     .peers = {.petsc = "-ksp_type cg -ksp_norm_type unpreconditioned",
               .hypre = "PCG",

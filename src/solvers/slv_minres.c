@@ -140,6 +140,7 @@ const struct solver solver_minres = {
     .swaps = true,
     .own_precond = true,
     .probes = true,
+    .refines = true,
     .products_only = true,
     .products = 1,
     .bytes = bytes,

@@ -70,6 +70,7 @@ const struct solver solver_qmrcgstab = {
     .window_per_row = 3,
     .window_most = 2000,
     .probes = true,
+    .refines = true,
     .products_only = true,
     .products = 2,
     .bytes = bytes,

@@ -6,6 +6,7 @@
 #include "machine/device.h"
 #include "machine/mat.h"
 #include "base/mem.h"
+#include "base/precision.h"
 #include "base/screen_lock.h"
 #include "precond.h"
 #include "solve_state.h"
@@ -28,14 +29,27 @@ double csr_bytes(const struct csr *A, size_t real)
     return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
 }
 
-double solve_bytes(const struct solve *v)
+/* The bytes of an iteration, for numbers of `size` bytes. */
+static double bytes_of(const struct solve *v, size_t size)
 {
-    size_t size = type_size(solve_type(v));
     double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     if (v->solver->diagonal_vectors && v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag)
         return bytes + v->solver->diagonal_vectors * (double)type_size(v->real) * (double)v->n;
     return v->pre.method ? bytes + (v->solver->products + restart) * v->pre.bytes : bytes;
+}
+
+double solve_bytes(const struct solve *v)
+{
+    double bytes = bytes_of(v, type_size(solve_type(v)));
+    size_t stored = type_size(type_of_stored(v->refine.stored));
+    if (!v->refine.on || v->matrix.csr->imag) return bytes;
+    return bytes - (double)(v->solver->products * v->matrix.csr->nnz) * (double)(sizeof(float) - stored);
+}
+
+double solve_bytes_fp64(const struct solve *v)
+{
+    return bytes_of(v, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL)));
 }
 
 double solve_each_us(const struct solve *v)
@@ -59,17 +73,18 @@ static bool new_vectors(struct solve *v, struct err *e)
         if (!solve_alloc(v, i, bytes, "a vector of the solver", e)) return false;
     if (v->pre.method && !solve_alloc(v, VEC_Z, bytes, "a preconditioned vector", e)) return false;
     if (right_sided(v) && !solve_alloc(v, VEC_X0, bytes, "the starting guess", e)) return false;
-    return !v->solver->probes || solve_alloc(v, VEC_PROBE, bytes, "a vector for the true residual", e);
+    if (!refine_new_vectors(v, e)) return false;
+    return !v->solver->probes || v->refine.on || solve_alloc(v, VEC_PROBE, bytes, "a vector for the true residual", e);
 }
 
-static bool put_scalars(struct solve *v, struct err *e)
+bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
 {
     double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->set.eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
-    s[S_ITER] = (double)v->base;
-    s[S_TOL2] = pow(v->set.tol * v->b_norm, 2);
+    s[S_ITER] = (double)record;
+    s[S_TOL2] = pow(tol * v->b_norm, 2);
     s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
     s[S_BEST] = INFINITY;
-    s[S_BEST_AT] = (double)v->base;
+    s[S_BEST_AT] = (double)record;
     s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
     s[S_NONE] = v->set.force ? 0 : DBL_EPSILON;
     memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
@@ -98,6 +113,7 @@ static bool recover(struct solve *v, struct err *e)
 
 bool solve_settle(struct solve *v, struct err *e)
 {
+    if (v->refine.on) return refine_settle(v, e);
     if (v->reason == BROKE_DOWN && v->solver->recover && v->iterations > v->recoveries.at) return recover(v, e);
     if (v->reason != CONVERGED || !v->solver->settle) return true;
     if (!settle(v, e)) return false;
@@ -131,7 +147,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
     v->b_norm = norm2(v->n, o->b);
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);
-    if ((!v->matrix.mat && !v->set.form_matrix) || !v->matrix.kernel)
+    if ((!v->matrix.mat && !v->set.form_matrix) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine))
         return fail(e, E_INTERNAL, "the solve has no matrix on its device");
     v->host_scalars = mem_zero(SCALARS, sizeof *v->host_scalars, "the record of a solve", e);
     return v->host_scalars && live_new(v, e) && solve_start(v, o->x0, e);
@@ -144,6 +160,11 @@ static bool put_x(struct solve *v, const double *x0, struct err *e)
     bool ok = zero && solve_put(v, v->vec[VEC_X], zero, e);
     mem_free(zero);
     return ok;
+}
+
+static bool put_system(struct solve *v, const double *x0, struct err *e)
+{
+    return solve_put(v, v->vec[VEC_B], v->b, e) && put_x(v, x0, e);
 }
 
 /* Turn A x = b into A M^-1 u = b - A x0, starting from u = 0. */
@@ -184,8 +205,8 @@ bool solve_start(struct solve *v, const double *x0, struct err *e)
     v->work = (struct solve_work){0};
     v->iterations = v->base - 1;
     v->time.base_us = v->time.us;
-    if (!new_vectors(v, e) || !put_scalars(v, e)) return false;
-    if (!solve_put(v, v->vec[VEC_B], v->b, e) || !put_x(v, x0, e)) return false;
+    if (!new_vectors(v, e) || !solve_put_scalars(v, v->base, v->set.tol, e)) return false;
+    if (!(v->refine.on ? refine_start(v, x0, e) : put_system(v, x0, e))) return false;
     if (!make_precond(v, e) || !cluster_choose(v, e) || !shift_right(v, e)) return false;
     return initialise(v, e) && live_read(v, e) && solve_settle(v, e);
 }
@@ -236,6 +257,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->n = solve_numbers(A->csr);
     v->right = o->right;
     v->set = settings_of(o, v->n);
+    v->refine = (struct solve_refine){.on = o->refine, .stored = o->stored};
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
@@ -418,6 +440,8 @@ int64_t solve_memory(const struct solve *v)
     int64_t bytes = solve_vectors_bytes(v);
     for (int k = 0; v->matrix.mat && k < v->matrix.mat->of->narrays; k++)
         bytes += v->matrix.mat->of->a[k].n * (int64_t)type_size(v->matrix.mat->of->a[k].type);
+    for (int k = 0; v->matrix.fine && k < v->matrix.fine->of->narrays; k++)
+        bytes += v->matrix.fine->of->a[k].n * (int64_t)type_size(v->matrix.fine->of->a[k].type);
     if (v->solver->held) bytes += v->solver->held(v);
     return bytes + precond_held(v);
 }

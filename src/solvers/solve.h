@@ -19,15 +19,19 @@ struct precond; /* precond.h */
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
 const char *reason_text(enum reason r); /* a sentence with advice */
 
-enum { SOLVE_VECTORS = 16, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
+enum { SOLVE_VECTORS = 20, SOLVE_PHASES = 8, PRE_PARTS = 12, CHECKPOINTS = 16 };
 
-/* The vectors of a solve on its device: first x and b, then the solver's own vectors (from VEC_OWN on), then three more
+/* The vectors of a solve on its device: first x and b, then the solver's own vectors (from VEC_OWN on), then seven more
    vectors at the end. If a preconditioner is applied from the right, the system is A M^-1 u = b - A x0; VEC_X then
    holds u, and VEC_B holds b - A x0. */
 enum solve_vector {
     VEC_X,
     VEC_B,
     VEC_OWN,
+    VEC_FINE_X = SOLVE_VECTORS - 7, /* refinement, in fp64: x, b, A x, and the next x */
+    VEC_FINE_B,
+    VEC_FINE_Q,
+    VEC_FINE_NEXT,
     VEC_PROBE = SOLVE_VECTORS - 3, /* A x, while the true residual is computed between iterations */
     VEC_Z,                         /* M^-1 times a vector */
     VEC_X0                         /* x0, if VEC_X holds u */
@@ -43,6 +47,7 @@ struct solve_matrix {
     /* in the format of the kernel, on the device of the solve; may be NULL only if b = 0, or if the solver forms an
        iteration matrix, which the solve then stores in the format of the kernel */
     struct mat *mat;
+    struct mat *fine; /* for a solve that refines: the matrix in fp64, in the format of mat; otherwise NULL */
     const struct kernel *kernel; /* multiplies by mat, or by the iteration matrix */
     enum known_symmetry symmetry;
     struct watch *watch; /* shows progress and checks for Ctrl-C during long work on the host; may be NULL */
@@ -142,6 +147,23 @@ struct solve_recoveries {
     int what;   /* S_WHAT of the last breakdown (reason.h) */
 };
 
+/* Iterative refinement: the solver iterates in fp32 on A d = r, where r = b - A x is computed in fp64. When d is
+   accurate enough, x += d, and the solver starts again with the new r. Meanwhile VEC_X holds d, and VEC_B holds r. */
+struct solve_refine {
+    bool on;
+    enum type stored; /* of the values of A in the solver: T_F32, T_F16_F32 or T_BF16_F32 */
+    double us;        /* time of all refinements */
+    struct refine_state {
+        int64_t n;       /* refinements so far */
+        int64_t at;      /* the iteration of the last refinement, or v->base */
+        double residual; /* ||b - A x|| / ||b|| in fp64 after the last refinement */
+        double gain;     /* the factor by which the last refinement reduced it; NaN: none was made */
+        double aim;      /* the factor by which the inner solve is to reduce it before the next refinement */
+        bool over;       /* x is accurate enough, or further refinements are useless */
+        bool useless;
+    } now;
+};
+
 struct solve_time {
     double us, base_us;  /* time spent on iterations: in total, and up to iteration v->base */
     double us_iteration; /* time per iteration; iterations that ran with waits count only if there are no others */
@@ -195,6 +217,7 @@ struct solve_checkpoints {
     struct checkpoint {
         int64_t iterations, queued, cycle_from;
         struct solve_recoveries recoveries;
+        struct refine_state refine;
         void *data;
     } at[CHECKPOINTS];
     double us;      /* time that the last checkpoint took */
@@ -287,6 +310,7 @@ struct solve {
     struct solve_history history;
     struct solve_schedule schedule;
     struct solve_recoveries recoveries;
+    struct solve_refine refine;
     struct solve_time time;
     struct solve_work work;
     struct solve_checkpoints checkpoints;
@@ -309,6 +333,8 @@ struct solve_options {
     bool modified, sums_host;  /* see struct solve_settings */
     bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
+    bool refine;          /* see struct solve_refine; `real` is then T_F32 */
+    enum type stored;     /* if `refine` is set: see struct solve_refine */
     bool keeps;           /* make checkpoints */
     const double *b, *x0; /* on the host, solve_numbers each; x0 NULL: start from 0 */
     bool known_ones;      /* b = A * ones: the solution is known */
@@ -370,6 +396,14 @@ bool solve_again(struct solve *v, const struct solve_change *c, struct err *e);
 double solve_bytes(const struct solve *v);
 /* Does each launch do many iterations of a small system? */
 bool cluster_used(const struct solve *v);
+/* The same for vectors and values in fp64. */
+double solve_bytes_fp64(const struct solve *v);
+/* The bytes that a refinement moves: one product, and the vectors. */
+double solve_refine_bytes(const struct solve *v);
+/* The iteration after which the recurrences of the solver have not been restarted, by a change or by a refinement. */
+int64_t solve_started_at(const struct solve *v);
+/* The precision in which tol must be within reach: fp64 for a solve that refines. */
+enum type solve_reach(const struct solve *v);
 /* The time per iteration since the solver last started, in us. If iterations were queued without waits between them,
    only these iterations count. For a solver that restarts, the result is the mean of all iterations, since the
    iterations of a cycle differ. NaN if no iteration was done. */

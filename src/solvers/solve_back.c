@@ -20,6 +20,7 @@ static bool restore(struct solve *v, const struct checkpoint *c, struct err *e)
     v->schedule.queued = v->schedule.probed_at = c->queued;
     v->schedule.cycle_from = c->cycle_from;
     v->recoveries = c->recoveries;
+    v->refine.now = c->refine;
     v->cut.stage = 0;
     v->work.repeated = true;
     v->schedule.lost = c->queued - (c->iterations - v->base);
@@ -119,7 +120,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     const struct precond *pre = v->pre.method;
     int64_t block = v->pre.block, m = v->set.m;
     double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
-    if (!x || !solve_x(v, e) || !solve_get(v, x, v->vec[VEC_X], e)) {
+    if (!x || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
         return false;
     }
@@ -152,7 +153,8 @@ bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
     if (c->maxit >= 0) v->set.maxit = c->maxit;
     if (!isnan(c->tol)) {
         v->set.tol = c->tol;
-        if (!solve_set(v, S_TOL2, pow(v->set.tol * v->b_norm, 2), e)) return false;
+        double tol = v->refine.on ? refine_inner_tol(v) : v->set.tol;
+        if (!solve_set(v, S_TOL2, pow(tol * v->b_norm, 2), e)) return false;
     }
     if (isnan(c->omega) && c->m < 0 && !c->change_pre) return true;
     return change_method(v, c, e);

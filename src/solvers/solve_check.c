@@ -6,6 +6,7 @@
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
+#include "base/precision.h"
 #include "base/text.h"
 #include "base/threads.h"
 
@@ -160,6 +161,17 @@ static bool check_form(const struct solve_options *o, struct err *e)
     return fail(e, E_USAGE, "%s forms no iteration matrix: `form matrix` is for jacobi and wjacobi", o->solver->name);
 }
 
+static bool check_refine(const struct csr *A, const struct solve_options *o, struct err *e)
+{
+    if (!o->refine) return true;
+    if (!o->solver->refines)
+        return fail(e, E_USAGE, "%s does not refine: `refine` is for cg, minres, bicgstab and qmrcgstab",
+                    o->solver->name);
+    if (!A->imag || o->stored == T_F32) return true;
+    return fail(e, E_UNSUPPORTED, "the matrix is complex, and complex values are not stored in %s; use `refine fp32`",
+                type_name(type_of_stored(o->stored)));
+}
+
 bool solve_check_numbers(const struct solve_options *o, struct err *e)
 {
     return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) && check_form(o, e);
@@ -177,7 +189,7 @@ static bool check_rules(const struct solve_options *o, struct err *e)
 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e)
 {
-    if (!check_shape(A, e) || !check_complex(A, o, e)) return false;
+    if (!check_shape(A, e) || !check_complex(A, o, e) || !check_refine(A, o, e)) return false;
     if (!check_rules(o, e) || !solve_check_numbers(o, e) ||
         !check_norm(norm2(solve_numbers(A), o->b), o->tol, o->real, e))
         return false;

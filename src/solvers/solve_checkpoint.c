@@ -27,6 +27,7 @@ int64_t solve_vectors_bytes(const struct solve *v)
 
 static int64_t used_bytes(const struct solve *v, const struct checkpoint *c, int i)
 {
+    if (refine_is_scratch(i)) return 0;
     if (!v->solver->used_bytes) return v->vec_bytes[i];
     return v->solver->used_bytes(v, i, c->queued - c->cycle_from);
 }
@@ -94,7 +95,8 @@ static void thin_out(struct solve *v)
 
 static bool take_checkpoint(struct solve *v, struct err *e)
 {
-    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from, v->recoveries, NULL};
+    struct checkpoint c = {v->iterations, v->schedule.queued, v->schedule.cycle_from,
+                           v->recoveries, v->refine.now,      NULL};
     double start = now_us();
     struct err why = {0};
     c.data = mem_new(state_bytes(v, &c), 1, "a checkpoint of a solve", e);

@@ -19,6 +19,7 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     if (!v->solver->steps) return fail(e, E_UNSUPPORTED, "%s has no such launch", v->solver->name);
     if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
     if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
+    if (v->refine.on) return fail(e, E_UNSUPPORTED, "with `refine`, an iteration has several launches");
     if (v->pre.method && !dinv)
         return fail(e, E_UNSUPPORTED, "the preconditioner %s has launches of its own; jacobi has none",
                     v->pre.method->name);

@@ -77,7 +77,7 @@ bool solve_read_x(struct solve *v, double *x, struct err *e)
     bool other = v->solver->alternates && (v->iterations - v->base) % 2;
     const void *from = v->vec[other ? VEC_OWN : VEC_X];
     if (v->dev->ops->plain && v->real == T_F64) return loop_copy(x, from, v->n * (int64_t)sizeof *x, "copying x", e);
-    return solve_get(v, x, from, e);
+    return solve_get_x(v, x, from, e);
 }
 
 /* The number of bytes that solve_x moves: the basis of a solver that restarts, or the preconditioner. */
@@ -134,7 +134,7 @@ static void take_x(struct solve *v)
 static bool copy_x(struct solve *v, double *x, struct err *e)
 {
     struct watch *w = loop_enter(NULL);
-    bool ok = solve_get(v, x, v->vec[VEC_X], e);
+    bool ok = solve_get_x(v, x, v->vec[VEC_X], e);
     loop_enter(w);
     if (ok) v->result.x = x;
     return ok;
@@ -314,7 +314,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
 /* Is tol smaller than rounding allows, and has the residual become about as small as rounding allows? */
 static bool wants_too_much(const struct solve *v)
 {
-    double least = solve_rounding(v->real);
+    double least = solve_rounding(solve_reach(v));
     return v->set.tol > 0 && v->set.tol < least && v->result.residual_true < 1e3 * least;
 }
 
@@ -324,13 +324,13 @@ static void explain_drifted(const struct solve *v, char *out, size_t size)
         snprintf(out, size,
                  "not converged: tol %.2e is below what %s can reach, about %.1e; the true residual is %.2e; give a "
                  "larger tol%s",
-                 v->set.tol, type_name(v->real), solve_rounding(v->real), v->result.residual_true,
-                 v->real == T_F32 ? ", or use f64" : "");
+                 v->set.tol, type_name(solve_reach(v)), solve_rounding(solve_reach(v)), v->result.residual_true,
+                 solve_reach(v) == T_F32 ? ", or use f64" : "");
     else
         snprintf(out, size,
                  "not converged: the recursive residual met tol %.2e, but the true residual is %.2e; "
                  "`change maxit %lld` restarts from this x%s, or give a larger tol",
-                 v->set.tol, v->result.residual_true, larger_limit(v), v->real == T_F32 ? "; use f64" : "");
+                 v->set.tol, v->result.residual_true, larger_limit(v), solve_reach(v) == T_F32 ? "; use f64" : "");
 }
 
 /* Write the reason to out. If it begins with "converged: ", returns the index of the text after that; otherwise returns
@@ -348,13 +348,14 @@ static int explain(const struct solve *v, char *out, size_t size)
         explain_limit(v, out, size);
         break;
     case BROKE_DOWN:
-        explain_broken(v, out, size);
+        (v->refine.now.useless ? refine_explain : explain_broken)(v, out, size);
         break;
     case DIVERGED:
         snprintf(out, size, "%s, at iteration %lld; %s", text, (long long)v->iterations, advice);
         break;
     case STAGNATED:
         if (wants_too_much(v)) return explain_drifted(v, out, size), n;
+        if (v->refine.now.useless) return refine_explain(v, out, size), n;
         snprintf(out, size, "%s: less than 1%% gained in %s, at iteration %lld; %s", text,
                  how_many(v->set.window, "iteration").text, (long long)v->iterations, advice);
         break;

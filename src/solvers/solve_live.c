@@ -64,19 +64,27 @@ void live_compare(struct solve *v, int64_t at, double truth, double recursive)
 }
 
 /* Append the most recently computed true residual to the history. */
-static bool take_truth(struct solve *v, struct err *e)
+bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e)
 {
-    int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
-    if (at <= 0 || at > v->iterations || (n && at <= v->history.truth[n - 1].iteration)) return true;
+    int64_t n = v->history.ntruth;
+    if (n && at <= v->history.truth[n - 1].iteration) return true;
     if (n == v->history.truth_room) {
         struct truth *more = mem_resize(v->history.truth, 2 * n + 64, sizeof *more, "the true residuals", e);
         if (!more) return false;
         v->history.truth = more;
         v->history.truth_room = 2 * n + 64;
     }
-    double residual = sqrt(v->live.record[LIVE_TRUE]) / v->b_norm;
     v->history.truth[v->history.ntruth++] = (struct truth){at, residual};
-    live_compare(v, at, residual, v->history.residual[at]);
+    return true;
+}
+
+static bool take_truth(struct solve *v, struct err *e)
+{
+    int64_t at = (int64_t)v->live.record[LIVE_TRUE_AT], n = v->history.ntruth;
+    if (at <= 0 || at > v->iterations) return true;
+    double residual = sqrt(v->live.record[LIVE_TRUE]) / v->b_norm;
+    if (!live_note_truth(v, at, residual, e)) return false;
+    if (v->history.ntruth > n) live_compare(v, at, residual, v->history.residual[at]);
     return true;
 }
 

@@ -89,6 +89,8 @@ bool live_read(struct solve *v, struct err *e);
 bool live_wait(struct solve *v, int64_t until);
 /* Queue a computation of the true residual if enough iterations have passed since the last computation. */
 bool live_probe(struct solve *v, struct err *e);
+/* Add a true residual to the history. */
+bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e);
 /* Set separated_at if the true and the recursive residual have separated at iteration `at` and had not separated
    before. */
 void live_compare(struct solve *v, int64_t at, double truth, double recursive);
@@ -122,6 +124,26 @@ bool solve_start(struct solve *v, const double *x0, struct err *e);
 /* If the records show convergence, let the solver check it. The solve continues if this check fails, and after a
    breakdown from which the solver can start again. */
 bool solve_settle(struct solve *v, struct err *e);
+
+/* Set the scalars: the next record is number `record`, and the solver stops at a residual of tol. */
+bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e);
+
+/* ---- solve_refine.c ---- */
+
+/* Allocate the vectors in fp64, if v refines. */
+bool refine_new_vectors(struct solve *v, struct err *e);
+/* Is v->vec[i] computed anew in each refinement, so that checkpoints need not hold it? */
+bool refine_is_scratch(int i);
+/* Put x0 (NULL: 0) and b to the device, and begin the first inner solve: VEC_B = b - A x0, VEC_X = 0. */
+bool refine_start(struct solve *v, const double *x0, struct err *e);
+/* If the inner solve has ended: refine x, and start the next inner solve unless x is accurate or no longer improves. */
+bool refine_settle(struct solve *v, struct err *e);
+/* The residual, relative to b, at which the current inner solve ends. */
+double refine_inner_tol(const struct solve *v);
+/* Why refinement was given up. */
+void refine_explain(const struct solve *v, char *out, size_t size);
+/* Copy x to the host; `from` holds it or, if v refines, its correction. */
+bool solve_get_x(struct solve *v, double *x, const void *from, struct err *e);
 
 /* ---- solve_try.c ---- */
 

@@ -1,5 +1,6 @@
 /* What to try after a solve that has not converged: one command, chosen from the reason, from what is known about A,
    and from what the solve has tried already. */
+#include "base/precision.h"
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
@@ -85,16 +86,27 @@ static void for_any(struct solve *v)
         propose_direct(v);
 }
 
+/* The same solve with values of more digits. */
+static void propose_precision(struct solve *v)
+{
+    char options[80];
+    snprintf(options, sizeof options, "%s%s%s", v->pre.method ? " precond " : "",
+             v->pre.method ? v->pre.method->name : "", type_is_narrow(v->refine.stored) ? " refine fp32" : " f64");
+    propose(v, v->solver->name, options, "with values of more digits");
+}
+
 void solve_try(struct solve *v, bool needs_more_digits)
 {
     v->next[0] = 0;
     v->next_why = NULL;
     if (v->reason == RUNNING || v->reason == CONVERGED || v->reason == STOPPED) return;
-    if (v->reason == NOT_A_NUMBER)
+    if (v->refine.now.useless && v->reason != NOT_A_NUMBER)
+        propose_precision(v);
+    else if (v->reason == NOT_A_NUMBER)
         snprintf(v->next, sizeof v->next, "check %s only valid", v->matrix.name);
     else if (needs_more_digits)
         snprintf(v->next, sizeof v->next, "solve %s %s tol %.0e", v->solver->name, v->matrix.name,
-                 100 * solve_rounding(v->real));
+                 100 * solve_rounding(solve_reach(v)));
     else if (v->reason == DRIFTED || (v->reason == MAX_ITERATIONS && v->history.separated_at > v->base))
         propose_more(v, "starts again from this x, with the true residual");
     else if (v->reason == MAX_ITERATIONS && still_falls(v))

@@ -41,7 +41,8 @@ struct solver {
     bool products_only;
     bool complex_steps; /* its passes also exist in complex arithmetic; a solver without this trait and without
                            products_only takes real matrices only */
-    bool probes;        /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
+    bool refines; /* can start again with another b, as iterative refinement does: `init` needs only VEC_B and VEC_X */
+    bool probes;  /* VEC_X always holds the x of the last record, so b - A x can be computed between iterations */
     /* Number of SpMVs with A per iteration. If there is a preconditioner, M^-1 is applied the same number of times. A
        solver that restarts has one more SpMV per cycle. */
     int products;
@@ -64,6 +65,11 @@ struct solver {
        diagonal of the preconditioner in shared memory. NULL: there is no such launch. */
     bool (*steps)(struct solve *v, int64_t n, struct err *e);
     int cluster_vectors;
+    /* For a solver that refines, after its records showed convergence, the scalars were set as for `init`, and VEC_X
+       was set to 0: go on with the residual in VEC_B in place of r, but keep the search direction, so that the
+       iterations so far are not lost; record the residual. NULL: `init` starts again. Sources: Sleijpen and van der
+       Vorst, Computing 56, 1996; van der Vorst and Ye, SIAM J. Sci. Comput. 22, 2000. */
+    bool (*replace)(struct solve *v, struct err *e);
     /* Called when the records show convergence: compute the true residual; if it is too large, set s[S_DONE] = 0 to
        continue. NULL: the records are exact. */
     bool (*settle)(struct solve *v, struct err *e);

@@ -1,0 +1,253 @@
+/* Iterative refinement: inner solves in fp32, with values stored in fp32, fp16 or bf16; residual and x in fp64. Every
+   solver that refines, on cpu and emu: accurate results, bit-identical steps back, changes midway, and a plain sentence
+   where the precision does not suffice. */
+#include "kits/mtx_kit.h"
+#include "kits/talk.h"
+#include "base/mem.h"
+#include "matrix/csr.h"
+#include "matrix/reference.h"
+#include "session/matrix.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
+
+#include <math.h>
+
+static const char *const stored[] = {"fp32", "fp16", "bf16"};
+static const char *const devices[] = {"cpu", "emu"};
+
+static const struct solve *ended(struct talk *t, const char *line)
+{
+    talk_forget(t);
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    assert_non_null(t->s.solve);
+    assert_true(t->s.solve->reason != RUNNING);
+    return t->s.solve;
+}
+
+/* ||b - A x|| / ||b|| */
+static double residual_of(const struct solve *v)
+{
+    double *r = mem_new(v->n, sizeof *r, "r", NULL);
+    memcpy(r, v->b, (size_t)v->n * sizeof *r);
+    reference_spmv(v->matrix.csr, -1, v->result.x, 1, r, T_F64, NULL);
+    double norm = norm2(v->n, r) / v->b_norm;
+    mem_free(r);
+    return norm;
+}
+
+static void check_converged(const struct solve *v, double tol, const char *line)
+{
+    if (v->reason != CONVERGED) fail_msg("%s: %s", line, v->why);
+    double r = residual_of(v);
+    if (!(r <= tol * 1.01)) fail_msg("%s: the residual is %g", line, r);
+    if (!(fabs(v->result.residual_true - r) <= 1e-3 * r + 1e-15)) fail_msg("%s: not %g", line, v->result.residual_true);
+    if (!(fabs(v->refine.now.residual - r) <= 1e-3 * r + 1e-15)) fail_msg("%s: outer %g", line, v->refine.now.residual);
+    assert_true(v->refine.now.n >= 1);
+    assert_int_equal(v->history.ntruth, v->refine.now.n);
+}
+
+/* tol lies far below what fp32 can reach. */
+static void every_solver_reaches_digits_of_fp64(void **state)
+{
+    struct talk t;
+    char line[200];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 12 as A"));
+    for (int i = 0; solvers[i]; i++)
+        for (int k = 0; k < COUNT(stored) && solvers[i]->refines; k++)
+            for (int d = 0; d < COUNT(devices); d++) {
+                snprintf(line, sizeof line, "solve %s A refine %s on %s tol 1e-13", solvers[i]->name, stored[k],
+                         devices[d]);
+                const struct solve *v = ended(&t, line);
+                check_converged(v, 1e-13, line);
+                assert_true(v->result.error_known < 1e-10);
+                assert_non_null(strstr(t.out, "refined "));
+            }
+    talk_close(&t);
+}
+
+static void others_are_refused(void **state)
+{
+    struct talk t;
+    char line[200];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 4 as A"));
+    for (int i = 0; solvers[i]; i++) {
+        if (solvers[i]->refines) continue;
+        snprintf(line, sizeof line, "solve %s A refine fp32 on cpu", solvers[i]->name);
+        talk_refuses(&t, line, "does not refine: `refine` is for cg, minres, bicgstab and qmrcgstab");
+    }
+    talk_refuses(&t, "solve direct A refine fp32", "`refine`");
+    assert_true(talk_line(&t, "load tests/files/hermitian.mtx as H"));
+    talk_refuses(&t, "solve cg H refine bf16 on cpu", "complex values are not stored in bf16; use `refine fp32`");
+    const struct solve *v = ended(&t, "solve cg H refine fp32 on cpu tol 1e-12");
+    assert_int_equal(v->reason, CONVERGED);
+    talk_close(&t);
+}
+
+static void preconditioners_and_formats_go_together_with_it(void **state)
+{
+    static const char *const lines[] = {
+        "solve cg A refine fp32 precond jacobi on cpu tol 1e-12",
+        "solve cg A refine bf16 precond ic0 on cpu tol 1e-12",
+        "solve bicgstab A refine fp32 precond ilu0 on cpu tol 1e-12",
+        "solve qmrcgstab A refine fp32 precond bjacobi on cpu tol 1e-12",
+        "solve minres A refine fp32 precond jacobi on cpu tol 1e-12",
+        "solve cg A refine fp32 using ell on cpu tol 1e-12",
+        "solve cg A refine fp16 using sell on emu tol 1e-12",
+        "solve cg A refine fp32 x0 random b random on cpu tol 1e-12",
+        "solve cg A refine fp32 sums host on emu tol 1e-12",
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 14 as A"));
+    for (int i = 0; i < COUNT(lines); i++) check_converged(ended(&t, lines[i]), 1e-12, lines[i]);
+    talk_close(&t);
+}
+
+/* cg keeps its direction: the iterations are not many more than in fp64. If cg started again, they would be half as
+   many again. */
+static void cg_does_not_start_again(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 40 as A"));
+    int64_t fp64 = ended(&t, "solve cg A on cpu f64 tol 1e-10 b random")->iterations;
+    const struct solve *v = ended(&t, "solve cg A refine fp32 on cpu tol 1e-10 b random");
+    if (v->iterations > fp64 + fp64 / 4) fail_msg("%lld, not %lld", (long long)v->iterations, (long long)fp64);
+    assert_true(solve_bytes(v) < 0.62 * solve_bytes_fp64(v));
+    v = ended(&t, "solve cg A refine bf16 on cpu tol 1e-10 b random");
+    assert_true(solve_bytes(v) < 0.54 * solve_bytes_fp64(v));
+    talk_close(&t);
+}
+
+/* Step past refinements and go back before them: every residual is the same bit for bit. */
+static void steps_go_back_across_refinements(void **state)
+{
+    struct talk t;
+    char line[200];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 10 as A"));
+    for (int i = 0; solvers[i]; i++)
+        for (int d = 0; d < COUNT(devices) && solvers[i]->refines; d++) {
+            enum { STEPS = 24, BACK = 20 };
+            double before[STEPS + 1], x[100], again[100];
+            struct err e = {0};
+            snprintf(line, sizeof line, "solve %s A refine fp32 on %s tol 1e-14 step; step %d", solvers[i]->name,
+                     devices[d], STEPS);
+            if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+            struct solve *v = t.s.solve;
+            if (v->reason != RUNNING) fail_msg("%s: ended after %lld", line, (long long)v->iterations);
+            assert_true(v->refine.now.n >= 1);
+            assert_true(solve_read_x(v, x, &e));
+            int64_t n = v->refine.now.n;
+            for (int k = 0; k <= STEPS; k++) before[k] = v->history.residual[k];
+            snprintf(line, sizeof line, "back %d", BACK);
+            assert_true(talk_line(&t, line));
+            assert_int_equal(v->iterations, STEPS - BACK);
+            assert_int_equal(v->refine.now.n, 0);
+            snprintf(line, sizeof line, "step %d", BACK);
+            assert_true(talk_line(&t, line));
+            assert_int_equal(v->refine.now.n, n);
+            for (int k = 0; k <= STEPS; k++)
+                if (before[k] != v->history.residual[k]) fail_msg("%s %s: %d", solvers[i]->name, devices[d], k);
+            assert_true(solve_read_x(v, again, &e));
+            assert_memory_equal(x, again, sizeof x);
+            assert_true(talk_line(&t, "continue"));
+            assert_true(t.s.solve->reason == CONVERGED || t.s.solve->refine.now.useless);
+        }
+    talk_close(&t);
+}
+
+static void settings_change_midway(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 12 as A"));
+    talk_says(&t, "solve cg A refine fp32 on cpu step; step 20; change tol 1e-12; continue", "converged      yes");
+    check_converged(t.s.solve, 1e-12, "change tol");
+    talk_says(&t, "solve cg A refine fp32 on cpu step; step 20; change precond jacobi; continue",
+              "converged       yes");
+    assert_true(residual_of(t.s.solve) <= 1.01e-8);
+    talk_says(&t, "solve cg A refine fp32 on cpu; change tol 1e-13; continue", "converged      yes");
+    assert_true(residual_of(t.s.solve) <= 1.01e-13);
+    talk_says(&t, "solve bicgstab A refine fp32 on emu step; step 9; stop", "stopped");
+    assert_true(fabs(residual_of(t.s.solve) - t.s.solve->result.residual_true) < 1e-12);
+    talk_says(&t, "solve cg A refine fp32 on cpu maxit 12", "limit of 12 iterations");
+    assert_true(fabs(residual_of(t.s.solve) - t.s.solve->residual) < 1e-3 * t.s.solve->residual);
+    talk_close(&t);
+}
+
+/* n x n, 1 / (i + j + 1): condition about 1e10 for n = 8. diagonal: 1, ..., 10^-digits */
+static const char *ill_file(const char *name, int n, int digits)
+{
+    char text[8192];
+    int at =
+        snprintf(text, sizeof text, "%%%%MatrixMarket matrix coordinate real symmetric\n%d %d %d\n", n, n, 2 * n - 1);
+    for (int i = 0; i < n; i++) {
+        double d = pow(10, -(double)digits * i / (n - 1));
+        at += snprintf(text + at, sizeof text - (size_t)at, "%d %d %.17g\n", i + 1, i + 1, d);
+        if (i)
+            at += snprintf(text + at, sizeof text - (size_t)at, "%d %d %.17g\n", i + 1, i,
+                           0.9 * sqrt(d * pow(10, -(double)digits * (i - 1) / (n - 1))) / 2);
+    }
+    return write_file(name, text, (size_t)at);
+}
+
+static void too_large_a_condition_is_said(void **state)
+{
+    struct talk t;
+    char line[300];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "load %s as I", ill_file("ill.mtx", 40, 12));
+    assert_true(talk_line(&t, line));
+    for (int k = 0; k < COUNT(stored); k++) {
+        snprintf(line, sizeof line, "solve cg I refine %s b random on cpu maxit 100000", stored[k]);
+        const struct solve *v = ended(&t, line);
+        if (v->reason == CONVERGED) fail_msg("%s: %s", line, v->why);
+        char with[40];
+        snprintf(with, sizeof with, "with values in %s", stored[k]);
+        if (!strstr(v->why, with)) fail_msg("%s: %s", line, v->why);
+        if (!strstr(v->next, k ? "refine fp32" : "f64")) fail_msg("%s: try %s", line, v->next);
+    }
+    talk_close(&t);
+}
+
+static void every_failing_allocation_is_reported(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 6 as A; solve cg A refine fp32 on cpu"));
+    for (int64_t nth = 1;; nth++) {
+        mem_fail_at(nth);
+        bool ok = talk_line(&t, "solve cg A refine fp32 on cpu tol 1e-12");
+        mem_fail_at(0);
+        talk_forget(&t);
+        if (ok) break;
+        assert_true(nth < 500);
+    }
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_solver_reaches_digits_of_fp64),
+        cmocka_unit_test(others_are_refused),
+        cmocka_unit_test(preconditioners_and_formats_go_together_with_it),
+        cmocka_unit_test(cg_does_not_start_again),
+        cmocka_unit_test(steps_go_back_across_refinements),
+        cmocka_unit_test(settings_change_midway),
+        cmocka_unit_test(too_large_a_condition_is_said),
+        cmocka_unit_test(every_failing_allocation_is_reported),
+    };
+    return cmocka_run_group_tests_name("refine", tests, NULL, tidy);
+}
