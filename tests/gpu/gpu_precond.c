@@ -1,5 +1,6 @@
 /* The preconditioners on cuda:0: all checks that run on emu, and large matrices. */
 #include "machine/device.h"
+#include "kits/amg_kit.h"
 #include "kits/precond_kit.h"
 
 static const char device[] = "cuda:0";
@@ -39,11 +40,24 @@ static void test_gain(void **state)
     check_preconds_gain(device);
 }
 
+/* Levels with rows of all lengths that the kernels take. */
+static void test_amg_levels(void **state)
+{
+    (void)state;
+    static const struct problem some[] = {{.generator = "poisson2d", .p = {90, 80}},
+                                          {.generator = "poisson3d", .p = {40, 40, 40}},
+                                          {.generator = "fem", .p = {40, 30}}};
+    for (int i = 0; i < COUNT(some); i++) {
+        check_amg_levels(&some[i], device, T_F64, 2);
+        check_amg_levels(&some[i], device, T_F32, 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied), cmocka_unit_test(test_launches), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_gain),    cmocka_unit_test(test_diagonal),
+        cmocka_unit_test(test_applied), cmocka_unit_test(test_launches),   cmocka_unit_test(test_large),
+        cmocka_unit_test(test_gain),    cmocka_unit_test(test_amg_levels), cmocka_unit_test(test_diagonal),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the preconditioners on a GPU: there is none\n");

@@ -1,0 +1,11 @@
+/* Multigrid on any device; for test_amg.c and gpu_precond.c. */
+#ifndef AMG_KIT_H
+#define AMG_KIT_H
+
+#include "solve_kit.h"
+
+/* The first `levels` levels that the device makes are those that the host makes, up to rounding. A GPU rounds sums
+   differently, so that ties in coarse matrices may be broken differently: two levels can be compared there. */
+void check_amg_levels(const struct problem *p, const char *device, enum type real, int levels);
+
+#endif
