@@ -424,6 +424,20 @@ static bool pursue(struct advising *v, struct err *e)
     return true;
 }
 
+/* A direct solver that may be as fast as the best candidate is measured, because its plan is no exact prediction. */
+static bool measure_planned(struct advising *v, struct err *e)
+{
+    static const double NEAR = 2;
+    struct solver_advice *a = v->a;
+    for (int i = 0; i < a->n; i++) {
+        struct trial *t = &a->at[i];
+        bool near = !t->solver && t->state == TRIAL_PLANNED && t->expected_us <= NEAR * least_converged(a);
+        if (near && isfinite(least_converged(a)) && !a->stopped && t->expected_us <= time_left(v))
+            return measure_direct(v, t, e);
+    }
+    return true;
+}
+
 /* On a busy machine, a single time may be several times too long. Repeat the short trials that are near the best one,
    and keep the least times. */
 static bool confirm(struct advising *v, struct err *e)
@@ -634,7 +648,7 @@ static bool advise(struct advising *v, struct err *e)
     a->stopped = ok && a->card.stopped;
     if (!ok || !list(q, a, e)) return false;
     v->until_us = steady_us() + q->limit_us;
-    if (!a->stopped && (!run_passes(v, e) || !pursue(v, e) || !confirm(v, e))) return false;
+    if (!a->stopped && (!run_passes(v, e) || !pursue(v, e) || !measure_planned(v, e) || !confirm(v, e))) return false;
     describe(a);
     choose(a);
     explain(a);
