@@ -214,19 +214,22 @@ static struct squares squares_of_rows(const struct solve *v, int64_t from)
 /* Will the whole of `n` rows take longer than `us`, if the first `done` rows took the time since `start`? */
 static bool too_slow(double start, double us, int64_t done, int64_t n)
 {
-    return isfinite(us) && done > n / 16 && (steady_us() - start) * (double)n > us * (double)done;
+    return done > n / 16 && (steady_us() - start) * (double)n > us * (double)done;
 }
 
 /* The rows are split into blocks of a fixed size, and the sums of the blocks are added in order: the result does not
-   depend on the number of threads. Returns false if `us` microseconds are not enough. */
+   depend on the number of threads. Returns false if `us` microseconds are not enough, or, without a limit, if the user
+   presses Ctrl-C. */
 static bool measure_soon(struct solve *v, double us)
 {
     struct squares sum = {0}, *part = mem_new((v->n + THREADS_FROM - 1) / THREADS_FROM, sizeof *part, "sums", NULL);
     double start = steady_us();
-    bool late = !part;
+    bool late = !part, limited = isfinite(us);
+    struct loop l = loop_of("the true residual", v->n);
 #pragma omp parallel for schedule(dynamic)
     for (int64_t from = 0; from < v->n; from += THREADS_FROM) {
-        if (__atomic_load_n(&late, __ATOMIC_RELAXED) || too_slow(start, us, from, v->n))
+        if (__atomic_load_n(&late, __ATOMIC_RELAXED) ||
+            (limited ? too_slow(start, us, from, v->n) : !loop_check(&l, from)))
             __atomic_store_n(&late, true, __ATOMIC_RELAXED);
         else
             part[from / THREADS_FROM] = squares_of_rows(v, from);

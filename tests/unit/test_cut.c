@@ -287,6 +287,28 @@ static void x_can_be_left_for_later(void **state)
     loop_check_all(false);
 }
 
+/* `stop` computes the true residual of a large matrix as long as it takes, unless Ctrl-C ends it: x stays. */
+static void the_residual_of_a_stopped_solve_can_be_cut(void **state)
+{
+    static const struct problem large = {.generator = "poisson2d", .p = {700, 700}};
+    (void)state;
+    for (int cut = 0; cut < 2; cut++) {
+        struct run r = {0};
+        struct err e = {0};
+        int left = cut ? 2 : MOST_TICKS;
+        struct watch w = {few_ticks, &left};
+        begin(&r, &large, "cpu", solver_find("cg"), NULL, PLAIN);
+        one_step(r.v);
+        loop_check_all(true);
+        loop_enter(&w);
+        assert_true(solve_end(r.v, &e));
+        loop_enter(NULL);
+        loop_check_all(false);
+        assert_true(solve_has_x(r.v) && isnan(r.v->result.residual_true) == cut);
+        end(&r);
+    }
+}
+
 static bool count_ticks(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)what, (void)done, (void)total;
@@ -343,9 +365,13 @@ static void a_solve_that_was_cut_can_go_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(iterations_on_cpu_can_be_cut), cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
-        cmocka_unit_test(a_solve_that_was_cut_keeps_x), cmocka_unit_test(x_can_be_left_for_later),
-        cmocka_unit_test(the_estimate_of_m_can_be_cut), cmocka_unit_test(a_solve_that_was_cut_can_go_back),
+        cmocka_unit_test(iterations_on_cpu_can_be_cut),
+        cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
+        cmocka_unit_test(a_solve_that_was_cut_keeps_x),
+        cmocka_unit_test(x_can_be_left_for_later),
+        cmocka_unit_test(the_residual_of_a_stopped_solve_can_be_cut),
+        cmocka_unit_test(the_estimate_of_m_can_be_cut),
+        cmocka_unit_test(a_solve_that_was_cut_can_go_back),
     };
     amg_hook(8); /* so that small matrices have several levels */
     return cmocka_run_group_tests(tests, NULL, NULL);
