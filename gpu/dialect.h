@@ -170,6 +170,12 @@ static launcher<P...> launcher_of(const struct device *d, dim3 grid, dim3 block,
 {
     return {static_cast<cudaStream_t>(d->stream), grid, block, given, early, cluster, kernel};
 }
+/* The maximum number of blocks in a cluster; 1: the GPU has no clusters. */
+static inline int cluster_blocks(void)
+{
+    enum { HOPPER = 9, BLOCKS = 16 };
+    return compute_major() >= HOPPER ? +BLOCKS : 1;
+}
 /* For all threads of a cluster: wait for one another, and see what all of them wrote to shared memory before. */
 static __device__ __forceinline__ void cluster_sync()
 {

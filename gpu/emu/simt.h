@@ -334,6 +334,11 @@ inline void __syncthreads(simt::source at = HERE)
 {
     simt::barrier(simt::AT_BARRIER, at);
 }
+/* With blocks of 256 threads, the emulator runs 4 of them together. */
+inline int cluster_blocks(void)
+{
+    return simt::BLOCK_MOST / 256;
+}
 inline void cluster_sync(simt::source at = HERE)
 {
     simt::barrier(simt::AT_CLUSTER_BARRIER, at);

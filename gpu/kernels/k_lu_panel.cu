@@ -1,5 +1,5 @@
-/* The panel of the blocked method: several columns from the diagonal down, held by one block in its registers; or, if
-   they do not fit, one column in memory. */
+/* The panel of the blocked method: several columns from the diagonal down, held in the registers of one block or of the
+   blocks of a cluster; or, if they do not fit, one column in memory. */
 #include "base/base.h"
 #include "lu_kernels.h"
 
@@ -8,6 +8,11 @@ namespace KERNEL_SPACE
 
 /* LU_ROWS: maximum number of rows per thread in the panel. LU_DOWN: number of rows per thread in the update. */
 enum { LU_ROWS = 32, LU_DOWN = 8 };
+
+/* LU_ALONE: maximum number of rows of a panel that one block factors alone. Measured on an H200: up to 4096 rows, a
+   cluster of 4 blocks is 4 % slower, because a barrier of a cluster takes longer. LU_CLUSTER: number of blocks that
+   share a larger panel. */
+enum { LU_ALONE = 8192, LU_CLUSTER = 8 };
 
 /* The maximum number of values that a thread of the panel holds, so that they fit in 255 registers. */
 template <typename T> struct lu_registers {
@@ -38,8 +43,8 @@ template <typename T> __device__ T lu_inverse(lu_size<T> size, lu_size<T> lift, 
         return {pivot.re * lift * inverse * inverse, -(pivot.im * lift * inverse * inverse)};
 }
 
-/* The rows of a panel that a thread holds: x[r] is row threadIdx.x + r * blockDim.x of the panel. Loops are
-   unrolled and functions inlined, so that x stays in registers. */
+/* The rows of a panel that a thread holds: x[r] is row lu_row(r) of the panel. Loops are unrolled and functions
+   inlined, so that x stays in registers. */
 template <typename T, int R> struct lu_rows {
     enum { W = lu_shape<T, R>::W };
     T x[R][W];
@@ -47,7 +52,7 @@ template <typename T, int R> struct lu_rows {
 
 static __device__ int lu_row(int r)
 {
-    return threadIdx.x + r * blockDim.x;
+    return (int)(threadIdx.x + (blockIdx.x + r * gridDim.x) * blockDim.x);
 }
 
 /* The thread's best pivot candidate for column k, which is now the first column that it holds. Rows beyond the panel
@@ -57,11 +62,33 @@ __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, lu_size<T> &be
 {
 #pragma unroll
     for (int r = 0; r < R; r++) {
-        lu_size<T> v = r == 0 && (int)threadIdx.x < k ? (lu_size<T>)0 : lu_abs(own.x[r][0]);
+        lu_size<T> v = r == 0 && lu_row(0) < k ? (lu_size<T>)0 : lu_abs(own.x[r][0]);
         if (!(v > best)) continue;
         best = v;
         at = lu_row(r);
     }
+}
+
+/* to[0 .. W-1] = row `row` of the panel, in the thread that holds it. */
+template <typename T, int R, typename P> __device__ void lu_show_row(const lu_rows<T, R> &own, int row, P to)
+{
+    enum { W = lu_rows<T, R>::W };
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++)
+            if (lu_row(r) == row) to[c] = own.x[r][c];
+}
+
+/* Row `row` of the panel, in the thread that holds it, becomes from[0 .. W-1]. */
+template <typename T, int R, typename P> __device__ void lu_take_row(lu_rows<T, R> &own, int row, P from)
+{
+    enum { W = lu_rows<T, R>::W };
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++)
+            if (lu_row(r) == row) own.x[r][c] = from[c];
 }
 
 /* Exchange rows k and p through shared memory: rows[0..W-1] is the pivot row p, for all threads; rows[W..2W-1] is row
@@ -73,19 +100,9 @@ __device__ void lu_swap_rows(lu_rows<T, R> &own, int k, int p, bool mine, P rows
     if ((int)threadIdx.x == k)
 #pragma unroll
         for (int c = 0; c < W; c++) rows[W + c] = own.x[0][c];
-    if (mine)
-#pragma unroll
-        for (int r = 0; r < R; r++)
-#pragma unroll
-            for (int c = 0; c < W; c++)
-                if (lu_row(r) == p) rows[c] = own.x[r][c];
+    if (mine) lu_show_row(own, p, rows);
     __syncthreads(); /* all threads of the block: both rows are in shared memory */
-    if (!mine || p == k) return;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int c = 0; c < W; c++)
-            if (lu_row(r) == p) own.x[r][c] = rows[W + c];
+    if (mine && p != k) lu_take_row(own, p, rows + W);
 }
 
 /* The first column becomes column k of L, written to `column`. A multiple of column k is subtracted from the columns to
@@ -170,6 +187,70 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     lu_catch_up(n, w, swap, a + (j * n + j));
 }
 
+/* The same with the blocks of one cluster: row lu_row(r) may be in any of them. A column costs a barrier of the block
+   and one of the cluster. What a block shows lies in two places in turn, so that the others may read it until the next
+   barrier of the cluster. */
+template <typename T, int R>
+__global__ void __launch_bounds__(LU_PANEL_THREADS)
+    lu_panel_shared(int64_t n, int64_t j, int w, GPTR(T) a, GPTR(int) piv, GPTR(int) info)
+{
+    enum { W = lu_rows<T, R>::W };
+    SHARED(lu_size<T>, high, LU_WARPS);
+    SHARED(int, where, LU_WARPS);
+    SHARED(lu_size<T>, best_of, 2); /* of the block */
+    SHARED(int, at_of, 2);
+    SHARED(T, rows, 4 * W); /* twice: row at_of of the panel; row k, in the first block */
+    SHARED(T, pivots, W);   /* the pivot row */
+    SHARED(int, swap, W);
+    int m = (int)(n - j), lane = threadIdx.x % WARP;
+    lu_rows<T, R> own;
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
+#pragma unroll 1
+    for (int k = 0; k < w; k++) {
+        int turn = k % 2;
+        auto shown = rows + turn * 2 * W;
+        lu_size<T> best = 0;
+        int at = INT32_MAX;
+        lu_thread_argmax(own, k, best, at);
+        int candidate = at;
+        lu_block_argmax(best, at, high, where);
+        bool mine = at < m && candidate == at;
+        if (mine) lu_show_row(own, at, shown);
+        if (lu_row(0) == k)
+#pragma unroll
+            for (int c = 0; c < W; c++) shown[W + c] = own.x[0][c];
+        if (threadIdx.x == 0) {
+            best_of[turn] = best;
+            at_of[turn] = at;
+        }
+        cluster_sync(); /* all threads of the cluster: the candidates and the rows are shown */
+        bool is_block = lane < (int)gridDim.x;
+        best = is_block ? in_block(best_of, lane)[turn] : (lu_size<T>)0;
+        at = is_block ? in_block(at_of, lane)[turn] : INT32_MAX;
+        lu_warp_argmax(best, at);
+        bool found = at < m; /* false: all candidates are 0 or NaN */
+        int p = found ? at : k, owner = p / (int)blockDim.x % (int)gridDim.x;
+        if ((int)threadIdx.x < W)
+            pivots[threadIdx.x] = in_block(rows, owner)[turn * 2 * W + (p == k ? +W : 0) + threadIdx.x];
+        if (mine && p == candidate && p != k) lu_take_row(own, p, in_block(rows, 0) + (turn * 2 * W + W));
+        __syncthreads(); /* all threads of the block: the pivot row is in shared memory */
+        T pivot = pivots[0];
+        if (threadIdx.x == 0) swap[k] = p;
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            piv[j + k] = (int)j + p;
+            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+        }
+        if (blockIdx.x == 0 && (int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
+        lu_eliminate(own, k, m, found ? best : lu_abs(pivot), pivots, a + ((j + k) * n + j));
+    }
+    cluster_sync(); /* all threads of the cluster: the columns are written, and nothing more is read from other blocks
+                     */
+    if (blockIdx.x == 0) lu_catch_up(n, w, swap, a + (j * n + j));
+}
+
 /* A panel of one column, used if not even two columns fit in the registers of a block. The block also swaps the rows of
    columns [from, to), so that several blocks can work on one column in the update that follows. */
 template <typename T>
@@ -221,35 +302,46 @@ template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) 
 
 /* ---- the launches ---- */
 
-static int panel_threads(int64_t rows)
-{
-    int most = lu_hook.threads ? lu_hook.threads : +LU_PANEL_THREADS;
-    return rows >= most ? most : (int)(rows + WARP - 1) / WARP * WARP;
-}
+/* How a panel of so many rows is cut: blocks, which form a cluster, threads per block, and rows per thread, rounded up
+   to a number for which there is a kernel; above LU_ROWS: too many rows. */
+struct panel_cut {
+    unsigned blocks, threads;
+    int each;
+};
 
-/* Rows that a thread must hold, rounded up to a number for which there is a kernel; above LU_ROWS: too many. */
-static int rows_each(int64_t rows)
+static panel_cut cut_of(int64_t rows)
 {
     static const int each[] = {1, 2, 4, 6, 8, 12, 16, 24, LU_ROWS};
-    int64_t need = (rows + panel_threads(rows) - 1) / panel_threads(rows);
-    for (int i = 0; i < COUNT(each) && !(lu_hook.rows && rows > lu_hook.rows); i++)
-        if (need <= each[i]) return each[i];
-    return LU_ROWS + 1;
+    int most = lu_hook.threads ? lu_hook.threads : +LU_PANEL_THREADS;
+    int blocks = lu_hook.blocks ? lu_hook.blocks : rows > LU_ALONE ? +LU_CLUSTER : 1;
+    int64_t threads = rows >= most ? most : (rows + WARP - 1) / WARP * WARP;
+    if (blocks > cluster_blocks()) blocks = 1;
+    int64_t need = (rows + blocks * threads - 1) / (blocks * threads);
+    panel_cut cut = {(unsigned)blocks, (unsigned)threads, LU_ROWS + 1};
+    for (int i = COUNT(each) - 1; i >= 0 && !(lu_hook.rows && rows > lu_hook.rows); i--)
+        if (need <= each[i]) cut.each = each[i];
+    return cut;
 }
 
 template <typename T> int lu_launch_panel_width(int64_t rows, int most)
 {
-    int fit = lu_registers<T>::VALUES / rows_each(rows);
-    if (rows_each(rows) > LU_ROWS || fit < 2) return 0;
+    int each = cut_of(rows).each, fit = lu_registers<T>::VALUES / each;
+    if (each > LU_ROWS || fit < 2) return 0;
     if (fit > LU_WIDTH) fit = LU_WIDTH;
     return fit < most ? fit : most;
 }
 
-template <typename T> using panel_launch = void(struct device *d, struct lu_at A, int64_t j, int w);
+template <typename T>
+using panel_launch = void(struct device *d, struct panel_cut cut, struct lu_at A, int64_t j, int w);
 
-template <typename T, int R> static void launch_panel(struct device *d, struct lu_at A, int64_t j, int w)
+template <typename T, int R>
+static void launch_panel(struct device *d, struct panel_cut cut, struct lu_at A, int64_t j, int w)
 {
-    FOLLOW(d, 1, panel_threads(A.n - j), lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
+    if (cut.blocks == 1)
+        FOLLOW(d, 1, cut.threads, lu_panel<T, R>)(A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
+    else
+        LAUNCH_CLUSTER(d, cut.blocks, cut.threads, 0, lu_panel_shared<T, R>)
+    (A.n, j, w, MATRIX(A), PIVOTS(A), INFO(A));
 }
 
 template <typename T> void lu_launch_column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to)
@@ -268,8 +360,9 @@ template <typename T> void lu_launch_panel(struct device *d, struct lu_at A, int
     } shape[] = {{1, launch_panel<T, 1>},   {2, launch_panel<T, 2>},   {4, launch_panel<T, 4>},
                  {6, launch_panel<T, 6>},   {8, launch_panel<T, 8>},   {12, launch_panel<T, 12>},
                  {16, launch_panel<T, 16>}, {24, launch_panel<T, 24>}, {32, launch_panel<T, 32>}};
+    struct panel_cut cut = cut_of(A.n - j);
     for (int i = 0; i < COUNT(shape); i++)
-        if (shape[i].rows == rows_each(A.n - j)) shape[i].launch(d, A, j, w);
+        if (shape[i].rows == cut.each) shape[i].launch(d, cut, A, j, w);
 }
 
 template int lu_launch_panel_width<float>(int64_t, int);

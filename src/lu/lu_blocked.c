@@ -109,11 +109,12 @@ const struct lu_method lu_blocked = {
     .source = "[ours]",
     .lesson =
         "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"
-        "memory traffic. The rest of the panel follows, one block per column: row swaps, a small triangular\n"
-        "solve, the update. After the panel, all other columns swap rows and solve with the panel's triangle, one\n"
-        "warp per column. The trailing update is one matrix product (by cuBLAS if available), which does b times\n"
-        "as many operations per byte as lu-paper. For large matrices, the next panel is factored on a second\n"
-        "stream at the same time. The host only queues launches.\n",
+        "memory traffic. More than 8192 rows are shared by a cluster of blocks, which show one another their best\n"
+        "pivots and the two rows to exchange. The rest of the panel follows, one block per column: row swaps, a\n"
+        "small triangular solve, the update. After the panel, all other columns swap rows and solve with the\n"
+        "panel's triangle, one warp per column. The trailing update is one matrix product (by cuBLAS if\n"
+        "available), which does b times as many operations per byte as lu-paper. For large matrices, the next\n"
+        "panel is factored on a second stream at the same time. The host only queues launches.\n",
     .width = width,
     .width_most = LU_WIDEST,
     .has_parts = true,

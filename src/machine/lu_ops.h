@@ -33,10 +33,10 @@ struct lu_ops {
     /* kernels */
     void (*begin)(struct device *d, struct lu_at A);                   /* info = -1 */
     void (*paper)(struct device *d, struct lu_at A, int64_t k, int b); /* step k of lu-paper */
-    /* The width of the widest panel of `rows` rows, up to `most` columns, that one thread block can hold; 0 if no panel
-       fits, in which case columns must be eliminated one by one. */
+    /* The width of the widest panel of `rows` rows, up to `most` columns, that one thread block or one cluster of blocks
+       can hold; 0 if no panel fits, in which case columns must be eliminated one by one. */
     int (*panel_width)(int64_t rows, int most);
-    /* Factor columns j .. j+w-1 from row j down, in one thread block. Rows are swapped only in these columns. */
+    /* Factor columns j .. j+w-1 from row j down, in one launch. Rows are swapped only in these columns. */
     void (*panel)(struct device *d, struct lu_at A, int64_t j, int w);
     /* Factor column j. In columns [from, to), swap rows, and update those columns that are to the right of column
        j. */
@@ -87,6 +87,7 @@ struct lu_hook {
     int threads;  /* number of threads per block of a panel, a multiple of 32 */
     int64_t rows; /* if a panel has more rows than this, columns are eliminated one by one */
     int ahead;    /* 1: always factor the next panel during the update; -1: never do so */
+    int blocks;   /* number of blocks that share a panel */
 };
 extern struct lu_hook lu_hook;
 

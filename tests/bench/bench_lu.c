@@ -1,6 +1,7 @@
 /* Dense LU: the time of every method by size and precision, compared with cuSOLVER, and the time of each part of our
    method. Usage: bench_lu [MOST [LEAST]] measures sizes from LEAST (64) to MOST (16384 with a GPU, else 1024). bench_lu
-   tune [MOST [LEAST]] measures our method with every panel width, with and without look-ahead. */
+   tune [MOST [LEAST]] measures our method with every panel width, with 1, 4 and 16 blocks per panel, with and without
+   look-ahead. */
 #include <stdio.h>
 
 #include "machine/device.h"
@@ -84,15 +85,16 @@ static bool bench_size(const struct csr *A, struct device *cpu, struct device *g
 static bool tune_size(const struct csr *A, struct device *d, enum type real, struct err *e)
 {
     for (int b = 16; b <= LU_WIDEST; b *= 2)
-        for (int ahead = -1; ahead <= 1; ahead += 2) {
-            struct line l;
-            struct lu_options o = {.method = lu_find("lu"), .dev = d, .real = real, .b = b};
-            lu_hook = (struct lu_hook){.ahead = ahead};
-            if (!measure(A, &o, false, &l, e)) return false;
-            printf("%7lld %s b %-4d %-6s %12.3f ms +- %.3f\n", (long long)A->rows, type_name(real), b,
-                   ahead > 0 ? "ahead" : "", l.us / 1e3, l.spread / 1e3);
-            fflush(stdout);
-        }
+        for (int blocks = 1; blocks <= 16; blocks *= 4)
+            for (int ahead = -1; ahead <= 1; ahead += 2) {
+                struct line l;
+                struct lu_options o = {.method = lu_find("lu"), .dev = d, .real = real, .b = b};
+                lu_hook = (struct lu_hook){.ahead = ahead, .blocks = blocks};
+                if (!measure(A, &o, false, &l, e)) return false;
+                printf("%7lld %s b %-4d blocks %-3d %-6s %12.3f ms +- %.3f\n", (long long)A->rows, type_name(real), b,
+                       blocks, ahead > 0 ? "ahead" : "", l.us / 1e3, l.spread / 1e3);
+                fflush(stdout);
+            }
     lu_hook = (struct lu_hook){0};
     return true;
 }

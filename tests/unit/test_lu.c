@@ -42,7 +42,7 @@ static void test_complex(void **state)
     (void)state;
     struct talk t;
     everywhere(complex_sizes);
-    lu_hook = (struct lu_hook){16, 32, 40, 0}; /* several panels, and columns one by one above 40 rows */
+    lu_hook = (struct lu_hook){16, 32, 40, 0, 0}; /* several panels, and columns one by one above 40 rows */
     complex_sizes("emu", T_F64);
     lu_hook = (struct lu_hook){0};
     talk_open(&t, OUT_TEXT);
@@ -80,7 +80,8 @@ static void test_levels(void **state)
 {
     (void)state;
     static const struct lu_hook hooks[] = {
-        {8, 32, 0, 0}, {16, 32, 60, 1}, {4, 64, 20, 1}, {64, 32, 0, 1}, {128, 32, 0, -1}, {1, 32, 0, 1}, {2, 0, 1, 0},
+        {8, 32, 0, 0, 0}, {16, 32, 60, 1, 0}, {4, 64, 20, 1, 0}, {64, 32, 0, 1, 0}, {128, 32, 0, -1, 0},
+        {1, 32, 0, 1, 0}, {2, 0, 1, 0, 0},    {16, 32, 0, 0, 4}, {64, 64, 0, 1, 2},
     };
     static const int64_t some[] = {1, 33, 65, 100};
     for (int i = 0; i < COUNT(hooks); i++)
@@ -94,7 +95,7 @@ static void test_levels(void **state)
     /* 32 threads hold up to 1024 rows: each thread holds 32 rows of one column in fp64 */
     for (int r = 0; r < COUNT(reals); r++) {
         int64_t n = 300;
-        lu_hook = (struct lu_hook){32, 32, 0, 0};
+        lu_hook = (struct lu_hook){32, 32, 0, 0, 0};
         lu_check_sizes("emu", reals[r], &n, 1);
     }
     lu_hook = (struct lu_hook){0};
@@ -107,7 +108,7 @@ static void test_orders(void **state)
     static const int64_t some[] = {33, 100};
     for (uint64_t seed = 1; seed <= 3; seed++) {
         emu_order(seed);
-        lu_hook = (struct lu_hook){seed == 2 ? 16 : 0, seed == 2 ? 64 : 0, seed == 3 ? 50 : 0, 0};
+        lu_hook = (struct lu_hook){seed == 2 ? 16 : 0, seed == 2 ? 64 : 0, seed == 3 ? 50 : 0, 0, seed == 1 ? 3 : 0};
         lu_check_sizes("emu", T_F64, some, COUNT(some));
         lu_check_exact("emu", T_F32);
     }
