@@ -28,6 +28,9 @@ const double solver_advice_limit_us = 2e6;
 
 static const double CARD_US = 2e5;  /* for the costly lines of the card */
 static const double FIRST_US = 2e3; /* per candidate in the first pass */
+/* As in `solve`, so that a trial takes the time that the solve would: the last slice also does iterations that come
+   after the convergence. */
+static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
 enum { PLAN_SHARE = 4 };       /* the plan of the direct solver gets the limit divided by this */
 enum { LEAST_ITERATIONS = 5 }; /* in a trial, unless the limit ends it */
@@ -103,7 +106,7 @@ static bool iterate(struct advising *v, struct solve *solve, double start, doubl
 {
     bool ok = true;
     while (ok && goes(v, solve, start, cap_us)) {
-        ok = solve_slice(solve, cap_us / 8, e);
+        ok = solve_slice(solve, SLICE_US, e);
         if (ok) watch_tick(&v->s->watch, solve->solver->name, solve->iterations, 0, NULL);
     }
     ok = ok && solve_drain(solve, e);
