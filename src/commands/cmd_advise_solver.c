@@ -1,6 +1,5 @@
 /* advise solver: tries the solvers that suit a matrix, and shows what each reached, which one to take, and why. */
 #include "cmd_advise_solver.h"
-#include "cmd_solve.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -12,6 +11,7 @@
 #include "session/peer_options.h"
 #include "session/right_side.h"
 #include "session/session.h"
+#include "session/session_solve.h"
 #include "session/solver_advice.h"
 #include "solvers/precond.h"
 #include "solvers/solver.h"

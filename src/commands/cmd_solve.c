@@ -258,15 +258,6 @@ static void out_next(struct out *o, const struct solve *v)
     if (some && out_mode(o) == OUT_TEXT) out_str(o, NULL, "try", text);
 }
 
-const char *solve_right_text(const struct solve_right *r, char *out, size_t size)
-{
-    int n = snprintf(out, size, "%s%s", r->name, r->given ? ", from the file of the matrix" : "");
-    if (r->columns > 1)
-        snprintf(out + n, size - (size_t)n, ", column %lld of %lld (counted from 0)", (long long)r->column,
-                 (long long)r->columns);
-    return out;
-}
-
 /* The right side; text mode shows only one that comes from a file. */
 static void out_right_side(struct out *o, const struct solve *v)
 {
@@ -475,23 +466,6 @@ static void same_words(const struct args *a, const struct solve_options *o, char
         if (text) n += (size_t)snprintf(out + n, size - n, " %s %s", keys[i], word_join(text, word, sizeof word));
     }
     if (o->real == T_F32 && !o->refine && n < size) snprintf(out + n, size - n, " f32");
-}
-
-struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
-{
-    struct solve_right to = {.from_file = r->from_file, .given = !r->own, .column = i, .columns = r->n};
-    snprintf(to.name, sizeof to.name, "%s", r->name);
-    return to;
-}
-
-/* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
-void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i)
-{
-    o->b = r->b + i * r->each;
-    o->known_ones = r->known_ones;
-    o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
-    o->truth_from = o->truth ? "file" : NULL;
-    o->right = solve_right_of(r, i);
 }
 
 /* Begin the session's solve with right side i. */
@@ -709,11 +683,6 @@ static bool solve_columns(struct session *s, struct matrix *m, const struct args
     ok = ok && counts_as_done(s, turn, e) && (c.done < r->n || save_columns(s, m, &c, r->n, arg(a, "save"), e));
     mem_free(c.x);
     return ok;
-}
-
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
-{
-    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
 }
 
 /* The line names no solver: take what `advise solver` would, and say why. *direct: it is a direct solver. */

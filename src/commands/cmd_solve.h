@@ -4,18 +4,13 @@
 #define CMD_SOLVE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-struct args;
 struct err;
 struct matrix;
 struct out;
-struct right_sides;
 struct session;
 struct solve;
-struct solve_options;
-struct solve_right;
 struct solver;
 struct watch;
 
@@ -34,13 +29,6 @@ void out_solve(struct out *o, const struct solve *v);
 void out_step(struct out *o, const struct solve *v);
 /* Is the matrix of m symmetric or, if it is complex, hermitian? */
 bool matrix_is_hermitian(struct session *s, struct matrix *m, bool *is, struct err *e);
-/* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
-void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i);
-/* Right side i, for the report; and as text, such as "given, from the file of the matrix". Returns out. */
-struct solve_right solve_right_of(const struct right_sides *r, int64_t i);
-const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
-/* The column that the user chose with `column N`; 0 if there was no such word. */
-bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
 /* Write x, n numbers or n pairs, to a Matrix Market file. */
 bool solve_save_x(const char *file, int64_t n, bool pairs, const double *x, struct watch *w, struct err *e);
 

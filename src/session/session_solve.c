@@ -7,11 +7,14 @@
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
+#include "args.h"
 #include "matrix.h"
+#include "right_side.h"
 #include "session.h"
 #include "solvers/solve.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* The first kernel of f that multiplies by values in this precision; NULL: none. */
@@ -107,4 +110,37 @@ bool session_solve(struct solve **v, struct session *s, struct matrix *m, const 
     screen_lock_back(gave);
     if (ok) *v = begun;
     return ok;
+}
+
+/* ---- right sides ---- */
+
+const char *solve_right_text(const struct solve_right *r, char *out, size_t size)
+{
+    int n = snprintf(out, size, "%s%s", r->name, r->given ? ", from the file of the matrix" : "");
+    if (r->columns > 1)
+        snprintf(out + n, size - (size_t)n, ", column %lld of %lld (counted from 0)", (long long)r->column,
+                 (long long)r->columns);
+    return out;
+}
+
+struct solve_right solve_right_of(const struct right_sides *r, int64_t i)
+{
+    struct solve_right to = {.from_file = r->from_file, .given = !r->own, .column = i, .columns = r->n};
+    snprintf(to.name, sizeof to.name, "%s", r->name);
+    return to;
+}
+
+/* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
+void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i)
+{
+    o->b = r->b + i * r->each;
+    o->known_ones = r->known_ones;
+    o->truth = r->x && m->csr.rows == m->csr.cols ? r->x + i * r->x_each : NULL;
+    o->truth_from = o->truth ? "file" : NULL;
+    o->right = solve_right_of(r, i);
+}
+
+bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
+{
+    return arg_within(a, "column", 0, 0, r->n - 1, i, e);
 }

@@ -4,13 +4,18 @@
 #define SESSION_SOLVE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
+struct args;
 struct err;
 struct matrix;
+struct right_sides;
 struct session;
 struct solve;
 struct solve_matrix;
 struct solve_options;
+struct solve_right;
 
 /* Check m and prepare it for a solver. A->mat and A->kernel stay NULL if b = 0, because the solution is then 0. A->mat
    stays NULL if the solver forms an iteration matrix. */
@@ -25,5 +30,13 @@ bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o);
 /* session_solve_matrix, then solve_begin. */
 bool session_solve(struct solve **v, struct session *s, struct matrix *m, const struct solve_options *o, struct err *e);
+
+/* Let *o refer to right side i, and to its solution if the file of the matrix holds it. */
+void solve_take_right(struct solve_options *o, const struct right_sides *r, const struct matrix *m, int64_t i);
+/* Right side i, for the report; and as text, such as "given, from the file of the matrix". Returns out. */
+struct solve_right solve_right_of(const struct right_sides *r, int64_t i);
+const char *solve_right_text(const struct solve_right *r, char *out, size_t size);
+/* The column that the user chose with `column N`; 0 if there was no such word. */
+bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e);
 
 #endif

@@ -22,8 +22,6 @@
    iterations, the first batch is CLUSTER_FIRST iterations, which take less than a millisecond. */
 enum { GROWTH = 8, CLUSTER_FIRST = 128 };
 
-static const double most_growth = 1e5; /* the solve has diverged if the residual grows by more than this factor */
-
 double csr_bytes(const struct csr *A, size_t real)
 {
     return (double)A->nnz * (double)(real + 4) + 4.0 * (double)A->rows;
@@ -59,6 +57,14 @@ double solve_each_us(const struct solve *v)
     return v->solver->restarts ? (v->time.us - v->time.base_us) / (double)n : v->time.us_iteration;
 }
 
+double solve_refine_bytes(const struct solve *v)
+{
+    /* A, x and A x; b and A x for r; x, d and the next x */
+    double fine = (double)sizeof(double), n = (double)v->n;
+    return csr_bytes(v->matrix.csr, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL))) + 6 * fine * n +
+           2 * (double)sizeof(float) * n;
+}
+
 /* ---- the beginning ---- */
 
 static bool right_sided(const struct solve *v)
@@ -75,20 +81,6 @@ static bool new_vectors(struct solve *v, struct err *e)
     if (right_sided(v) && !solve_alloc(v, VEC_X0, bytes, "the starting guess", e)) return false;
     if (!refine_new_vectors(v, e)) return false;
     return !v->solver->probes || v->refine.on || solve_alloc(v, VEC_PROBE, bytes, "a vector for the true residual", e);
-}
-
-bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
-{
-    double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->set.eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
-    s[S_ITER] = (double)record;
-    s[S_TOL2] = pow(tol * v->b_norm, 2);
-    s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
-    s[S_BEST] = INFINITY;
-    s[S_BEST_AT] = (double)record;
-    s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
-    s[S_NONE] = v->set.force ? 0 : DBL_EPSILON;
-    memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
-    return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
 }
 
 /* Ctrl-C does not end this restart, so that a solve that has converged is reported as converged. */

@@ -49,23 +49,6 @@ const char *reason_text(enum reason r)
     return reasons[r].text;
 }
 
-/* x = x0 + M^-1 u */
-static bool undo_right(struct solve *v, struct err *e)
-{
-    void *u = v->vec[VEC_X], *x0 = v->vec[VEC_X0];
-    if (!x0) return true;
-    if (!solve_set(v, S_DONE, RUNNING, e) || !v->pre.method->apply(v, u, v->vec[VEC_Z], e)) return false;
-    v->ops.vec->copy(v->dev, v->n, x0, u);
-    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, 1, v->vec[VEC_Z], u);
-    return v->dev->ops->sync(v->dev, e);
-}
-
-bool solve_x(struct solve *v, struct err *e)
-{
-    if (v->solver->finish && !v->solver->finish(v, e)) return false;
-    return undo_right(v, e);
-}
-
 bool solve_shows_x(const struct solve *v)
 {
     return (v->solver->probes || v->solver->alternates) && v->vec[VEC_X] && !v->vec[VEC_X0];

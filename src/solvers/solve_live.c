@@ -6,7 +6,9 @@
 #include "solve_state.h"
 #include "machine/vec_ops.h"
 
+#include <float.h>
 #include <math.h>
+#include <string.h>
 #include <time.h>
 
 /* The two residuals have separated if the true residual is more than `separation` times the recursive residual. */
@@ -64,6 +66,8 @@ void live_compare(struct solve *v, int64_t at, double truth, double recursive)
 }
 
 /* Append the most recently computed true residual to the history. */
+static const double most_growth = 1e5; /* the solve has diverged if the residual grows by more than this factor */
+
 bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e)
 {
     int64_t n = v->history.ntruth;
@@ -151,4 +155,18 @@ bool live_probe(struct solve *v, struct err *e)
     v->schedule.probed_at = v->schedule.queued;
     v->ops.vec->probe(v->dev, v->n, v->scalars, v->vec[VEC_B], v->vec[VEC_PROBE]);
     return true;
+}
+
+bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e)
+{
+    double s[SCALARS] = {[S_ONE] = 1, [S_EPS] = v->set.eps, [S_MAXDIFF] = INFINITY, [S_NEXT_DIFF] = INFINITY};
+    s[S_ITER] = (double)record;
+    s[S_TOL2] = pow(tol * v->b_norm, 2);
+    s[S_LIMIT2] = v->set.force ? INFINITY : most_growth * most_growth;
+    s[S_BEST] = INFINITY;
+    s[S_BEST_AT] = (double)record;
+    s[S_WINDOW] = v->set.force ? INFINITY : (double)v->set.window;
+    s[S_NONE] = v->set.force ? 0 : DBL_EPSILON;
+    memcpy(&s[S_LIVE], &v->live.on_device, sizeof v->live.on_device);
+    return v->dev->ops->put(v->dev, v->scalars, s, sizeof s, e);
 }

@@ -7,20 +7,15 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
-#include "base/precision.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/vec_ops.h"
-#include "matrix/csr.h"
-#include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
 
-#include <float.h>
 #include <math.h>
-#include <stdio.h>
 
 /* A refinement that leaves more than this share of the residual is the last one. */
 static const double most_left = 0.7;
@@ -28,23 +23,6 @@ static const double most_left = 0.7;
    directions earlier than in fp64: on 5-point grids, 1e-2 takes 18% more iterations than fp64, 1e-4 takes 38% more. An
    aim that is missed is set to what was reached, but not above `least_aim`. */
 static const double first_aim = 1e-2, least_aim = 0.1;
-
-bool refine_new_vectors(struct solve *v, struct err *e)
-{
-    for (int i = VEC_FINE_X; i <= VEC_FINE_NEXT && v->refine.on; i++)
-        if (!solve_alloc(v, i, v->n * (int64_t)sizeof(double), "a vector in fp64", e)) return false;
-    return true;
-}
-
-bool refine_is_scratch(int i)
-{
-    return i == VEC_FINE_Q || i == VEC_FINE_NEXT;
-}
-
-double refine_inner_tol(const struct solve *v)
-{
-    return fmax(v->set.tol / 2, v->refine.now.aim * v->refine.now.residual);
-}
 
 /* VEC_B = b - A x in fp64, rounded to fp32, and its norm relative to b; x is a vector in fp64. Waits for the device. */
 static bool residual_of(struct solve *v, const void *x, double *norm, struct err *e)
@@ -152,67 +130,4 @@ bool refine_settle(struct solve *v, struct err *e)
     loop_enter(w);
     v->refine.us += now_us() - start;
     return ok;
-}
-
-bool solve_get_x(struct solve *v, double *x, const void *from, struct err *e)
-{
-    if (!solve_get(v, x, from, e)) return false;
-    if (!v->refine.on) return true;
-    double *fine = mem_new(v->n, sizeof *fine, "a copy of x", e);
-    bool ok = fine && v->dev->ops->get(v->dev, fine, v->vec[VEC_FINE_X], v->n * (int64_t)sizeof *fine, e);
-    for (int64_t i = 0; ok && i < v->n; i++) x[i] += fine[i];
-    mem_free(fine);
-    return ok;
-}
-
-int64_t solve_started_at(const struct solve *v)
-{
-    return v->refine.on ? v->refine.now.at : v->base;
-}
-
-enum type solve_reach(const struct solve *v)
-{
-    return v->refine.on ? T_F64 : v->real;
-}
-
-double solve_refine_bytes(const struct solve *v)
-{
-    /* A, x and A x; b and A x for r; x, d and the next x */
-    double fine = (double)sizeof(double), n = (double)v->n;
-    return csr_bytes(v->matrix.csr, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL))) + 6 * fine * n +
-           2 * (double)sizeof(float) * n;
-}
-
-/* ---- in words ---- */
-
-/* The condition above which values rounded to the stored type say too little about A. */
-static double condition_limit(const struct solve *v)
-{
-    double unit = v->refine.stored == T_F32 ? FLT_EPSILON : v->refine.stored == T_F16_F32 ? 0x1p-10 : 0x1p-7;
-    return 1 / unit;
-}
-
-/* What to do instead. */
-static const char *more_digits(const struct solve *v)
-{
-    return type_is_narrow(v->refine.stored) ? "refine from fp32, or solve in f64"
-                                            : "solve in f64, or with a stronger preconditioner";
-}
-
-void refine_explain(const struct solve *v, char *out, size_t size)
-{
-    const struct refine_state *now = &v->refine.now;
-    const char *stored = type_name(type_of_stored(v->refine.stored));
-    if (v->reason == BROKE_DOWN)
-        snprintf(
-            out, size,
-            "broke down with values in %s, at iteration %lld, residual %.2e in fp64: A is singular or indefinite, or "
-            "rounding has made it so; %s",
-            stored, (long long)v->iterations, now->residual, more_digits(v));
-    else
-        snprintf(
-            out, size,
-            "%s: the inner solves with values in %s no longer correct x: the last one left %.2g of the residual of "
-            "fp64, now %.2e; the condition of A is probably above %.0e, too large for %s: %s",
-            reason_text(STAGNATED), stored, now->gain, now->residual, condition_limit(v), stored, more_digits(v));
 }

@@ -95,6 +95,8 @@ bool live_note_truth(struct solve *v, int64_t at, double residual, struct err *e
    before. */
 void live_compare(struct solve *v, int64_t at, double truth, double recursive);
 void live_free(struct solve *v);
+/* Set the scalars: the next record is number `record`, and the solver stops at a residual of tol. */
+bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e);
 
 /* ---- solve_checkpoint.c ---- */
 
@@ -125,10 +127,7 @@ bool solve_start(struct solve *v, const double *x0, struct err *e);
    breakdown from which the solver can start again. */
 bool solve_settle(struct solve *v, struct err *e);
 
-/* Set the scalars: the next record is number `record`, and the solver stops at a residual of tol. */
-bool solve_put_scalars(struct solve *v, int64_t record, double tol, struct err *e);
-
-/* ---- solve_refine.c ---- */
+/* ---- solve_fine.c, solve_refine.c ---- */
 
 /* Allocate the vectors in fp64, if v refines. */
 bool refine_new_vectors(struct solve *v, struct err *e);
@@ -142,17 +141,17 @@ bool refine_settle(struct solve *v, struct err *e);
 double refine_inner_tol(const struct solve *v);
 /* Why refinement was given up. */
 void refine_explain(const struct solve *v, char *out, size_t size);
-/* Copy x to the host; `from` holds it or, if v refines, its correction. */
-bool solve_get_x(struct solve *v, double *x, const void *from, struct err *e);
 
 /* ---- solve_try.c ---- */
 
 /* Set v->next and v->next_why. needs_more_digits: tol is smaller than rounding allows. */
 void solve_try(struct solve *v, bool needs_more_digits);
 
-/* ---- solve_end.c ---- */
+/* ---- solve_x.c ---- */
 
 /* Compute the current solution of A x = b in VEC_X. */
 bool solve_x(struct solve *v, struct err *e);
+/* Copy x to the host; `from` holds it or, if v refines, its correction. */
+bool solve_get_x(struct solve *v, double *x, const void *from, struct err *e);
 
 #endif
