@@ -28,8 +28,9 @@ static bool few_ticks(struct watch *w, const char *what, int64_t done, int64_t t
     return (*left)-- > 0;
 }
 
-/* Ways to solve: a solver as it is, the matrix form of jacobi, and sums that the host adds. */
-enum way { PLAIN, FORM_MATRIX, SUMS_HOST, WAYS };
+/* Ways to solve: a solver as it is, the matrix form of jacobi, and sums that the host adds; on the emulator also
+   launches of many iterations. */
+enum way { PLAIN, FORM_MATRIX, SUMS_HOST, WAYS, ONE_LAUNCH = WAYS };
 
 static bool has_way(const struct solver *solver, enum way way)
 {
@@ -60,6 +61,7 @@ static void begin(struct run *r, const struct problem *p, const char *device, co
                               .b = r->b,
                               .form_matrix = way == FORM_MATRIX,
                               .sums_host = way == SUMS_HOST,
+                              .launches = way == ONE_LAUNCH ? LAUNCHES_ONE : LAUNCHES_AUTO,
                               .keeps = true,
                               .force = true};
     if (!session_solve(&r->v, &r->bed.s, r->bed.s.current, &o, &e)) fail_msg("%s: %s", solver->name, e.text);
@@ -171,6 +173,10 @@ static void iterations_on_the_emulator_can_be_cut(void **state)
 {
     (void)state;
     check_all(&on_emu, "emu");
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++)
+        if (solvers[i]->steps) check(&on_emu, "emu", solvers[i], NULL, ONE_LAUNCH);
+    loop_check_all(false);
 }
 
 static void check_kept(const struct solver *solver, enum way way, int ticks)
