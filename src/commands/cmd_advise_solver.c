@@ -214,7 +214,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     double seconds = arg_real(a, "within", solver_advice_limit_us / 1e6);
     struct solver_question q = {
         .matrix = session_matrix(s, arg(a, "matrix"), e),
-        .direct = real == T_F64,
+        .direct = real == T_F64 && !arg(a, "precond") && !arg(a, "x0"), /* as in `solve` */
         .limit_us = 1e6 * seconds,
         .pre_is_given = arg(a, "precond") != NULL,
         .options = {.dev = session_device(s, arg(a, "on"), e),
