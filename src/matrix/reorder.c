@@ -123,6 +123,49 @@ const struct ordering ordering_degree = {
     .order = order_degree,
 };
 
+/* ---- colours ---- */
+
+/* Give each row the smallest colour that no earlier neighbour has; marked[c] is the last row with a neighbour of colour
+   c. Returns the number of colours. */
+static int colour_rows(const struct graph *g, int *colour, int *marked)
+{
+    int most = 0;
+    struct loop l = loop_of("ordering by colour", g->n);
+    for (int i = 0; i < g->n; i++) marked[i] = -1;
+    for (int i = 0; i < g->n && loop_goes(&l, i); i++) {
+        int c = 0;
+        for (int k = g->ptr[i]; k < g->ptr[i + 1] && g->adj[k] < i; k++) marked[colour[g->adj[k]]] = i;
+        while (marked[c] == i) c++;
+        colour[i] = c;
+        if (c >= most) most = c + 1;
+    }
+    return most;
+}
+
+static bool order_colours(struct graph *g, int *perm, struct watch *w, struct err *e)
+{
+    int *colour = mem_zero(g->n, sizeof *colour, "the colours of rows", e);
+    int *at = colour ? mem_new((int64_t)g->n + 1, sizeof *at, "the colours of rows", e) : NULL;
+    bool ok = at != NULL;
+    struct loop l = loop_of("ordering by colour", g->n);
+    int n = ok ? colour_rows(g, colour, at) : 0;
+    for (int c = 0; c <= n && ok; c++) at[c] = 0;
+    for (int i = 0; i < g->n && ok && loop_goes(&l, i); i++) at[colour[i] + 1]++;
+    for (int c = 1; c < n; c++) at[c] += at[c - 1];
+    for (int i = 0; i < g->n && ok && loop_goes(&l, i); i++) perm[at[colour[i]]++] = i;
+    mem_free(colour);
+    mem_free(at);
+    return ok && watch_tick(w, "ordering by colour", g->n, g->n, e) && loop_end(&l, e);
+}
+
+const struct ordering ordering_colours = {
+    .name = "colours",
+    .aliases = "colors colour color",
+    .about = "colour by colour: rows of one colour are not coupled, so a triangular solve has few levels",
+    .source = "first fit, in the order of the rows",
+    .order = order_colours,
+};
+
 /* ---- reverse Cuthill-McKee ---- */
 
 enum { SEARCHES = 16 }; /* maximum number of searches for a peripheral node of a component */
