@@ -67,6 +67,7 @@ PAIR_TABLES(bicg_ops, of, vec_bicg)
 PAIR_TABLES(gmres_ops, of, vec_gmres)
 PAIR_TABLES(sweep_ops, of, vec_sweep)
 PAIR_TABLES(pre_ops, of, vec_pre)
+PAIR_TABLES(tri_ops, of, vec_tri)
 PAIR_TABLES(lu_ops, of, vec_lu)
 TABLES(amg_ops, of, vec_amg)
 

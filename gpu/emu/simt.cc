@@ -4,6 +4,7 @@
 #include "races.h"
 
 #include <cstdio>
+#include <sched.h>
 #include <unistd.h>
 
 namespace simt
@@ -222,13 +223,24 @@ static int host_threads_for(int64_t blocks, const scope_run *watch)
     return min(omp_get_max_threads(), +RUNNERS);
 }
 
+static std::atomic<int> at_work; /* host threads that still run blocks of the launch */
+
+/* Blocks begin in order, so a lane waits only for blocks that have begun. If no other host thread runs a block, and did
+   not when this host thread called this function before, the result never comes. */
+void wait_for_blocks(source at)
+{
+    if (at_work == 1 && m->last) found(at, "waits for a result that no block before this block has published");
+    m->last = at_work == 1;
+    sched_yield();
+    rest();
+}
+
 static void run_grid(const char *kernel, geometry g, void (*body)(void *), void *ctx, scope_run *watch)
 {
     dim3 grid = g.grid;
     int64_t blocks = m->blocks > 1 ? 1 : static_cast<int64_t>(grid.x) * grid.y * grid.z;
     int threads = make_runners(host_threads_for(blocks, watch));
     std::atomic<bool> broken(false);
-    std::atomic<int> at_work(0);
     cancelled = false;
     watch_grid(blocks);
 #pragma omp parallel num_threads(threads) if (threads > 1)
@@ -236,7 +248,7 @@ static void run_grid(const char *kernel, geometry g, void (*body)(void *), void 
         int t = threads > 1 ? omp_get_thread_num() : 0;
         use_runner(t);
         if (t > 0) begin(kernel, g);
-        m->body = body, m->ctx = ctx;
+        m->body = body, m->ctx = ctx, m->last = false;
 #pragma omp single
         at_work = omp_get_num_threads();
 #pragma omp for schedule(dynamic, 1) nowait

@@ -3,6 +3,7 @@
 #define SIMT_RUNNER_H
 
 #include "gpu/dialect.h"
+#include "gpu/results.h"
 #include "emu.h"
 #include "races.h"
 #include "scope.h"
@@ -81,6 +82,7 @@ struct runner {
     unsigned shared_used[CLUSTER_MOST]; /* bytes of shared memory that each block of the cluster has declared */
     unsigned shared_blocks;             /* number of blocks for which `shared` has room */
     scope_thread *watch;                /* NULL: the block is not watched */
+    bool last;                          /* at the last wait_for_blocks, no other host thread ran a block */
     bool broken;   /* there is a finding or the user has cancelled: nothing more of this launch runs */
     int64_t block; /* number of the running block; after a finding, number of the block with the finding */
     struct err err;

@@ -53,9 +53,11 @@ static bool check_integers(const struct solve *v, const struct args *a, struct e
 /* If the user gives a block size but no preconditioner, the block size applies to the current preconditioner. */
 static bool precond_of(const struct solve *v, const struct args *a, struct solve_change *c, struct err *e)
 {
-    c->change_pre = arg(a, "precond") || arg(a, "block");
+    bool triangles = arg(a, "triangles") || arg(a, "sweeps") || arg(a, "order");
+    c->change_pre = arg(a, "precond") || arg(a, "block") || triangles;
     c->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : v->pre.method;
     c->pre_block = arg_int(a, "block", 0);
+    c->triangles = triangle_settings_of(a);
     if (!arg(a, "block") || (c->pre && c->pre_block >= 0)) return true;
     if (c->pre_block < 0) return fail(e, E_USAGE, "block is negative: give 1 or more rows, or 0 for the default");
     return fail(e, E_USAGE,
@@ -65,10 +67,13 @@ static bool precond_of(const struct solve *v, const struct args *a, struct solve
 
 static bool names_a_setting(const struct args *a, struct err *e)
 {
-    static const char *const keys[] = {"tol", "maxit", "omega", "m", "precond", "block"};
+    static const char *const keys[] = {"tol",   "maxit",     "omega",  "m",    "precond",
+                                       "block", "triangles", "sweeps", "order"};
     for (int i = 0; i < COUNT(keys); i++)
         if (arg(a, keys[i])) return true;
-    return fail(e, E_USAGE, "change what? tol, maxit, omega, m, precond or block, for example `change tol 1e-12`");
+    return fail(e, E_USAGE,
+                "change what? tol, maxit, omega, m, precond, block, triangles, sweeps or order, for example `change "
+                "tol 1e-12`");
 }
 
 /* The paused solve, or an ended solve that kept its x. */
@@ -140,7 +145,8 @@ const struct command command_back = {
 
 const struct command command_change = {
     .name = "change",
-    .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N]",
+    .grammar = "[tol R] [maxit N] [omega R] [m N] [[precond] PRECOND] [block N] [triangles levels|sync-free] "
+               "[sweeps N] [order ORDER]",
     .about = "change the settings of a solve, and continue from its x",
     .help = "A change of tol or maxit needs no restart. A change of omega, m, the preconditioner or its block size\n"
             "restarts the solve from the current x, and the iteration count continues. precond none removes the\n"

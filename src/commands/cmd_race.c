@@ -75,8 +75,8 @@ static bool read_racers(struct race *r, const struct args *a, struct err *e)
 /* Read reps. Refuse options of solvers in a race of kernels, and vice versa. */
 static bool read_options(struct race *r, const struct args *a, struct err *e)
 {
-    static const char *const of_solvers[] = {"using", "precond", "block",  "form", "tol",
-                                             "maxit", "b",       "column", "seed", "force"},
+    static const char *const of_solvers[] = {"using", "precond", "block", "triangles", "sweeps", "order", "form",
+                                             "tol",   "maxit",   "b",     "column",    "seed",   "force"},
                              *const of_kernels[] = {"reps"};
     const char *const *not_for = r->kernels ? of_solvers : of_kernels;
     int n = r->kernels ? COUNT(of_solvers) : COUNT(of_kernels);
@@ -110,6 +110,7 @@ static bool begin_solvers(struct session *s, struct race *r, const struct args *
         .maxit = arg_int(a, "maxit", 10000),
         .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL,
         .pre_block = arg_int(a, "block", 0),
+        .triangles = triangle_settings_of(a),
         .form_matrix = arg(a, "form") && !strcmp(arg(a, "form"), "matrix"),
         .force = arg_flag(a, "force"),
     };
@@ -332,7 +333,8 @@ static bool run_race(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_race = {
     .name = "race",
-    .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] [form update|matrix] "
+    .grammar = "RACER... [[of] MATRIX] [on DEVICE] [[using] FORMAT] [[precond] PRECOND] [block N] "
+               "[triangles levels|sync-free] [sweeps N] [order ORDER] [form update|matrix] "
                "[tol R] [maxit N] [b "
                "RIGHT_SIDE] [column N] "
                "[seed N] [reps N] [force] "

@@ -26,6 +26,7 @@
 #include "session/session_solve.h"
 #include "session/solver_advice.h"
 #include "machine/sum_tree.h"
+#include "matrix/reorder.h"
 #include "base/text.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -130,18 +131,40 @@ static void out_ritz(struct out *o, const struct solve *v)
     if (r.rows && out_mode(o) == OUT_TEXT) out_str(o, NULL, "Ritz values", text);
 }
 
+/* What an iteration costs, relative to one without the preconditioner, and the share of the iterations that the
+   preconditioner must save. The phases are measured with waits, which add a little to each phase. */
+static void out_break_even(struct out *o, const struct solve *v)
+{
+    double all = 0, precond = 0;
+    char text[160];
+    for (int i = 0; i < v->time.nphases; i++) {
+        const struct phase *p = &v->time.phase[i];
+        all += p->us;
+        if (p->id == PHASE_PRECOND) precond += p->us;
+    }
+    bool known = v->dev->kind != DEV_EMU && v->pre.method && precond > 0 && precond < all;
+    double cost = known ? all / (all - precond) : NAN;
+    out_num(o, "precond_cost", NULL, cost, "%.3g");
+    snprintf(text, sizeof text, "an iteration takes %.2g times as long as without %s, which must save %.0f%% of them",
+             cost, v->pre.method ? v->pre.method->name : "", 100 * (1 - 1 / cost));
+    if (known && out_mode(o) == OUT_TEXT) out_str(o, NULL, "break-even", text);
+}
+
 static void out_precond(struct out *o, const struct solve *v)
 {
     bool timed = v->pre.method && v->dev->kind != DEV_EMU;
-    char note[120] = "", size[32];
+    char note[120] = "", how[240] = "", size[32];
     if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
+    if (v->pre.method && v->pre.method->how) v->pre.method->how(v, how, sizeof how);
     out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
     out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
+    out_str(o, "precond_how", *how ? "applied" : NULL, *how ? how : NULL);
     out_num(o, "precond_bytes", NULL, v->pre.method ? (double)v->pre.held : NAN, "%.0f");
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
     out_time(o, "total_us", timed ? "in total" : NULL, timed ? v->pre.us + v->time.us : NAN);
     if (v->pre.method && out_mode(o) == OUT_TEXT)
         out_str(o, NULL, "it takes", show_bytes((double)v->pre.held, size, sizeof size));
+    out_break_even(o, v);
 }
 
 /* In the matrix form, the residual is computed from the change of x. */
@@ -427,6 +450,18 @@ static enum type inner_precision(const char *word)
     return T_F32;
 }
 
+struct triangle_settings triangle_settings_of(const struct args *a)
+{
+    struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
+    if (arg(a, "sweeps"))
+        t.way = TRIANGLES_SWEEPS;
+    else if (arg(a, "triangles"))
+        t.way = chose(a, "triangles", "levels") ? TRIANGLES_LEVELS : TRIANGLES_SYNC_FREE;
+    if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
+    t.natural = arg(a, "order") && !t.order;
+    return t;
+}
+
 static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
 {
     o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
@@ -442,6 +477,7 @@ static void fill_options(struct session *s, const struct args *a, struct solve_o
     o->omega = arg_real(a, "omega", 0);
     o->pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL;
     o->pre_block = arg_int(a, "block", 0);
+    o->triangles = triangle_settings_of(a);
     o->keeps = s->interactive || arg_flag(a, "step");
     o->m = arg_int(a, "m", 0);
     o->maxit = arg_int(a, "maxit", 10000);
@@ -836,7 +872,8 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_solve = {
     .name = "solve",
-    .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] [tol R] "
+    .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] "
+               "[triangles levels|sync-free] [sweeps N] [order ORDER] [tol R] "
                "[eps R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
@@ -863,7 +900,12 @@ const struct command command_solve = {
         "does many iterations if A and the vectors fit in the shared memory of 16 thread blocks (up to about 250,000\n"
         "nonzeros); launches one or many makes this choice (one: also on emu). precond selects a preconditioner, and "
         "block sets\n"
-        "its block size if it has blocks; `solvers` lists the preconditioners. At the end, the true residual\n"
+        "its block size if it has blocks; `solvers` lists the preconditioners. ilu0 and ic0 consist of two triangles.\n"
+        "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"
+        "or as predicted to be faster; sweeps N solves approximately, by N sweeps of Jacobi's method. order reorders\n"
+        "the rows before they are factored: with colours, a solve has few levels, but more iterations are needed. A\n"
+        "GPU takes colours for a large matrix if that is predicted to be faster and none of these words is given.\n"
+        "break-even is the share of the iterations that the preconditioner must save. At the end, the true residual\n"
         "b - A x is computed in double: `converged` means that it is at most twice tol. A solve also ends\n"
         "when its residual has grown by a factor of 1e5, or improved by less than 1% over many iterations\n"
         "(jacobi, wjacobi, gs, sor: 1000; cg, minres, bicgstab, qmrcgstab: 3 per row, between 100 and 2000;\n"
@@ -891,6 +933,7 @@ const struct command command_solve = {
         "    solve; solve A b random; solve precond jacobi\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
+        "    solve cg precond ic0 sweeps 4; solve cg precond ic0 order colours\n"
         "    solve gmres m 30 orth modified\n"
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix\n"

@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "solvers/solve.h"
+
+struct args;
 struct err;
 struct matrix;
 struct out;
 struct session;
-struct solve;
 struct solver;
 struct watch;
 
@@ -21,6 +23,8 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
 bool solve_drive(struct session *s, struct err *e);
 /* The solve that is paused. If no solve is paused, the result is NULL, and the error states what to do. */
 struct solve *solve_waiting(struct session *s, struct err *e);
+/* The options triangles, sweeps and order of a command. */
+struct triangle_settings triangle_settings_of(const struct args *a);
 /* End the session's solve, compute its true residual, print the result. */
 bool solve_finish(struct session *s, struct err *e);
 /* Print the result of a solve that has ended. */

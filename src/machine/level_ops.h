@@ -1,5 +1,5 @@
 /* Level schedules of Gauss-Seidel, SOR and the preconditioners, and their launches. Implemented by
-   gpu/kernels/k_sweep.cu and gpu/kernels/k_tri.cu. */
+   gpu/kernels/k_sweep.cu, gpu/kernels/k_tri.cu and gpu/kernels/k_tri_chunks.cu. */
 #ifndef LEVEL_OPS_H
 #define LEVEL_OPS_H
 
@@ -16,10 +16,12 @@ extern "C" {
 
 /* A level is narrow if it exceeds neither LEVEL_NARROW nor LEVEL_WORK. */
 enum {
-    LEVEL_NARROW = 1024, /* maximum number of rows of a narrow level */
-    LEVEL_WORK = 8192,   /* maximum sum of the rows and entries of a narrow level */
-    LEVEL_LONG = 16,     /* if the average row of a launch has more entries than this, one warp processes each row */
-    LEVEL_BLOCK = 256    /* threads per block of a wide level */
+    LEVEL_NARROW = 1024,  /* maximum number of rows of a narrow level */
+    LEVEL_WORK = 8192,    /* maximum sum of the rows and entries of a narrow level */
+    LEVEL_LONG = 16,      /* if the average row of a launch has more entries than this, one warp processes each row */
+    LEVEL_BLOCK = 256,    /* threads per block of a wide level */
+    CHUNK_THREADS = 1024, /* threads per block of a sync-free solve */
+    MISSING_BYTE = 0xff   /* each byte of a result that is missing (gpu/results.h) */
 };
 
 /* One launch: a wide level on many blocks, or several narrow levels in one block, with a barrier after each level. */
@@ -32,7 +34,10 @@ struct level_run {
     unsigned threads;
 };
 
-/* Positions number the rows in the order of the levels. All pointers point to device memory. */
+/* Positions number the rows in the order of the levels. All pointers point to device memory.
+   A sync-free solve needs step, ticket and a y whose elements are all missing (gpu/results.h) except while the
+   two triangles of a preconditioner are solved one after the other. Each block takes CHUNK_THREADS / lanes positions.
+ */
 struct level_schedule {
     int64_t n, nnz;
     int nlevels;
@@ -44,6 +49,9 @@ struct level_schedule {
     const void *val;  /* [nnz] */
     const void *dinv; /* [n] 1 / the diagonal; NULL: 1 */
     void *y;          /* [n] results by position */
+    const int *step;  /* [n] number of the step, within the block, that solves the row at each position; NULL: none */
+    unsigned *ticket; /* the number of blocks of the launch that have begun; between launches, 0 */
+    int lanes;        /* threads per row of a sync-free solve, 1, 4 or 32; of a sweep, 1 or 32 */
     int64_t bytes[2]; /* sizes of the two allocations that hold the arrays above: integers and reals */
     int nruns;
     struct level_run run[]; /* on the host */
@@ -69,7 +77,21 @@ struct pre_ops {
        of all blocks. */
     void (*blocks)(struct device *d, int64_t n, int size, double *s, const void *inverse, const void *r, void *z);
 };
+/* Triangular solves that need no launch per level (k_tri_chunks.cu). */
+struct tri_ops {
+    /* Like `solve` above, by one launch. `other` is the other triangle of the preconditioner, whose y and ticket are
+       cleared; r may be other->y. NULL on the device cpu. */
+    void (*chunks)(struct device *d, const struct level_schedule *t, const struct level_schedule *other, double *s,
+                   const void *r, void *z);
+    /* One sweep of Jacobi's method: to = dinv (r - (entries times x)); x = NULL stands for dinv r. r is indexed like
+       the r of `solve`. x and `to` are indexed by position, or `to` by row if it `scatters`. x and `to` are different
+       vectors.
+     */
+    void (*sweep)(struct device *d, const struct level_schedule *t, double *s, const void *r, const void *x, void *to,
+                  bool scatters);
+};
 /* T_F32, T_F64, T_C32 or T_C64 */
+const struct tri_ops *tri_ops_of(const struct device *d, enum type real);
 const struct sweep_ops *sweep_ops_of(const struct device *d, enum type real);
 const struct sweep_ops *sweep_ops_host_sums(const struct device *d, enum type real); /* see vec_ops.h */
 const struct pre_ops *pre_ops_of(const struct device *d, enum type real);

@@ -216,6 +216,22 @@ static const char *value_precond(const struct session *s, const char *text)
     return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
 }
 
+static const char natural[] = "natural"; /* the order of the rows in the matrix */
+
+static void list_orders(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    give(user, natural);
+    registry_list(&ordering_registry, give, user);
+}
+
+static const char *value_order(const struct session *s, const char *text)
+{
+    const struct named *o = registry_find(&ordering_registry, text);
+    (void)s;
+    return o ? o->name : !strcmp(text, natural) ? natural : NULL;
+}
+
 /* A solver, or the word `direct`. */
 static const char *value_solver(const struct session *s, const char *text)
 {
@@ -409,6 +425,7 @@ const struct kind kinds[] = {
     {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL},
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
+    {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL},

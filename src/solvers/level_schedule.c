@@ -25,12 +25,13 @@ void order_free(struct order *o)
     mem_free(o->start);
     mem_free(o->row);
     mem_free(o->position);
+    mem_free(o->step);
     *o = (struct order){0};
 }
 
 static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
 {
-    *o = (struct order){.n = n, .nlevels = nlevels};
+    *o = (struct order){.n = n, .nlevels = nlevels, .lanes = 1};
     if ((o->start = mem_zero(nlevels + 2, sizeof *o->start, "the levels of rows", e)) &&
         (o->row = mem_new(n, sizeof *o->row, "an order of rows", e)) &&
         (o->position = mem_new(n, sizeof *o->position, "the positions of rows", e)))
@@ -161,7 +162,7 @@ struct pieces {
     char *reals;
     /* index of each array in its piece. The arrays start and y are at index 0. Without an array `at`, the index `at`
        equals `row`. */
-    int64_t row, at, ptr, col, dinv, val;
+    int64_t row, at, ptr, col, step, ticket, dinv, val;
     int64_t nints, nreals;
 };
 
@@ -172,12 +173,15 @@ static bool pieces_new(struct pieces *p, const struct order *o, int64_t nnz, con
     p->at = p->row + (f->at ? aligned(o->n) : 0);
     p->ptr = p->at + aligned(o->n);
     p->col = p->ptr + aligned(o->n + 1);
-    p->nints = p->col + aligned(nnz);
+    p->step = p->col + aligned(nnz);
+    p->ticket = p->step + (o->step ? aligned(o->n) : 0);
+    p->nints = p->ticket + (o->step ? ALIGN : 0);
     p->dinv = aligned(o->n);
     p->val = p->dinv + (f->dinv ? aligned(o->n) : 0);
     p->nreals = p->val + aligned(nnz);
     p->ints = mem_zero(p->nints, sizeof *p->ints, "the rows by level", e);
     p->reals = p->ints ? mem_zero(p->nreals, type_size(real), "the values by level", e) : NULL;
+    if (p->reals && o->step) memset(p->reals, MISSING_BYTE, (size_t)o->n * type_size(real));
     return p->reals != NULL;
 }
 
@@ -193,7 +197,7 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
 {
     const struct entries *t = &f->entries;
     int64_t to = p->ints[p->ptr + position];
-    p->ints[p->row + position] = (int)row;
+    p->ints[p->row + position] = f->names ? f->names[row] : (int)row;
     if (f->at) p->ints[p->at + position] = f->at[row];
     for (int64_t k = t->begin[row] + t->skip; k < t->end[row]; k++, to++) {
         p->ints[p->col + to] = f->position ? f->position[t->col[k]] : t->col[k];
@@ -206,6 +210,7 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
 static void fill(struct pieces *p, const struct order *o, const struct level_source *f, enum type real)
 {
     memcpy(p->ints, o->start, (size_t)(o->nlevels + 1) * sizeof *p->ints);
+    if (o->step) memcpy(p->ints + p->step, o->step, (size_t)o->n * sizeof *p->ints);
     struct loop l = loop_of("copying rows by level", o->n);
     for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++) fill_row(p, f, real, k, o->row[k]);
 }
@@ -221,6 +226,7 @@ static struct level_schedule *describe(const struct order *o, const struct piece
     if (!S) return NULL;
     S->n = o->n;
     S->nnz = nnz;
+    S->lanes = o->lanes;
     S->nlevels = o->nlevels;
     S->bytes[0] = p->nints * (int64_t)sizeof *p->ints;
     S->bytes[1] = p->nreals * (int64_t)type_size(real);
@@ -228,9 +234,10 @@ static struct level_schedule *describe(const struct order *o, const struct piece
     return S;
 }
 
-static void point(struct level_schedule *S, const struct pieces *p, void *const *piece, bool dinv, enum type real)
+static void point(struct level_schedule *S, const struct pieces *p, void *const *piece, bool dinv, bool steps,
+                  enum type real)
 {
-    const int *ints = piece[0];
+    int *ints = piece[0];
     char *reals = piece[1];
     int64_t size = (int64_t)type_size(real);
     S->start = ints;
@@ -238,6 +245,8 @@ static void point(struct level_schedule *S, const struct pieces *p, void *const 
     S->at = ints + p->at;
     S->ptr = ints + p->ptr;
     S->col = ints + p->col;
+    S->step = steps ? ints + p->step : NULL;
+    S->ticket = steps ? (unsigned *)(ints + p->ticket) : NULL;
     S->y = reals;
     S->dinv = dinv ? reals + p->dinv * size : NULL;
     S->val = reals + p->val * size;
@@ -261,7 +270,7 @@ struct level_schedule *level_schedule_make(struct device *d, enum type real, con
     if (ok) fill(&p, o, f, real);
     ok = ok && loop_tick("copying rows by level", o->n, o->n, e) && (S = describe(o, &p, nnz, real, e)) &&
          put(d, S, &p, piece, e);
-    if (ok) point(S, &p, piece, f->dinv != NULL, real);
+    if (ok) point(S, &p, piece, f->dinv != NULL, o->step != NULL, real);
     mem_free(p.ints);
     mem_free(p.reals);
     if (ok) return S;

@@ -23,6 +23,9 @@ struct order {
     int nlevels;
     int *start, *row; /* as in struct level_schedule */
     int *position;    /* [n]: the position of each row in row[] */
+    int *step;        /* [n]: as in struct level_schedule, for a sync-free solve; else NULL */
+    int lanes;        /* as in struct level_schedule */
+    double us;        /* predicted time of a sync-free solve on a GPU */
 };
 /* Sort the rows by level[n], whose elements are in 0 .. nlevels-1. Within a level the rows ascend, or descend if `down`
    is set. */
@@ -48,6 +51,7 @@ struct level_source {
     const int *position; /* col holds position[column]; NULL: the column */
     const int *at;       /* [n]; as in struct level_schedule; NULL: the row's own number */
     const double *dinv;  /* [n], like the values; NULL: all 1 */
+    const int *names;    /* [n] the schedule's row[] and at[] hold names[row] in place of the row; NULL: the row */
 };
 /* Make a schedule on the device d with values of type `real` (T_F32, T_F64, T_C32 or T_C64). piece[0] and piece[1]
    receive the schedule's allocations on the device, which the caller frees, even after a failure. Free the struct

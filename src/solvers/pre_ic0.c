@@ -25,6 +25,7 @@ static const double rounding = 1e-10; /* entries whose relative difference is sm
 
 struct cholesky {
     struct factors f;
+    struct triangle_matrix matrix;
     int *mirror; /* [nnz] for an entry to the left of the diagonal: the position of its mirror image to the right of the
                     diagonal */
     int *at;     /* [rows] position of each column in the current row, or -1 */
@@ -45,8 +46,10 @@ static bool differ(const struct csr *A, int64_t k, int64_t l)
     return isfinite(most) && gap > rounding * most;
 }
 
-static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
+static bool refuse(const struct cholesky *c, int64_t i, int64_t j, struct err *e)
 {
+    const struct csr *A = c->f.A;
+    int64_t row = triangle_row(&c->matrix, i), col = triangle_row(&c->matrix, j);
     double complex a = value_of(A, csr_find(A, i, j)), b = value_of(A, csr_find(A, j, i));
     char of_a[64], of_b[64];
     const char *fmt = A->imag ? "%g%+gi" : "%g";
@@ -54,8 +57,8 @@ static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
     snprintf(of_b, sizeof of_b, fmt, creal(b), cimag(b));
     return fail(e, E_NUMERIC,
                 "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; use ilu0", who,
-                A->imag ? "hermitian" : "symmetric", (long long)i, (long long)j, of_a, (long long)j, (long long)i,
-                of_b);
+                A->imag ? "hermitian" : "symmetric", (long long)row, (long long)col, of_a, (long long)col,
+                (long long)row, of_b);
 }
 
 /* Visit the entries to the left of the diagonal row by row. Their mirror images in any row j then come in storage
@@ -69,15 +72,15 @@ static bool find_mirrors(struct cholesky *c, struct err *e)
     for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++)
         for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
             int j = A->col[k], l = next[j]++;
-            if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(A, i, j, e);
-            if (A->col[l] < i) return refuse(A, j, A->col[l], e);
-            if (differ(A, k, l)) return refuse(A, i, j, e);
+            if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(c, i, j, e);
+            if (A->col[l] < i) return refuse(c, j, A->col[l], e);
+            if (differ(A, k, l)) return refuse(c, i, j, e);
             c->mirror[k] = l;
         }
     if (!loop_end(&loop, e)) return false;
     for (int64_t i = 0; i < A->rows; i++) {
-        if (next[i] < A->rowptr[i + 1]) return refuse(A, i, A->col[next[i]], e);
-        if (differ(A, c->f.diag[i], c->f.diag[i])) return refuse(A, i, i, e);
+        if (next[i] < A->rowptr[i + 1]) return refuse(c, i, A->col[next[i]], e);
+        if (differ(A, c->f.diag[i], c->f.diag[i])) return refuse(c, i, i, e);
     }
     return true;
 }
@@ -153,7 +156,7 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
         e, E_NUMERIC,
         "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up to %g of "
         "itself does not help; the matrix is not positive definite, or only barely: use ilu0 or jacobi",
-        who, (long long)first, least, shifts[COUNT(shifts) - 1]);
+        who, (long long)triangle_row(&c->matrix, first), least, shifts[COUNT(shifts) - 1]);
 }
 
 /* Check that values of type v->real can be divided by the diagonal of L, which holds the square roots of the pivots. */
@@ -162,7 +165,7 @@ static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *
     struct loop l = loop_of("the pivots", c->f.A->rows);
     for (int64_t i = 0; i < c->f.A->rows && loop_goes(&l, i); i++) {
         double pivot = 1 / c->inverse[i];
-        if (!invert_pivot(&pivot, v->real, who, i, &c->inverse[i], e)) return false;
+        if (!invert_pivot(&pivot, v->real, who, triangle_row(&c->matrix, i), &c->inverse[i], e)) return false;
     }
     return loop_end(&l, e);
 }
@@ -176,21 +179,30 @@ static void make_pairs(struct cholesky *c)
     }
 }
 
+static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
+{
+    const struct csr *A = c->matrix.A;
+    int64_t parts = type_parts(solve_type(v));
+    c->mirror = mem_new(A->nnz, sizeof *c->mirror, "the mirror images of entries", e);
+    c->at = mem_new(A->rows, sizeof *c->at, "the columns of a row", e);
+    c->inverse = mem_new(v->n, sizeof *c->inverse, "the inverted diagonal", e);
+    c->f.val = mem_new(parts * A->nnz, sizeof *c->f.val, "the factor of ic0", e);
+    c->f.lower = c->f.upper = c->inverse;
+    c->sign = diagonal_is_negative(A) ? -1 : 1;
+    bool ok = c->mirror && c->at && c->inverse && c->f.val;
+    ok = ok && find_mirrors(c, e) && factorise_shifted(v, c, e) && check_pivots(v, c, e);
+    if (ok && A->imag) make_pairs(c);
+    return ok && triangles_make(v, &c->f, e);
+}
+
 static bool make(struct solve *v, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
-    int64_t parts = type_parts(solve_type(v));
-    int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
-    struct cholesky c = {.mirror = mem_new(A->nnz, sizeof *c.mirror, "the mirror images of entries", e),
-                         .at = mem_new(A->rows, sizeof *c.at, "the columns of a row", e),
-                         .inverse = mem_new(v->n, sizeof *c.inverse, "the inverted diagonal", e)};
-    c.sign = diagonal_is_negative(A) ? -1 : 1;
-    c.f = (struct factors){.A = A, .diag = diag, .lower = c.inverse, .upper = c.inverse};
-    c.f.val = mem_new(parts * A->nnz, sizeof *c.f.val, "the factor of ic0", e);
-    bool ok = diag && c.mirror && c.at && c.inverse && c.f.val && diagonal_places(A, who, diag, e);
-    ok = ok && find_mirrors(&c, e) && factorise_shifted(v, &c, e) && check_pivots(v, &c, e);
-    if (ok && A->imag) make_pairs(&c);
-    ok = ok && triangles_make(v, &c.f, e);
+    struct cholesky c = {0};
+    int *diag = mem_new(v->matrix.csr->rows, sizeof *diag, "the positions of the diagonal", e);
+    bool ok = diag && triangle_matrix_of(v, who, &c.matrix, diag, e);
+    c.f = (struct factors){.A = c.matrix.A, .diag = diag, .names = c.matrix.names};
+    ok = ok && make_factors(v, &c, e);
+    triangle_matrix_free(&c.matrix);
     mem_free(diag);
     mem_free(c.mirror);
     mem_free(c.at);
@@ -207,12 +219,15 @@ const struct precond precond_ic0 = {
     .needs = "a symmetric or hermitian positive definite matrix",
     .symmetric = true,
     .long_apply = true,
+    .triangles = true,
     .takes_complex = true,
     .make = make,
     .apply = triangles_apply,
+    .restore = triangles_restore,
     .drop = triangles_drop,
     .bytes = triangles_bytes,
     .note = triangles_note,
+    .how = triangles_how,
     .peers = {.petsc = "-pc_type icc -pc_factor_levels 0",
               .ginkgo = "\"type\": \"preconditioner::Ic\", \"factorization\": {\"type\": \"factorization::Ic\"}"},
 };

@@ -40,7 +40,8 @@ static void eliminate_complex_row(const struct factors *f, const double *inverse
     }
 }
 
-static bool factorise(const struct solve *v, const struct factors *f, double *inverse, int *at, struct err *e)
+static bool factorise(const struct solve *v, const struct triangle_matrix *m, const struct factors *f, double *inverse,
+                      int *at, struct err *e)
 {
     const struct csr *A = f->A;
     int64_t parts = type_parts(solve_type(v));
@@ -50,28 +51,36 @@ static bool factorise(const struct solve *v, const struct factors *f, double *in
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
         (A->imag ? eliminate_complex_row : eliminate_row)(f, inverse, i, at);
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = -1;
-        if (!invert_pivot(f->val + parts * f->diag[i], solve_type(v), who, i, inverse + parts * i, e)) return false;
+        if (!invert_pivot(f->val + parts * f->diag[i], solve_type(v), who, triangle_row(m, i), inverse + parts * i, e))
+            return false;
     }
     return true;
 }
 
-static bool make(struct solve *v, struct err *e)
+static bool make_factors(struct solve *v, const struct triangle_matrix *m, const int *diag, struct err *e)
 {
-    const struct csr *A = v->matrix.csr;
+    const struct csr *A = m->A;
     int64_t parts = type_parts(solve_type(v));
-    int *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
     int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
     double *inverse = mem_new(parts * A->rows, sizeof *inverse, "the inverted diagonal", e);
     double *val = mem_new(parts * A->nnz, sizeof *val, "the factors of ilu0", e);
-    struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse};
+    struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse, .names = m->names};
     v->pre.note[TRI_SHIFT] = 0;
-    bool ok = diag && at && inverse && val && diagonal_places(A, who, diag, e);
-    ok = ok && values_of(A, val, e);
-    ok = ok && factorise(v, &f, inverse, at, e) && triangles_make(v, &f, e);
-    mem_free(diag);
+    bool ok =
+        at && inverse && val && values_of(A, val, e) && factorise(v, m, &f, inverse, at, e) && triangles_make(v, &f, e);
     mem_free(at);
     mem_free(inverse);
     mem_free(val);
+    return ok;
+}
+
+static bool make(struct solve *v, struct err *e)
+{
+    struct triangle_matrix m = {0};
+    int *diag = mem_new(v->matrix.csr->rows, sizeof *diag, "the positions of the diagonal", e);
+    bool ok = diag && triangle_matrix_of(v, who, &m, diag, e) && make_factors(v, &m, diag, e);
+    triangle_matrix_free(&m);
+    mem_free(diag);
     return ok;
 }
 
@@ -83,12 +92,15 @@ const struct precond precond_ilu0 = {
     .needs = "an entry on the diagonal of every row, and no zero pivot",
     .symmetric = true, /* if A is symmetric, L U = L D L' up to rounding */
     .long_apply = true,
+    .triangles = true,
     .takes_complex = true,
     .make = make,
     .apply = triangles_apply,
+    .restore = triangles_restore,
     .drop = triangles_drop,
     .bytes = triangles_bytes,
     .note = triangles_note,
+    .how = triangles_how,
     .peers = {.petsc = "-pc_type ilu -pc_factor_levels 0",
               .hypre = "HYPRE_ILUSolve",
               .hypre_setup = "HYPRE_ILUSetup",

@@ -20,6 +20,7 @@ struct precond {
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool symmetric;      /* M is symmetric if A is symmetric, so cg accepts M */
     bool blocks;         /* M has blocks, whose size the user can choose */
+    bool triangles;      /* M consists of two sparse triangles (struct triangle_settings) */
     bool long_apply;     /* on the host, applying M takes longer than the rest of an iteration */
     bool by_products;    /* M is applied by SpMV kernels, whose order of additions depends on the device */
     bool diagonal;       /* M^-1 is the diagonal v->pre.part[0], which solvers may apply in their own passes */
@@ -31,6 +32,9 @@ struct precond {
     /* z = M^-1 r, for vectors of v->n values. The launches are queued on the device and have no effect once s[S_DONE]
        is not 0. z and r are different vectors. */
     bool (*apply)(struct solve *v, const void *r, void *z, struct err *e);
+    /* Called after Ctrl-C has ended the launches of `apply`: make the parts what they were before. NULL: `apply`
+       changes no parts. */
+    bool (*restore)(struct solve *v, struct err *e);
     void (*drop)(struct solve *v); /* NULL: freeing v->pre.part[] is enough */
     /* Minimum number of bytes moved each time M is applied: the parts of M once, r and z. */
     double (*bytes)(const struct solve *v);
@@ -38,6 +42,8 @@ struct precond {
     int64_t (*held)(const struct solve *v);
     /* Describe the parts in words, such as "blocks of 8 rows", from v->pre.note[]; NULL: nothing to describe. */
     void (*note)(const struct solve *v, char *out, size_t size);
+    /* Describe in words how M is applied, if there is a choice, with the predicted times; NULL: no choice. */
+    void (*how)(const struct solve *v, char *out, size_t size);
     struct peers peers; /* its names in other libraries */
 };
 extern const struct precond *const preconds[]; /* terminated by NULL, in the order of preconds.def */

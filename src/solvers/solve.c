@@ -250,7 +250,7 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->right = o->right;
     v->set = settings_of(o, v->n);
     v->refine = (struct solve_refine){.on = o->refine, .stored = o->stored};
-    v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .bytes = NAN};
+    v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
     if (!keep_truth(v, o, e) || !prepare(v, o, e)) {

@@ -13,7 +13,8 @@
 #include "machine/device.h"
 #include "machine/reason.h"
 
-struct precond; /* precond.h */
+struct ordering; /* matrix/reorder.h */
+struct precond;  /* precond.h */
 
 /* enum reason, which states why a solve ended, is in machine/reason.h, because the device sets it. */
 const char *reason_name(enum reason r); /* "converged", "broke-down", ... */
@@ -199,9 +200,28 @@ struct solve_work {
     bool repeated; /* iterations of this cycle were undone or repeated, so the cycle will not be reported */
 };
 
+/* How a preconditioner that consists of two sparse triangles is made and applied. */
+enum triangle_way {
+    TRIANGLES_AUTO,      /* by levels or sync-free, as predicted to be faster */
+    TRIANGLES_LEVELS,    /* a launch per level, or per run of narrow levels */
+    TRIANGLES_SYNC_FREE, /* one launch per triangle */
+    TRIANGLES_SWEEPS     /* approximately, by sweeps of Jacobi's method */
+};
+enum { SWEEPS_MOST = 1000 };
+struct triangle_settings {
+    enum triangle_way way;
+    int64_t sweeps;               /* for TRIANGLES_SWEEPS */
+    const struct ordering *order; /* of the rows before they are factorised; NULL: the order of A */
+    /* keep the order of A. Otherwise, if `way` is TRIANGLES_AUTO and `order` is NULL, the rows of a large matrix are
+       ordered by colours if this is predicted to be faster. */
+    bool natural;
+};
+
 struct solve_precond {
     const struct precond *method; /* NULL: none */
     int64_t block;                /* rows per block; 0: the default */
+    struct triangle_settings triangles;
+    const struct ordering *order; /* the order of the rows of the triangles; NULL: the order of A */
     void *part[PRE_PARTS];        /* on the device */
     int64_t note[PRE_PARTS];      /* numbers that describe the parts, such as lengths and levels */
     void *host;                   /* the method's data on the host; method->drop frees it */
@@ -328,10 +348,11 @@ struct solve_options {
     double omega; /* 0: the solver's default */
     int64_t m;    /* 0: the solver estimates m */
     int64_t maxit;
-    const struct precond *pre; /* NULL: none */
-    int64_t pre_block;         /* rows per block, if the preconditioner has blocks; 0: the default */
-    bool modified, sums_host;  /* see struct solve_settings */
-    bool form_matrix;          /* see struct solve_settings; the format is then that of the iteration matrix */
+    const struct precond *pre;          /* NULL: none */
+    int64_t pre_block;                  /* rows per block, if the preconditioner has blocks; 0: the default */
+    struct triangle_settings triangles; /* if the preconditioner has triangles */
+    bool modified, sums_host;           /* see struct solve_settings */
+    bool form_matrix;                   /* see struct solve_settings; the format is then that of the iteration matrix */
     enum solve_launches launches;
     bool refine;          /* see struct solve_refine; `real` is then T_F32 */
     enum type stored;     /* if `refine` is set: see struct solve_refine */
@@ -386,6 +407,7 @@ struct solve_change {
     const struct precond *pre; /* the new preconditioner, if change_pre is set; NULL: remove the preconditioner */
     bool change_pre;
     int64_t pre_block;
+    struct triangle_settings triangles;
 };
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e);
 /* Like solve_change, but also for a solve that has ended. The solve continues from its x and is paused. If this

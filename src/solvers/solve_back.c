@@ -74,14 +74,16 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
     struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
+    if (c->change_pre) o.triangles = c->triangles;
     if (!isnan(c->omega) && !(c->omega > 0)) return fail(e, E_USAGE, "omega is %g; give a number above 0", c->omega);
     return solve_check_numbers(&o, e);
 }
 
-static void set_method(struct solve *v, const struct precond *pre, int64_t block, double omega, int64_t m)
+static void set_method(struct solve *v, const struct solve_precond *pre, double omega, int64_t m)
 {
-    v->pre.method = pre;
-    v->pre.block = block;
+    v->pre.method = pre->method;
+    v->pre.block = pre->block;
+    v->pre.triangles = pre->triangles;
     v->set.omega = omega;
     v->set.m = m;
 }
@@ -117,16 +119,16 @@ static bool restart_anyway(struct solve *v, const double *x)
    fails too, the solve ends with this x. */
 static bool change_method(struct solve *v, const struct solve_change *c, struct err *e)
 {
-    const struct precond *pre = v->pre.method;
-    int64_t block = v->pre.block, m = v->set.m;
+    const struct solve_precond before = v->pre,
+                               changed = {.method = c->pre, .block = c->pre_block, .triangles = c->triangles};
+    int64_t m = v->set.m;
     double omega = v->set.omega, *x = mem_new(v->n, sizeof *x, "the solution so far", e);
     if (!x || !solve_x(v, e) || !solve_get_x(v, x, v->vec[VEC_X], e)) {
         mem_free(x);
         return false;
     }
     if (c->change_pre) precond_drop(v);
-    set_method(v, c->change_pre ? c->pre : pre, c->change_pre ? c->pre_block : block,
-               isnan(c->omega) ? omega : c->omega,
+    set_method(v, c->change_pre ? &changed : &before, isnan(c->omega) ? omega : c->omega,
                c->m < 0      ? m
                : c->m < v->n ? c->m
                              : v->n);
@@ -135,7 +137,7 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
         return true;
     }
     precond_drop(v);
-    set_method(v, pre, block, omega, m);
+    set_method(v, &before, omega, m);
     v->iterations = v->base; /* the failed restart had counted back by one */
     if (restart_anyway(v, x)) {
         mem_free(x);

@@ -136,9 +136,26 @@ static bool check_block(const struct solve_options *o, struct err *e)
                 "bjacobi` to the command");
 }
 
+/* `triangles`, `sweeps` and `order` need a preconditioner that has triangles. */
+static bool check_triangles(const struct solve_options *o, struct err *e)
+{
+    const struct triangle_settings *t = &o->triangles;
+    if (t->way == TRIANGLES_SWEEPS && (t->sweeps < 1 || t->sweeps > SWEEPS_MOST))
+        return fail(e, E_USAGE, "sweeps is %lld: give 1 to %d", (long long)t->sweeps, SWEEPS_MOST);
+    if ((t->way == TRIANGLES_AUTO && !t->order) || (o->pre && o->pre->triangles)) return true;
+    if (o->pre)
+        return fail(
+            e, E_USAGE,
+            "%s has no triangles, so `triangles`, `sweeps` and `order` cannot be set; ilu0 and ic0 have triangles",
+            o->pre->name);
+    return fail(e, E_USAGE,
+                "`triangles`, `sweeps` and `order` are for a preconditioner with triangles, but there is no "
+                "preconditioner; add `precond ilu0` or `precond ic0` to the command");
+}
+
 static bool check_precond(const struct solve_options *o, struct err *e)
 {
-    if (!check_block(o, e)) return false;
+    if (!check_block(o, e) || !check_triangles(o, e)) return false;
     if (!o->pre) return true;
     if (o->solver->no_precond)
         return fail(e, E_USAGE, "%s takes no preconditioner; cg, minres, bicgstab, qmrcgstab and gmres take one",

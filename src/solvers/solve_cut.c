@@ -5,6 +5,7 @@
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "machine/vec_ops.h"
+#include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
 #include "solver.h"
@@ -102,6 +103,7 @@ bool cut_undo(struct solve *v, struct err *e)
         v->live.record[LIVE_DONE] = RUNNING;
     }
     ok = ok && solve_set(v, S_TICKET, 0, e);
+    if (ok && v->pre.made && v->pre.method->restore) ok = v->pre.method->restore(v, e);
     v->cut.holding = false;
     loop_enter(w);
     return ok;

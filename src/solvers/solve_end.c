@@ -92,10 +92,11 @@ static bool x_or_nothing(struct solve *v, struct err *e)
 }
 
 /* Computing x on the emulator may take seconds. After Ctrl-C, the host computes x instead, from the emulator's memory,
-   which is host memory. */
+   which is host memory, unless M adds in another order on the host. */
 static bool x_soon(struct solve *v, struct err *e)
 {
     struct device *own = v->dev, host = *own;
+    if (v->pre.method && v->pre.method->restore) return x_or_nothing(v, e);
     if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return x_or_nothing(v, e);
     host.kind = DEV_CPU;
     v->dev = &host;

@@ -1,16 +1,20 @@
-/* Solve with two sparse triangular factors: the host computes the levels, and the device solves level by level. */
+/* Solve with two sparse triangular factors. The host orders the rows, and the device solves level by level, sync-free
+   or by sweeps. */
 #include "triangles.h"
+#include "chunk_order.h"
 #include "matrix/csr.h"
+#include "matrix/reorder.h"
 #include "machine/device.h"
 #include "level_schedule.h"
 #include "base/loop.h"
-#include "base//mem.h"
+#include "base/mem.h"
 #include "solve.h"
 #include "base/text.h"
 
 #include <complex.h>
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 struct triangles {
     struct level_schedule *lower, *upper;
@@ -63,24 +67,161 @@ static struct entries upper_of(const struct factors *f)
     return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
 }
 
-/* Sort the rows by level. On the device cpu, which solves row by row, keep the order of the rows. */
-static bool order_triangle(const struct solve *v, const struct entries *t, bool down, int *level_of, struct order *o,
-                           struct err *e)
+/* ---- the order of the rows ---- */
+
+/* Times of an H200 in us: a level that takes a launch, and a level of a run of narrow levels. */
+static const double WIDE_US = 4, NARROW_US = 0.6;
+
+static double us_of_bytes(double bytes)
 {
-    int64_t rows = v->matrix.csr->rows;
-    if (v->dev->kind == DEV_CPU) return order_plain(o, rows, down, e);
-    return order_by(o, rows, level_of, levels_of(t, rows, down, level_of), down, e);
+    return bytes / 4.2e6; /* at the bandwidth of an H200 */
 }
 
-static bool order_both(const struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
-                       struct err *e)
+/* Predict the time of a solve level by level. */
+static bool predict_levels(const int *level_of, int64_t n, int nlevels, double *us, struct err *e)
 {
-    struct entries L = lower_of(f), U = upper_of(f);
-    int *level_of = mem_new(f->A->rows, sizeof *level_of, "the levels of rows", e);
-    bool ok =
-        level_of && order_triangle(v, &L, false, level_of, lower, e) && order_triangle(v, &U, true, level_of, upper, e);
+    *us = us_of_bytes(90.0 * (double)n);
+    int *rows = mem_zero((int64_t)nlevels + 1, sizeof *rows, "the levels of rows", e);
+    for (int64_t i = 0; rows && i < n; i++) rows[level_of[i]]++;
+    for (int k = 0; rows && k < nlevels; k++) *us += rows[k] > LEVEL_NARROW ? WIDE_US : NARROW_US;
+    mem_free(rows);
+    return rows != NULL;
+}
+
+/* Both orders, with their predicted times. */
+struct orders {
+    struct order levels, chunks;
+    double levels_us;
+};
+
+static void orders_free(struct orders *o)
+{
+    order_free(&o->levels);
+    order_free(&o->chunks);
+}
+
+static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum triangle_way way, int *level_of,
+                            int *nlevels, struct orders *o, struct err *e)
+{
+    *nlevels = levels_of(t, n, down, level_of);
+    return predict_levels(level_of, n, *nlevels, &o->levels_us, e) &&
+           (way == TRIANGLES_SYNC_FREE || order_by(&o->levels, n, level_of, *nlevels, down, e)) &&
+           (way == TRIANGLES_LEVELS || order_chunks(&o->chunks, t, n, level_of, *nlevels, down, e));
+}
+
+/* ---- the matrix ---- */
+
+/* COLOURS_FROM: rows of a matrix that may be ordered by colours without a word from the user; small solves take
+   launches, not bytes. COLOURS_COST: how many times the iterations that colours are taken to need, compared with the
+   order of A; on Poisson's equation in two and three dimensions, 1.2 to 1.3, on a mesh of
+   finite elements, 1.7. */
+enum { COLOURS_FROM = 1 << 16 };
+static const double COLOURS_COST = 1.7;
+
+/* The predicted time of both triangles in the order of A: twice that of the lower triangle. */
+static bool natural_us(const struct csr *A, const int *diag, double *us, struct err *e)
+{
+    struct entries L = {A->rowptr, diag, 0, A->col, NULL};
+    struct orders o = {0};
+    int nlevels, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
+    bool ok = level_of && order_both_ways(&L, A->rows, false, TRIANGLES_SYNC_FREE, level_of, &nlevels, &o, e);
+    *us = 2 * (o.levels_us < o.chunks.us ? o.levels_us : o.chunks.us);
+    orders_free(&o);
     mem_free(level_of);
     return ok;
+}
+
+/* Without a word from the user, order the rows by colours if fewer levels are predicted to gain more than the
+   iterations that colours cost. The rest of an iteration moves about as many bytes as an application. */
+static bool choose_order(struct solve *v, const int *diag, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    const struct triangle_settings *t = &v->pre.triangles;
+    double natural = 0, apply = us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows);
+    v->pre.order = t->order;
+    v->pre.note[TRI_NATURAL_US] = 0;
+    if (t->order || t->natural || t->way != TRIANGLES_AUTO || v->dev->kind == DEV_CPU || A->rows < COLOURS_FROM)
+        return true;
+    if (!natural_us(A, diag, &natural, e)) return false;
+    if (natural + apply <= COLOURS_COST * 2 * apply) return true;
+    v->pre.order = ordering_find("colours");
+    v->pre.note[TRI_NATURAL_US] = llround(natural);
+    return true;
+}
+
+bool triangle_matrix_of(struct solve *v, const char *who, struct triangle_matrix *m, int *diag, struct err *e)
+{
+    const struct csr *A = v->matrix.csr;
+    *m = (struct triangle_matrix){.A = A};
+    if (!diagonal_places(A, who, diag, e) || !choose_order(v, diag, e)) return false;
+    if (!v->pre.order) return true;
+    m->names = mem_new(A->rows, sizeof *m->names, "the order of the rows", e);
+    if (m->names && reorder_find(v->pre.order, A, m->names, v->matrix.watch, e) &&
+        reorder_apply(&m->reordered, A, m->names, v->matrix.watch, e) && diagonal_places(&m->reordered, who, diag, e)) {
+        m->A = &m->reordered;
+        return true;
+    }
+    triangle_matrix_free(m);
+    return false;
+}
+
+void triangle_matrix_free(struct triangle_matrix *m)
+{
+    csr_free(&m->reordered);
+    mem_free(m->names);
+    *m = (struct triangle_matrix){0};
+}
+
+int64_t triangle_row(const struct triangle_matrix *m, int64_t row)
+{
+    return m->names ? m->names[row] : row;
+}
+
+/* ---- the chosen order ---- */
+
+/* Give the chosen orders to lower and upper, and note the times. */
+static void choose(struct solve *v, struct orders *L, struct orders *U, struct order *lower, struct order *upper)
+{
+    double levels = L->levels_us + U->levels_us, free_us = L->chunks.us + U->chunks.us;
+    bool chunks = !L->levels.row || (L->chunks.row && free_us < levels);
+    v->pre.note[TRI_WAY] = chunks ? TRIANGLES_SYNC_FREE : TRIANGLES_LEVELS;
+    v->pre.note[TRI_LEVELS_US] = llround(levels);
+    v->pre.note[TRI_FREE_US] = llround(free_us);
+    *lower = chunks ? L->chunks : L->levels;
+    *upper = chunks ? U->chunks : U->levels;
+    *(chunks ? &L->chunks : &L->levels) = *(chunks ? &U->chunks : &U->levels) = (struct order){0};
+}
+
+static bool order_for_gpu(struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
+                          struct err *e)
+{
+    struct entries L = lower_of(f), U = upper_of(f);
+    struct orders down = {0}, up = {0};
+    enum triangle_way way = v->pre.triangles.way;
+    int nlower = 0, nupper = 0, *level_of = mem_new(f->A->rows, sizeof *level_of, "the levels of rows", e);
+    bool ok = level_of && order_both_ways(&L, f->A->rows, false, way, level_of, &nlower, &down, e) &&
+              order_both_ways(&U, f->A->rows, true, way, level_of, &nupper, &up, e);
+    if (ok) choose(v, &down, &up, lower, upper);
+    v->pre.note[TRI_LEVELS_LOWER] = nlower;
+    v->pre.note[TRI_LEVELS_UPPER] = nupper;
+    orders_free(&down);
+    orders_free(&up);
+    mem_free(level_of);
+    return ok;
+}
+
+static bool order_both(struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
+                       struct err *e)
+{
+    int64_t rows = f->A->rows;
+    bool sweeps = v->pre.triangles.way == TRIANGLES_SWEEPS;
+    if (!sweeps && v->dev->kind != DEV_CPU) return order_for_gpu(v, f, lower, upper, e);
+    /* sweeps, and the device cpu, which solves row by row, keep the order of the rows */
+    v->pre.note[TRI_WAY] = sweeps ? TRIANGLES_SWEEPS : TRIANGLES_AUTO;
+    v->pre.note[TRI_LEVELS_LOWER] = v->pre.note[TRI_LEVELS_UPPER] = rows > 0;
+    if (!order_plain(lower, rows, false, e) || !order_plain(upper, rows, !sweeps, e)) return false;
+    if (sweeps && f->A->nnz > LEVEL_LONG * rows) lower->lanes = upper->lanes = 32;
+    return true;
 }
 
 static void free_triangles(struct triangles *t)
@@ -97,9 +238,12 @@ static bool put_both(struct solve *v, const struct factors *f, const struct orde
                      struct err *e)
 {
     struct triangles *t = mem_zero(1, sizeof *t, "two triangles", e);
-    struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower};
-    struct level_source U = {
-        .entries = upper_of(f), .position = upper->position, .at = lower->position, .dinv = f->upper};
+    struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower, .names = f->names};
+    struct level_source U = {.entries = upper_of(f),
+                             .position = upper->position,
+                             .at = lower->position,
+                             .dinv = f->upper,
+                             .names = f->names};
     if (!t) return false;
     t->lower = level_schedule_make(v->dev, solve_type(v), lower, &L, v->pre.part + LOWER, e);
     t->upper = t->lower ? level_schedule_make(v->dev, solve_type(v), upper, &U, v->pre.part + UPPER, e) : NULL;
@@ -112,20 +256,67 @@ bool triangles_make(struct solve *v, const struct factors *f, struct err *e)
 {
     struct order lower = {0}, upper = {0};
     bool ok = order_both(v, f, &lower, &upper, e) && put_both(v, f, &lower, &upper, e);
-    v->pre.note[TRI_LEVELS_LOWER] = lower.nlevels;
-    v->pre.note[TRI_LEVELS_UPPER] = upper.nlevels;
     order_free(&lower);
     order_free(&upper);
     return ok;
 }
 
+/* Sweeps of both triangles. The last sweep with L writes to lower->y, and the last sweep with U to z; z also holds
+   sweeps in between. */
+static void sweep_both(struct solve *v, const struct triangles *t, const void *r, void *z)
+{
+    const struct tri_ops *ops = tri_ops_of(v->dev, solve_type(v));
+    int64_t n = v->pre.triangles.sweeps;
+    const struct level_schedule *part[] = {t->lower, t->upper};
+    for (int k = 0; k < 2; k++) {
+        const void *right = k ? t->lower->y : r, *x = NULL;
+        void *last = k ? z : t->lower->y, *spare = k ? t->upper->y : z;
+        for (int64_t i = 1; i <= n; i++) {
+            void *to = (n - i) % 2 ? spare : last;
+            ops->sweep(v->dev, part[k], v->scalars, right, x, to, k && i == n);
+            x = to;
+        }
+    }
+}
+
+/* Mark all results of a sync-free solve as missing. */
+static bool clear_results(struct solve *v, const struct level_schedule *t, struct err *e)
+{
+    char missing[4096];
+    const unsigned none = 0;
+    int64_t bytes = t->n * (int64_t)type_size(solve_type(v));
+    memset(missing, MISSING_BYTE, sizeof missing);
+    for (int64_t k = 0; k < bytes; k += (int64_t)sizeof missing) {
+        int64_t n = bytes - k < (int64_t)sizeof missing ? bytes - k : (int64_t)sizeof missing;
+        if (!v->dev->ops->put(v->dev, (char *)t->y + k, missing, n, e)) return false;
+    }
+    return v->dev->ops->put(v->dev, t->ticket, &none, sizeof none, e);
+}
+
+bool triangles_restore(struct solve *v, struct err *e)
+{
+    const struct triangles *t = v->pre.host;
+    if (v->pre.note[TRI_WAY] != TRIANGLES_SYNC_FREE) return true;
+    return clear_results(v, t->lower, e) && clear_results(v, t->upper, e);
+}
+
+/* The parts of an emulated solve may also be applied by the host, which solves row by row in any order (see x_soon in
+   solve_end.c). */
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e)
 {
     const struct pre_ops *ops = pre_ops_of(v->dev, solve_type(v));
+    const struct tri_ops *tri = tri_ops_of(v->dev, solve_type(v));
     const struct triangles *t = v->pre.host;
-    (void)e;
-    ops->solve(v->dev, t->lower, v->scalars, r, NULL);
-    ops->solve(v->dev, t->upper, v->scalars, t->lower->y, z);
+    if (v->pre.note[TRI_WAY] == TRIANGLES_SWEEPS) {
+        sweep_both(v, t, r, z);
+    } else if (v->pre.note[TRI_WAY] == TRIANGLES_SYNC_FREE && tri->chunks) {
+        tri->chunks(v->dev, t->lower, t->upper, v->scalars, r, NULL);
+        tri->chunks(v->dev, t->upper, t->lower, v->scalars, t->lower->y, z);
+    } else {
+        ops->solve(v->dev, t->lower, v->scalars, r, NULL);
+        ops->solve(v->dev, t->upper, v->scalars, t->lower->y, z);
+        return triangles_restore(v, e);
+    }
     return true;
 }
 
@@ -144,16 +335,47 @@ double triangles_bytes(const struct solve *v)
     return vectors + (double)(t->lower->bytes[0] + t->lower->bytes[1] + t->upper->bytes[0] + t->upper->bytes[1]);
 }
 
-/* The device cpu has no levels, so levels are described only for other devices. */
+/* Sweeps and the device cpu do not use levels. */
 void triangles_note(const struct solve *v, char *out, size_t size)
 {
     char up[32];
     size_t n = 0;
     *out = 0;
-    if (v->dev->kind != DEV_CPU)
+    if (v->pre.note[TRI_WAY] == TRIANGLES_LEVELS || v->pre.note[TRI_WAY] == TRIANGLES_SYNC_FREE)
         n = (size_t)snprintf(out, size, "%s down, %s up", how_many(v->pre.note[TRI_LEVELS_LOWER], "level").text,
                              show_count(v->pre.note[TRI_LEVELS_UPPER], up, sizeof up));
     if (v->pre.note[TRI_SHIFT] && n < size)
         snprintf(out + n, size - n, "%sdiagonal increased by %.3g%%", n ? ", " : "",
                  (double)v->pre.note[TRI_SHIFT] * 1e-4);
+}
+
+static void show_times(const struct solve *v, char *out, size_t size)
+{
+    const int64_t *note = v->pre.note;
+    bool free = note[TRI_WAY] == TRIANGLES_SYNC_FREE;
+    int64_t us = note[free ? TRI_FREE_US : TRI_LEVELS_US], other = note[free ? TRI_LEVELS_US : TRI_FREE_US];
+    int n = snprintf(out, size, "%s, predicted for an H200: %lld us", free ? "sync-free" : "by levels", (long long)us);
+    if (other && n > 0 && (size_t)n < size)
+        snprintf(out + n, size - (size_t)n, "; %s %lld us", free ? "by levels" : "sync-free", (long long)other);
+}
+
+void triangles_how(const struct solve *v, char *out, size_t size)
+{
+    enum triangle_way way = (enum triangle_way)v->pre.note[TRI_WAY];
+    const struct ordering *o = v->pre.order;
+    size_t n = 0;
+    *out = 0;
+    if (v->pre.note[TRI_NATURAL_US])
+        n = (size_t)snprintf(out, size, "rows ordered by %s, because `order natural` is predicted to take %lld us; ",
+                             o->name, (long long)v->pre.note[TRI_NATURAL_US]);
+    else if (o)
+        n = (size_t)snprintf(out, size, "rows ordered by %s; ", o->name);
+    if (n >= size) return;
+    if (way == TRIANGLES_SWEEPS)
+        snprintf(out + n, size - n, "approximately, %s with each triangle",
+                 how_many(v->pre.triangles.sweeps, "sweep").text);
+    else if (way == TRIANGLES_AUTO && n)
+        snprintf(out + n, size - n, "row by row");
+    else if (way != TRIANGLES_AUTO)
+        show_times(v, out + n, size - n);
 }

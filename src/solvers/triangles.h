@@ -7,12 +7,33 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "matrix/csr.h"
 
 struct err;
 struct solve;
 
 /* Indices in v->pre.note[]: numbers that describe a factorisation. */
-enum { TRI_LEVELS_LOWER, TRI_LEVELS_UPPER, TRI_SHIFT /* the relative increase of the diagonal, in millionths */ };
+enum {
+    TRI_LEVELS_LOWER,
+    TRI_LEVELS_UPPER,
+    TRI_SHIFT,     /* the relative increase of the diagonal, in millionths */
+    TRI_WAY,       /* enum triangle_way; TRIANGLES_AUTO: row by row, on the device cpu */
+    TRI_LEVELS_US, /* predicted time of an application on a GPU, level by level, in us; 0: not predicted */
+    TRI_FREE_US,   /* the same, sync-free */
+    TRI_NATURAL_US /* the same in the order of A, if the rows were ordered by colours for this reason; else 0 */
+};
+
+/* The matrix to factorise: A itself, or a copy with its rows and columns reordered by v->pre.order. */
+struct triangle_matrix {
+    const struct csr *A;
+    struct csr reordered;
+    int *names; /* [rows] the row of A that each row is; NULL: the same row */
+};
+/* `who` is the name of the method in the error if a row has no diagonal entry; diag[rows] receives the index of the
+   diagonal entry of each row. */
+bool triangle_matrix_of(struct solve *v, const char *who, struct triangle_matrix *m, int *diag, struct err *e);
+void triangle_matrix_free(struct triangle_matrix *m);
+int64_t triangle_row(const struct triangle_matrix *m, int64_t row); /* its number in A */
 
 /* The factors L and U have the sparsity pattern of A: L is left of the diagonal, and U is right of the diagonal. lower
    and upper hold the inverses of the diagonals of L and U; NULL: all ones. If A is complex, all values are pairs. */
@@ -22,14 +43,17 @@ struct factors {
     double *val;         /* [nnz] */
     const double *lower; /* [rows] 1 / the diagonal of L */
     const double *upper; /* [rows] 1 / the diagonal of U */
+    const int *names;    /* as in struct triangle_matrix */
 };
 /* Copy the factors to v->dev, sorted by level. ilu0 and ic0 assign the other triangles_ functions to the members of
    struct precond. */
 bool triangles_make(struct solve *v, const struct factors *f, struct err *e);
 bool triangles_apply(struct solve *v, const void *r, void *z, struct err *e);
+bool triangles_restore(struct solve *v, struct err *e);
 void triangles_drop(struct solve *v);
 double triangles_bytes(const struct solve *v);
 void triangles_note(const struct solve *v, char *out, size_t size);
+void triangles_how(const struct solve *v, char *out, size_t size);
 
 /* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
    is the name of the method in the error. */

@@ -21,6 +21,13 @@ static void test_launches(void **state)
     check_preconds_guard(device);
 }
 
+static void test_triangles(void **state)
+{
+    (void)state;
+    check_preconds_triangles(device, T_F64);
+    check_preconds_triangles(device, T_F32);
+}
+
 static void test_large(void **state)
 {
     (void)state;
@@ -56,8 +63,9 @@ static void test_amg_levels(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied), cmocka_unit_test(test_launches),   cmocka_unit_test(test_large),
-        cmocka_unit_test(test_gain),    cmocka_unit_test(test_amg_levels), cmocka_unit_test(test_diagonal),
+        cmocka_unit_test(test_applied),   cmocka_unit_test(test_launches), cmocka_unit_test(test_large),
+        cmocka_unit_test(test_triangles), cmocka_unit_test(test_gain),     cmocka_unit_test(test_amg_levels),
+        cmocka_unit_test(test_diagonal),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the preconditioners on a GPU: there is none\n");

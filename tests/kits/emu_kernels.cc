@@ -2,6 +2,7 @@
    checks. */
 #include "emu_kernels.h"
 #include "gpu/kernels/csr_rows.h"
+#include "gpu/results.h"
 #include "gpu/emu/emu.h"
 
 #include <cstdio>
@@ -65,6 +66,11 @@ static __global__ void write_before(GPTR(int) out)
 static __global__ void atomic_outside(GPTR(int) out)
 {
     atomicAdd(out + 1000, 1);
+}
+static __global__ void wait_for_later(GPTR(int) out)
+{
+    if (blockIdx.x == 0) out[0] = missing<int>();
+    while (is_missing(peek(out, 0))) wait_for_blocks();
 }
 static __global__ void shared_outside(GPTR(int) out)
 {
@@ -197,6 +203,7 @@ void emu_test_run(const char *name, int *y)
         {"write_before", 32, write_before},
         {"atomic_outside", 1, atomic_outside},
         {"shared_outside", 32, shared_outside},
+        {"wait_for_later", 32, wait_for_later},
         {"barrier_after_return", 64, barrier_after_return},
         {"barrier_two_lines", 64, barrier_two_lines},
         {"mask_after_return", 32, mask_after_return},

@@ -3,6 +3,7 @@
 #include "precond_kit.h"
 #include "solve_kit.h"
 #include "machine/device.h"
+#include "matrix/reorder.h"
 #include "solvers/level_schedule.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -20,6 +21,8 @@ enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as 
 
 /* ---- applying the preconditioner of a solve that has begun ---- */
 
+struct triangle_settings bed_triangles;
+
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e)
 {
     const struct csr *A = &bed->s.current->csr;
@@ -29,6 +32,7 @@ bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *
     o.pre = precond_find(precond);
     o.pre_block = block;
     assert_non_null(o.pre);
+    if (o.pre->triangles) o.triangles = bed_triangles;
     if (!(o.dev = device_open(device, e))) fail_msg("%s", e->text);
     solve_free(bed->s.solve);
     bed->s.solve = NULL;
@@ -254,6 +258,7 @@ static void check_close(int64_t n, const double *a, const double *b, double eps)
 static void check_launches(struct bed *bed, const char *precond, const char *device, enum type real)
 {
     static const int narrow[] = {-1, 0, 7};
+    bed_triangles.way = TRIANGLES_LEVELS;
     double eps = real == T_F32 ? 1e-5 : 1e-13, *host = applied(bed, precond, "cpu", real);
     for (int k = 0; k < COUNT(narrow); k++) {
         level_schedule_hook(narrow[k]);
@@ -262,7 +267,61 @@ static void check_launches(struct bed *bed, const char *precond, const char *dev
         mem_free(z);
     }
     level_schedule_hook(-1);
+    bed_triangles.way = TRIANGLES_AUTO;
     mem_free(host);
+}
+
+/* The host's result in the same order of the rows, by the host's loops. */
+static void check_triangles(struct bed *bed, const struct precond *pre, const struct triangle_settings *t,
+                            const char *device, enum type real)
+{
+    const double eps = real == T_F32 ? 1e-5 : 1e-13;
+    bool many = t->sweeps == SWEEPS_MOST;
+    bed_triangles = *t;
+    if (many) bed_triangles = (struct triangle_settings){.order = t->order};
+    double *host = applied(bed, pre->name, "cpu", real);
+    bed_triangles = *t;
+    double *z = applied(bed, pre->name, device, real);
+    check_close(bed->s.solve->n, host, z, eps);
+    memset(z, 0, (size_t)bed->s.solve->n * sizeof *z);
+    double *r = random_vector(bed->s.solve->n); /* applied a second time, and after an interrupted launch */
+    struct err e = {0};
+    assert_true(!pre->restore || pre->restore(bed->s.solve, &e));
+    bed_apply(bed->s.solve, r, z);
+    check_close(bed->s.solve->n, host, z, eps);
+    bed_triangles = (struct triangle_settings){0};
+    mem_free(host);
+    mem_free(z);
+    mem_free(r);
+}
+
+void check_preconds_triangles(const char *device, enum type real)
+{
+    static const struct problem some[] = {{.generator = "poisson2d", .p = {17, 11}},
+                                          {.generator = "poisson3d", .p = {13, 12, 14}},
+                                          {.generator = "poisson2d", .p = {90, 1}},
+                                          {.generator = "fem", .p = {12, 9}},
+                                          {.upwind = {14, 12}}};
+    for (int i = 0; i < COUNT(some); i++) {
+        struct bed bed;
+        bed_make(&bed, &some[i]);
+        for (int k = 0; preconds[k]; k++) {
+            if (!preconds[k]->triangles || (i == COUNT(some) - 1 && !strcmp(preconds[k]->name, "ic0"))) continue;
+            for (enum triangle_way way = TRIANGLES_AUTO; way <= TRIANGLES_SYNC_FREE; way++)
+                check_triangles(&bed, preconds[k], &(struct triangle_settings){.way = way}, device, real);
+            for (int64_t n = 1; n <= SWEEPS_MOST; n = n < 3 ? n + 1 : n < 9 ? 9 : n < SWEEPS_MOST ? SWEEPS_MOST : n + 1)
+                if (n < SWEEPS_MOST || i < 1)
+                    check_triangles(&bed, preconds[k],
+                                    &(struct triangle_settings){.way = TRIANGLES_SWEEPS, .sweeps = n}, device, real);
+            check_triangles(&bed, preconds[k], &(struct triangle_settings){.order = ordering_find("colours")}, device,
+                            real);
+            check_triangles(
+                &bed, preconds[k],
+                &(struct triangle_settings){.way = TRIANGLES_SWEEPS, .sweeps = 2, .order = ordering_find("rcm")},
+                device, real);
+        }
+        bed_free(&bed);
+    }
 }
 
 void check_preconds_launches(const char *device, enum type real)
@@ -314,11 +373,16 @@ void check_preconds_long_runs(const char *device)
         struct bed bed;
         make_comb(combs[i][0], combs[i][1], &A);
         bed_take(&bed, &A);
-        double *host = applied(&bed, "ilu0", "cpu", T_F64), *z = applied(&bed, "ilu0", device, T_F64);
-        check_close(combs[i][0], host, z, 1e-13);
-        assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], combs[i][0]);
+        double *host = applied(&bed, "ilu0", "cpu", T_F64);
+        for (enum triangle_way way = TRIANGLES_LEVELS; way <= TRIANGLES_SYNC_FREE; way++) {
+            bed_triangles.way = way;
+            double *z = applied(&bed, "ilu0", device, T_F64);
+            check_close(combs[i][0], host, z, 1e-13);
+            assert_int_equal(bed.s.solve->pre.note[TRI_LEVELS_LOWER], combs[i][0]);
+            mem_free(z);
+        }
+        bed_triangles.way = TRIANGLES_AUTO;
         mem_free(host);
-        mem_free(z);
         bed_free(&bed);
     }
 }
@@ -332,10 +396,15 @@ void check_preconds_large(const char *device)
     for (int i = 0; i < COUNT(some); i++) {
         struct bed bed;
         bed_make(&bed, &some[i]);
-        double *host = applied(&bed, "ilu0", "cpu", T_F64), *z = applied(&bed, "ilu0", device, T_F64);
-        check_close(bed.s.current->csr.rows, host, z, 1e-11);
+        double *host = applied(&bed, "ilu0", "cpu", T_F64);
+        for (enum triangle_way way = TRIANGLES_LEVELS; way <= TRIANGLES_SYNC_FREE; way++) {
+            bed_triangles.way = way;
+            double *z = applied(&bed, "ilu0", device, T_F64);
+            check_close(bed.s.current->csr.rows, host, z, 1e-11);
+            mem_free(z);
+        }
+        bed_triangles.way = TRIANGLES_AUTO;
         mem_free(host);
-        mem_free(z);
         bed_free(&bed);
     }
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "solve_kit.h"
+#include "solvers/solve.h"
 
 struct bed;
 struct csr;
@@ -24,6 +25,8 @@ struct solve;
 void bed_take(struct bed *bed, struct csr *A);
 /* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e);
+/* How bed_begin makes and applies preconditioners with triangles. */
+extern struct triangle_settings bed_triangles;
 /* z = M^-1 r */
 void bed_apply(struct solve *v, const double *r, double *z);
 /* n reproducible numbers in (-1, 1), exact as floats; the caller frees them. */
@@ -37,6 +40,8 @@ void check_preconds_applied(const char *device, enum type real);
 void check_preconds_launches(const char *device, enum type real);
 void check_preconds_long_runs(const char *device);
 void check_preconds_large(const char *device);
+/* Compare sync-free solves, sweeps and other orders of the rows with the host's loops. Many sweeps are exact. */
+void check_preconds_triangles(const char *device, enum type real);
 /* Check that nothing is written after a solve is done. */
 void check_preconds_guard(const char *device);
 /* Check that every preconditioned solver needs fewer iterations with a factorisation, and no more iterations with the

@@ -110,6 +110,7 @@ static const struct {
     {"shared_too_much", "SHARED(double, s, 7000)", "56000 bytes; the maximum is 49152"},
     {"given_too_little", "SHARED_GIVEN(double, s, 7001)",
      "s needs 56008 bytes of shared memory; the launch gives 56000"},
+    {"wait_for_later", "wait_for_blocks()", "waits for a result that no block before this block has published"},
     {"cluster_after_return", NULL, "cluster_sync: thread 0 waits here, but thread 64 has returned"},
     {"cluster_and_block", NULL, "thread 7 waits here, and thread 0 waits at line"},
     {"outside_cluster", "in_block(s, 4)[0] = 1", "block 4 is outside the cluster, which has 4 blocks"},

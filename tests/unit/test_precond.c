@@ -75,6 +75,16 @@ static void test_levels(void **state)
     check_levels(&(struct problem){.generator = "poisson2d", .p = {13, 9}}, "cpu", 1);
 }
 
+/* Also with threads in another order, and with the check for races. */
+static void test_triangles(void **state)
+{
+    (void)state;
+    everywhere(check_preconds_triangles);
+    emu_order(17);
+    check_preconds_triangles("emu", T_F64);
+    emu_order(0);
+}
+
 static void test_launches(void **state)
 {
     (void)state;
@@ -236,6 +246,17 @@ static void test_notes(void **state)
         {"solve cg precond bjacobi block 5 on cpu", "it has          blocks of 5 rows\n"},
         {"solve cg precond bjacobi on cpu", "it has          blocks of 8 rows\n"},
         {"solve bicgstab precond bjacobi block 40 on cpu", "block is 40, but blocks must have 1 to 32 rows"},
+        {"solve cg precond ilu0 on emu", "applied         sync-free, predicted for an H200: "},
+        {"solve cg precond ilu0 triangles levels on emu", "applied         by levels, predicted for an H200: "},
+        {"solve cg precond ic0 sweeps 3 on cpu", "applied         approximately, 3 sweeps with each triangle\n"},
+        {"solve cg precond ic0 order colours on emu",
+         "it has          2 levels down, 2 up\napplied         rows ordered by colours; "},
+        {"solve cg precond ic0 order natural on cpu", "preconditioner  ic0\nmade in"},
+        {"solve cg precond ic0 sweeps 0 on cpu", "sweeps is 0: give 1 to 1000"},
+        {"solve cg precond jacobi sweeps 2 on cpu", "jacobi has no triangles, so `triangles`, `sweeps` and `order`"},
+        {"solve cg order rcm on cpu", "but there is no preconditioner; add `precond ilu0` or `precond ic0`"},
+        {"solve cg precond ic0 on cpu step; change sweeps 2; continue", "applied         approximately, 2 sweeps"},
+        {"race cg gs precond ic0 triangles levels maxit 5 on cpu", "gs      limit"},
         {"solve cg precond ilu0 block 4 on cpu", "ilu0 has no blocks, so `block` cannot be set; bjacobi has blocks"},
         {"solve cg block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
@@ -403,8 +424,8 @@ static int64_t longest(const struct csr *A)
     return most;
 }
 
-/* If one thread processes a row, it adds the terms in the host's order, so its result equals the host's result bit for
-   bit. */
+/* If one thread processes a row in a solve by levels, it adds the terms in the host's order, so its result equals the
+   host's result bit for bit. */
 static void check_same(struct bed *bed, const char *precond, const char *name)
 {
     struct err e = {0};
@@ -412,7 +433,9 @@ static void check_same(struct bed *bed, const char *precond, const char *name)
     double *r = random_vector(A->rows), *host = mem_new(A->rows, sizeof *host, "z", NULL);
     double *emu = mem_new(A->rows, sizeof *emu, "z", NULL);
     bed_apply(bed->s.solve, r, host);
+    bed_triangles.way = TRIANGLES_LEVELS;
     assert_true(bed_begin(bed, precond, 0, "emu", T_F64, &e));
+    bed_triangles.way = TRIANGLES_AUTO;
     bed_apply(bed->s.solve, r, emu);
     if (longest(A) <= LEVEL_LONG && !bed->s.solve->pre.method->by_products &&
         memcmp(host, emu, (size_t)A->rows * sizeof *emu))
@@ -472,6 +495,7 @@ int main(void)
         cmocka_unit_test(test_applied),
         cmocka_unit_test(test_exact),
         cmocka_unit_test(test_levels),
+        cmocka_unit_test(test_triangles),
         cmocka_unit_test(test_launches),
         cmocka_unit_test(test_long_runs),
         cmocka_unit_test(test_guard),

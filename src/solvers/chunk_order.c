@@ -1,0 +1,161 @@
+/* Order rows in chunks for a sync-free triangular solve, and predict the time of the solve. */
+#include "chunk_order.h"
+#include "base/loop.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Levels of a band: sqrt(BAND_FACTOR / rows of a level), at most BAND_MOST, as measured on grids in two and three
+   dimensions. A matrix of at most FEW_CHUNKS chunks has bands of one level. */
+enum { BAND_FACTOR = 200000, BAND_MOST = 64, FEW_CHUNKS = 8 };
+/* LANES_FEW: the most entries of an average row for one thread per row, and for a part of a warp per row.
+   LANES_LONGEST: the same for the longest row. */
+enum { LANES_FEW = 4, LANES_SOME = 20, LANES_LONGEST = 64 };
+
+/* Times of an H200 in us, and the blocks that it runs at the same time. NEAR: from a step to the next. FAR: from a
+   result to a step of another block. BEGIN: from the start of a block to its first step. BATCH: four more entries of a
+   lane. */
+static const double NEAR_US = 0.2, FAR_US = 0.75, BEGIN_US = 3, BATCH_US = 1.2;
+/* The bytes of a row in which each entry is one of few, and the bytes that an H200 moves in a us. */
+static const double BYTES_ROW = 100, BYTES_US = 4.2e6;
+enum { BLOCKS_AT_ONCE = 132, EACH = 4 };
+
+/* ---- the order ---- */
+
+static int band_of(int64_t n, int nlevels)
+{
+    if (n <= FEW_CHUNKS * CHUNK_THREADS) return 1;
+    double levels = sqrt((double)BAND_FACTOR * nlevels / (double)n);
+    return levels < 1 ? 1 : levels > BAND_MOST ? BAND_MOST : (int)levels;
+}
+
+static int lanes_of(const struct entries *t, int64_t n)
+{
+    int64_t sum = 0, longest = 0;
+    for (int64_t i = 0; i < n; i++) {
+        int64_t length = t->end[i] - t->begin[i] - t->skip;
+        sum += length;
+        if (length > longest) longest = length;
+    }
+    if (sum <= LANES_FEW * n && longest <= LANES_LONGEST) return 1;
+    return sum <= LANES_SOME * n && longest <= 4 * LANES_LONGEST ? 4 : 32;
+}
+
+/* Order by band; within a band, rows ascend, or descend if `down` is set. */
+static bool order_bands(struct order *o, int64_t n, const int *level_of, int nlevels, bool down, struct err *e)
+{
+    int levels = band_of(n, nlevels), *band = mem_new(n, sizeof *band, "the bands of rows", e);
+    struct loop l = loop_of("the bands of rows", n);
+    for (int64_t i = 0; band && i < n && loop_goes(&l, i); i++) band[i] = level_of[i] / levels;
+    bool ok = band && loop_end(&l, e) && order_by(o, n, band, (nlevels + levels - 1) / levels, down, e);
+    mem_free(band);
+    return ok;
+}
+
+struct placed {
+    int level, position; /* position: before sorting */
+    int row;
+};
+
+static int compare(const void *a, const void *b)
+{
+    const struct placed *p = a, *q = b;
+    return p->level != q->level ? (p->level > q->level) - (p->level < q->level)
+                                : (p->position > q->position) - (p->position < q->position);
+}
+
+/* Sort the rows at positions from .. to-1 by level, and number the levels. */
+static void sort_chunk(struct order *o, const int *level_of, int64_t from, int64_t to)
+{
+    struct placed list[CHUNK_THREADS];
+    int n = (int)(to - from);
+    for (int k = 0; k < n; k++) list[k] = (struct placed){level_of[o->row[from + k]], k, o->row[from + k]};
+    qsort(list, (size_t)n, sizeof *list, compare);
+    for (int k = 0; k < n; k++) {
+        int64_t p = from + k;
+        o->row[p] = list[k].row;
+        o->position[list[k].row] = (int)p;
+        o->step[p] = k ? o->step[p - 1] + (list[k].level > list[k - 1].level) : 0;
+    }
+}
+
+static bool sort_chunks(struct order *o, const int *level_of, struct err *e)
+{
+    int64_t rows = CHUNK_THREADS / o->lanes;
+    struct loop l = loop_of("sorting chunks of rows", o->n);
+#pragma omp parallel for schedule(dynamic, 16) if (o->n > 1 << 14)
+    for (int64_t from = 0; from < o->n; from += rows)
+        if (loop_check(&l, from)) sort_chunk(o, level_of, from, from + rows < o->n ? from + rows : o->n);
+    return loop_end(&l, e);
+}
+
+/* ---- the time ---- */
+
+struct clock {
+    const struct order *o;
+    const struct entries *t;
+    float *done;  /* [n] the time at which the row at each position is solved */
+    float *ended; /* [chunks] */
+};
+
+/* The time at which row i can be solved, if the previous step of its chunk, which begins at position `first`, ended at
+   `us`. */
+static double ready_at(const struct clock *c, int64_t i, int64_t first, double us)
+{
+    const struct entries *t = c->t;
+    int64_t length = t->end[i] - t->begin[i] - t->skip, batch = EACH * c->o->lanes;
+    for (int k = t->begin[i] + t->skip; k < t->end[i]; k++) {
+        int p = c->o->position[t->col[k]];
+        if (p < first && c->done[p] + FAR_US > us) us = c->done[p] + FAR_US;
+    }
+    return us + NEAR_US + (length > batch ? BATCH_US * (double)((length - 1) / batch) : 0);
+}
+
+static void run_chunk(const struct clock *c, int64_t number, int64_t from, int64_t to)
+{
+    const struct order *o = c->o;
+    double us = BEGIN_US + (number < BLOCKS_AT_ONCE ? 0 : c->ended[number - BLOCKS_AT_ONCE]);
+    for (int64_t k = from, end; k < to; k = end) {
+        double next = us;
+        for (end = k; end < to && o->step[end] == o->step[k]; end++) {
+            double ready = ready_at(c, o->row[end], from, us);
+            if (ready > next) next = ready;
+        }
+        us = next;
+        for (int64_t p = k; p < end; p++) c->done[p] = (float)us;
+    }
+    c->ended[number] = (float)us;
+}
+
+/* Predict o->us: play the steps of the chunks, each of which takes a constant time. */
+static bool predict(struct order *o, const struct entries *t, struct err *e)
+{
+    int64_t rows = CHUNK_THREADS / o->lanes, chunks = (o->n + rows - 1) / rows;
+    struct clock c = {o, t, mem_new(o->n, sizeof *c.done, "the times of rows", e),
+                      mem_new(chunks, sizeof *c.ended, "the times of chunks", e)};
+    struct loop l = loop_of("predicting a triangular solve", chunks);
+    bool ok = c.done && c.ended;
+    o->us = 0;
+    for (int64_t k = 0; ok && k < chunks && loop_check(&l, k); k++) {
+        run_chunk(&c, k, k * rows, (k + 1) * rows < o->n ? (k + 1) * rows : o->n);
+        if (c.ended[k] > o->us) o->us = c.ended[k];
+    }
+    double bytes = BYTES_ROW * (double)o->n;
+    if (bytes / BYTES_US > o->us) o->us = bytes / BYTES_US;
+    mem_free(c.done);
+    mem_free(c.ended);
+    return ok && loop_end(&l, e);
+}
+
+bool order_chunks(struct order *o, const struct entries *t, int64_t n, const int *level_of, int nlevels, bool down,
+                  struct err *e)
+{
+    if (!order_bands(o, n, level_of, nlevels, down, e)) return false;
+    o->lanes = lanes_of(t, n);
+    o->step = mem_new(n, sizeof *o->step, "the steps of rows", e);
+    if (o->step && sort_chunks(o, level_of, e) && predict(o, t, e)) return true;
+    order_free(o);
+    return false;
+}
