@@ -48,8 +48,8 @@ int host_count(struct err *e);
 bool host_start(struct device *d, struct err *e);
 
 /* In kernels/kernels.c: the share of A's arrays that can stay in the cache of a GPU from one product to the next: 1 for
-   a small matrix, 0 for a large one. */
-double share_staying(const struct mat *A);
+   a small matrix, 0 for a matrix of more than `most_times` the size that can stay. */
+double share_staying(const struct mat *A, int most_times);
 
 /* In cuda/vendor.cu: discard the libraries' handles for d before a reset. */
 void vendor_forget(const struct device *d);

@@ -362,10 +362,11 @@ static __device__ double clock_us()
 }
 
 /* Of n equal parts of a matrix, such as slices or diagonals, the first staying(L, n) are read by plain loads and stay
-   in the cache until the next product; the others are read by streaming loads. */
-static inline int staying(const struct launch *L, int64_t n)
+   in the cache until the next product; the others are read by streaming loads. Nothing stays of a matrix that has more
+   than `most_times` the size that can stay. */
+static inline int staying(const struct launch *L, int64_t n, int most_times = 2)
 {
-    return (int)(share_staying(L->A) * (double)n);
+    return (int)(share_staying(L->A, most_times) * (double)n);
 }
 
 /* The entry that ends a kernel's file: KERNEL_ENTRY(csr_scalar) = {.name = "csr-scalar", ...}; */

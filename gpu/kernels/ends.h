@@ -252,8 +252,8 @@ template <typename T> __device__ void put_empty(const ends_cut &cut, const ends_
 
 /* One tile per block, neighbouring chunks per warp, EACH neighbouring entries of a chunk per lane, so that a request of
    a warp for col or val covers neighbouring sectors. The loads of the next chunk are under way while a chunk is summed.
-   Participants: all threads of the block. */
-template <int warps, typename T, typename U, typename X>
+   STAY: the first cut.stay tiles stay in the cache. Participants: all threads of the block. */
+template <int warps, bool STAY, typename T, typename U, typename X>
 __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
                          GPTR(const U) val, const X &x, const ends_result<T> &out, GPTR(T) part, GPTR(unsigned) count)
 {
@@ -266,7 +266,7 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
     int64_t b = tile_of(cut, (int)blockIdx.x), tile = b * cut.tile;
     int at = (int)b * cut.chunks + warp * cut.chunks / warps,
         end = (int)b * cut.chunks + (warp + 1) * cut.chunks / warps;
-    bool stays = b < cut.stay, open;
+    bool stays = STAY && b < cut.stay, open;
     ends_chunk<U> coming = load_chunk<U>(at, cut.nnz, stays, marks, col, val);
     auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
     x.ready();

@@ -9,7 +9,7 @@ enum { BLOCK = 256, WARPS = BLOCK / WARP };
 static const struct ends_shape shape = {WARPS, 528, 12}; /* four blocks per multiprocessor */
 
 /* One tile per block: see ends.h. Blocks after the tiles write the empty rows, one per thread. */
-template <typename T, typename U>
+template <typename T, typename U, bool STAY>
 __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 4)
     ends_tile(struct ends_cut cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
               GPTR(const U) val, GPTR(const T) x, ends_result<T> out, GPTR(T) part, GPTR(unsigned) count)
@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 4)
         put_empty(cut, out, (blockIdx.x - cut.tiles) * BLOCK + threadIdx.x);
         return; /* the whole block returns */
     }
-    sum_tile<WARPS, T>(cut, marks, borders, col, val, ends_x<T>{x}, out, part, count);
+    sum_tile<WARPS, STAY, T>(cut, marks, borders, col, val, ends_x<T>{x}, out, part, count);
 }
 
 static int64_t scratch_bytes(const struct mat *M)
@@ -41,20 +41,25 @@ static bool prepare(const struct launch *L, struct err *e)
     return true;
 }
 
+template <typename T, typename U, bool STAY>
+static void launch(const struct launch *L, const struct ends_cut &cut, const struct ends_parts &p)
+{
+    struct ends_result<T> out = {
+        VECTOR("y", ROLE_Y, L->y, cut.rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
+    };
+    LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T, U, STAY>)
+    (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U),
+     VECTOR("x", ROLE_X, L->x, L->A->of->cols, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
+     ENDS_COUNT(p, cut));
+}
+
 template <typename T, typename U = T> static bool ends(const struct launch *L, struct err *)
 {
-    const struct stored *S = L->A->of;
-    struct ends_cut cut = cut_of(S, &shape);
+    struct ends_cut cut = cut_of(L->A->of, &shape);
     struct ends_parts p = parts_of(L->scratch, &cut);
     cut.ranks = (int64_t)*L->note;
     cut.stay = staying(L, cut.tiles);
-    struct ends_result<T> out = {
-        VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
-    };
-    LAUNCH(L->A->dev, (unsigned)cut.tiles + blocks_for(cut.rows - cut.ranks, BLOCK), BLOCK, ends_tile<T, U>)
-    (cut, ENDS_MARKS(p, const unsigned), ENDS_BORDERS(p, cut, const int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U),
-     VECTOR("x", ROLE_X, L->x, S->cols, const T), out, VECTOR("part", ROLE_WORK, p.part, 2 * cut.tiles, T),
-     ENDS_COUNT(p, cut));
+    (cut.stay ? launch<T, U, true> : launch<T, U, false>)(L, cut, p);
     return true;
 }
 

@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
 {
     SHARED_GIVEN(T, hot, n);
     if (blockIdx.x < cut.tiles)
-        sum_tile<WARPS, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out, part,
-                           count);
+        sum_tile<WARPS, false, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out, part,
+                                  count);
     int64_t all = (int64_t)gridDim.x * BLOCK;
     UNROLL(1)
     for (int64_t first = (int64_t)blockIdx.x * BLOCK; cut.ranks + first < cut.rows; first += all) {
@@ -232,7 +232,6 @@ template <typename T, typename U = T> static bool hot(const struct launch *L, st
     struct ends_cut cut = cut_of(S, &shape);
     struct ends_parts p = parts_of(h.of_ends, &cut);
     cut.ranks = (int64_t)*L->note;
-    cut.stay = staying(L, cut.tiles);
     struct ends_result<T> out = {
         VECTOR("y", ROLE_Y, L->y, S->rows, T), ENDS_ROWS(p, cut), (T)L->alpha, (T)L->beta
     };

@@ -139,19 +139,17 @@ void scratch_free(struct mat *M)
     M->scratch = NULL;
 }
 
-enum { STAYING_OF = 5 };
-
 /* Measured with diagonals on an H200: arrays that are read by plain loads stay in seven tenths of the L2 cache, less
-   twice the size of x and y. Of arrays of more than STAYING_OF times this size, nothing stays. Elsewhere, nothing is
+   twice the size of x and y. Of arrays of more than `most_times` this size, nothing stays. Elsewhere, nothing is
    known. */
-double share_staying(const struct mat *A)
+double share_staying(const struct mat *A, int most_times)
 {
     const struct stored *S = A->of;
     const struct device_maker *m = device_maker_of(A->dev);
     double most = m && m->cache ? 0.7 * (double)m->cache(A->dev) : 0;
     double vectors = (double)type_size(S->real) * (double)(S->rows + S->cols), room = most - 2 * vectors;
     double arrays = (double)stored_bytes(S);
-    if (room <= 0 || arrays > STAYING_OF * most) return 0;
+    if (room <= 0 || arrays > most_times * most) return 0;
     return arrays < room ? 1 : room / arrays;
 }
 
