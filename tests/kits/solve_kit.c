@@ -797,7 +797,8 @@ static void check_same_bits(struct bed *bed, const struct solve_options *o, cons
         assert_int_equal(v->iterations, iterations);
         assert_memory_equal(v->result.x, x, (size_t)v->n * sizeof *x);
         assert_memory_equal(v->history.residual, hist, (size_t)(iterations + 1) * sizeof *hist);
-        if (i == 1) assert_true(v->schedule.queued > iterations);
+        /* a GPU is ahead of the host; on the host, single iterations end with the solve */
+        if (i == 1 && v->dev->ops->idle) assert_true(v->schedule.queued > iterations);
     }
     mem_free(x);
     mem_free(hist);
