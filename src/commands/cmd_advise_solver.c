@@ -69,9 +69,13 @@ static const char *verdict(const struct solver_advice *a, int i, char *out, size
     if (t->state == TRIAL_NONE) return a->late ? "no time left to try it" : "not needed";
     if (t->accurate) return t->least_squares ? "least squares" : "residual above tol";
     if (t->state == TRIAL_ENDED) return "did not converge";
+    if (!t->solver && t->state == TRIAL_OPEN) return "takes too long";
+    if (t->state == TRIAL_OPEN && !t->iterations) return "its set-up takes too long";
+    if (t->state == TRIAL_OPEN && t->iterations < trial_least_iterations) return "too few iterations to judge";
     if (isfinite(t->expected_iterations) && !isfinite(t->expected_us)) return "needs more than maxit";
     if (!isfinite(t->expected_us)) return "no sign of convergence";
-    snprintf(out, size, times < 9.95 ? "%.2g times as long" : "%.0f times as long", times);
+    const char *about = t->state == TRIAL_CONVERGED ? "" : "about ";
+    snprintf(out, size, times < 9.95 ? "%s%.2g times as long" : "%s%.0f times as long", about, times);
     return times > 0.95 && times < 1.05 ? "about as long" : out;
 }
 
@@ -115,7 +119,7 @@ static void say_reasons(struct out *o, const struct solver_advice *a)
 {
     for (int i = 0; i < a->n; i++) {
         const struct trial *t = &a->at[i];
-        char names[400] = "";
+        char names[1600] = "";
         bool first = (t->state == TRIAL_ENDED && !t->accurate) || t->state == TRIAL_REFUSED;
         for (int k = 0; k < i; k++) first = first && strcmp(a->at[k].why, t->why);
         for (int k = i; k < a->n && first; k++) {
@@ -149,7 +153,8 @@ static void say(struct session *s, const struct solver_advice *a, const struct m
     if (!top) say_reasons(o, a);
     out_text(o, "Tried on %s for %s%s.", a->dev->name, show_us(a->us, time, sizeof time),
              a->late ? "; `within 20` tries for up to 20 s" : "");
-    if (asked && asked != a->dev) out_text(o, "%s models no time, so %s tried.", asked->name, a->dev->name);
+    if (asked && asked != a->dev)
+        out_text(o, "%s does not model time, so the trials ran on %s.", asked->name, a->dev->name);
 }
 
 /* ---- options for other libraries ---- */

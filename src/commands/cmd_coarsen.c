@@ -25,7 +25,7 @@ static void out_level(struct out *o, const struct matrix *m, const struct amg *g
     out_int(o, "level", "level", k);
     out_int(o, "rows", "rows", rows);
     out_int(o, "nnz", "nonzeros", l->A->nnz);
-    out_num(o, "row_mean", "a row", rows ? (double)l->A->nnz / (double)rows : 0, "%.1f");
+    out_num(o, "row_mean", "per row", rows ? (double)l->A->nnz / (double)rows : 0, "%.1f");
     out_bytes(o, "bytes", "bytes", amg_level_bytes(g, k));
     out_num(o, "smoothed", "smoothed", trial[k].smoothed, "%.3f");
     out_num(o, "corrected", "corrected", trial[k].corrected, "%.3f");
@@ -41,6 +41,7 @@ static void out_level(struct out *o, const struct matrix *m, const struct amg *g
 static void out_sums(struct out *o, const struct amg *g, double us)
 {
     char made[32];
+    if (!g->level[0].A->nnz) return;
     out_text(o, "All levels have %.2f times the nonzeros and %.2f times the rows of level 0; made in %s.",
              amg_entries_ratio(g), amg_rows_ratio(g), show_us(us, made, sizeof made));
     out_prose(o,

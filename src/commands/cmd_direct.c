@@ -90,6 +90,18 @@ static const char *status_of(const struct direct_answer *a)
     return isnan(a->normal) ? "solved" : "least-squares";
 }
 
+/* ", 3 times those of A", or nothing if A has no nonzeros. */
+struct fill {
+    char text[60];
+};
+static struct fill fill_of(const struct direct_answer *a, double nnz)
+{
+    struct fill f = {""};
+    const char *triangle = a->method->hermitian ? "'s triangle" : "";
+    if (replaced(a) > 0) snprintf(f.text, sizeof f.text, ", %.3g times those of A%s", nnz / replaced(a), triangle);
+    return f;
+}
+
 static void out_planned(struct out *o, const struct direct_answer *a)
 {
     char text[200], bytes[32];
@@ -100,9 +112,8 @@ static void out_planned(struct out *o, const struct direct_answer *a)
     out_num(o, "planned_bytes", NULL, p->bytes, "%.0f");
     out_bool(o, "planned_bound", NULL, p->bound);
     out_num(o, "planned_fill", NULL, p->nnz / replaced(a), NULL);
-    snprintf(text, sizeof text, "%s%.4g nonzeros, %.3g times those of A%s; %.3g operations; %s",
-             p->bound ? "at most " : "", p->nnz, p->nnz / replaced(a), a->method->hermitian ? "'s triangle" : "",
-             p->flops, show_bytes(p->bytes, bytes, sizeof bytes));
+    snprintf(text, sizeof text, "%s%.4g nonzeros%s; %.3g operations; %s", p->bound ? "at most " : "", p->nnz,
+             fill_of(a, p->nnz).text, p->flops, show_bytes(p->bytes, bytes, sizeof bytes));
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "planned", isnan(p->nnz) ? "no estimate" : text);
 }
 
@@ -113,8 +124,7 @@ static void out_found(struct out *o, const struct direct_answer *a)
     double rate = f->flops / a->factor_us * 1e-3;
     int n = snprintf(text, sizeof text, "%s", f->kind ? f->kind : "");
     if (!isnan(f->nnz))
-        n += snprintf(text + n, sizeof text - (size_t)n, ": %.4g nonzeros, %.3g times those of A%s", f->nnz,
-                      f->nnz / replaced(a), a->method->hermitian ? "'s triangle" : "");
+        n += snprintf(text + n, sizeof text - (size_t)n, ": %.4g nonzeros%s", f->nnz, fill_of(a, f->nnz).text);
     if (!isnan(f->flops)) n += snprintf(text + n, sizeof text - (size_t)n, "; %.3g operations", f->flops);
     if (!isnan(f->bytes))
         snprintf(text + n, sizeof text - (size_t)n, "; %s", show_bytes(f->bytes, bytes, sizeof bytes));

@@ -105,14 +105,18 @@ PRINTF(2, 3) static void say(struct out *o, const char *fmt, ...)
 
 static void out_title(struct out *o, const struct eigen *v)
 {
-    const char *plural = v->o.pairs == 1 ? "" : "s";
-    long long k = v->o.pairs;
+    char all[40] = "eigenvalue";
+    bool one = v->o.pairs == 1;
+    if (!one) snprintf(all, sizeof all, "%lld eigenvalues", (long long)v->o.pairs);
     if (v->o.part == EIGEN_NEAR)
-        say(o, "%s: the %lld eigenvalue%s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s",
-            v->name, k, plural, v->o.shift, v->factored_by, v->dev->name);
+        say(o, "%s: the %s nearest to %.15g, by shift and invert with the factors of %s, vectors on %s", v->name, all,
+            v->o.shift, v->factored_by, v->dev->name);
+    else if (one)
+        say(o, "%s: the %s eigenvalue, by thick-restart Lanczos with %s on %s", v->name, part_name(v->o.part),
+            v->kernel->name, v->dev->name);
     else
-        say(o, "%s: the %lld %s eigenvalue%s, by thick-restart Lanczos with %s on %s", v->name, k, part_name(v->o.part),
-            plural, v->kernel->name, v->dev->name);
+        say(o, "%s: the %lld %s eigenvalues, by thick-restart Lanczos with %s on %s", v->name, (long long)v->o.pairs,
+            part_name(v->o.part), v->kernel->name, v->dev->name);
 }
 
 /* A number beyond the end of the spectrum, as far as the outermost pair shows: for `near`, in place of that end. */
@@ -244,8 +248,8 @@ static void out_proof(struct out *o, const struct eigen *v)
     out_verified(o, v);
     if (v->verified >= 0) return;
     if (v->checked)
-        say(o, "A second start vector found no further copies of these eigenvalues, which makes it unlikely, but "
-               "does not prove, that one was missed.");
+        say(o, "A second start vector, orthogonal to these pairs, found none that should be among them. This makes "
+               "it unlikely, but does not prove, that one was missed.");
     else
         say(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
 }
@@ -256,7 +260,7 @@ static void out_advice(struct out *o, const struct eigen *v)
     next_command(v, next, sizeof next);
     if (!*next) return;
     int64_t open = open_pairs(v);
-    say(o, "%s not converged after %s. `maxit %lld` goes on longer, and `m %lld` makes a larger basis.",
+    say(o, "%s not converged after %s. `maxit %lld` allows more restarts, and `m %lld` makes a larger basis.",
         open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
         (long long)(4 * (v->restarts + 1)), larger_basis(v));
     if (v->o.part != EIGEN_NEAR)

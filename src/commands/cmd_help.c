@@ -240,7 +240,7 @@ static bool help_solver(struct session *s, const char *name)
     out_topic(o, "solver", "solver", v->name, v->about);
     out_str(o, "needs", "needs", v->needs);
     out_str(o, "when", "when to use it", v->when);
-    out_str(o, "cost", "an iteration", v->cost);
+    out_str(o, "cost", "per iteration", v->cost);
     out_moved(s, v);
     out_bool(o, "precond", "preconditioned", !v->no_precond);
     out_str(o, "source", "source", v->source);

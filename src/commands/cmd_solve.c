@@ -91,7 +91,7 @@ static void out_times(struct out *o, const struct solve *v)
     double queued = some ? v->time.us_iteration : NAN;
     out_num(o, "time_ms", NULL, timed ? v->time.us / 1000 : NAN, NULL);
     out_time(o, NULL, "time", timed ? v->time.us : NAN);
-    out_time(o, "us_per_iteration", "an iteration", some ? v->time.us / (double)v->iterations : NAN);
+    out_time(o, "us_per_iteration", "per iteration", some ? v->time.us / (double)v->iterations : NAN);
     out_num(o, "us_queued", NULL, queued, NULL);
     out_num(o, "bytes_per_iteration", NULL, bytes, "%.0f");
     out_num(o, "bound_us", NULL, bound, "%.2f");
@@ -250,13 +250,15 @@ static void out_refine(struct out *o, const struct solve *v)
     out_num(o, "bytes_double", NULL, on ? fp64 : NAN, "%.0f");
     out_num(o, "bytes_per_refinement", NULL, on ? each : NAN, "%.0f");
     if (!on || out_mode(o) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "%s in fp64, to a residual of %.2e", how_many(now->n, "time").text, now->residual);
+    snprintf(text, sizeof text, "%s in fp64, to a residual of %.2e; iterated with values in %s",
+             how_many(now->n, "time").text, now->residual, type_name(type_of_stored(v->refine.stored)));
     out_str(o, NULL, "refined", text);
     out_time(o, NULL, "refined in", timed ? v->refine.us : NAN);
-    if (isfinite(bytes))
-        snprintf(text, sizeof text, "%.4g MB an iteration, %.0f%% of those in fp64; %.4g MB a refinement", bytes / 1e6,
-                 100 * bytes / fp64, each / 1e6);
-    if (isfinite(bytes)) out_str(o, NULL, "bytes", text);
+    bool counted = isfinite(bytes) && fp64 > 0;
+    if (counted)
+        snprintf(text, sizeof text, "%.4g MB per iteration, %.0f%% of those in fp64; %.4g MB per refinement",
+                 bytes / 1e6, 100 * bytes / fp64, each / 1e6);
+    if (counted) out_str(o, NULL, "bytes", text);
 }
 
 /* Ignore a gap between the recursive and the true residual that opened before the last restart, because the restart
@@ -916,7 +918,7 @@ const struct command command_solve = {
         "undoes N iterations, `continue` resumes the solve, and `stop` ends it. `change` sets another tol, maxit,\n"
         "omega, m or preconditioner for a solve that is paused or has ended; an ended solve then continues from\n"
         "its x. view shows the residual full screen, also if the solve is paused. save writes x as a Matrix Market\n"
-        "file. time is the whole time of the iterations, including the time that the host waits; `an iteration` is\n"
+        "file. time is the whole time of the iterations, including the time that the host waits; `per iteration` is\n"
         "time divided by the number of iterations. A solve that does not converge is not a failed command: the\n"
         "exit status stays 0, and scripts read converged and status in --json or --csv. seed is any integer.\n"
         "With refine, the solver iterates in fp32 on A d = b - A x, with the values of A in fp32, fp16 or bf16; when "

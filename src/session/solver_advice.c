@@ -32,10 +32,10 @@ static const double FIRST_US = 2e3; /* per candidate in the first pass */
    after the convergence. */
 static const double SLICE_US = 8e3;
 enum { PASS_GROWTH = 4 };
-enum { PLAN_SHARE = 4 };       /* the plan of the direct solver gets the limit divided by this */
-enum { LEAST_ITERATIONS = 5 }; /* in a trial, unless the limit ends it */
-enum { KEPT_LEAST = 6 };       /* candidates that remain after a pass */
-enum { TINY = 100 };           /* a system with at most this many rows is solved directly */
+enum { PLAN_SHARE = 4 };              /* the plan of the direct solver gets the limit divided by this */
+const int trial_least_iterations = 8; /* unless the limit ends the trial; fewer show nothing */
+enum { KEPT_LEAST = 6 };              /* candidates that remain after a pass */
+enum { TINY = 100 };                  /* a system with at most this many rows is solved directly */
 /* A direct solver is preferred unless another method needs less than this share of its time. */
 static const double DIRECT_SHARE = 0.8;
 /* A convergence that was only estimated may take this many times as long; the prediction for a direct solver is surer.
@@ -98,7 +98,7 @@ static struct solve_options options_of(const struct advising *v, const struct tr
 /* Does the trial go on? */
 static bool goes(const struct advising *v, const struct solve *solve, double start, double cap_us)
 {
-    bool within = steady_us() - start < cap_us || solve->iterations < LEAST_ITERATIONS;
+    bool within = steady_us() - start < cap_us || solve->iterations < trial_least_iterations;
     return solve->reason == RUNNING && !solve->cut.now && within && !v->trial_late && !v->a->stopped;
 }
 
@@ -134,7 +134,7 @@ static void note_solve(struct trial *t, const struct solve *solve)
     t->each_us = solve->dev->kind == DEV_EMU ? NAN : each;
     t->state = running ? TRIAL_OPEN : converged ? TRIAL_CONVERGED : TRIAL_ENDED;
     t->expected_iterations = converged ? (double)t->iterations : running ? f.iterations : INFINITY;
-    bool in_time = running && f.iterations <= (double)solve->set.maxit;
+    bool in_time = running && f.iterations <= (double)solve->set.maxit && t->iterations >= trial_least_iterations;
     t->expected_us = converged ? t->spent_us : in_time ? t->setup_us + t->each_us * f.iterations : INFINITY;
     if (!running && !converged) note_end(t, solve);
 }
@@ -622,7 +622,10 @@ static void explain(struct solver_advice *a)
     char *out = a->because;
     size_t size = sizeof a->because;
     if (a->taken < 0) {
-        append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "", t ? t->why : "");
+        if (a->stopped)
+            append(out, size, "no method had converged or come near it before Ctrl-C");
+        else
+            append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "", t ? t->why : "");
         return;
     }
     if (t->accurate) {

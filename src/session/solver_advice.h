@@ -63,6 +63,8 @@ struct solver_advice {
     char kind[200];   /* what is known about A */
     char because[400];
 };
+/* A trial of fewer iterations is no base for an estimate. */
+extern const int trial_least_iterations;
 /* The time for all trials if the user gives no limit. */
 extern const double solver_advice_limit_us;
 /* Try the methods and choose one. Returns false after an error that ends the command; Ctrl-C only sets `stopped`. The

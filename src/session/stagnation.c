@@ -491,8 +491,8 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
     }
     double condition = r.high / r.low;
     snprintf(x->text, sizeof x->text,
-             "the %s of the solve lie from %.4g to %.4g of %s: condition at least %.3g; at this condition, cg needs up "
-             "to %s",
+             "the %s of the solve lie from %.4g to %.4g of %s: condition at least %.3g, so cg may need "
+             "%s or more",
              how_many(r.rows, "Ritz value").text, r.low, r.high, q->v->pre.method ? "M^-1 A" : "A", condition,
              how_many((int64_t)(0.5 * sqrt(condition) * log(2 / fmax(q->v->set.tol, 1e-16))), "iteration").text);
     return true;

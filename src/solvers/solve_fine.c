@@ -62,9 +62,9 @@ void refine_explain(const struct solve *v, char *out, size_t size)
             "rounding has made it so; %s",
             stored, (long long)v->iterations, now->residual, more_digits(v));
     else
-        snprintf(out, size,
-                 "stagnated: the inner solves with values in %s no longer correct x: the last one left %.2g of the "
-                 "residual of "
-                 "fp64, now %.2e; the condition of A is probably above %.0e, too large for %s: %s",
-                 stored, now->gain, now->residual, condition_limit(v), stored, more_digits(v));
+        snprintf(
+            out, size,
+            "stagnated: the inner solves with values in %s no longer correct x: the last one multiplied the "
+            "residual in fp64 by %.2g; it is now %.2e; the condition of A is probably above %.0e, too large for %s: %s",
+            stored, now->gain, now->residual, condition_limit(v), stored, more_digits(v));
 }

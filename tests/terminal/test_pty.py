@@ -277,7 +277,7 @@ def test_keys_change_a_solve():
 
 
 def test_no_progress_on_a_screen():
-    s = at_prompt("--device cpu")
+    s = at_prompt("--device cpu", rows=40)  # the result is longer than 24 lines
     s.line("gen poisson2d 300; solve cg view tol 0 maxit 100000000 force")
     s.wait("running")
     time.sleep(0.5)  # after 0.5 s, long work shows its progress

@@ -281,7 +281,7 @@ static const struct {
     {"solve bicgstab N precond amg on cpu", "converged       yes"},
     {"solve cg D precond amg on cpu", "converged       yes"},
     {"solve cg P precond amg on cpu", " levels, with 1."},
-    {"coarsen P", "level  rows  nonzeros  a row"},
+    {"coarsen P", "level  rows  nonzeros  per row"},
     {"coarsen P", "All levels have 1."},
     {"coarsen P level 1 as C", "name      C\nmade of   P\nlevel     1\n"},
     {"stats C", "symmetric values          yes"},

@@ -478,7 +478,7 @@ static void test_commands(void **state)
         {"solve cg on cpu form matrix", false, "cg forms no iteration matrix: `form matrix` is for jacobi and wjacobi"},
         {"race jacobi cg form matrix", true, "cg"},
         {"solve wjacobi on cpu omega 2.5", false, "omega is 2.5"},
-        {"solve cg on emu", true, "time           -\nan iteration   -\n"},
+        {"solve cg on emu", true, "time           -\nper iteration  -\n"},
         {"solve cg on cpu tol 0 force maxit 100000", true, "converged      no"},
         {"solve cg on cpu tol 1e-300", false, "tol 1e-300 is below what fp64 can reach"},
         {"solve cg on cpu tol 1e-300 f32", false, "tol 1e-300 is below what fp32 can reach"},

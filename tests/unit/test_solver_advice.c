@@ -320,7 +320,7 @@ static void the_command_says_what_it_takes(void **state)
     talk_says(&t, "advise solver poisson2d", "Take `solve ");
     talk_says(&t, "advise solver R", "Take `solve direct R`: ");
     talk_says(&t, "advise solver R", "cg: needs a symmetric positive definite matrix, but A is not symmetric");
-    talk_says(&t, "advise solver R on emu", "models no time, so cpu tried");
+    talk_says(&t, "advise solver R on emu", "does not model time, so the trials ran on cpu");
     talk_says(&t, "advise solver poisson2d precond jacobi top 1", "jacobi");
     talk_refuses(&t, "advise solver for 5 products", "`for` is for advice on kernels");
     talk_refuses(&t, "advise tol 1e-3", "`tol` is for `advise solver`");

@@ -199,8 +199,11 @@ static struct under under_cursor(const struct picture *p, const struct view_stat
     struct under u = {st->row, st->row + 1, st->col, st->col + 1};
     if (p->exact) return u;
     int y = spy_character_of(&p->down, p->dy, st->row), x = spy_character_of(&p->across, p->dx, st->col);
-    return (struct under){spy_element_at(&p->down, p->dy, y), spy_element_at(&p->down, p->dy, y + 1),
-                          spy_element_at(&p->across, p->dx, x), spy_element_at(&p->across, p->dx, x + 1)};
+    u = (struct under){spy_element_at(&p->down, p->dy, y), spy_element_at(&p->down, p->dy, y + 1),
+                       spy_element_at(&p->across, p->dx, x), spy_element_at(&p->across, p->dx, x + 1)};
+    if (u.row1 == u.row0) u.row1++; /* an element is larger than a character */
+    if (u.col1 == u.col0) u.col1++;
+    return u;
 }
 
 static void draw_cursor(struct canvas *c, const struct picture *p, const struct view_state *st)
