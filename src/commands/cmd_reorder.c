@@ -78,11 +78,12 @@ const struct command command_reorder = {
             "number of neighbours, fewest first. amd (approximate minimum degree) and metis (nested dissection, if\n"
             "libmetis is installed) keep the fill of a Cholesky factor small. fiedler sorts the rows of each\n"
             "connected part by the eigenvector of the second smallest eigenvalue of the graph's Laplacian, which\n"
-            "puts neighbours close to each other and halves of the part to its ends; it factors the Laplacian. All\n"
-            "methods use the pattern of A + A' and apply the same permutation to rows and columns, P A P', so the\n"
-            "matrix must be square. The profile is the sum of the distances from the diagonal to each row's first\n"
-            "entry and to each column's first entry. The new matrix becomes the current one, named after the\n"
-            "ordering (A-rcm) if no name is given.\n"
-            "    reorder rcm A; reorder amd A as B",
+            "puts neighbours close to each other and halves of the part to its ends; it factors the Laplacian.\n"
+            "colours gives each row a colour that none of its neighbours has, and sorts the rows by colour: rows of\n"
+            "one colour do not depend on each other in a triangular solve. All methods use the pattern of A + A'\n"
+            "and apply the same permutation to rows and columns, P A P', so the matrix must be square. The profile is\n"
+            "the sum of the distances from the diagonal to each row's first entry and to each column's first entry.\n"
+            "The new matrix becomes the current one, named after the ordering (A-rcm) if no name is given.\n"
+            "    reorder rcm A; reorder amd A as B; reorder colours",
     .run = run_reorder,
 };

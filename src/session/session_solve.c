@@ -142,5 +142,7 @@ void solve_take_right(struct solve_options *o, const struct right_sides *r, cons
 
 bool solve_column_of(const struct args *a, const struct right_sides *r, int64_t *i, struct err *e)
 {
+    if (r->n == 1 && arg_int(a, "column", 0) != 0)
+        return fail(e, E_USAGE, "the right side has 1 column, so `column` can only be 0");
     return arg_within(a, "column", 0, 0, r->n - 1, i, e);
 }
