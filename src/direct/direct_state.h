@@ -42,7 +42,7 @@ bool direct_begin(struct direct **v, const struct direct_method *m, const struct
 /* Replace v->A by its conjugate transpose, which changes v->wide. */
 bool direct_turn(struct direct *v, struct err *e);
 /* Run a call on a worker thread; the calls for a small matrix run at once. v->us is the time of the call. After Ctrl-C,
-   *v is NULL, and the worker thread frees the factorisation once the library returns. */
+ *v is NULL, and the worker thread frees the factorisation once the library returns. */
 bool direct_run(struct direct **v, bool (*call)(struct direct *v, struct err *e), const char *what, struct watch *w,
                 struct err *e);
 bool direct_call_analyse(struct direct *v, struct err *e);

@@ -140,7 +140,8 @@ static bool put_random(struct build *b, struct krylov *c)
 {
     uint64_t seed = 1;
     double s[VEC_WORK] = {[S_ONE] = 1}, *r = mem_new(c->n, sizeof *r, "vectors for multigrid", b->e);
-    float *f = (float *)r;
+    void *room = r; /* for values of the type of the solve */
+    float *f = room;
     for (int64_t i = 0; r && i < c->n; i++)
         if (b->g->real == T_F64)
             r[i] = random_unit(&seed);

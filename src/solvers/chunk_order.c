@@ -69,7 +69,7 @@ static int compare(const void *a, const void *b)
 /* Sort the rows at positions from .. to-1 by level, and number the levels. */
 static void sort_chunk(struct order *o, const int *level_of, int64_t from, int64_t to)
 {
-    struct placed list[CHUNK_THREADS];
+    struct placed list[CHUNK_THREADS] = {0};
     int n = (int)(to - from);
     for (int k = 0; k < n; k++) list[k] = (struct placed){level_of[o->row[from + k]], k, o->row[from + k]};
     qsort(list, (size_t)n, sizeof *list, compare);
