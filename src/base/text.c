@@ -76,6 +76,20 @@ char *print_lines(const char *text, char *out, size_t size)
     }
 }
 
+void text_append_list(char *out, size_t size, const char *fmt, va_list list)
+{
+    size_t n = strlen(out);
+    vsnprintf(out + n, size - n, fmt, list);
+}
+
+void text_append(char *out, size_t size, const char *fmt, ...)
+{
+    va_list list;
+    va_start(list, fmt);
+    text_append_list(out, size, fmt, list);
+    va_end(list);
+}
+
 char *show_bytes(double bytes, char *out, size_t size)
 {
     static const char *const unit[] = {"B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB"};

@@ -2,6 +2,9 @@
 #ifndef TEXT_H
 #define TEXT_H
 
+#include "base.h"
+
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -25,6 +28,9 @@ int utf8_decode(const char *text, size_t n, uint32_t *point);
 int text_width(const char *text);
 /* The number of bytes of text that fit in `columns` columns; *taken is the number of columns that they fill. */
 size_t text_fit(const char *text, int columns, int *taken);
+/* Print after the text in out[size], which is cut if it becomes too long. */
+void text_append(char *out, size_t size, const char *fmt, ...) PRINTF(3, 4);
+void text_append_list(char *out, size_t size, const char *fmt, va_list list);
 /* "1.23 MB", "417 B": bytes with SI prefixes. Returns out. */
 char *show_bytes(double bytes, char *out, size_t size);
 /* "4.21 us", "27.7 ms", "1.5 s": a time with three digits. us must not be NaN. Returns out. */

@@ -75,17 +75,11 @@ void card_word(struct card_row *r, const char *key, const char *text)
     r->value[k].text = text;
 }
 
-static void append(char *text, size_t size, const char *fmt, va_list ap)
-{
-    size_t n = strlen(text);
-    vsnprintf(text + n, size - n, fmt, ap);
-}
-
 void card_say(struct card_row *r, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    append(r->finding, sizeof r->finding, fmt, ap);
+    text_append_list(r->finding, sizeof r->finding, fmt, ap);
     va_end(ap);
 }
 
@@ -93,7 +87,7 @@ void card_advise(struct card_row *r, const char *fmt, ...)
 {
     va_list ap;
     va_start(ap, fmt);
-    append(r->advice, sizeof r->advice, fmt, ap);
+    text_append_list(r->advice, sizeof r->advice, fmt, ap);
     va_end(ap);
 }
 

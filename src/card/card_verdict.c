@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
+#include <stdarg.h>
 #include <string.h>
 
 /* ---- what kind of matrix it is ---- */
@@ -30,16 +30,6 @@ const char *card_symmetry_text(const struct card *c)
     return s->pattern ? "only the pattern is symmetric" : "not symmetric";
 }
 
-static void append(char *text, size_t size, const char *fmt, ...) PRINTF(3, 4);
-static void append(char *text, size_t size, const char *fmt, ...)
-{
-    size_t n = strlen(text);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text + n, size - n, fmt, ap);
-    va_end(ap);
-}
-
 static void judge_kind(const struct card *c, struct card_verdict *v)
 {
     static const char *const rows[] = {[CARD_ROWS_UNKNOWN] = "no entries",
@@ -48,10 +38,10 @@ static void judge_kind(const struct card *c, struct card_verdict *v)
                                        [CARD_ROWS_LONG_TAIL] = "some very long rows"};
     const struct card_facts *f = &c->facts;
     const char *shape = c->A->rows > c->A->cols ? "more rows than columns" : "more columns than rows";
-    append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "",
-           is_square(c) ? card_symmetry_text(c) : shape);
-    if (f->dominant && !c->A->imag && !c->symmetry.values) append(v->kind, sizeof v->kind, ", dominant diagonal");
-    append(v->kind, sizeof v->kind, ", %s", rows[f->rows]);
+    text_append(v->kind, sizeof v->kind, "%s%s", c->A->imag ? "complex, " : "",
+                is_square(c) ? card_symmetry_text(c) : shape);
+    if (f->dominant && !c->A->imag && !c->symmetry.values) text_append(v->kind, sizeof v->kind, ", dominant diagonal");
+    text_append(v->kind, sizeof v->kind, ", %s", rows[f->rows]);
 }
 
 /* ---- what solves it ---- */
@@ -88,9 +78,9 @@ static const char *solver_for(const struct card *c)
 
 static void judge_solver(const struct card *c, const char *name, const char *negated, struct card_verdict *v)
 {
-    append(v->solve, sizeof v->solve, "%s", solver_for(c));
+    text_append(v->solve, sizeof v->solve, "%s", solver_for(c));
     if (c->sign == CARD_NEGATIVE)
-        append(v->solve, sizeof v->solve, ": `let %s = -%.20s`, then `solve cg %s`", negated, name, negated);
+        text_append(v->solve, sizeof v->solve, ": `let %s = -%.20s`, then `solve cg %s`", negated, name, negated);
 }
 
 /* ---- what stores it ---- */
@@ -111,14 +101,14 @@ static void judge_format(const struct card *c, struct card_verdict *v)
     const struct card_facts *f = &c->facts;
     double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals_full);
     if (fmin(blocks, diagonals) >= 1)
-        append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
+        text_append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
     else if (diagonals < blocks)
-        append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes", how_many(f->diagonals, "diagonal").text,
-               diagonals);
+        text_append(v->store, sizeof v->store, "dia: %s, %.2g times csr's bytes",
+                    how_many(f->diagonals, "diagonal").text, diagonals);
     else
-        append(v->store, sizeof v->store, "bsr %d%s: %.2g times csr's bytes", f->block,
-               f->block <= BSELL_MOST ? " or bsell" : "", f->block_ratio);
-    append(v->store, sizeof v->store, "; `advise` predicts times");
+        text_append(v->store, sizeof v->store, "bsr %d%s: %.2g times csr's bytes", f->block,
+                    f->block <= BSELL_MOST ? " or bsell" : "", f->block_ratio);
+    text_append(v->store, sizeof v->store, "; `advise` predicts times");
 }
 
 /* ---- what is wrong with it ---- */

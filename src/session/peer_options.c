@@ -1,21 +1,10 @@
 /* Writes the options with which other libraries solve a system by the same method. */
 #include "peer_options.h"
 #include "base/base.h"
+#include "base/text.h"
 #include "solvers/peers.h"
 
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
-
-static void add(char *out, size_t size, const char *fmt, ...) PRINTF(3, 4);
-static void add(char *out, size_t size, const char *fmt, ...)
-{
-    size_t n = strlen(out);
-    va_list list;
-    va_start(list, fmt);
-    vsnprintf(out + n, size - n, fmt, list);
-    va_end(list);
-}
 
 /* ---- PETSc ---- */
 
@@ -26,11 +15,11 @@ static bool petsc_has(const struct peer_request *q)
 
 static void petsc_write(const struct peer_request *q, char *out, size_t size)
 {
-    add(out, size, "%s", q->solver->petsc);
-    if (q->m) add(out, size, " -ksp_gmres_restart %lld", (long long)q->m);
-    if (q->takes_precond) add(out, size, " %s", q->pre ? q->pre->petsc : "-pc_type none");
-    if (q->krylov) add(out, size, " -ksp_rtol %.3g -ksp_atol 0 -ksp_max_it %lld", q->tol, (long long)q->maxit);
-    add(out, size, "\n");
+    text_append(out, size, "%s", q->solver->petsc);
+    if (q->m) text_append(out, size, " -ksp_gmres_restart %lld", (long long)q->m);
+    if (q->takes_precond) text_append(out, size, " %s", q->pre ? q->pre->petsc : "-pc_type none");
+    if (q->krylov) text_append(out, size, " -ksp_rtol %.3g -ksp_atol 0 -ksp_max_it %lld", q->tol, (long long)q->maxit);
+    text_append(out, size, "\n");
 }
 
 /* ---- hypre: lines of C, because it reads no options ---- */
@@ -43,16 +32,17 @@ static bool hypre_has(const struct peer_request *q)
 static void hypre_write(const struct peer_request *q, char *out, size_t size)
 {
     const char *name = q->solver->hypre;
-    add(out, size, "HYPRE_Solver solver, precond = NULL;\n");
-    if (q->pre && q->pre->hypre_make) add(out, size, "%s", q->pre->hypre_make);
-    add(out, size, "HYPRE_ParCSR%sCreate(MPI_COMM_WORLD, &solver);\n", name);
-    add(out, size, "HYPRE_ParCSR%sSetTol(solver, %.3g);\n", name, q->tol);
-    add(out, size, "HYPRE_ParCSR%sSetMaxIter(solver, %lld);\n", name, (long long)q->maxit);
-    if (q->m) add(out, size, "HYPRE_ParCSR%sSetKDim(solver, %lld);\n", name, (long long)q->m);
+    text_append(out, size, "HYPRE_Solver solver, precond = NULL;\n");
+    if (q->pre && q->pre->hypre_make) text_append(out, size, "%s", q->pre->hypre_make);
+    text_append(out, size, "HYPRE_ParCSR%sCreate(MPI_COMM_WORLD, &solver);\n", name);
+    text_append(out, size, "HYPRE_ParCSR%sSetTol(solver, %.3g);\n", name, q->tol);
+    text_append(out, size, "HYPRE_ParCSR%sSetMaxIter(solver, %lld);\n", name, (long long)q->maxit);
+    if (q->m) text_append(out, size, "HYPRE_ParCSR%sSetKDim(solver, %lld);\n", name, (long long)q->m);
     if (q->pre)
-        add(out, size, "HYPRE_ParCSR%sSetPrecond(solver, %s, %s, precond);\n", name, q->pre->hypre,
-            q->pre->hypre_setup);
-    add(out, size, "HYPRE_ParCSR%sSetup(solver, A, b, x);\nHYPRE_ParCSR%sSolve(solver, A, b, x);\n", name, name);
+        text_append(out, size, "HYPRE_ParCSR%sSetPrecond(solver, %s, %s, precond);\n", name, q->pre->hypre,
+                    q->pre->hypre_setup);
+    text_append(out, size, "HYPRE_ParCSR%sSetup(solver, A, b, x);\nHYPRE_ParCSR%sSolve(solver, A, b, x);\n", name,
+                name);
 }
 
 /* ---- AMGX ---- */
@@ -64,16 +54,17 @@ static bool amgx_has(const struct peer_request *q)
 
 static void amgx_write(const struct peer_request *q, char *out, size_t size)
 {
-    add(out, size, "{\n  \"config_version\": 2,\n  \"solver\": {\n    %s", q->solver->amgx);
-    if (q->m) add(out, size, ",\n    \"gmres_n_restart\": %lld", (long long)q->m);
+    text_append(out, size, "{\n  \"config_version\": 2,\n  \"solver\": {\n    %s", q->solver->amgx);
+    if (q->m) text_append(out, size, ",\n    \"gmres_n_restart\": %lld", (long long)q->m);
     if (q->krylov)
-        add(out, size,
+        text_append(
+            out, size,
             ",\n    \"monitor_residual\": 1,\n    \"convergence\": \"RELATIVE_INI_CORE\",\n    \"norm\": \"L2\",\n"
             "    \"tolerance\": %.3g,\n    \"max_iters\": %lld",
             q->tol, (long long)q->maxit);
     if (q->takes_precond)
-        add(out, size, ",\n    \"preconditioner\": {%s}", q->pre ? q->pre->amgx : "\"solver\": \"NOSOLVER\"");
-    add(out, size, "\n  }\n}\n");
+        text_append(out, size, ",\n    \"preconditioner\": {%s}", q->pre ? q->pre->amgx : "\"solver\": \"NOSOLVER\"");
+    text_append(out, size, "\n  }\n}\n");
 }
 
 /* ---- Ginkgo ---- */
@@ -85,15 +76,15 @@ static bool ginkgo_has(const struct peer_request *q)
 
 static void ginkgo_write(const struct peer_request *q, char *out, size_t size)
 {
-    add(out, size, "{\n  %s", q->solver->ginkgo);
-    if (q->m) add(out, size, ",\n  \"krylov_dim\": %lld", (long long)q->m);
+    text_append(out, size, "{\n  %s", q->solver->ginkgo);
+    if (q->m) text_append(out, size, ",\n  \"krylov_dim\": %lld", (long long)q->m);
     if (q->krylov)
-        add(out, size,
-            ",\n  \"criteria\": [\n    {\"type\": \"Iteration\", \"max_iters\": %lld},\n"
-            "    {\"type\": \"ResidualNorm\", \"baseline\": \"rhs_norm\", \"reduction_factor\": %.3g}\n  ]",
-            (long long)q->maxit, q->tol);
-    if (q->pre) add(out, size, ",\n  \"preconditioner\": {%s}", q->pre->ginkgo);
-    add(out, size, "\n}\n");
+        text_append(out, size,
+                    ",\n  \"criteria\": [\n    {\"type\": \"Iteration\", \"max_iters\": %lld},\n"
+                    "    {\"type\": \"ResidualNorm\", \"baseline\": \"rhs_norm\", \"reduction_factor\": %.3g}\n  ]",
+                    (long long)q->maxit, q->tol);
+    if (q->pre) text_append(out, size, ",\n  \"preconditioner\": {%s}", q->pre->ginkgo);
+    text_append(out, size, "\n}\n");
 }
 
 /* ---- */

@@ -19,7 +19,6 @@
 #include "solvers/solver.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -557,33 +556,23 @@ struct trial_words trial_words(const struct trial *t, const char *matrix)
     return w;
 }
 
-static void append(char *text, size_t size, const char *fmt, ...) PRINTF(3, 4);
-static void append(char *text, size_t size, const char *fmt, ...)
-{
-    size_t n = strlen(text);
-    va_list ap;
-    va_start(ap, fmt);
-    vsnprintf(text + n, size - n, fmt, ap);
-    va_end(ap);
-}
-
 /* What the card found. */
 static void describe(struct solver_advice *a)
 {
     const struct card *c = &a->card;
     const struct card_facts *f = &c->facts;
     bool square = c->A->rows == c->A->cols;
-    append(a->kind, sizeof a->kind, "%s%s", c->A->imag ? "complex, " : "",
-           square                    ? card_symmetry_text(c)
-           : c->A->rows > c->A->cols ? "more rows than columns"
-                                     : "more columns than rows");
-    if (f->dominant) append(a->kind, sizeof a->kind, ", dominant diagonal");
+    text_append(a->kind, sizeof a->kind, "%s%s", c->A->imag ? "complex, " : "",
+                square                    ? card_symmetry_text(c)
+                : c->A->rows > c->A->cols ? "more rows than columns"
+                                          : "more columns than rows");
+    if (f->dominant) text_append(a->kind, sizeof a->kind, ", dominant diagonal");
     if (f->no_diagonal)
-        append(a->kind, sizeof a->kind, ", %s missing or 0", how_many(f->no_diagonal, "diagonal entry").text);
+        text_append(a->kind, sizeof a->kind, ", %s missing or 0", how_many(f->no_diagonal, "diagonal entry").text);
     if (c->has_dm && c->dm.rank < c->A->rows)
-        append(a->kind, sizeof a->kind, ", structural rank %s", card_count(c->dm.rank).text);
-    if (f->systems > 1) append(a->kind, sizeof a->kind, ", %s independent systems", card_count(f->systems).text);
-    if (f->row_ratio > 1e4) append(a->kind, sizeof a->kind, ", ratio of row maxima %.2g", f->row_ratio);
+        text_append(a->kind, sizeof a->kind, ", structural rank %s", card_count(c->dm.rank).text);
+    if (f->systems > 1) text_append(a->kind, sizeof a->kind, ", %s independent systems", card_count(f->systems).text);
+    if (f->row_ratio > 1e4) text_append(a->kind, sizeof a->kind, ", ratio of row maxima %.2g", f->row_ratio);
 }
 
 /* "converged in 45 iterations and 1.2 ms", "needs about 2,000 iterations and 3.4 s", "takes about 5 ms". */
@@ -623,23 +612,24 @@ static void explain(struct solver_advice *a)
     size_t size = sizeof a->because;
     if (a->taken < 0) {
         if (a->stopped)
-            append(out, size, "no method had converged or come near it before Ctrl-C");
+            text_append(out, size, "no method had converged or come near it before Ctrl-C");
         else
-            append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "", t ? t->why : "");
+            text_append(out, size, "no method is known to solve this system%s%s", t && *t->why ? ": " : "",
+                        t ? t->why : "");
         return;
     }
     if (t->accurate) {
-        append(out, size, "no method met tol; %s%s", t->why,
-               t->least_squares ? "" : ", and its residual is as small as fp64 allows");
+        text_append(out, size, "no method met tol; %s%s", t->why,
+                    t->least_squares ? "" : ", and its residual is as small as fp64 allows");
         return;
     }
     bool tiny = !t->solver && a->card.A->rows <= TINY;
-    append(out, size, "%s %s", trial_name(t).text, effort_of(t).text);
-    if (tiny) append(out, size, "; a system of at most %d rows is solved directly", TINY);
-    if (other && !tiny) append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
+    text_append(out, size, "%s %s", trial_name(t).text, effort_of(t).text);
+    if (tiny) text_append(out, size, "; a system of at most %d rows is solved directly", TINY);
+    if (other && !tiny) text_append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
     if (!other && !tiny)
-        append(out, size, t->solver ? "" : "; no iterative method %s",
-               a->late ? "shows that it is faster" : "converged");
+        text_append(out, size, t->solver ? "" : "; no iterative method %s",
+                    a->late ? "shows that it is faster" : "converged");
 }
 
 /* ---- */
