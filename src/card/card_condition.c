@@ -110,9 +110,8 @@ static double alternate(const struct factors *f, double *x)
 static double inverse_norm_2(const struct factors *f, double *x)
 {
     enum { TURNS = 20 };
-    uint64_t seed = 1;
     double size = 0;
-    for (int i = 0; i < f->n; i++) x[i] = random_unit(&seed);
+    random_fill(x, f->n, 1);
     for (int turn = 0; turn <= TURNS; turn++) {
         if (turn > 0) solve(f, x);
         size = 0;

@@ -39,11 +39,10 @@ static void drop_factors(struct inverse *v)
 /* The factors are kept only if they solve a random system accurately, and x is not too long. */
 static bool factor(struct inverse *v, const struct csr *B, double norm, bool force, struct err *e)
 {
-    uint64_t seed = 1;
     struct direct_answer *a = NULL;
     double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
     if (!b) return false;
-    for (int64_t i = 0; i < B->rows; i++) b[i] = random_unit(&seed);
+    random_fill(b, B->rows, 1);
     struct direct_options o = {.b = b, .symmetric = true, .force = force, .watch = v->watch, .keep = &v->factors};
     bool ok = direct_solve(&a, B, &o, e);
     if (ok && eigen_size(B->rows, a->x) * norm > growth_most * eigen_size(B->rows, b)) {
@@ -127,11 +126,10 @@ static const struct direct_method *counting_method(void)
 
 static bool count_of(const struct csr *B, double at, bool force, struct watch *w, int64_t *below, struct err *e)
 {
-    uint64_t seed = 1;
     struct direct_answer *a = NULL;
     double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
     if (!b) return false;
-    for (int64_t i = 0; i < B->rows; i++) b[i] = random_unit(&seed);
+    random_fill(b, B->rows, 1);
     struct direct_options o = {.method = counting_method(), .b = b, .symmetric = true, .force = force, .watch = w};
     bool ok = direct_solve(&a, B, &o, e);
     if (ok && (!a->accurate || a->factors.negative < 0))

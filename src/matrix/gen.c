@@ -37,6 +37,11 @@ double random_unit(uint64_t *state)
     return v != 0 ? v : 0x1p-53;
 }
 
+void random_fill(double *x, int64_t n, uint64_t seed)
+{
+    for (int64_t i = 0; i < n; i++) x[i] = random_unit(&seed);
+}
+
 uint64_t gen_stream(uint64_t seed, uint64_t at)
 {
     uint64_t state = seed;

@@ -552,11 +552,10 @@ static bool find_inconsistency(struct inquiry *q, const char *cause, struct err 
 static bool near_null(const struct inquiry *q, double *v, struct err *e)
 {
     int64_t n = solve_numbers(q->A);
-    uint64_t seed = 1;
     double *z = mem_new(n, sizeof *z, "a random vector", e);
     struct direct_answer *a = NULL;
     if (!z) return false;
-    for (int64_t i = 0; i < n; i++) z[i] = random_unit(&seed);
+    random_fill(z, n, 1);
     reference_spmv(q->A, 1, z, 0, v, T_F64, NULL);
     bool ok = solve_directly(q, rectangular(), v, &a, e), singular = a && a->factors.rank < q->A->rows;
     for (int64_t i = 0; i < n; i++) v[i] = a && a->x ? z[i] - a->x[i] : 0;

@@ -83,9 +83,8 @@ bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct er
     *bound = most;
     if (most <= amg_dominant) return true;
     double alpha[STEPS], beta[STEPS], *work = mem_new(3 * A->rows, sizeof *work, "vectors for multigrid", e);
-    uint64_t seed = 1;
     if (!work) return false;
-    for (int64_t i = 0; i < A->rows; i++) work[i] = random_unit(&seed);
+    random_fill(work, A->rows, 1);
     int k = iterate(A, dinv, work, work + A->rows, work + 2 * A->rows, alpha, beta, e);
     mem_free(work);
     if (k < 0) return false;

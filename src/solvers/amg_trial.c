@@ -94,10 +94,9 @@ bool amg_try(const struct amg *g, struct amg_trial norms[AMG_LEVELS], struct err
 {
     struct trial t = {g, norms, e};
     int64_t n = g->level[0].A->rows;
-    uint64_t seed = 1;
     double *b = mem_new(2 * n, sizeof *b, "vectors of multigrid", e);
     for (int k = 0; k < AMG_LEVELS; k++) norms[k] = (struct amg_trial){NAN, NAN, NAN};
-    for (int64_t i = 0; b && i < n; i++) b[i] = random_unit(&seed);
+    if (b) random_fill(b, n, 1);
     bool ok = b && cycle(&t, 0, b, b + n);
     mem_free(b);
     return ok;

@@ -328,8 +328,7 @@ static void divide(const struct square *s, double *x)
 static double power(const struct square *s, void (*go)(const struct square *s, double *x), double *x)
 {
     double before = 0, now = 0;
-    uint64_t seed = 1;
-    for (int64_t i = 0; i < s->n; i++) x[i] = random_unit(&seed);
+    random_fill(x, s->n, 1);
     for (int round = 0; round < ROUNDS; round++) {
         double length = norm2(s->n, x);
         if (!(length > 0)) break;
