@@ -310,8 +310,8 @@ static bool improve(struct search *s, struct err *e)
 {
     struct eigen *v = s->out;
     int64_t n = v->A->rows;
-    double *y = v->o.part == EIGEN_NEAR ? mem_new(n, sizeof *y, "an eigenvector", e) : NULL;
     if (v->o.part != EIGEN_NEAR) return true;
+    double *y = mem_new(n, sizeof *y, "an eigenvector", e);
     bool ok = y;
     for (int64_t i = 0; ok && i < v->found; i++) {
         double *x = v->vector + i * n;

@@ -108,11 +108,7 @@ bool solve_settle(struct solve *v, struct err *e)
     if (v->refine.on) return refine_settle(v, e);
     if (v->reason == BROKE_DOWN && v->solver->recover && v->iterations > v->recoveries.at) return recover(v, e);
     if (v->reason != CONVERGED || !v->solver->settle) return true;
-    if (!settle(v, e)) return false;
-    v->iterations--; /* read the last record again, because the solver may have replaced the residual in it */
-    bool ok = live_read(v, e);
-    v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
-    return ok;
+    return settle(v, e) && live_reread(v, e); /* the solver may have replaced the residual in the last record */
 }
 
 /* The number of the last queued record. */
@@ -147,11 +143,7 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
 
 static bool put_x(struct solve *v, const double *x0, struct err *e)
 {
-    if (x0) return solve_put(v, v->vec[VEC_X], x0, e);
-    double *zero = mem_zero(v->n, sizeof *zero, "a starting guess", e);
-    bool ok = zero && solve_put(v, v->vec[VEC_X], zero, e);
-    mem_free(zero);
-    return ok;
+    return x0 ? solve_put(v, v->vec[VEC_X], x0, e) : solve_put_zero(v, v->vec[VEC_X], "a starting guess", e);
 }
 
 static bool put_system(struct solve *v, const double *x0, struct err *e)

@@ -137,6 +137,14 @@ bool live_read(struct solve *v, struct err *e)
     return true;
 }
 
+bool live_reread(struct solve *v, struct err *e)
+{
+    v->iterations--;
+    bool ok = live_read(v, e);
+    v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
+    return ok;
+}
+
 bool live_wait(struct solve *v, int64_t until)
 {
     static const struct timespec nap = {.tv_nsec = 20000};

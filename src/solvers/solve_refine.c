@@ -39,10 +39,7 @@ static bool residual_of(struct solve *v, const void *x, double *norm, struct err
 
 static bool zero_correction(struct solve *v, struct err *e)
 {
-    double *zero = mem_zero(v->n, sizeof *zero, "a correction of x", e);
-    bool ok = zero && solve_put(v, v->vec[VEC_X], zero, e);
-    mem_free(zero);
-    return ok;
+    return solve_put_zero(v, v->vec[VEC_X], "a correction of x", e);
 }
 
 static bool put_fine(struct solve *v, int i, const double *from, struct err *e)
@@ -84,11 +81,7 @@ static bool go_on(struct solve *v, bool converged, struct err *e)
     v->schedule.cycle_from = v->schedule.queued;
     if (!solve_put_scalars(v, v->iterations, refine_inner_tol(v), e) || !zero_correction(v, e)) return false;
     bool replaces = converged && v->solver->replace;
-    if (!(replaces ? v->solver->replace : v->solver->init)(v, e)) return false;
-    v->iterations--;
-    bool ok = live_read(v, e);
-    v->schedule.lost = v->schedule.queued - (v->iterations - v->base);
-    return ok;
+    return (replaces ? v->solver->replace : v->solver->init)(v, e) && live_reread(v, e);
 }
 
 /* Let x be x + d, if it is better, and decide what follows. */
