@@ -54,12 +54,13 @@ static bool begin_level(struct amg *g, struct err *e)
 static bool mirror(struct csr *A, struct err *e)
 {
     struct loop l = loop_of("multigrid", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && A->col[k] < i && loop_goes(&l, i); k++) {
-            int64_t at = csr_find(A, A->col[k], i);
-            if (at >= 0) A->val[k] = A->val[at];
-        }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++)
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && A->col[k] < i; k++) {
+                int64_t at = csr_find(A, A->col[k], i);
+                if (at >= 0) A->val[k] = A->val[at];
+            }
     return loop_end(&l, e);
 }
 

@@ -34,12 +34,13 @@ static int64_t row_of(uint64_t mark)
 static bool find_strong(struct amg_aggregates *g, const struct csr *A, const double *dinv, double theta, struct err *e)
 {
     struct loop l = loop_of("strong entries", A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, i); k++) {
-            int j = A->col[k];
-            g->strong[k] = j != i && A->val[k] * A->val[k] * dinv[i] * dinv[j] > theta * theta;
-        }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t share = 0; share < A->rows; share += LOOP_EVERY)
+        for (int64_t i = share, end = loop_share(&l, share, A->rows); i < end; i++)
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
+                int j = A->col[k];
+                g->strong[k] = j != i && A->val[k] * A->val[k] * dinv[i] * dinv[j] > theta * theta;
+            }
     return loop_end(&l, e);
 }
 
@@ -50,13 +51,14 @@ static bool spread(const struct amg_aggregates *g, const struct csr *A, const ui
                    struct err *e)
 {
     struct loop l = loop_of(what, A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        uint64_t most = from[i];
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, i); k++)
-            if (g->strong[k] && from[A->col[k]] > most) most = from[A->col[k]];
-        to[i] = most;
-    }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t share = 0; share < A->rows; share += LOOP_EVERY)
+        for (int64_t i = share, end = loop_share(&l, share, A->rows); i < end; i++) {
+            uint64_t most = from[i];
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+                if (g->strong[k] && from[A->col[k]] > most) most = from[A->col[k]];
+            to[i] = most;
+        }
     return loop_end(&l, e);
 }
 
@@ -116,18 +118,19 @@ static bool join(const struct amg_aggregates *g, const struct csr *A, const doub
                  struct err *e)
 {
     struct loop l = loop_of(what, A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        double most = 0;
-        to[i] = from[i];
-        for (int k = A->rowptr[i]; from[i] == AMG_ALONE && k < A->rowptr[i + 1] && loop_goes(&l, i); k++) {
-            int j = A->col[k];
-            double strength = A->val[k] * A->val[k] * dinv[i] * dinv[j];
-            if (!g->strong[k] || from[j] == AMG_ALONE || strength <= most) continue;
-            most = strength;
-            to[i] = from[j];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t share = 0; share < A->rows; share += LOOP_EVERY)
+        for (int64_t i = share, end = loop_share(&l, share, A->rows); i < end; i++) {
+            double most = 0;
+            to[i] = from[i];
+            for (int k = A->rowptr[i]; from[i] == AMG_ALONE && k < A->rowptr[i + 1]; k++) {
+                int j = A->col[k];
+                double strength = A->val[k] * A->val[k] * dinv[i] * dinv[j];
+                if (!g->strong[k] || from[j] == AMG_ALONE || strength <= most) continue;
+                most = strength;
+                to[i] = from[j];
+            }
         }
-    }
     return loop_end(&l, e);
 }
 

@@ -16,13 +16,13 @@ static const char what[] = "multigrid";
 bool amg_multiply(const struct csr *A, double alpha, const double *x, double beta, double *y, struct err *e)
 {
     struct loop l = loop_of(what, A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++) {
-        double sum = 0;
-        if (!loop_goes(&l, i)) continue;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * x[A->col[k]];
-        y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
-    }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            double sum = 0;
+            for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) sum += A->val[k] * x[A->col[k]];
+            y[i] = beta == 0 ? alpha * sum : alpha * sum + beta * y[i];
+        }
     return loop_end(&l, e);
 }
 

@@ -86,16 +86,18 @@ static bool make_rows(const struct prolong *p, int64_t longest, int *count, stru
     int threads = p->A->nnz > THREADS_FROM ? omp_get_max_threads() : 1;
     int *col = mem_new(threads * longest, sizeof *col, "rows of a prolongation", e);
     double *val = mem_new(threads * longest, sizeof *val, "rows of a prolongation", e);
-    struct loop l = loop_of("prolongation", p->A->rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) num_threads(threads)
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        if (!col || !val || !loop_goes(&l, i)) continue;
+    int64_t rows = col && val ? p->A->rows : 0;
+    struct loop l = loop_of("prolongation", rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) num_threads(threads)
+    for (int64_t from = 0; from < rows; from += LOOP_EVERY) {
         struct row r = {.col = col + omp_get_thread_num() * longest, .val = val + omp_get_thread_num() * longest};
-        make_row(p, i, &r);
-        if (count) count[i] = r.n;
-        for (int k = 0; P && k < r.n; k++) {
-            P->col[P->rowptr[i] + k] = r.col[k];
-            P->val[P->rowptr[i] + k] = r.val[k];
+        for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) {
+            make_row(p, i, &r);
+            if (count) count[i] = r.n;
+            for (int k = 0; P && k < r.n; k++) {
+                P->col[P->rowptr[i] + k] = r.col[k];
+                P->val[P->rowptr[i] + k] = r.val[k];
+            }
         }
     }
     bool ok = col && val && loop_end(&l, e);

@@ -102,16 +102,17 @@ static bool differs(const struct csr *A, int64_t i, int64_t k)
 static int64_t first_difference(const struct csr *A, struct loop *l)
 {
     int64_t first = A->nnz;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARE) reduction(min : first) if (A->nnz > THREADS_FROM)
-    for (int64_t i = 0; i < A->rows; i++)
-        for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(l, k); k++)
-            if (k < first && A->col[k] != i && differs(A, i, k)) first = k;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(min : first) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(l, from, A->rows); i < end; i++)
+            for (int64_t k = A->rowptr[i]; k < A->rowptr[i + 1]; k++)
+                if (k < first && A->col[k] != i && differs(A, i, k)) first = k;
     return first;
 }
 
 bool symmetric_of(const struct csr *A, const char *who, const char *instead, struct err *e)
 {
-    struct loop l = loop_of("symmetry", A->nnz);
+    struct loop l = loop_of("symmetry", A->rows);
     int64_t k = first_difference(A, &l);
     if (!loop_end(&l, e)) return false;
     if (k == A->nnz) return true;
