@@ -63,6 +63,8 @@
 /* Bytes of shared memory per block: SHARED arrays have at most SHARED_PLAIN bytes together, and a launch gives at most
    SHARED_GIVEN_MOST bytes for SHARED_GIVEN. A block of an H100 or H200 may have 227 KB, one of an A100 163 KB. */
 enum { SHARED_PLAIN = 48 * 1024, SHARED_GIVEN_MOST = 224 * 1024 };
+/* The maximum number of blocks in a cluster, on devices that have clusters. */
+enum { CLUSTER_BLOCKS = 16 };
 
 #ifdef __CUDACC__
 #define KERNEL_SPACE cuda_
@@ -118,7 +120,8 @@ static inline bool launchable(dim3 grid)
    short kernels. Do not use FOLLOW for a grid that exactly fills the GPU, because the blocks would be distributed
    unevenly. */
 #define FOLLOW(d, grid, block, ...) (launcher_of((d), (grid), (block), 0, true, 1, __VA_ARGS__))
-/* The major number of the compute capability of the current GPU; 0: unknown. */
+/* The major number of the compute capability of the current GPU; 0: unknown. HOPPER: the first GPUs with clusters. */
+enum { HOPPER = 9 };
 static inline int compute_major(void)
 {
     int number, major;
@@ -128,7 +131,7 @@ static inline int compute_major(void)
 }
 static inline bool launches_early(void)
 {
-    return compute_major() >= 9;
+    return compute_major() >= HOPPER;
 }
 template <typename... P> struct launcher {
     cudaStream_t stream;
@@ -173,8 +176,7 @@ static launcher<P...> launcher_of(const struct device *d, dim3 grid, dim3 block,
 /* The maximum number of blocks in a cluster; 1: the GPU has no clusters. */
 static inline int cluster_blocks(void)
 {
-    enum { HOPPER = 9, BLOCKS = 16 };
-    return compute_major() >= HOPPER ? +BLOCKS : 1;
+    return compute_major() >= HOPPER ? +CLUSTER_BLOCKS : 1;
 }
 /* For all threads of a cluster: wait for one another, and see what all of them wrote to shared memory before. */
 static __device__ __forceinline__ void cluster_sync()

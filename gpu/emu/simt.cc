@@ -170,7 +170,7 @@ static bool begin(const char *kernel, geometry g)
     now.given = g.given, now.watched = false;
     m->blocks = g.cluster;
     m->threads = block.x * block.y * block.z * g.cluster;
-    if (g.cluster < 1 || g.cluster > CLUSTER_MOST || (g.cluster > 1 && m->threads / g.cluster % WARP)) {
+    if (g.cluster < 1 || g.cluster > CLUSTER_BLOCKS || (g.cluster > 1 && m->threads / g.cluster % WARP)) {
         m->blocks = 1;
         m->threads = 0;
     }

@@ -94,7 +94,7 @@ struct machine {
 };
 extern constinit thread_local machine now; /* each host thread runs one block at a time */
 
-enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024, CLUSTER_MOST = 16 };
+enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
 
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -79,7 +79,7 @@ struct runner {
     const char *kernel;
     void (*body)(void *);
     void *ctx;
-    unsigned shared_used[CLUSTER_MOST]; /* bytes of shared memory that each block of the cluster has declared */
+    unsigned shared_used[CLUSTER_BLOCKS]; /* bytes of shared memory that each block of the cluster has declared */
     unsigned shared_blocks;             /* number of blocks for which `shared` has room */
     scope_thread *watch;                /* NULL: the block is not watched */
     bool last;                          /* at the last wait_for_blocks, no other host thread ran a block */

@@ -18,7 +18,6 @@ namespace KERNEL_SPACE
 enum {
     CLUSTER_THREADS = 512,
     CLUSTER_WARPS = CLUSTER_THREADS / WARP,
-    CLUSTER_BLOCKS = 16,
     OWNER_SHIFT = 16 /* a column is stored as the number of its block, shifted, plus its number in the block */
 };
 

@@ -145,8 +145,6 @@ static void cg(struct device *d, const struct cluster_plan *plan, const struct c
 }
 
 #ifdef __CUDACC__
-enum { LEAST_MAJOR = 9 }; /* the compute capability from which on GPUs have clusters */
-
 /* Can the GPU run a cluster of this many blocks with all their shared memory? */
 static bool runs(int blocks)
 {
@@ -170,16 +168,15 @@ static bool runs(int blocks)
 
 static int blocks(struct device *)
 {
-    int most = compute_major() >= LEAST_MAJOR ? (int)CLUSTER_BLOCKS : 0;
+    int most = cluster_blocks() > 1 ? cluster_blocks() : 0;
     while (most > 0 && !runs(most)) most /= 2;
     return most;
 }
 enum { THREADS = CLUSTER_THREADS };
 #else
-/* The emulator runs up to 1024 threads together. */
 static int blocks(struct device *)
 {
-    return 4;
+    return cluster_blocks();
 }
 enum { THREADS = 256 };
 #endif

@@ -69,6 +69,24 @@ __device__ void lu_thread_argmax(const lu_rows<T, R> &own, int k, lu_size<T> &be
     }
 }
 
+/* The thread's rows of columns j .. j+w-1 from row j down; 0 beyond the panel. */
+template <typename T, int R> __device__ void lu_load_rows(lu_rows<T, R> &own, int64_t n, int64_t j, int w, GPTR(T) a)
+{
+    enum { W = lu_rows<T, R>::W };
+    int m = (int)(n - j);
+#pragma unroll
+    for (int r = 0; r < R; r++)
+#pragma unroll
+        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
+}
+
+/* One thread: note that step k of the panel at row j exchanges rows k and p of the panel. */
+template <typename T> __device__ void lu_note_pivot(int64_t j, int k, int p, T pivot, GPTR(int) piv, GPTR(int) info)
+{
+    piv[j + k] = (int)j + p;
+    if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+}
+
 /* to[0 .. W-1] = row `row` of the panel, in the thread that holds it. */
 template <typename T, int R, typename P> __device__ void lu_show_row(const lu_rows<T, R> &own, int row, P to)
 {
@@ -160,10 +178,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     int m = (int)(n - j);
     lu_rows<T, R> own;
     follow();
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
+    lu_load_rows(own, n, j, w, a);
 #pragma unroll 1
     for (int k = 0; k < w; k++) {
         lu_size<T> best = 0;
@@ -178,8 +193,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         T pivot = pivots[0];
         if (threadIdx.x == 0) {
             swap[k] = p;
-            piv[j + k] = (int)j + p;
-            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
+            lu_note_pivot(j, k, p, pivot, piv, info);
         }
         if ((int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
         lu_eliminate(own, k, m, found ? best : lu_abs(pivot), pivots, a + ((j + k) * n + j));
@@ -204,10 +218,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
     SHARED(int, swap, W);
     int m = (int)(n - j), lane = threadIdx.x % WARP;
     lu_rows<T, R> own;
-#pragma unroll
-    for (int r = 0; r < R; r++)
-#pragma unroll
-        for (int c = 0; c < W; c++) own.x[r][c] = c < w && lu_row(r) < m ? a[(j + c) * n + j + lu_row(r)] : (T)0;
+    lu_load_rows(own, n, j, w, a);
 #pragma unroll 1
     for (int k = 0; k < w; k++) {
         int turn = k % 2;
@@ -239,10 +250,7 @@ __global__ void __launch_bounds__(LU_PANEL_THREADS)
         __syncthreads(); /* all threads of the block: the pivot row is in shared memory */
         T pivot = pivots[0];
         if (threadIdx.x == 0) swap[k] = p;
-        if (blockIdx.x == 0 && threadIdx.x == 0) {
-            piv[j + k] = (int)j + p;
-            if (pivot == 0 && info[0] < 0) info[0] = (int)j + k;
-        }
+        if (blockIdx.x == 0 && threadIdx.x == 0) lu_note_pivot(j, k, p, pivot, piv, info);
         if (blockIdx.x == 0 && (int)threadIdx.x < w - k) a[(j + k + threadIdx.x) * n + j + k] = pivots[threadIdx.x];
         lu_eliminate(own, k, m, found ? best : lu_abs(pivot), pivots, a + ((j + k) * n + j));
     }

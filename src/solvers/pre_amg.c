@@ -130,16 +130,22 @@ static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct 
     return !g->inverse || put_inverse(v, c, g->inverse, c->level[c->n - 1].rows, e);
 }
 
+/* The bytes of a vector of level k, rounded up so that each vector begins at a multiple of 256. */
+static int64_t vector_room(const struct solve *v, const struct cycle *c, int k)
+{
+    return (c->level[k].rows * (int64_t)type_size(v->real) + 255) / 256 * 256;
+}
+
 /* One allocation for the vectors of all levels. The x of the first level is the z of the solver. */
 static bool new_vectors(struct solve *v, struct cycle *c, struct err *e)
 {
-    int64_t bytes = 0, size = (int64_t)type_size(v->real);
-    for (int k = 0; k < c->n; k++) bytes += (k ? 3 : 2) * ((c->level[k].rows * size + 255) / 256 * 256);
+    int64_t bytes = 0;
+    for (int k = 0; k < c->n; k++) bytes += (k ? 3 : 2) * vector_room(v, c, k);
     c->vectors = v->dev->ops->alloc(v->dev, bytes, "vectors of multigrid", e);
     c->vectors_bytes = c->vectors ? bytes : 0;
     char *at = c->vectors;
     for (int k = 0; at && k < c->n; k++) {
-        int64_t each = (c->level[k].rows * size + 255) / 256 * 256;
+        int64_t each = vector_room(v, c, k);
         c->level[k].r = at;
         c->level[k].z = at + each;
         c->level[k].x = k ? at + 2 * each : NULL;
