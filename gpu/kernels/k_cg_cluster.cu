@@ -48,6 +48,43 @@ template <bool DIAGONAL, typename P> __device__ void cg_cluster_coefficients(P s
     s[S_BETA] = next > 0 ? next / rho : 0;
 }
 
+/* The block's parts of the vectors, in shared memory. */
+template <typename P> struct cg_vectors {
+    P x, r, p, q, dinv;
+};
+
+/* q = A p in the rows of the block; the thread adds its share of the sums. */
+template <typename T, bool DIAGONAL, typename ROWS, typename P>
+__device__ void cg_cluster_products(const ROWS &A, const cg_vectors<P> &own, double (&t)[CG_SUMS])
+{
+    int groups = (int)blockDim.x / A.lanes, group = (int)threadIdx.x / A.lanes;
+    for (int base = 0; base < A.rows; base += groups) {
+        int i = base + group;
+        T sum = A.product(i, own.p);
+        if (i >= A.rows || (int)threadIdx.x % A.lanes > 0) continue;
+        double product = (double)sum, weighted = DIAGONAL ? (double)own.dinv[i] * product : product;
+        own.q[i] = sum;
+        t[SUM_PQ] += (double)own.p[i] * product;
+        t[SUM_RQ] += (double)own.r[i] * weighted;
+        t[SUM_QQ] += product * weighted;
+    }
+}
+
+/* The new x, r and p in the rows of the block; the thread adds its share of r'r and, with a preconditioner, of r'z. */
+template <typename T, bool DIAGONAL, typename P>
+__device__ void cg_cluster_step(int rows, T alpha, T beta, const cg_vectors<P> &own, double &rr, double &rho)
+{
+    for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) {
+        T direction = own.p[i], residual = own.r[i] - alpha * own.q[i], z = residual;
+        if (DIAGONAL) z = own.dinv[i] * residual;
+        own.x[i] = own.x[i] + alpha * direction;
+        own.r[i] = residual;
+        own.p[i] = z + beta * direction;
+        rr += (double)residual * (double)residual;
+        if (DIAGONAL) rho += (double)residual * (double)z;
+    }
+}
+
 template <typename T, bool DIAGONAL>
 __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     cg_cluster(int64_t n, struct cluster_plan plan, int64_t iterations, GPTR(double) scalars, GPTR(const int) ptr,
@@ -68,9 +105,9 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     SHARED(double, slot, (int)CG_SUMS *(int)CLUSTER_BLOCKS);
     SHARED(double, total, CG_SUMS);
     int64_t first = min((int64_t)blockIdx.x * share, n);
-    int rows = (int)min((int64_t)share, n - first), groups = (int)blockDim.x / plan.lanes,
-        group = (int)threadIdx.x / plan.lanes;
+    int rows = (int)min((int64_t)share, n - first);
     cluster_rows<T, decltype(val), decltype(col)> A = {rows, plan.lanes, val, col, begin};
+    cg_vectors<decltype(own_x)> own = {own_x, own_r, own_p, q, own_dinv};
     for (int i = (int)threadIdx.x; i < SCALARS; i += (int)blockDim.x) s[i] = scalars[i];
     A.load(first, share, ptr, cols, vals);
     cluster_load(rows, first, x, own_x);
@@ -83,16 +120,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     for (int64_t k = 0;; k++) {
         double t[CG_SUMS] = {0, 0, 0, rr, rho};
         bool last = k == iterations; /* only the record of the last step is missing */
-        for (int base = 0; base < rows && !last; base += groups) {
-            int i = base + group;
-            T sum = A.product(i, own_p);
-            if (i >= rows || (int)threadIdx.x % plan.lanes > 0) continue;
-            double product = (double)sum, weighted = DIAGONAL ? (double)own_dinv[i] * product : product;
-            q[i] = sum;
-            t[SUM_PQ] += (double)own_p[i] * product;
-            t[SUM_RQ] += (double)own_r[i] * weighted;
-            t[SUM_QQ] += product * weighted;
-        }
+        if (!last) cg_cluster_products<T, DIAGONAL>(A, own, t);
         cluster_time(s, S_SPMV_US, from);
         cluster_sums<DIAGONAL ? +CG_SUMS : +SUM_RHO>(t, part, slot, total);
         cg_record record = {0, 0, 0, false};
@@ -104,17 +132,8 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         if (record.due) cg_cluster_write(s, record, k == 1);
         cluster_time(s, S_DOTS_US, from);
         if (last || s[S_DONE] != 0) break;
-        T alpha = (T)s[S_ALPHA], beta = (T)s[S_BETA];
         rr = rho = 0;
-        for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) {
-            T direction = own_p[i], residual = own_r[i] - alpha * q[i], z = residual;
-            if (DIAGONAL) z = own_dinv[i] * residual;
-            own_x[i] = own_x[i] + alpha * direction;
-            own_r[i] = residual;
-            own_p[i] = z + beta * direction;
-            rr += (double)residual * (double)residual;
-            if (DIAGONAL) rho += (double)residual * (double)z;
-        }
+        cg_cluster_step<T, DIAGONAL>(rows, (T)s[S_ALPHA], (T)s[S_BETA], own, rr, rho);
         cluster_sync(); /* all threads of the cluster: every block has its new p, and has read its sums */
         cluster_time(s, S_STEP_US, from);
     }
