@@ -80,9 +80,9 @@ struct runner {
     void (*body)(void *);
     void *ctx;
     unsigned shared_used[CLUSTER_BLOCKS]; /* bytes of shared memory that each block of the cluster has declared */
-    unsigned shared_blocks;             /* number of blocks for which `shared` has room */
-    scope_thread *watch;                /* NULL: the block is not watched */
-    bool last;                          /* at the last wait_for_blocks, no other host thread ran a block */
+    unsigned shared_blocks;               /* number of blocks for which `shared` has room */
+    scope_thread *watch;                  /* NULL: the block is not watched */
+    bool last;                            /* at the last wait_for_blocks, no other host thread ran a block */
     bool broken;   /* there is a finding or the user has cancelled: nothing more of this launch runs */
     int64_t block; /* number of the running block; after a finding, number of the block with the finding */
     struct err err;

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 uint64_t random_next(uint64_t *state);
-double random_unit(uint64_t *state); /* a random number in [-1, 1), never exactly 0 */
+double random_unit(uint64_t *state);                   /* a random number in [-1, 1), never exactly 0 */
 void random_fill(double *x, int64_t n, uint64_t seed); /* n such numbers */
 
 #ifdef __cplusplus
