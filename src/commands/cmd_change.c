@@ -1,6 +1,7 @@
 /* The commands back and change, for a paused solve. */
 #include "session/args.h"
 #include "cmd_solve.h"
+#include "base/text.h"
 #include "session/command.h"
 #include "solvers/precond.h"
 #include "race.h"
@@ -33,8 +34,13 @@ static bool run_back(struct session *s, const struct args *a, struct err *e)
     if (n < 1) return fail(e, E_USAGE, "cannot go back by %lld iterations: give 1 or more", (long long)n);
     if (v->iterations <= v->base)
         return fail(e, E_USAGE, "cannot go back: there is nothing before iteration %lld", (long long)v->base);
+    int64_t from = v->iterations;
     if (!solve_back(v, n, e)) return give_up(s, e);
     out_step(s->out, v);
+    if (from - v->iterations < n)
+        out_note(s->out, "went back by %s, not %lld: the solve %s iteration %lld",
+                 how_many(from - v->iterations, "iteration").text, (long long)n,
+                 v->base ? "was restarted by `change` at" : "begins at", (long long)v->base);
     return true;
 }
 
@@ -127,8 +133,9 @@ static bool run_change(struct session *s, const struct args *a, struct err *e)
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
     out_change(s->out, a, v, ended || c.change_pre || arg(a, "omega") || arg(a, "m"));
+    if (v->reason != RUNNING) return solve_finish(s, e);
     if (ended) out_text(s->out, "`continue` resumes it");
-    return v->reason == RUNNING || solve_finish(s, e);
+    return true;
 }
 
 const struct command command_back = {

@@ -509,6 +509,34 @@ static const struct {
     {"stop", "stopped by the user", NULL},
 };
 
+static const struct {
+    const char *line, *part;
+    bool is_said;
+} remarks[] = {
+    {"solve cg step on cpu; step 2; back 4", "went back by 2 iterations, not 4: the solve begins at iteration 0", true},
+    {"step 3; back 3", "went back", false},
+    {"step 3; change precond jacobi; step; back 2", "went back by 1 iteration, not 2: the solve was restarted", true},
+    {"stop; solve cg tol 1e-3 on cpu; change tol 1e-6", "`continue` resumes it", true},
+    {"continue; change precond jacobi", "`continue` resumes it",
+     false}, /* x is accurate enough: the solve ends again */
+};
+
+/* What is said beside the numbers. */
+static void test_remarks(void **state)
+{
+    (void)state;
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
+    for (int i = 0; i < COUNT(remarks); i++) {
+        if (!talk_line(&t, remarks[i].line)) fail_msg("%s: %s", remarks[i].line, t.err);
+        bool is_said = strstr(t.out, remarks[i].part) || strstr(t.err, remarks[i].part);
+        if (is_said != remarks[i].is_said) fail_msg("`%s`: found\n%s%s", remarks[i].line, t.out, t.err);
+        talk_forget(&t);
+    }
+    talk_close(&t);
+}
+
 static void test_commands(void **state)
 {
     (void)state;
@@ -650,6 +678,7 @@ int main(void)
         cmocka_unit_test(test_json),
         cmocka_unit_test(test_diverged_residuals),
         cmocka_unit_test(test_true_residual_is_checked_after_restart),
+        cmocka_unit_test(test_remarks),
         cmocka_unit_test(test_completion),
     };
     amg_hook(8); /* so that small matrices have several levels */
