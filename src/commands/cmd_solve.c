@@ -157,13 +157,13 @@ static void out_precond(struct out *o, const struct solve *v)
     if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
     if (v->pre.method && v->pre.method->how) v->pre.method->how(v, how, sizeof how);
     out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
-    out_str(o, "precond_note", *note ? "it has" : NULL, *note ? note : NULL);
+    out_str(o, "precond_note", *note ? "structure of M" : NULL, *note ? note : NULL);
     out_str(o, "precond_how", *how ? "applied" : NULL, *how ? how : NULL);
     out_num(o, "precond_bytes", NULL, v->pre.method ? (double)v->pre.held : NAN, "%.0f");
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
     out_time(o, "total_us", timed ? "in total" : NULL, timed ? v->pre.us + v->time.us : NAN);
     if (v->pre.method && out_mode(o) == OUT_TEXT)
-        out_str(o, NULL, "it takes", show_bytes((double)v->pre.held, size, sizeof size));
+        out_str(o, NULL, "memory of M", show_bytes((double)v->pre.held, size, sizeof size));
     out_break_even(o, v);
 }
 
@@ -455,10 +455,10 @@ static enum type inner_precision(const char *word)
 struct triangle_settings triangle_settings_of(const struct args *a)
 {
     struct triangle_settings t = {.sweeps = arg_int(a, "sweeps", 0)};
-    if (arg(a, "sweeps"))
-        t.way = TRIANGLES_SWEEPS;
-    else if (arg(a, "triangles"))
+    if (arg(a, "triangles"))
         t.way = chose(a, "triangles", "levels") ? TRIANGLES_LEVELS : TRIANGLES_SYNC_FREE;
+    else if (arg(a, "sweeps"))
+        t.way = TRIANGLES_SWEEPS;
     if (arg(a, "order")) t.order = ordering_find(arg(a, "order"));
     t.natural = arg(a, "order") && !t.order;
     return t;

@@ -142,6 +142,10 @@ static bool check_triangles(const struct solve_options *o, struct err *e)
     const struct triangle_settings *t = &o->triangles;
     if (t->way == TRIANGLES_SWEEPS && (t->sweeps < 1 || t->sweeps > SWEEPS_MOST))
         return fail(e, E_USAGE, "sweeps is %lld: give 1 to %d", (long long)t->sweeps, SWEEPS_MOST);
+    if (t->way != TRIANGLES_SWEEPS && t->sweeps)
+        return fail(e, E_USAGE,
+                    "`triangles` chooses how to solve with the triangles exactly, and `sweeps` solves approximately; "
+                    "leave out one of them");
     if ((t->way == TRIANGLES_AUTO && !t->order) || (o->pre && o->pre->triangles)) return true;
     if (o->pre)
         return fail(
