@@ -197,8 +197,7 @@ static bool out_options(struct session *s, const struct solver_question *q, cons
         out_note(o, "%s has no %s; these are the options of %s, the best method that it has", p->name,
                  trial_name(&a->at[0]).text, trial_name(t).text);
     if (out_mode(o) == OUT_TEXT) {
-        for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1)
-            out_text(o, "%.*s", (int)(end - line), line);
+        out_verbatim(o, text);
         return true;
     }
     out_row(o);

@@ -566,6 +566,19 @@ static int hang_of(const char *line)
     return hang;
 }
 
+/* Print a line, wrapped after `width` columns; 0: not wrapped. */
+static void put_text(struct out *o, const char *safe, int width)
+{
+    if (o->html) {
+        fputs("<p>", o->to.data);
+        text_html(o->to.data, safe);
+        fputs("</p>\n", o->to.data);
+        return;
+    }
+    table_wrapped(o->to.data, safe, 0, hang_of(safe), width);
+    if (o->text) fprintf(o->text, "%s\n", safe);
+}
+
 void out_text(struct out *o, const char *fmt, ...)
 {
     if (o->mode != OUT_TEXT) return;
@@ -576,14 +589,20 @@ void out_text(struct out *o, const char *fmt, ...)
     va_start(ap, fmt);
     safe_line(safe, sizeof safe, fmt, ap);
     va_end(ap);
-    if (o->html) {
-        fputs("<p>", o->to.data);
-        text_html(o->to.data, safe);
-        fputs("</p>\n", o->to.data);
-        return;
+    put_text(o, safe, columns(o));
+}
+
+void out_verbatim(struct out *o, const char *text)
+{
+    char safe[4 * LINE_MOST];
+    if (o->mode != OUT_TEXT) return;
+    flush(o);
+    out_progress_clear(o);
+    for (; *text; text += strcspn(text, "\n"), text += *text == '\n') {
+        size_t n = strcspn(text, "\n");
+        print_safe(text, n, sizeof safe / 4, safe, sizeof safe);
+        put_text(o, safe, 0);
     }
-    table_wrapped(o->to.data, safe, 0, hang_of(safe), columns(o));
-    if (o->text) fprintf(o->text, "%s\n", safe);
 }
 
 static bool flows(const char *line)

@@ -86,6 +86,8 @@ void out_list(struct out *o, const char *key);
 bool out_within(struct out *o, const char *key);
 void out_without(struct out *o);
 void out_text(struct out *o, const char *fmt, ...) PRINTF(2, 3); /* a line of prose, text mode only */
+/* Lines to copy, such as code: never wrapped. Text mode only. */
+void out_verbatim(struct out *o, const char *text);
 /* Lines of prose; on a terminal, consecutive lines that do not begin with a blank are joined and wrapped at the
    terminal's width. */
 void out_prose(struct out *o, const char *text);
