@@ -1,4 +1,5 @@
 /* help: lists the commands by group, or explains a command or another name, such as a format or a solver. */
+#include "help_words.h"
 #include "session/allow.h"
 #include "base/shared.h"
 #include "session/args.h"
@@ -7,6 +8,7 @@
 #include "session/command.h"
 #include "machine/device_sorts.h"
 #include "session/front.h"
+#include "session/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "lu/lu.h"
@@ -228,7 +230,7 @@ static void out_moved(struct session *s, const struct solver *v)
     out_num(s->out, "bytes_per_iteration", NULL, bytes, "%.0f");
     if (fits && out_mode(s->out) == OUT_TEXT) {
         out_str(s->out, NULL, "matrix", m->name);
-        out_str(s->out, NULL, "it moves", text);
+        out_str(s->out, NULL, "bytes moved", text);
     }
 }
 
@@ -437,23 +439,44 @@ static bool (*const topics[])(struct session *s, const char *name) = {
 };
 #undef TOPIC
 
-/* A name may mean several things (ell is a format and a kernel): explain each of them. */
+/* A name may mean several things (ell is a format and a kernel): explain each of them. A name that means nothing else
+   is a keyword of commands. */
+static bool explain(struct session *s, const char *name)
+{
+    bool known = false;
+    for (int i = 0; i < COUNT(topics); i++) known |= topics[i](s, name);
+    return known;
+}
+
+/* `help COMMAND PART`: a keyword of the command, or something else that `help` explains, such as a solver. */
+static bool explain_part(struct session *s, const char *name, const char *part, struct err *e)
+{
+    const struct command *c = command_find(name);
+    if (c && help_word_of(s->out, c, part)) return true;
+    if (explain(s, part)) return true;
+    if (!c) return fail(e, E_USAGE, "`%s` is not a command, so it has no options; leave out `%s`", name, part);
+    return fail(e, E_USAGE, "`%s` is not a word of `%s`; `help %s` shows all its words", part, name, name);
+}
+
 static bool run_help(struct session *s, const struct args *a, struct err *e)
 {
-    const char *name = arg(a, "topic");
-    (void)e;
-    if (!name) help_all(s->out);
-    for (int i = 0; name && i < COUNT(topics); i++) topics[i](s, name);
+    const char *name = arg(a, "topic"), *part = arg(a, "part");
+    if (part && !name) return kind_check("TOPIC", s, "help", part, e); /* a word that is no topic became the part */
+    if (part) return explain_part(s, name, part, e);
+    if (!name)
+        help_all(s->out);
+    else if (!explain(s, name))
+        help_word(s->out, name);
     return true;
 }
 
 const struct command command_help = {
     .name = "help",
     .aliases = "? h",
-    .grammar = "[TOPIC]",
+    .grammar = "[TOPIC] [PART]",
     .about = "list all commands, or explain one command, view, format, kernel, solver, ...",
     .help = "In a usage line, a word in UPPER CASE stands for a value to fill in, a part in [...] is optional, and |\n"
-            "separates alternatives.\n"
-            "    help spmv; help ell; help rcm; help sources",
+            "separates alternatives. A word of a command can follow the command: `help advise solver`.\n"
+            "    help spmv; help ell; help rcm; help sources; help refine; help solve tol",
     .run = run_help,
 };

@@ -17,6 +17,7 @@
 #include "lu/lu.h"
 #include "matrix.h"
 #include "base/numeral.h"
+#include "option_words.h"
 #include "options.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
@@ -169,11 +170,14 @@ static const char *value_choice(const struct session *s, const char *text)
     return f ? f->name : kernel_find(text) ? text : NULL;
 }
 
-/* What `why` explains: a choice, or the word `stagnates`. */
+/* What `why` explains: the word `stagnates` or, after `not`, a choice. Without `not`, that keyword is offered, because
+   the value is required and keywords before it are optional. */
 static void list_reasons(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    registry_list(&stagnates_registry, give, user);
-    list_choices(s, a, give, user);
+    bool negated = a && arg_flag(a, "not");
+    if (!negated) registry_list(&stagnates_registry, give, user);
+    if (a && !negated) give(user, "not");
+    if (negated || !a) list_choices(s, a, give, user);
 }
 
 static const char *value_reason(const struct session *s, const char *text)
@@ -353,11 +357,39 @@ static void list_topics(const struct session *s, const struct args *a, give_fn *
     }
 }
 
+struct unexplained {
+    const struct session *session;
+    give_fn *give;
+    void *user;
+};
+
+static void give_unexplained(void *user, const char *word)
+{
+    const struct unexplained *u = user;
+    int of;
+    if (!topic_find(u->session, word, &of)) u->give(u->user, word);
+}
+
+/* The entries of registries, then the keywords of commands that name nothing else. */
+static void list_topics_and_words(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    struct unexplained u = {s, give, user};
+    list_topics(s, a, give, user);
+    option_words_list(NULL, give_unexplained, &u);
+}
+
+static void list_parts(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const struct command *c = a && arg(a, "topic") ? command_find(arg(a, "topic")) : NULL;
+    (void)s;
+    if (c) option_words_list(c, give, user);
+}
+
 static const char *value_topic(const struct session *s, const char *text)
 {
     int of;
     const struct named *entry = topic_find(s, text, &of);
-    return entry ? entry->name : NULL;
+    return entry ? entry->name : is_option_word(text) ? text : NULL;
 }
 
 /* The format of the word, the name of a format or kernel; NULL: it is neither. */
@@ -435,7 +467,8 @@ const struct kind kinds[] = {
     {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN, NULL},
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen"},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
-     value_topic, list_topics, KIND_PLAIN, "help"},
+     value_topic, list_topics_and_words, KIND_PLAIN, "help"},
+    {"PART", "part", "a word of the command", NULL, NULL, value_any, list_parts, KIND_PLAIN, NULL},
     {"PRECISION", "precision", "a precision", NULL, &precision_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"RULE", "rule", "a rule", NULL, &wrong_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL},

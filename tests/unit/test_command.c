@@ -715,6 +715,60 @@ static void columns_go_by_rank(void **state)
     table_clear(&t);
 }
 
+static const struct {
+    const char *line, *part, *absent; /* text that the output has; text that it lacks, or NULL */
+} words_explained[] = {
+    {"help refine", "solve ... [refine fp32|fp16|bf16]", NULL},
+    {"help refine", "With refine, the solver iterates in fp32", "Gram-Schmidt"},
+    {"help refine", "    solve cg refine fp32", NULL},
+    {"help solve refine", "With refine, the solver iterates in fp32", "Gram-Schmidt"},
+    {"help advise solver", "`advise solver` tries every solver", "The emulator runs"},
+    {"help solve direct", "factors A once", NULL},
+    {"help tol", "tol is a word of these commands:", NULL},
+    {"help tol", "  eigs       [tol R]", NULL},
+    {"help solve tol", "The solve stops when ||r|| / ||b|| <= tol", "tol is a word of these"},
+};
+
+/* Each keyword of each command can be explained. */
+static void help_explains_the_words_of_commands(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(words_explained); i++) {
+        talk_says(&t, words_explained[i].line, words_explained[i].part);
+        if (words_explained[i].absent && strstr(t.out, words_explained[i].absent))
+            fail_msg("%s: %s", words_explained[i].line, t.out);
+    }
+    talk_refuses(&t, "help solve nosuch", "`nosuch` is not a word of `solve`");
+    talk_refuses(&t, "help ell nosuch", "`ell` is not a command, so it has no options");
+    for (int i = 0; commands[i]; i++) {
+        struct grammar g;
+        assert_true(grammar_parse(commands[i]->grammar, &g));
+        for (int k = 0; k < g.n; k++) {
+            char line[80];
+            if (g.item[k].type == ITEM_VALUE) continue;
+            snprintf(line, sizeof line, "help %s %s", commands[i]->name, g.item[k].word);
+            talk_says(&t, line, g.item[k].word);
+            snprintf(line, sizeof line, "help %s", g.item[k].word);
+            if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+        }
+    }
+    talk_close(&t);
+}
+
+/* A line to copy is not wrapped at a terminal. */
+static void verbatim_lines_stay_whole(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    out_verbatim(t.s.out, "first\n  second line\n\nlast");
+    talk_refresh(&t);
+    assert_string_equal(t.out, "first\n  second line\n\nlast\n");
+    talk_close(&t);
+}
+
 static void help_names_kernels_and_sources(void **state)
 {
     struct talk t;
@@ -835,6 +889,8 @@ int main(void)
         cmocka_unit_test(tables_keep_their_names),
         cmocka_unit_test(the_main_column_is_kept),
         cmocka_unit_test(columns_go_by_rank),
+        cmocka_unit_test(help_explains_the_words_of_commands),
+        cmocka_unit_test(verbatim_lines_stay_whole),
         cmocka_unit_test(help_names_kernels_and_sources),
         cmocka_unit_test(times_have_units),
         cmocka_unit_test(csv_is_quoted),
