@@ -72,10 +72,28 @@ static void give_files(struct completion *c)
     if (d) closedir(d);
 }
 
-static void give_item(void *user, const struct item *it, bool value)
+static void count_value(void *user, const char *word)
+{
+    (void)word;
+    ++*(int *)user;
+}
+
+/* Before a letter is typed, long lists of values whose keyword may be left out would hide the other words, unless the
+   value is what the command is mainly about: the first in its grammar. The keyword is offered. */
+static bool is_hidden(const struct completion *c, const struct item *it, enum next next)
+{
+    enum { MANY = 12 };
+    int n = 0;
+    if (next != NEXT_BARE_VALUE || *c->prefix || it == c->args->grammar.item || !item_has_list(it)) return false;
+    item_list(it, c->session, c->args, count_value, &n);
+    return n > MANY;
+}
+
+static void give_item(void *user, const struct item *it, enum next next)
 {
     struct completion *c = user;
-    bool listed = value && item_has_list(it);
+    bool value = next != NEXT_KEYWORD, listed = value && item_has_list(it);
+    if (is_hidden(c, it, next)) return;
     if (!value) give_matching(c, it->word);
     if (listed) item_list(it, c->session, c->args, give_matching, c);
     /* for a kind that has names, offer files only if the user has typed a folder */

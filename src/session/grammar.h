@@ -56,9 +56,9 @@ bool args_match(struct args *a, struct session *s, const struct command *c, stru
 /* Is the word an option of the program's command line, such as --json? refuse_option says where such options go. */
 bool is_option(const char *word);
 bool refuse_option(const char *word, struct err *e);
-/* Called with an item that may come next. If `value` is set, the item's value may come next; otherwise, the item's
-   keyword may come next. */
-typedef void visit_fn(void *user, const struct item *it, bool value);
+/* What may come next of an item: its keyword, its value, or its value without the keyword that may precede it. */
+enum next { NEXT_KEYWORD, NEXT_VALUE, NEXT_BARE_VALUE };
+typedef void visit_fn(void *user, const struct item *it, enum next next); /* called with an item that may come next */
 /* Visit the items that may come after w[1..n-1]. Values are not checked, because the function is used for
    completion. */
 void args_expected(struct args *a, struct session *s, const struct command *c, struct words *w, int n, visit_fn *visit,

@@ -82,17 +82,18 @@ static void expected(const struct match *m, visit_fn *visit, void *user)
     const struct grammar *g = &m->a->grammar;
     bool required = false;
     if (m->open) {
-        visit(user, m->open, true);
+        visit(user, m->open, NEXT_VALUE);
         return;
     }
     for (int i = 0; i < g->n && !required; i++) {
         const struct item *it = &g->item[i];
         bool fits = in_place(it) ? has_room(m, i) && !is_repeated(m, i) : it->bare && !m->used[it->group];
-        if (fits && is_offered(m, it)) visit(user, it, it->type != ITEM_WORD);
+        enum next next = it->type == ITEM_WORD ? NEXT_KEYWORD : it->type == ITEM_PAIR ? NEXT_BARE_VALUE : NEXT_VALUE;
+        if (fits && is_offered(m, it)) visit(user, it, next);
         required = is_required(m, i);
     }
     for (int i = 0; i < g->n && !required; i++)
-        if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], false);
+        if (!in_place(&g->item[i]) && !m->used[g->item[i].group]) visit(user, &g->item[i], NEXT_KEYWORD);
 }
 
 static void count_word(void *user, const char *word)
@@ -111,17 +112,17 @@ static void message_words(struct message *t, const struct item *it)
 }
 
 /* Messages name the value alone, not the keyword that may precede it. */
-static bool is_optional_keyword(const struct item *it, bool value)
+static bool is_optional_keyword(const struct item *it, enum next next)
 {
-    return it->bare && !value;
+    return it->bare && next == NEXT_KEYWORD;
 }
 
 /* The items that may come next, as text such as "a matrix, `using` or `force`". */
-static void name_item(void *user, const struct item *it, bool value)
+static void name_item(void *user, const struct item *it, enum next next)
 {
     struct message *t = user;
-    if (is_optional_keyword(it, value)) return;
-    if (!value) {
+    if (is_optional_keyword(it, next)) return;
+    if (next == NEXT_KEYWORD) {
         message_item(t, it->word);
         return;
     }
@@ -141,15 +142,15 @@ struct offer {
     int items;
 };
 
-static void offer_item(void *user, const struct item *it, bool value)
+static void offer_item(void *user, const struct item *it, enum next next)
 {
     struct offer *o = user;
-    o->items += !is_optional_keyword(it, value);
-    if (value)
+    o->items += !is_optional_keyword(it, next);
+    if (next != NEXT_KEYWORD)
         o->value = it;
     else
         o->word = it;
-    if (!value)
+    if (next == NEXT_KEYWORD)
         suggest_offer(o->to, it->word);
     else
         item_list(it, o->m->a->session, o->m->a, suggest_offer, o->to);

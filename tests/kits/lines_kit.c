@@ -29,10 +29,10 @@ struct names {
     int n;
 };
 
-static void note_choice(void *user, const struct item *it, bool value)
+static void note_choice(void *user, const struct item *it, enum next next)
 {
     struct expected *x = user;
-    if (x->n < ITEMS_MAX) x->choice[x->n++] = (struct choice){it, value};
+    if (x->n < ITEMS_MAX) x->choice[x->n++] = (struct choice){it, next != NEXT_KEYWORD};
 }
 
 static void note_name(void *user, const char *name)

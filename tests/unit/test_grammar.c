@@ -250,6 +250,18 @@ static const struct {
     {"conv h", "hyb", "sell"},
     {"spmv o", "on", "of"},
     {"gen ", "poisson2d", "A"},
+    {"eigs ", "smallest", "csr-vector"},
+    {"eigs ", "A", "ell"},
+    {"eigs ", "using", "sell"},
+    {"eigs csr-v", "csr-vector", "ell"},
+    {"eigs using ", "ell", "A"},
+    {"eigs kernel ", "csr-vector", "A"},
+    {"whatif ", "ell", "csr-vector"},
+    {"why ", "stagnates", "csr-vector"},
+    {"why ", "not", "ell"},
+    {"why not ", "ell", "stagnates"},
+    {"help refi", "refine", "cg"},
+    {"help advise ", "solver", "cg"},
 };
 
 static bool is_among(const struct offers *all, const char *word)
