@@ -91,15 +91,13 @@ const struct amg_setup_ops *amg_setup_ops_of(const struct device *d, enum type r
 }
 
 /* The device cpu has no clusters. */
-extern const struct cluster_ops emu_vec_cluster_f32, emu_vec_cluster_f64, cuda_vec_cluster_f32, cuda_vec_cluster_f64;
-const struct cluster_ops *cluster_ops_of(const struct device *d, enum type real)
+extern const struct cluster_ops emu_vec_cluster, cuda_vec_cluster;
+const struct cluster_ops *cluster_ops_of(const struct device *d)
 {
-    static const struct cluster_ops *const tables[][2] = {
-        [DEV_CPU] = {NULL, NULL},
-        [DEV_EMU] = {&emu_vec_cluster_f32, &emu_vec_cluster_f64},
-        [DEV_CUDA] = ON_CUDA(cluster_ops, vec_cluster),
-    };
-    return tables[d->kind][real == T_F64];
+#ifdef HAVE_CUDA
+    if (d->kind == DEV_CUDA) return &cuda_vec_cluster;
+#endif
+    return d->kind == DEV_EMU ? &emu_vec_cluster : NULL;
 }
 
 struct lu_hook lu_hook;

@@ -1,6 +1,6 @@
 /* What the kernels share that do many iterations of a solve in one launch, by one cluster of thread blocks. Each block
    holds a share of the rows: its part of the matrix and of each vector stays in shared memory for the whole launch. A
-   block reads the elements of p that it needs from the shared memory of the block that holds them.
+   block reads the elements of a vector that it needs from the shared memory of the block that holds them.
 
    The scalars of the solve are copied to the shared memory of each block. Thread 0 of each block computes them from the
    same sums, so that all blocks decide alike when the solve ends; block 0 writes them back. */
@@ -21,61 +21,148 @@ enum {
     OWNER_SHIFT = 16 /* a column is stored as the number of its block, shifted, plus its number in the block */
 };
 
-/* The sums t[0] .. t[K-1] over all threads of the cluster, in a fixed order; total[] receives them in every block. A
-   cluster_sync must separate two calls. Participants: all threads of the cluster. */
-template <int K, typename P> __device__ void cluster_sums(double *t, P part, P slot, P total)
+/* ---- scalars and sums ---- */
+
+/* In the shared memory of a block: the scalars of the solve; `total`, the sums over the cluster; `part` and `slot`, the
+   sums of the warps of this block and of the blocks of the cluster. */
+template <typename P> struct cluster_scalars {
+    P s, part, slot, total;
+};
+
+/* Room for up to K sums. Participants: all threads of the block. */
+template <int K> __device__ auto cluster_scalars_of(GPTR(const double) scalars)
+{
+    SHARED(double, s, SCALARS);
+    SHARED(double, part, K *(int)CLUSTER_WARPS);
+    SHARED(double, slot, 2 * K * (int)CLUSTER_BLOCKS);
+    SHARED(double, total, K);
+    for (int i = (int)threadIdx.x; i < SCALARS; i += (int)blockDim.x) s[i] = scalars[i];
+    return cluster_scalars<decltype(s + 0)>{s, part, slot, total};
+}
+
+/* Block 0 writes the scalars back. Participants: all threads of the cluster. */
+template <typename P> __device__ void cluster_save_scalars(P s, GPTR(double) scalars)
+{
+    __syncthreads(); /* all threads of the block: thread 0 has written its last scalar */
+    for (int i = (int)threadIdx.x; blockIdx.x == 0 && i < SCALARS; i += (int)blockDim.x) scalars[i] = s[i];
+}
+
+static __device__ double cluster_join(double a, double b, bool most)
+{
+    return most ? vec_join<true>(a, b) : a + b;
+}
+
+/* The sum (or the maximum) of v over the warp, valid in lane 0. Participants: all threads of the warp. */
+static __device__ double cluster_over_warp(double v, bool most)
+{
+    for (int d = WARP / 2; d > 0; d /= 2) v = cluster_join(v, __shfl_down_sync(FULL_MASK, v, d), most);
+    return v;
+}
+
+/* The sums t[0] .. t[K-1] over all threads of the cluster, in a fixed order; of.total[] receives them in every block.
+   MOST: the last sum is a maximum instead. `turn` is 0 or 1: a cluster_sync must separate two calls with the same turn,
+   and each call has one. Participants: all threads of the cluster. */
+template <int K, bool MOST = false, typename S> __device__ void cluster_sums(double *t, const S &of, int turn)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), warps = (int)(blockDim.x / WARP);
-    for (int d = WARP / 2; d > 0; d /= 2)
-        for (int k = 0; k < K; k++) t[k] += __shfl_down_sync(FULL_MASK, t[k], d);
-    for (int k = 0; k < K && lane == 0; k++) part[k * CLUSTER_WARPS + warp] = t[k];
+    int slots = turn * K * (int)CLUSTER_BLOCKS;
+    for (int d = WARP / 2; d > 0; d /= 2) /* the K sums of a step do not wait for one another */
+        for (int k = 0; k < K; k++) t[k] = cluster_join(t[k], __shfl_down_sync(FULL_MASK, t[k], d), MOST && k == K - 1);
+    for (int k = 0; k < K && lane == 0; k++) of.part[k * CLUSTER_WARPS + warp] = t[k];
     __syncthreads(); /* all threads of the block: `part` is complete */
     for (int k = warp; k < K; k += warps) {
-        double sum = lane < warps ? (double)part[k * CLUSTER_WARPS + lane] : 0;
-        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
+        double sum = lane < warps ? (double)of.part[k * CLUSTER_WARPS + lane] : 0;
+        sum = cluster_over_warp(sum, MOST && k == K - 1);
         sum = __shfl_sync(FULL_MASK, sum, 0);
-        if (lane < (int)gridDim.x) in_block(slot, (unsigned)lane)[k * CLUSTER_BLOCKS + (int)blockIdx.x] = sum;
+        if (lane < (int)gridDim.x)
+            in_block(of.slot, (unsigned)lane)[slots + k * CLUSTER_BLOCKS + (int)blockIdx.x] = sum;
     }
     cluster_sync(); /* all threads of the cluster: `slot` is complete in every block */
     for (int k = warp; k < K; k += warps) {
-        double sum = lane < (int)gridDim.x ? (double)slot[k * CLUSTER_BLOCKS + lane] : 0;
-        for (int d = WARP / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d);
-        if (lane == 0) total[k] = sum;
+        double sum = lane < (int)gridDim.x ? (double)of.slot[slots + k * CLUSTER_BLOCKS + lane] : 0;
+        sum = cluster_over_warp(sum, MOST && k == K - 1);
+        if (lane == 0) of.total[k] = sum;
     }
     __syncthreads(); /* all threads of the block: `total` is complete */
 }
 
-/* Copies between the rows of this block in global memory and in shared memory. */
-template <typename P, typename Q> __device__ void cluster_load(int rows, int64_t first, P from, Q to)
+/* The time since `from`, added to s[to]; `from` becomes the present. Only thread 0 of block 0 measures. */
+template <typename P> __device__ void cluster_time(P s, int to, double &from)
 {
-    for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) to[i] = from[first + i];
-}
-template <typename P, typename Q> __device__ void cluster_save(int rows, int64_t first, P from, Q to)
-{
-    for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) to[first + i] = from[i];
+    if (blockIdx.x > 0 || threadIdx.x > 0) return;
+    double now = clock_us();
+    s[to] = s[to] + (now - from);
+    from = now;
 }
 
-/* The rows of this block, and the part of the matrix that belongs to them: entry k of the block has the value val[k]
-   and the column col[k]; row i has the entries begin[i] .. begin[i+1] - 1. */
+/* ---- the record ---- */
+
+/* The record of an iteration, which thread 0 of block 0 writes while the other threads do the next one. */
+struct cluster_record {
+    double k, alpha, beta;
+    bool due;
+};
+
+/* Thread 0 of each block, before it judges a residual. */
+template <typename P> __device__ cluster_record cluster_record_of(P s)
+{
+    return {s[S_ITER], s[S_ALPHA], s[S_BETA], blockIdx.x == 0 && s[S_LIVE] != 0};
+}
+
+/* `first`: the first record of this launch, so that earlier launches have written all records before it. */
+template <typename P> __device__ void cluster_write(P s, const cluster_record &record, bool first)
+{
+    if (!record.due) return;
+    auto live = vec_live(s);
+    vec_slot(live, record.k, s[S_RR], record.alpha, record.beta);
+    if (first) live[LIVE_KNOWN] = record.k;
+    if (s[S_DONE] != 0) live[LIVE_DONE] = s[S_DONE];
+}
+
+/* ---- matrix and vectors ---- */
+
+/* The rows of this block, from row `first` on, and the part of the matrix that belongs to them: entry k of the block
+   has the value val[k] and the column col[k]; row i has the entries begin[i] .. begin[i+1] - 1. `share`: the rows of a
+   block that is not the last. */
 template <typename T, typename VALS, typename INTS> struct cluster_rows {
-    int rows, lanes;
+    int64_t first;
+    int rows, share, lanes;
     VALS val;
     INTS col, begin;
 
-    /* Participants: all threads of the block. The caller synchronises the block before the rows are used. */
-    __device__ void load(int64_t first, int share, GPTR(const int) ptr, GPTR(const int) cols, GPTR(const T) vals)
+    /* SCALED: store the entries of A D^-1 instead. Participants: all threads of the block. The caller synchronises the
+       block before the rows are used. */
+    template <bool SCALED>
+    __device__ void load(GPTR(const int) ptr, GPTR(const int) cols, GPTR(const T) vals, GPTR(const T) dinv) const
     {
         int from = ptr[first], end = ptr[first + rows];
         for (int i = (int)threadIdx.x; i <= rows; i += (int)blockDim.x) begin[i] = ptr[first + i] - from;
         for (int k = (int)threadIdx.x; k < end - from; k += (int)blockDim.x) {
             int c = cols[from + k], owner = c / share;
+            T value = vals[from + k];
             col[k] = (owner << OWNER_SHIFT) + (c - owner * share);
-            val[k] = vals[from + k];
+            val[k] = SCALED ? value * dinv[c] : value;
         }
     }
 
-    /* The element of row i of A p that this lane computes, valid in lane 0 of the row; p: the share of each block.
-       Participants: all threads of the warp; i may be beyond the last row. */
+    /* Copies between the rows of this block in global memory and in shared memory. */
+    template <typename P, typename Q> __device__ void take(P from, Q to) const
+    {
+        for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) to[i] = from[first + i];
+    }
+    template <typename P, typename Q> __device__ void save(P from, Q to) const
+    {
+        for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) to[first + i] = from[i];
+    }
+
+    /* The threads of the block form groups of `lanes`: a group computes row after row, `groups` apart. */
+    __device__ int groups() const { return (int)blockDim.x / lanes; }
+    __device__ int row(int base) const { return base + (int)threadIdx.x / lanes; }
+    /* Is this the thread that has element i of the product? */
+    __device__ bool leads(int i) const { return i < rows && (int)threadIdx.x % lanes == 0; }
+
+    /* Element i of A p, valid in the thread that leads row i; p: the share of each block. Participants: all threads of
+       the warp; i may be beyond the last row. */
     template <typename P> __device__ T product(int i, P p) const
     {
         int lane = (int)threadIdx.x % lanes;
@@ -93,14 +180,23 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
     }
 };
 
-/* The time since `from`, added to s[to]; `from` becomes the present. Only thread 0 of block 0 measures. */
-template <typename P> __device__ void cluster_time(P s, int to, double &from)
+/* The rows of this block. The matrix lies in shared memory behind the vectors; vector j begins at byte
+   j * plan.rows * sizeof(T). */
+template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_plan &plan, int vectors)
 {
-    if (blockIdx.x > 0 || threadIdx.x > 0) return;
-    double now = clock_us();
-    s[to] = s[to] + (now - from);
-    from = now;
+    int share = plan.rows, entries = plan.entries, at = vectors * share * (int)sizeof(T);
+    SHARED_GIVEN_AT(T, val, at, entries);
+    SHARED_GIVEN_AT(int, col, at + entries * (int)sizeof(T), entries);
+    SHARED_GIVEN_AT(int, begin, at + entries * (int)(sizeof(T) + sizeof(int)), share + 1);
+    int64_t first = min((int64_t)blockIdx.x * share, n);
+    int rows = (int)min((int64_t)share, n - first);
+    return cluster_rows<T, decltype(val), decltype(col)>{first, rows, share, plan.lanes, val, col, begin};
 }
+
+/* The entry of a kernel: CLUSTER_ENTRY(cg) = {.f32 = ..., .f64 = ...} */
+#define CLUSTER_ENTRY(id)                                            \
+    extern "C" const struct cluster_kernel VEC_SYMBOL(cluster_##id); \
+    const struct cluster_kernel VEC_SYMBOL(cluster_##id)
 
 } // namespace KERNEL_SPACE
 

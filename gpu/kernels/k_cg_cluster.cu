@@ -12,29 +12,13 @@ namespace KERNEL_SPACE
 /* The sums of an iteration; the last one only with a preconditioner. */
 enum { SUM_PQ, SUM_RQ, SUM_QQ, SUM_RR, SUM_RHO, CG_SUMS };
 
-/* The record of a step, which thread 0 of block 0 writes while the other threads do the next step. */
-struct cg_record {
-    double k, alpha, beta;
-    bool due;
-};
-
 /* Thread 0 of each block: judge the residual that the previous step led to. */
-template <bool DIAGONAL, typename P> __device__ void cg_cluster_judge(P s, P total, cg_record &record)
+template <bool DIAGONAL, typename P> __device__ void cg_cluster_judge(P s, P total)
 {
-    record = {s[S_ITER], s[S_ALPHA], s[S_BETA], blockIdx.x == 0 && s[S_LIVE] != 0};
     vec_judge(s, total[SUM_RR], s[S_MAXDIFF]);
     if (!DIAGONAL) return;
     s[S_RHO] = total[SUM_RHO];
     cg_check_rho(s, total[SUM_RHO]);
-}
-
-/* `first`: the first record of this launch, so that earlier launches have written all records before it. */
-template <typename P> __device__ void cg_cluster_write(P s, const cg_record &record, bool first)
-{
-    auto live = vec_live(s);
-    vec_slot(live, record.k, s[S_RR], record.alpha, record.beta);
-    if (first) live[LIVE_KNOWN] = record.k;
-    if (s[S_DONE] != 0) live[LIVE_DONE] = s[S_DONE];
 }
 
 /* Thread 0 of each block: alpha and beta from the sums. */
@@ -57,11 +41,10 @@ template <typename P> struct cg_vectors {
 template <typename T, bool DIAGONAL, typename ROWS, typename P>
 __device__ void cg_cluster_products(const ROWS &A, const cg_vectors<P> &own, double (&t)[CG_SUMS])
 {
-    int groups = (int)blockDim.x / A.lanes, group = (int)threadIdx.x / A.lanes;
-    for (int base = 0; base < A.rows; base += groups) {
-        int i = base + group;
+    for (int base = 0; base < A.rows; base += A.groups()) {
+        int i = A.row(base);
         T sum = A.product(i, own.p);
-        if (i >= A.rows || (int)threadIdx.x % A.lanes > 0) continue;
+        if (!A.leads(i)) continue;
         double product = (double)sum, weighted = DIAGONAL ? (double)own.dinv[i] * product : product;
         own.q[i] = sum;
         t[SUM_PQ] += (double)own.p[i] * product;
@@ -91,29 +74,21 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
                GPTR(const int) cols, GPTR(const T) vals, GPTR(const T) dinv, GPTR(T) x, GPTR(T) r, GPTR(T) p)
 {
     if (scalars[S_DONE] != 0) return;
-    int share = plan.rows, at_val = (4 + DIAGONAL) * share, at_int = (at_val + plan.entries) * (int)sizeof(T);
+    int share = plan.rows, bytes = share * (int)sizeof(T);
     SHARED_GIVEN_AT(T, own_x, 0, share);
-    SHARED_GIVEN_AT(T, own_r, share * (int)sizeof(T), share);
-    SHARED_GIVEN_AT(T, own_p, 2 * share * (int)sizeof(T), share);
-    SHARED_GIVEN_AT(T, q, 3 * share * (int)sizeof(T), share);
-    SHARED_GIVEN_AT(T, own_dinv, 4 * share * (int)sizeof(T), DIAGONAL ? share : 0);
-    SHARED_GIVEN_AT(T, val, at_val * (int)sizeof(T), plan.entries);
-    SHARED_GIVEN_AT(int, col, at_int, plan.entries);
-    SHARED_GIVEN_AT(int, begin, at_int + plan.entries * (int)sizeof(int), share + 1);
-    SHARED(double, s, SCALARS);
-    SHARED(double, part, (int)CG_SUMS *(int)CLUSTER_WARPS);
-    SHARED(double, slot, (int)CG_SUMS *(int)CLUSTER_BLOCKS);
-    SHARED(double, total, CG_SUMS);
-    int64_t first = min((int64_t)blockIdx.x * share, n);
-    int rows = (int)min((int64_t)share, n - first);
-    cluster_rows<T, decltype(val), decltype(col)> A = {rows, plan.lanes, val, col, begin};
+    SHARED_GIVEN_AT(T, own_r, bytes, share);
+    SHARED_GIVEN_AT(T, own_p, 2 * bytes, share);
+    SHARED_GIVEN_AT(T, q, 3 * bytes, share);
+    SHARED_GIVEN_AT(T, own_dinv, 4 * bytes, DIAGONAL ? share : 0);
+    auto A = cluster_rows_of<T>(n, plan, 4 + DIAGONAL);
+    auto of = cluster_scalars_of<CG_SUMS>(scalars);
+    auto s = of.s;
     cg_vectors<decltype(own_x)> own = {own_x, own_r, own_p, q, own_dinv};
-    for (int i = (int)threadIdx.x; i < SCALARS; i += (int)blockDim.x) s[i] = scalars[i];
-    A.load(first, share, ptr, cols, vals);
-    cluster_load(rows, first, x, own_x);
-    cluster_load(rows, first, r, own_r);
-    cluster_load(rows, first, p, own_p);
-    if (DIAGONAL) cluster_load(rows, first, dinv, own_dinv);
+    A.template load<false>(ptr, cols, vals, dinv);
+    A.take(x, own_x);
+    A.take(r, own_r);
+    A.take(p, own_p);
+    if (DIAGONAL) A.take(dinv, own_dinv);
     cluster_sync(); /* all threads of the cluster: the matrix and the vectors are in shared memory */
 
     double rr = 0, rho = 0, from = clock_us();
@@ -122,92 +97,49 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
         bool last = k == iterations; /* only the record of the last step is missing */
         if (!last) cg_cluster_products<T, DIAGONAL>(A, own, t);
         cluster_time(s, S_SPMV_US, from);
-        cluster_sums<DIAGONAL ? +CG_SUMS : +SUM_RHO>(t, part, slot, total);
-        cg_record record = {0, 0, 0, false};
+        cluster_sums<DIAGONAL ? +CG_SUMS : +SUM_RHO>(t, of, 0);
+        cluster_record record = {0, 0, 0, false};
         if (threadIdx.x == 0) {
-            if (k > 0) cg_cluster_judge<DIAGONAL>(s, total, record);
-            if (!last && s[S_DONE] == 0) cg_cluster_coefficients<DIAGONAL>(s, total);
+            if (k > 0) record = cluster_record_of(s);
+            if (k > 0) cg_cluster_judge<DIAGONAL>(s, of.total);
+            if (!last && s[S_DONE] == 0) cg_cluster_coefficients<DIAGONAL>(s, of.total);
         }
         __syncthreads(); /* all threads of the block: thread 0 has computed the scalars */
-        if (record.due) cg_cluster_write(s, record, k == 1);
+        cluster_write(s, record, k == 1);
         cluster_time(s, S_DOTS_US, from);
         if (last || s[S_DONE] != 0) break;
         rr = rho = 0;
-        cg_cluster_step<T, DIAGONAL>(rows, (T)s[S_ALPHA], (T)s[S_BETA], own, rr, rho);
+        cg_cluster_step<T, DIAGONAL>(A.rows, (T)s[S_ALPHA], (T)s[S_BETA], own, rr, rho);
         cluster_sync(); /* all threads of the cluster: every block has its new p, and has read its sums */
         cluster_time(s, S_STEP_US, from);
     }
-    cluster_save(rows, first, own_x, x);
-    cluster_save(rows, first, own_r, r);
-    cluster_save(rows, first, own_p, p);
-    for (int i = (int)threadIdx.x; blockIdx.x == 0 && i < SCALARS; i += (int)blockDim.x) scalars[i] = s[i];
+    A.save(own_x, x);
+    A.save(own_r, r);
+    A.save(own_p, p);
+    cluster_save_scalars(s, scalars);
 }
 
-/* ---- the launches ---- */
+/* ---- the launches ---- Their vectors are x, r and p. */
 
 template <typename T, bool DIAGONAL>
-static void launch(struct device *d, const struct cluster_plan *plan, const struct cluster_cg *c, int64_t iterations)
+static void launch(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c,
+                   int64_t iterations)
 {
     struct launch of = {.A = c->A}, *L = &of;
     int64_t n = c->A->of->rows;
     double *s = c->s;
     LAUNCH_CLUSTER(d, (unsigned)plan->blocks, (unsigned)plan->threads, (unsigned)plan->bytes, cg_cluster<T, DIAGONAL>)
     (n, *plan, iterations, SCALARS_OF(s), ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, T),
-     VECTOR("dinv", ROLE_WORK, c->dinv, n, const T), VECTOR("x", ROLE_WORK, c->x, n, T),
-     VECTOR("r", ROLE_WORK, c->r, n, T), VECTOR("p", ROLE_WORK, c->p, n, T));
+     VECTOR("dinv", ROLE_WORK, c->dinv, n, const T), VECTOR("x", ROLE_WORK, c->vec[0], n, T),
+     VECTOR("r", ROLE_WORK, c->vec[1], n, T), VECTOR("p", ROLE_WORK, c->vec[2], n, T));
 }
 
 template <typename T>
-static void cg(struct device *d, const struct cluster_plan *plan, const struct cluster_cg *c, int64_t n)
+static void cg(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c, int64_t n)
 {
     (c->dinv ? launch<T, true> : launch<T, false>)(d, plan, c, n);
 }
 
-#ifdef __CUDACC__
-/* Can the GPU run a cluster of this many blocks with all their shared memory? */
-static bool runs(int blocks)
-{
-    cudaLaunchConfig_t config = {};
-    cudaLaunchAttribute attribute = {};
-    int clusters = 0;
-    attribute.id = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim = {(unsigned)blocks, 1, 1};
-    config.gridDim = (unsigned)blocks;
-    config.blockDim = CLUSTER_THREADS;
-    config.dynamicSmemBytes = SHARED_GIVEN_MOST;
-    config.attrs = &attribute;
-    config.numAttrs = 1;
-    auto *kernel = cg_cluster<double, true>;
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_GIVEN_MOST);
-    cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-    bool known = cudaOccupancyMaxActiveClusters(&clusters, kernel, &config) == cudaSuccess;
-    cudaGetLastError();
-    return known && clusters > 0;
-}
-
-static int blocks(struct device *)
-{
-    int most = cluster_blocks() > 1 ? cluster_blocks() : 0;
-    while (most > 0 && !runs(most)) most /= 2;
-    return most;
-}
-enum { THREADS = CLUSTER_THREADS };
-#else
-static int blocks(struct device *)
-{
-    return cluster_blocks();
-}
-enum { THREADS = 256 };
-#endif
-
 } // namespace KERNEL_SPACE
 
-#define CLUSTER_ENTRY(id, T)                                         \
-    extern "C" const struct cluster_ops id;                          \
-    const struct cluster_ops id = {.blocks = KERNEL_SPACE::blocks,   \
-                                   .threads = KERNEL_SPACE::THREADS, \
-                                   .bytes = SHARED_GIVEN_MOST,       \
-                                   .cg = KERNEL_SPACE::cg<T>}
-
-CLUSTER_ENTRY(VEC_SYMBOL(cluster_f32), float);
-CLUSTER_ENTRY(VEC_SYMBOL(cluster_f64), double);
+CLUSTER_ENTRY(cg) = {.f32 = KERNEL_SPACE::cg<float>, .f64 = KERNEL_SPACE::cg<double>};

@@ -1,5 +1,5 @@
 /* Iterations of a small solve in one launch: the thread blocks of one cluster hold the matrix and the vectors in their
-   shared memory. Implemented by src/machine/cluster_plan.c and gpu/kernels/k_cg_cluster.cu. */
+   shared memory. Implemented by src/machine/cluster_plan.c and gpu/kernels/k_cluster.cu. */
 #ifndef CLUSTER_OPS_H
 #define CLUSTER_OPS_H
 
@@ -26,25 +26,37 @@ struct cluster_plan {
     int64_t bytes;     /* shared memory per block */
 };
 
-/* The system of a solve by cg, on the device: A in CSR, and dinv as in cg_ops. s: the solver's scalars. */
-struct cluster_cg {
+/* The system of a solve, on the device: A in CSR, the inverted diagonal of the preconditioner (NULL: M = I), the
+   solver's scalars, and the vectors that the launch takes. */
+enum { CLUSTER_VECTORS = 4 };
+struct cluster_system {
     const struct mat *A;
     const void *dinv;
-    void *x, *r, *p;
     double *s;
+    void *vec[CLUSTER_VECTORS];
+};
+
+/* Do n iterations, or fewer if the solve ends. The vectors that an iteration changes and the scalars are then those
+   after the last iteration, and the live record has a record of each iteration. Also adds the times of the parts of the
+   iterations to s[S_SPMV_US] and so on. */
+typedef void cluster_steps(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c,
+                           int64_t n);
+
+/* The launches of a solver; the comment of its kernel lists the vectors that it takes. */
+struct cluster_kernel {
+    cluster_steps *f32, *f64;
 };
 
 struct cluster_ops {
     int (*blocks)(struct device *d); /* the largest number of blocks in a cluster; 0: d has no clusters */
     int threads;                     /* the largest number of threads in a block */
     int64_t bytes;                   /* the largest amount of shared memory of a block for matrix and vectors */
-    /* Do n iterations, or fewer if the solve ends. x, r, p and the scalars are then those after the last iteration, and
-       the live record has a record of each iteration. Also adds the times of the parts of the iterations to
-       s[S_SPMV_US] and so on. */
-    void (*cg)(struct device *d, const struct cluster_plan *plan, const struct cluster_cg *c, int64_t n);
+#define CLUSTER(solver) const struct cluster_kernel *solver;
+#include "clusters.def"
+#undef CLUSTER
 };
-/* real: T_F32 or T_F64. NULL: this kind of device has no clusters. */
-const struct cluster_ops *cluster_ops_of(const struct device *d, enum type real);
+/* NULL: this kind of device has no clusters. */
+const struct cluster_ops *cluster_ops_of(const struct device *d);
 
 /* Plan a cluster for A and so many vectors. Fails if the device has no clusters, or if A and the vectors do not fit in
    the shared memory of one cluster. */

@@ -54,7 +54,7 @@ static bool fits(const struct csr *A, enum type real, int vectors, int64_t room,
 bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, struct cluster_plan *out,
                        struct err *e)
 {
-    const struct cluster_ops *ops = cluster_ops_of(d, real);
+    const struct cluster_ops *ops = cluster_ops_of(d);
     int most = ops ? ops->blocks(d) : 0;
     struct cluster_plan p = {.blocks = 1};
     *out = (struct cluster_plan){0};

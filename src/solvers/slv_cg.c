@@ -113,10 +113,7 @@ static bool step(struct solve *v, struct err *e)
 
 static bool steps(struct solve *v, int64_t n, struct err *e)
 {
-    struct cluster_cg c = {v->matrix.mat, precond_diagonal(v), v->vec[VEC_X], v->vec[CG_R], v->vec[CG_P], v->scalars};
-    if (!cut_hold(v, COUNT(changed), changed, false, e)) return false;
-    cluster_ops_of(v->dev, v->real)->cg(v->dev, &v->schedule.cluster, &c, n);
-    return true;
+    return cluster_steps_of(v, cluster_ops_of(v->dev)->cg, COUNT(changed), changed, n, e);
 }
 
 /* What to use instead of cg; it depends on what is known about the symmetry of A. */

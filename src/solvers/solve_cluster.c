@@ -11,21 +11,27 @@
 #include "solve_state.h"
 #include "solver.h"
 
+/* A preconditioner that is applied from the right is a diagonal that scales the columns of A. */
+static int vectors_of(const struct solve *v)
+{
+    return v->solver->cluster_vectors + (v->pre.method && v->solver->own_precond);
+}
+
 /* Can a launch of this solve do many iterations? */
 static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
 {
     const struct mat *A = v->matrix.mat;
-    const void *dinv = precond_diagonal(v);
     if (!v->solver->steps) return fail(e, E_UNSUPPORTED, "%s has no such launch", v->solver->name);
     if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
     if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
     if (v->refine.on) return fail(e, E_UNSUPPORTED, "with `refine`, an iteration has several launches");
-    if (v->pre.method && !dinv)
+    if (v->set.form_matrix) return fail(e, E_UNSUPPORTED, "with `form matrix`, an iteration has several launches");
+    if (v->pre.method && !precond_diagonal(v))
         return fail(e, E_UNSUPPORTED, "the preconditioner %s has launches of its own; jacobi has none",
                     v->pre.method->name);
     if (!A || A->of->format != &format_csr || A->of->real != v->real)
         return fail(e, E_UNSUPPORTED, "the matrix must be in csr, in the precision of the vectors");
-    return cluster_plan_make(v->dev, v->matrix.csr, v->real, v->solver->cluster_vectors + (dinv ? 1 : 0), out, e);
+    return cluster_plan_make(v->dev, v->matrix.csr, v->real, vectors_of(v), out, e);
 }
 
 /* If the user does not say how many launches to make, one launch does many iterations wherever that is possible and
@@ -45,6 +51,16 @@ bool cluster_choose(struct solve *v, struct err *e)
 bool cluster_used(const struct solve *v)
 {
     return v->schedule.cluster.blocks > 0;
+}
+
+bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int nvec, const int *vec, int64_t n,
+                      struct err *e)
+{
+    struct cluster_system c = {v->matrix.mat, precond_diagonal(v), v->scalars, {NULL}};
+    for (int i = 0; i < nvec; i++) c.vec[i] = v->vec[vec[i]];
+    if (!cut_hold(v, nvec, vec, false, e)) return false;
+    (v->real == T_F64 ? kernel->f64 : kernel->f32)(v->dev, &v->schedule.cluster, &c, n);
+    return true;
 }
 
 bool cluster_queue(struct solve *v, int64_t n, struct err *e)

@@ -72,6 +72,9 @@ void bicg_explain(const struct solve *v, char *out, size_t size);
 
 /* Set v->schedule.cluster. Fails if the user asked for such launches and they are not possible. */
 bool cluster_choose(struct solve *v, struct err *e);
+/* For `steps` of a solver: queue n iterations in one launch of this kernel, which takes the vectors v->vec[vec[i]]. */
+bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int nvec, const int *vec, int64_t n,
+                      struct err *e);
 /* Queue n iterations in one launch. */
 bool cluster_queue(struct solve *v, int64_t n, struct err *e);
 /* Take the times of the phases from the scalars that were last read. */

@@ -61,8 +61,9 @@ struct solver {
     /* allocate and compute the solver's data; record the initial residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
-    /* Queue n iterations in one launch, as v->schedule.cluster plans it, which holds A, cluster_vectors vectors and the
-       diagonal of the preconditioner in shared memory. NULL: there is no such launch. */
+    /* Queue n iterations in one launch, as v->schedule.cluster plans it, which holds A and cluster_vectors vectors in
+       shared memory, and the diagonal of the preconditioner if the solver has own_precond. NULL: there is no such
+       launch. */
     bool (*steps)(struct solve *v, int64_t n, struct err *e);
     int cluster_vectors;
     /* For a solver that refines, after its records showed convergence, the scalars were set as for `init`, and VEC_X
