@@ -22,6 +22,42 @@ template <typename P> __device__ void bicg_break(P s, int what, double value)
     s[S_PQ] = value;
 }
 
+/* ---- the scalars of real bicgstab; one thread ---- */
+
+/* alpha = rho / shadow.v; vv: v.v */
+template <typename P> __device__ void bicg_alpha(P s, double shadow_v, double vv)
+{
+    s[S_ALPHA] = s[S_RHO] / shadow_v;
+    if (bicg_none(s, shadow_v, s[S_SHADOW], vv)) bicg_break(s, BROKE_ALPHA, shadow_v);
+}
+
+/* omega = t.r / t.t, where s[S_HALF] is r.r. If t.r is 0 after a half step that has converged, no second half step is
+   needed: omega = 0. */
+template <typename P> __device__ void bicg_omega(P s, double tr, double tt)
+{
+    bool none = bicg_none(s, tr, s[S_HALF], tt), whole = s[S_HALF] <= s[S_TOL2];
+    s[S_OMEGA] = none ? 0 : tr / tt;
+    if (none && !whole) bicg_break(s, BROKE_OMEGA, tr);
+}
+
+/* Update beta and rho between two iterations. */
+template <typename P> __device__ void bicg_next(P s, double rho)
+{
+    s[S_BETA] = rho / s[S_RHO] * (s[S_ALPHA] / s[S_OMEGA]);
+    s[S_RHO] = rho;
+}
+
+/* After the record: report a breakdown in rho or omega only if the solve has not converged. rr: r.r of the same
+   residual as rho. */
+template <typename P> __device__ void bicg_check(P s, double rr)
+{
+    if (s[S_DONE] != 0) return;
+    if (s[S_OMEGA] == 0)
+        bicg_break(s, BROKE_OMEGA, 0);
+    else if (bicg_none(s, s[S_RHO], s[S_SHADOW], rr))
+        bicg_break(s, BROKE_RHO, s[S_RHO]);
+}
+
 } // namespace KERNEL_SPACE
 
 #endif

@@ -30,11 +30,7 @@ template <typename AT> struct pass_alpha {
         double a = (double)shadow[i], b = (double)v[i];
         return {a * b, b * b, 0};
     }
-    __device__ void end(typename AT::scalars s, vec_sums t) const
-    {
-        s[S_ALPHA] = s[S_RHO] / t.a;
-        if (bicg_none(s, t.a, s[S_SHADOW], t.b)) bicg_break(s, BROKE_ALPHA, t.a);
-    }
+    __device__ void end(typename AT::scalars s, vec_sums t) const { bicg_alpha(s, t.a, t.b); }
 };
 
 template <typename AT> struct pass_half {
@@ -53,7 +49,6 @@ template <typename AT> struct pass_half {
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_HALF] = t.a; }
 };
 
-/* If t.r is 0 after a half step that has converged, no second half step is needed: omega = 0. */
 template <typename AT> struct pass_omega {
     enum { SUMS = 2 };
     typename AT::in t, r;
@@ -64,30 +59,13 @@ template <typename AT> struct pass_omega {
         double a = (double)t[i], b = (double)r[i];
         return {a * b, a * a, 0};
     }
-    __device__ void end(typename AT::scalars s, vec_sums sum) const
-    {
-        bool none = bicg_none(s, sum.a, s[S_HALF], sum.b), whole = s[S_HALF] <= s[S_TOL2];
-        s[S_OMEGA] = none ? 0 : sum.a / sum.b;
-        if (none && !whole) bicg_break(s, BROKE_OMEGA, sum.a);
-    }
+    __device__ void end(typename AT::scalars s, vec_sums sum) const { bicg_omega(s, sum.a, sum.b); }
 };
 
-/* Update beta and rho between two iterations. */
-template <typename P> __device__ void bicg_next(P s, double rho)
-{
-    s[S_BETA] = rho / s[S_RHO] * (s[S_ALPHA] / s[S_OMEGA]);
-    s[S_RHO] = rho;
-}
-
-/* Report a breakdown in rho or omega only if the solve has not converged. rr: r.r of the same residual as rho. */
 template <typename P> __device__ void bicg_note(P s, double rr, double record)
 {
     vec_note(s, record, s[S_MAXDIFF]);
-    if (s[S_DONE] != 0) return;
-    if (s[S_OMEGA] == 0)
-        bicg_break(s, BROKE_OMEGA, 0);
-    else if (bicg_none(s, s[S_RHO], s[S_SHADOW], rr))
-        bicg_break(s, BROKE_RHO, s[S_RHO]);
+    bicg_check(s, rr);
 }
 
 template <typename AT> struct pass_update {

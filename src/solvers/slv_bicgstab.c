@@ -65,6 +65,12 @@ static bool step(struct solve *v, struct err *e)
     return true;
 }
 
+static bool steps(struct solve *v, int64_t n, struct err *e)
+{
+    static const int vectors[] = {VEC_X, BICG_R, BICG_P, BICG_SHADOW};
+    return cluster_steps_of(v, cluster_ops_of(v->dev)->bicgstab, COUNT(vectors), vectors, n, e);
+}
+
 const char *bicg_quantity(int what)
 {
     static const char *const name[] = {"?", "rho = r0.r", "r0.Ap", "t.s of omega"};
@@ -108,6 +114,8 @@ const struct solver solver_bicgstab = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 6,
     .recover = start,
     .divisor = bicg_quantity,
     .explain = bicg_explain,

@@ -20,8 +20,8 @@ static const struct solve_change nothing = {.tol = NAN, .omega = NAN, .m = -1, .
 enum { N = 12 * 11, STEPS = 23 };
 
 /* A solve with checkpoints that has begun but has not run any iterations. */
-static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
-                                enum type real)
+static struct solve *begun_by(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
+                              enum type real, enum solve_launches launches)
 {
     static double b[N];
     struct err e = {0};
@@ -38,9 +38,16 @@ static struct solve *begun_with(struct bed *bed, const char *solver, const struc
                               .keeps = true,
                               .force = true,
                               .pre = pre,
+                              .launches = launches,
                               .b = b};
     if (!session_solve(&bed->s.solve, &bed->s, bed->s.current, &o, &e)) fail_msg("%s: %s", solver, e.text);
     return bed->s.solve;
+}
+
+static struct solve *begun_with(struct bed *bed, const char *solver, const struct precond *pre, const char *device,
+                                enum type real)
+{
+    return begun_by(bed, solver, pre, device, real, LAUNCHES_AUTO);
 }
 
 static struct solve *begun(struct bed *bed, const char *solver, const char *device, enum type real)
@@ -87,12 +94,10 @@ static void check_same(struct solve *v, const double *hist, const char *what)
 
 /* Go back by one iteration, by several iterations, to the first iteration and beyond it; after going forward again, the
    residuals have the same bits. */
-static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
+static void check_back_in(struct bed *bed, struct solve *v)
 {
     static const int64_t by[] = {1, 2, 5, 11, 1, STEPS, 1000, 3};
-    struct bed bed;
     double hist[STEPS + 1];
-    struct solve *v = begun_with(&bed, solver, pre, device, real);
     steps(v, STEPS);
     int64_t last = v->iterations;
     memcpy(hist, v->history.residual, (size_t)(last + 1) * sizeof *hist);
@@ -103,7 +108,13 @@ static void check_back(const char *solver, const struct precond *pre, const char
         assert_int_equal(v->iterations, last);
         check_same(v, hist, "forward");
     }
-    bed_free(&bed);
+    bed_free(bed);
+}
+
+static void check_back(const char *solver, const struct precond *pre, const char *device, enum type real)
+{
+    struct bed bed;
+    check_back_in(&bed, begun_with(&bed, solver, pre, device, real));
 }
 
 static void test_back(void **state)
@@ -124,6 +135,18 @@ static void test_back_preconditioned(void **state)
             for (int p = 0; preconds[p] && !solvers[i]->no_precond; p++)
                 if (preconds[p]->symmetric || !solvers[i]->own_precond)
                     check_back(solvers[i]->name, preconds[p], devices[d], T_F64);
+}
+
+/* Launches of many iterations. */
+static void test_back_one_launch(void **state)
+{
+    (void)state;
+    for (int i = 0; solvers[i]; i++)
+        for (int p = 0; p < 2 && solvers[i]->steps; p++) {
+            struct bed bed;
+            const struct precond *pre = p && !solvers[i]->no_precond ? precond_find("jacobi") : NULL;
+            check_back_in(&bed, begun_by(&bed, solvers[i]->name, pre, "emu", p ? T_F32 : T_F64, LAUNCHES_ONE));
+        }
 }
 
 /* The solve makes more checkpoints than are kept, and steps in large batches: every iteration can still be reached. */
@@ -221,6 +244,36 @@ static void test_tighter(void **state)
         assert_int_equal(v->reason, CONVERGED);
         assert_true(v->residual <= 1e-11 && v->result.residual_true <= 2e-11);
         bed_free(&bed);
+    }
+}
+
+/* A solve in launches of many iterations is changed half-way: the solver starts again, and the iterations that follow
+   have the residuals of a solve in launches of one iteration, up to rounding. */
+static void test_change_one_launch(void **state)
+{
+    (void)state;
+    for (int i = 0; solvers[i]; i++) {
+        if (!solvers[i]->steps || (solvers[i]->no_precond && solvers[i]->omega == 0)) continue; /* nothing to change */
+        double residual[2];
+        for (int one = 0; one < 2; one++) {
+            struct bed bed;
+            struct solve *v = begun_by(&bed, solvers[i]->name, NULL, "emu", T_F64, one ? LAUNCHES_ONE : LAUNCHES_MANY);
+            struct solve_change c = nothing;
+            if (solvers[i]->no_precond)
+                c.omega = 0.8;
+            else
+                c.change_pre = true, c.pre = precond_find("jacobi");
+            steps(v, 5);
+            change(v, c);
+            assert_int_equal(v->base, 5);
+            steps(v, 5);
+            assert_int_equal(v->iterations, 10);
+            assert_int_equal(cluster_used(v), one);
+            residual[one] = v->residual;
+            bed_free(&bed);
+        }
+        if (!(fabs(residual[1] - residual[0]) <= 1e-9 * residual[0]))
+            fail_msg("%s: residual %g in one launch, %g in many", solvers[i]->name, residual[1], residual[0]);
     }
 }
 
@@ -664,6 +717,8 @@ int main(void)
         cmocka_unit_test(test_back),
         cmocka_unit_test(test_far_back),
         cmocka_unit_test(test_back_preconditioned),
+        cmocka_unit_test(test_back_one_launch),
+        cmocka_unit_test(test_change_one_launch),
         cmocka_unit_test(test_same_end),
         cmocka_unit_test(test_back_refused),
         cmocka_unit_test(test_tighter),
