@@ -2,6 +2,7 @@
    as source and target (THESIS 3.2). In the matrix form, B = I - omega D^-1 A and f = omega D^-1 b are computed once,
    and an iteration is x' = B x + f. */
 #include "matrix/csr.h"
+#include "base/base.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "formats/format.h"
@@ -175,6 +176,13 @@ static bool step(struct solve *v, struct err *e)
     return sweep(v, v->schedule.queued + 1, e);
 }
 
+static bool steps(struct solve *v, int64_t n, struct err *e)
+{
+    bool odd = (v->schedule.queued + 1) % 2;
+    const int vectors[] = {odd ? JACOBI_X2 : VEC_X, odd ? VEC_X : JACOBI_X2, VEC_B, JACOBI_DINV};
+    return cluster_steps_of(v, cluster_ops_of(v->dev)->jacobi, COUNT(vectors), vectors, n, e);
+}
+
 static bool finish(struct solve *v, struct err *e)
 {
     (void)e;
@@ -223,6 +231,8 @@ const struct solver solver_jacobi = {
     .drop = drop,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 4,
     .finish = finish,
     .peers =
         {.petsc = "-ksp_type richardson -pc_type jacobi",
@@ -255,6 +265,8 @@ const struct solver solver_wjacobi = {
     .drop = drop,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 4,
     .finish = finish,
     .peers = {.petsc = "-ksp_type richardson -ksp_richardson_scale 0.6667 -pc_type jacobi",
               .amgx = "\"solver\": \"BLOCK_JACOBI\", \"relaxation_factor\": 0.6667",
