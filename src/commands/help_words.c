@@ -118,7 +118,7 @@ static void out_word(struct out *o, const struct command *c, const char *word, b
     out_row(o);
     out_str(o, "kind", NULL, "word");
     out_str(o, "name", NULL, word);
-    out_str(o, "command", NULL, c->name);
+    out_str(o, "of", NULL, c->name);
     out_str(o, "grammar", NULL, grammar);
     out_str(o, "help", NULL, text);
 }
