@@ -87,6 +87,7 @@ static const char *status_of(const struct direct_answer *a)
     if (a->planned) return "planned";
     if (*a->factors.unusable) return "singular";
     if (!a->accurate) return "inaccurate";
+    if (!a->met) return "rounding";
     return isnan(a->normal) ? "solved" : "least-squares";
 }
 
@@ -254,7 +255,7 @@ void out_direct(struct out *o, const struct direct_answer *a, const struct solve
     out_str(o, "b", *a->b_name ? "right side" : NULL, *a->b_name ? a->b_name : NULL);
     out_planned(o, a);
     out_found(o, a);
-    out_bool(o, "converged", a->planned ? NULL : "solved", a->accurate);
+    out_bool(o, "converged", a->planned ? NULL : "solved", a->met);
     out_str(o, "status", NULL, status_of(a));
     out_str(o, "reason", "because", a->why);
     out_pivots(o, a);
@@ -271,10 +272,10 @@ static void drop_direct(struct session *s)
     s->direct = NULL;
 }
 
-/* A plan leaves the answer of an earlier solve. */
+/* A plan leaves the answer of an earlier solve. A factorisation that failed replaces it, although there is no x. */
 static void keep(struct session *s, struct direct_answer *a)
 {
-    if (!a->x) {
+    if (a->planned) {
         direct_answer_free(a);
         return;
     }
@@ -289,6 +290,7 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
     struct direct_options o = {.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
                                .plan_only = arg_flag(a, "plan"),
                                .force = arg_flag(a, "force"),
+                               .tol = arg_real(a, "tol", 0),
                                .watch = &s->watch};
     struct right_sides r = {0};
     int64_t i;

@@ -86,6 +86,8 @@ struct direct_answer {
     double error_known;   /* relative error of x if the solution is known and x is unique; NaN: unknown */
     char b_name[240];     /* set by the caller: which b this is; empty: b is not from a file */
     bool accurate;        /* x solves the system, or the least-squares problem, up to rounding */
+    double tol;           /* on residual_true; a residual of at most twice tol meets it */
+    bool met;             /* accurate, and the residual meets tol or is that of a least-squares solution */
     double analyse_us, factor_us, solve_us, condition_us; /* of the library calls; NaN: not done */
     double us;                                            /* all of it, with the methods tried before */
     char why[400];                                        /* the result as a sentence */
@@ -98,6 +100,7 @@ struct direct_options {
     bool known_ones;     /* b = A * ones */
     const double *truth; /* if known_ones is not set: the solution; NULL: not known */
     bool symmetric;      /* A is symmetric or, if complex, hermitian */
+    double tol;          /* see struct direct_answer; 0: 1e-8 */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
     /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free (direct_state.h). Only

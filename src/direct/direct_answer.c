@@ -24,6 +24,8 @@ static const double backward_most = 1e-12, relative_most = 1e-6;
    large, to ||A||^2 ||x||. */
 static const double normal_most = 1e-10, stable_most = 1e-14;
 
+static const double default_tol = 1e-8; /* as for iterative solvers */
+
 void direct_answer_free(struct direct_answer *a)
 {
     if (!a) return;
@@ -42,6 +44,7 @@ static struct direct_answer *answer_new(const struct csr *A, const struct direct
     a->x_numbers = A->cols * parts;
     a->symmetric = o->symmetric;
     a->known = o->known_ones || o->truth;
+    a->tol = o->tol > 0 ? o->tol : default_tol;
     a->b = mem_new(a->b_numbers, sizeof *a->b, "the right-hand side", e);
     if (a->b && loop_copy(a->b, o->b, a->b_numbers * (int64_t)sizeof *a->b, "copying b", e)) return a;
     direct_answer_free(a);
@@ -55,7 +58,7 @@ static void answer_reset(struct direct_answer *a, const struct direct_method *m)
     a->x = NULL;
     a->method = m;
     a->refinements = 0;
-    a->accurate = a->unique = false;
+    a->accurate = a->met = a->unique = false;
     a->correction = a->residual = a->residual_true = a->backward = a->normal = a->condition = a->error_known = NAN;
     a->analyse_us = a->factor_us = a->solve_us = a->condition_us = NAN;
 }
@@ -154,6 +157,7 @@ static bool measure(struct direct_answer *a, const double *r, struct err *e)
     bool solved = a->residual_true <= relative_most || a->correction <= relative_most;
     a->accurate = a->backward <= backward_most && solved;
     if (a->method->rectangular && !a->accurate && !is_least(a, r, &a->accurate, e)) return false;
+    a->met = a->accurate && (!isnan(a->normal) || a->residual_true <= 2 * a->tol);
     return true;
 }
 
@@ -228,6 +232,22 @@ static bool has_no_digits(const struct direct_answer *a)
     return a->condition * DBL_EPSILON > 1 && !converged;
 }
 
+/* x is as good as fp64 allows, but rounding errors of A x exceed tol. */
+static void explain_missed(struct direct_answer *a)
+{
+    double growth = a->residual_true / a->backward;
+    int n = snprintf(a->why, sizeof a->why, "solved to %.1e, larger than tol %.0e: ", a->residual_true, a->tol);
+    if (a->unique)
+        n += snprintf(a->why + n, sizeof a->why - (size_t)n, "A is ill-conditioned");
+    else
+        n += snprintf(a->why + n, sizeof a->why - (size_t)n,
+                      "A is singular (rank %lld of %lld), with more singular values that are almost 0",
+                      (long long)a->factors.rank, (long long)(a->A->rows < a->A->cols ? a->A->rows : a->A->cols));
+    snprintf(a->why + n, sizeof a->why - (size_t)n,
+             ", so ||A|| ||x|| is %.0e times ||b||, and rounding errors of A x alone are this large; %s", growth,
+             a->unique ? "`scale` helps if rows differ in size" : "`check only rank` shows the structure");
+}
+
 static void explain_unique(struct direct_answer *a)
 {
     if (!a->accurate)
@@ -269,6 +289,8 @@ static void explain(struct direct_answer *a)
         snprintf(a->why, sizeof a->why, "%s; %s", a->factors.unusable,
                  a->method->hermitian ? "`solve direct umfpack` exchanges rows"
                                       : "`solve direct spqr` finds the rank and a least-squares solution");
+    else if (a->accurate && !a->met)
+        explain_missed(a);
     else if (a->unique)
         explain_unique(a);
     else

@@ -93,7 +93,7 @@ bool session_solve_matrix(struct session *s, struct matrix *m, const struct solv
 void session_solve_truth(const struct session *s, const struct matrix *m, struct solve_options *o)
 {
     const struct direct_answer *a = s->direct;
-    bool same = a && a->A == &m->csr && a->accurate && a->unique && isnan(a->normal) &&
+    bool same = a && a->x && a->A == &m->csr && a->accurate && a->unique && isnan(a->normal) &&
                 !memcmp(a->b, o->b, (size_t)a->b_numbers * sizeof *o->b);
     if (!same) return;
     o->truth = a->x;

@@ -188,6 +188,7 @@ static struct direct_options direct_options_of(struct advising *v, bool plan_onl
     return (struct direct_options){.b = o->b,
                                    .known_ones = o->known_ones,
                                    .symmetric = c->has_symmetry && c->symmetry.hermitian,
+                                   .tol = o->tol,
                                    .plan_only = plan_only,
                                    .watch = &v->s->watch};
 }
@@ -201,10 +202,9 @@ static double predicted_us(const struct direct_answer *p)
     return p->analyse_us + p->plan.flops / FLOPS_PER_US + US_PER_NONZERO * p->plan.nnz;
 }
 
-static void note_direct(const struct advising *v, struct trial *t, const struct direct_answer *p)
+static void note_direct(struct trial *t, const struct direct_answer *p)
 {
-    double tol = v->q->options.tol > 0 ? v->q->options.tol : 1e-8;
-    bool solved = !p->planned && p->accurate && isnan(p->normal) && p->residual_true <= 2 * tol;
+    bool solved = !p->planned && p->met && isnan(p->normal);
     t->method = p->method->name;
     t->state = p->planned ? TRIAL_PLANNED : solved ? TRIAL_CONVERGED : TRIAL_ENDED;
     t->accurate = !p->planned && p->accurate && !solved;
@@ -226,7 +226,7 @@ static bool try_direct(struct advising *v, struct trial *t, bool plan_only, doub
     bool ok = direct_solve(&answer, &v->q->matrix->csr, &o, &why);
     limit_end(v);
     t->spent_us = steady_us() - start;
-    if (ok) note_direct(v, t, answer);
+    if (ok) note_direct(t, answer);
     direct_answer_free(answer);
     if (ok || v->a->stopped) return true;
     if (!v->trial_late) return note_error(t, &why, e);
@@ -619,8 +619,7 @@ static void explain(struct solver_advice *a)
         return;
     }
     if (t->accurate) {
-        text_append(out, size, "no method met tol; %s%s", t->why,
-                    t->least_squares ? "" : ", and its residual is as small as fp64 allows");
+        text_append(out, size, "no method met tol; %s", t->why);
         return;
     }
     bool tiny = !t->solver && a->card.A->rows <= TINY;

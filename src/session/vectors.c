@@ -126,8 +126,14 @@ static bool direct_new(struct vector *out, const struct session *s, const double
            loop_copy(out->value, from, numbers_of(out) * (int64_t)sizeof *from, "copying a vector", e);
 }
 
+static bool direct_has_x(const struct session *s, struct err *e)
+{
+    return s->direct->x || fail(e, E_USAGE, "the last solve was direct and found no x: %s", s->direct->why);
+}
+
 static bool direct_x_of(struct session *s, struct vector *out, struct err *e)
 {
+    if (!direct_has_x(s, e)) return false;
     snprintf(out->about, sizeof out->about, "the solution of `solve direct` by %s", s->direct->method->name);
     return direct_new(out, s, s->direct->x, s->direct->A->cols, e);
 }
@@ -141,6 +147,7 @@ static bool direct_b_of(struct session *s, struct vector *out, struct err *e)
 static bool direct_r_of(struct session *s, struct vector *out, struct err *e)
 {
     const struct direct_answer *a = s->direct;
+    if (!direct_has_x(s, e)) return false;
     snprintf(out->about, sizeof out->about, "b - A x of `solve direct`; ||r|| / ||b|| = %.3e", a->residual_true);
     if (!direct_new(out, s, a->b, a->A->rows, e)) return false;
     bool gave = screen_lock_give();

@@ -206,6 +206,35 @@ static void definiteness_is_counted(void **state)
     talk_close(&t);
 }
 
+/* x is as good as fp64 allows, but its residual exceeds tol: the system does not count as solved. */
+static void the_verdict_compares_the_true_residual_with_tol(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as P; let N = P - 4.000000001*I"));
+    talk_says(&t, "solve direct N b random", "larger than tol 1e-08: A is ill-conditioned, so ||A|| ||x|| is");
+    assert_true(t.s.direct->accurate && !t.s.direct->met && t.s.direct->residual_true > 2e-8);
+    assert_non_null(strstr(t.out, "solved           no"));
+    talk_says(&t, "solve direct P b random", "solved           yes");
+    assert_true(t.s.direct->met);
+    talk_close(&t);
+}
+
+/* A factorisation without x is the last solve all the same. */
+static void a_failed_solve_has_no_x(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 3 as P; solve direct P; let Z = P - P; solve direct Z klu b ones"));
+    talk_refuses(&t, "print x", "found no x: singular");
+    talk_refuses(&t, "print r", "found no x: singular");
+    talk_refuses(&t, "why stagnates", "the last solve was direct: klu does not iterate");
+    assert_true(talk_line(&t, "solve cg P on cpu; print x"));
+    talk_close(&t);
+}
+
 /* The true rank, and words that do not claim more than a least-squares solution. */
 static void singular_matrices_get_honest_words(void **state)
 {
@@ -495,6 +524,8 @@ int main(void)
         cmocka_unit_test(the_choice_follows_from_the_matrix),
         cmocka_unit_test(indefinite_matrices_with_fill),
         cmocka_unit_test(definiteness_is_counted),
+        cmocka_unit_test(the_verdict_compares_the_true_residual_with_tol),
+        cmocka_unit_test(a_failed_solve_has_no_x),
         cmocka_unit_test(singular_matrices_get_honest_words),
         cmocka_unit_test(rectangular_systems),
         cmocka_unit_test(options_are_checked),
