@@ -2,6 +2,7 @@
    blocks, an inconsistent right-hand side, ... */
 #include "cmd_why_stagnates.h"
 #include "base/err.h"
+#include "direct/direct.h"
 #include "session/matrix.h"
 #include "session/output.h"
 #include "session/session.h"
@@ -22,11 +23,14 @@ static struct matrix *matrix_of(const struct session *s, const struct solve *v)
     return m;
 }
 
-/* The last solve, if it ended without convergence. */
+/* The last solve, if it iterated and ended without convergence. */
 static const struct solve *failed_solve(const struct session *s, struct err *e)
 {
     const struct solve *v = s->solve;
-    if (!v)
+    if (s->direct_is_newer && s->direct)
+        fail(e, E_USAGE, "the last solve was direct: %s does not iterate, so it cannot stagnate; its result: %s",
+             s->direct->method->name, s->direct->why);
+    else if (!v)
         fail(e, E_USAGE,
              "there is no solve to explain; `solve cg` solves A x = b, and `advise solver` chooses a solver");
     else if (v->reason == RUNNING)
@@ -75,6 +79,8 @@ bool run_why_stagnates(struct session *s, struct err *e)
             say_evidence(o, &found.at[i]);
         else
             out_evidence(o, v, m, &found.at[i]);
-    if (ok && *v->next) out_text(o, "Try `%s`, or `advise solver %s`.", v->next, m->name);
+    if (ok && *found.next)
+        out_text(o, "Try `%s`%s%s, or `advise solver %s`.", found.next, found.next_why ? ": " : "",
+                 found.next_why ? found.next_why : "", m->name);
     return ok;
 }

@@ -128,9 +128,13 @@ static struct row_list name_rows(const struct evidence *x, int64_t rows)
     return list;
 }
 
-static void point_to_row(const struct inquiry *q, struct evidence *x)
+/* Where the rows are few, their entries may show the cause. Returns false if they are many. */
+static bool point_to_row(const struct inquiry *q, struct evidence *x, int64_t rows)
 {
+    enum { FEW_MOST = 100, SHARE = 20 };
+    if (rows > EVIDENCE_ROWS && (rows > FEW_MOST || rows > q->A->rows / SHARE)) return false;
     if (x->rows) snprintf(x->next, sizeof x->next, "print row %lld %s", (long long)x->row[0], q->m->name);
+    return true;
 }
 
 static int64_t parts_of(const struct csr *A)
@@ -156,23 +160,26 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
     if (v->real == T_F32)
         snprintf(x->next, sizeof x->next, "solve %s %s f64", v->solver->name, q->m->name);
     else
-        snprintf(x->next, sizeof x->next, "change maxit %lld; continue", 2 * (long long)v->set.maxit + 100);
+        snprintf(x->next, sizeof x->next, "change maxit %lld; continue", (long long)solve_larger_limit(v));
     return true;
 }
 
-/* The rate at the end. */
+/* The rate at the end. The number of iterations that it predicts is the only one in the evidence. */
 static bool find_slowness(struct inquiry *q, const char *cause, struct err *e)
 {
     const struct solve *v = q->v;
-    struct forecast f = forecast_of(v->history.residual + v->base, v->iterations - v->base, v->set.tol, NAN);
+    struct forecast f = solve_expected(v);
     (void)e;
-    if (v->iterations - v->base < 4 || v->reason == BROKE_DOWN) return true;
+    if (v->reason == BROKE_DOWN || v->iterations == v->base) return true;
     struct evidence *x = add(q, cause, f.rate);
     if (!x) return true;
-    if (isfinite(f.iterations))
+    if (isnan(f.rate))
+        snprintf(x->text, sizeof x->text, "%s show no rate yet; after %d or more, `why stagnates` estimates it",
+                 how_many(v->iterations - v->base, "iteration").text, EXPECTED_LEAST);
+    else if (isfinite(f.iterations))
         snprintf(x->text, sizeof x->text,
                  "the residual fell by the factor %.6g per iteration in the second half; at this rate, tol needs about "
-                 "%s",
+                 "%s in all",
                  f.rate, how_many((int64_t)fmin(f.iterations, 9e15), "iteration").text);
     else
         snprintf(x->text, sizeof x->text, "the residual did not fall in the second half of %s",
@@ -280,6 +287,7 @@ static bool find_empty(struct inquiry *q, const char *cause, struct err *e)
     mem_free(seen);
     struct evidence *x = ok && (z.rows || z.cols) ? add(q, cause, (double)(z.rows + z.cols)) : NULL;
     if (!x) return ok;
+    q->out->singular = true;
     int n = snprintf(x->text, sizeof x->text, "A is singular:");
     if (z.rows)
         n += snprintf(x->text + n, sizeof x->text - (size_t)n, " %s of zeros (first row %lld)",
@@ -301,6 +309,7 @@ static bool find_rank(struct inquiry *q, const char *cause, struct err *e)
     (void)e;
     if (!c->has_dm || c->dm.rank >= q->A->rows) return true;
     struct evidence *x = add(q, cause, (double)c->dm.rank);
+    q->out->singular = true;
     if (!x) return true;
     snprintf(x->text, sizeof x->text, "the structural rank is %s of %s: A is singular for any values of its entries",
              card_count(c->dm.rank).text, card_count(q->A->rows).text);
@@ -382,9 +391,9 @@ static bool find_residual(struct inquiry *q, const char *cause, struct err *e)
     struct evidence *x = add(q, cause, q->r_norm / (q->v->b_norm > 0 ? q->v->b_norm : 1));
     if (!x) return true;
     if (!concentrate(q->r, q->A->rows, parts_of(q->A), x, &rows, e)) return false;
-    snprintf(x->text, sizeof x->text, "90%% of ||b - A x||^2 is in %s of %s: %s", how_many(rows, "row").text,
-             card_count(q->A->rows).text, name_rows(x, rows).text);
-    point_to_row(q, x);
+    bool few = point_to_row(q, x, rows);
+    snprintf(x->text, sizeof x->text, "90%% of ||b - A x||^2 is in %s of %s: %s%s", how_many(rows, "row").text,
+             card_count(q->A->rows).text, name_rows(x, rows).text, few ? "" : "; no single row is the cause");
     return true;
 }
 
@@ -489,12 +498,8 @@ static bool find_ritz(struct inquiry *q, const char *cause, struct err *e)
         say_spectrum(q, x, &s);
         return true;
     }
-    double condition = r.high / r.low;
-    snprintf(x->text, sizeof x->text,
-             "the %s of the solve lie from %.4g to %.4g of %s: condition at least %.3g, so cg may need "
-             "%s or more",
-             how_many(r.rows, "Ritz value").text, r.low, r.high, q->v->pre.method ? "M^-1 A" : "A", condition,
-             how_many((int64_t)(0.5 * sqrt(condition) * log(2 / fmax(q->v->set.tol, 1e-16))), "iteration").text);
+    snprintf(x->text, sizeof x->text, "the %s of the solve lie from %.4g to %.4g: the condition of %s is at least %.3g",
+             how_many(r.rows, "Ritz value").text, r.low, r.high, q->v->pre.method ? "M^-1 A" : "A", r.high / r.low);
     return true;
 }
 
@@ -528,15 +533,18 @@ static bool solve_directly(const struct inquiry *q, const struct direct_method *
     return why.code != E_CANCELLED || fail_at(e, why.code, why.where, "%s", why.text);
 }
 
-/* b minus its projection onto the range of A is the least residual that any x has. */
+/* b minus its projection onto the range of A is the least residual that any x has. b = A * ones is in the range, even
+   if the factorisation takes small singular values as 0. */
 static bool find_inconsistency(struct inquiry *q, const char *cause, struct err *e)
 {
     struct direct_answer *a = NULL;
     const struct direct_method *method = rectangular();
-    if (!method || !is_affordable(q)) return true;
+    bool in_range = q->v->result.known && !q->v->result.truth;
+    if (!method || !is_affordable(q) || in_range) return true;
     if (!solve_directly(q, method, q->v->b, &a, e)) return false;
     bool outside = a && a->accurate && a->residual_true > 2 * fmax(q->v->set.tol, 1e-12);
     struct evidence *x = outside ? add(q, cause, a->residual_true) : NULL;
+    if (outside) q->out->singular = true;
     if (x) {
         snprintf(x->text, sizeof x->text,
                  "b is not in the range of A, whose rank is %s of %s: no x has a relative residual below %.3g",
@@ -580,21 +588,35 @@ static double shrinks(const struct csr *A, const double *v, double *to)
     return size > 0 && squares > 0 ? norm2(solve_numbers(A), to) / (sqrt(squares) * size) : NAN;
 }
 
+/* What removes an error in the direction of a vector that is spread over many rows. */
+static void point_to_method(const struct inquiry *q, struct evidence *x)
+{
+    const struct card *c = &q->card;
+    bool definite = c->has_symmetry && c->symmetry.hermitian && c->sign != CARD_INDEFINITE && !q->A->imag;
+    size_t n = strlen(x->text);
+    snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause; %s removes such a vector",
+             definite && !q->out->singular ? "a coarse grid" : "a direct solver");
+    if (q->out->singular) return; /* the command for a singular matrix follows the evidence */
+    snprintf(x->next, sizeof x->next, "solve %s %s%s%s", definite ? "cg" : "direct", q->m->name,
+             definite ? " precond amg" : "", q->v->same);
+}
+
 static bool find_near_null(struct inquiry *q, const char *cause, struct err *e)
 {
-    static const double SMALL = 1e-5;
+    static const double SMALL = 1e-5, ZERO = 1e-14;
     int64_t n = solve_numbers(q->A), rows;
     if (!is_affordable(q) || !rectangular()) return true;
     double *v = mem_new(2 * n, sizeof *v, "a near-null vector", e);
     bool ok = v && near_null(q, v, e);
     double ratio = ok ? shrinks(q->A, v, v + n) : NAN;
     struct evidence *x = ratio < SMALL ? add(q, cause, ratio) : NULL;
+    if (ratio < ZERO) q->out->singular = true;
     if (x) ok = concentrate(v, q->A->rows, parts_of(q->A), x, &rows, e);
     if (ok && x) {
         snprintf(x->text, sizeof x->text,
                  "a vector v that A maps almost to 0: ||A v|| is %.1e of ||A|| ||v||; 90%% of ||v||^2 is in %s: %s",
                  ratio, how_many(rows, "row").text, name_rows(x, rows).text);
-        point_to_row(q, x);
+        if (!point_to_row(q, x, rows)) point_to_method(q, x);
     }
     mem_free(v);
     return ok;
@@ -642,6 +664,24 @@ static bool residual_of(struct inquiry *q, struct err *e)
     return loop_tick("the residual", 0, 0, e);
 }
 
+/* What the solve itself proposed, unless A turned out to be singular: preconditioners and more iterations do not help
+   then, but a least-squares solution exists. */
+static void conclude(const struct inquiry *q)
+{
+    const struct direct_method *method = rectangular();
+    struct stagnation *out = q->out;
+    bool solves = method && is_affordable(q);
+    if (!out->singular) {
+        snprintf(out->next, sizeof out->next, "%s", q->v->next);
+        return;
+    }
+    out->next_why = solves ? "A is singular, and this finds a least-squares solution" : "A is singular";
+    if (solves)
+        snprintf(out->next, sizeof out->next, "solve direct %s %s%s", method->name, q->m->name, q->v->same);
+    else
+        snprintf(out->next, sizeof out->next, "check %s only rank", q->m->name);
+}
+
 static bool inquire(struct inquiry *q, struct err *e)
 {
     if (!card_for_solvers(&q->card, q->A, CARD_US, &q->s->watch, e)) return false;
@@ -652,6 +692,7 @@ static bool inquire(struct inquiry *q, struct err *e)
     if (!residual_of(q, e)) return false;
     for (int i = 0; i < COUNT(causes); i++)
         if (!causes[i].find(q, causes[i].cause, e)) return false;
+    conclude(q);
     return true;
 }
 

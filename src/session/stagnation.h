@@ -26,6 +26,9 @@ struct evidence {
 struct stagnation {
     int n;
     struct evidence at[EVIDENCE_MOST];
+    bool singular;        /* A is singular, so that no preconditioner helps */
+    char next[400];       /* the command to try, in view of all evidence; empty: none */
+    const char *next_why; /* NULL: the solve proposed it */
 };
 /* v has ended without convergence, and solved a system with the matrix m. Direct solves that take longer than limit_us
    are left out. Ctrl-C ends the search with E_CANCELLED; *out then holds what was found before. */

@@ -37,6 +37,15 @@ struct forecast forecast_of(const double *residual, int64_t k, double tol, doubl
     return f;
 }
 
+struct forecast solve_expected(const struct solve *v)
+{
+    int64_t k = v->iterations - v->base;
+    if (k < EXPECTED_LEAST) return (struct forecast){.rate = NAN, .iterations = NAN};
+    struct forecast f = forecast_of(v->history.residual + v->base, k, v->set.tol, NAN);
+    f.iterations += (double)v->base;
+    return f;
+}
+
 struct forecast solve_forecast(const struct solve *v)
 {
     struct ritz r = {0};

@@ -393,6 +393,8 @@ bool solve_end_soon(struct solve *v, double us, struct err *e);
 /* Has the solve ended with an x? solve_fetch_x: compute v->result.x now, unless it is already there. Ctrl-C ends the
    computation, which can then be repeated. */
 bool solve_has_x(const struct solve *v);
+/* The limit of iterations to try next: larger than the one before, and enough at the rate so far. */
+int64_t solve_larger_limit(const struct solve *v);
 bool solve_fetch_x(struct solve *v, struct err *e);
 void solve_free(struct solve *v);
 /* Go back by n iterations, but not before v->base: restore the last checkpoint before that iteration and iterate from

@@ -58,7 +58,7 @@ bool solve_again(struct solve *v, const struct solve_change *given, struct err *
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE,
                     "the solve reached its limit of %lld iterations; give a larger limit: `change maxit %lld`",
-                    (long long)v->set.maxit, 2 * (long long)v->set.maxit + 100);
+                    (long long)v->set.maxit, (long long)solve_larger_limit(v));
     if (!solve_fetch_x(v, e)) return false;
     if (isnan(c.tol)) c.tol = v->set.tol;
     struct end was = end_of(v);

@@ -4,6 +4,7 @@
 #include "machine/gmres_ops.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
+#include "forecast.h"
 #include "precond.h"
 #include "solve.h"
 #include "solve_state.h"
@@ -39,10 +40,18 @@ static void propose_direct(struct solve *v)
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
 }
 
+int64_t solve_larger_limit(const struct solve *v)
+{
+    static const double MARGIN = 1.2, MOST = 1e9;
+    double needs = solve_expected(v).iterations;
+    double limit = fmax(2 * (double)v->set.maxit + 100, needs <= MOST ? ceil(MARGIN * needs) : 0);
+    return (int64_t)fmin(limit, 9e15);
+}
+
 /* From this x, with a larger limit. */
 static void propose_more(struct solve *v, const char *why)
 {
-    snprintf(v->next, sizeof v->next, "change maxit %lld; continue", 2 * (long long)v->set.maxit + 100);
+    snprintf(v->next, sizeof v->next, "change maxit %lld; continue", (long long)solve_larger_limit(v));
     v->next_why = why;
 }
 

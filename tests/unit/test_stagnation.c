@@ -46,6 +46,9 @@ static const struct {
     {"gen random 90 4 as A; solve bicgstab A on cpu maxit 9", "ritz", "real parts"},
     {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "90% of ||b - A x||^2"},
     {"gen poisson2d 30; solve cg on cpu maxit 20", "rate", "per iteration in the second half"},
+    {"gen poisson2d 30; solve cg on cpu maxit 5", "rate", "5 iterations show no rate yet"},
+    {"gen poisson2d 30; solve cg on cpu maxit 20", "residual", "; no single row is the cause"},
+    {"load samples/1138_bus.mtx; solve cg on cpu maxit 20", "near-null", "no single row is the cause; a coarse grid"},
     {"load tests/files/hermitian.mtx; solve gmres m 1 on cpu maxit 2", "residual", "||b - A x||"},
 };
 
@@ -84,6 +87,76 @@ static void nothing_is_found_in_a_sound_matrix(void **state)
     look(&t, "gen poisson2d 15; solve cg on cpu maxit 5", &found);
     for (int i = 0; i < COUNT(faults); i++)
         if (find(&found, faults[i])) fail_msg("%s: %s", faults[i], find(&found, faults[i])->text);
+    talk_close(&t);
+}
+
+/* Vectors that are spread over most rows point to no row, but to a method. */
+static void few_rows_are_shown(void **state)
+{
+    static const struct {
+        const char *lines, *cause, *next;
+    } nexts[] = {
+        {"gen poisson2d 30 as P; solve cg P on cpu maxit 20", "residual", ""},
+        {"load tests/golden/singular.mtx as S; solve gmres S on cpu b random", "near-null", "print row"},
+        {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu", "near-null", ""},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(nexts); i++) {
+        struct talk t;
+        struct stagnation found;
+        look(&t, nexts[i].lines, &found);
+        const struct evidence *x = find(&found, nexts[i].cause);
+        assert_non_null(x);
+        if (*nexts[i].next ? !strstr(x->next, nexts[i].next) : *x->next) fail_msg("%s: %s", nexts[i].lines, x->next);
+        talk_close(&t);
+    }
+}
+
+/* The command at the end suits the evidence: no preconditioner and no further iterations for a singular matrix. */
+static void a_singular_matrix_gets_a_direct_solver(void **state)
+{
+    static const struct {
+        const char *lines, *next;
+    } nexts[] = {
+        {"gen poisson2d 9 as P; let A = P - 3*I; solve minres A b random on cpu",
+         "solve direct spqr A on cpu b random"},
+        {"gen rmat 6 4 as R; solve gmres R on cpu b random maxit 9", "solve direct spqr R"},
+        {"gen poisson2d 30 as P; solve cg P on cpu maxit 5", "change maxit 110; continue"},
+    };
+    (void)state;
+    for (int i = 0; i < COUNT(nexts); i++) {
+        struct talk t;
+        struct stagnation found;
+        look(&t, nexts[i].lines, &found);
+        if (!strstr(found.next, nexts[i].next)) fail_msg("%s: %s", nexts[i].lines, found.next);
+        if (found.singular && !talk_line(&t, found.next)) fail_msg("%s: %s", found.next, t.err);
+        talk_close(&t);
+    }
+}
+
+/* The evidence and the command agree on the number of iterations. */
+static void one_number_of_iterations_is_given(void **state)
+{
+    struct talk t;
+    struct stagnation found;
+    long long needs, limit;
+    (void)state;
+    look(&t, "gen poisson2d 60; solve cg on cpu maxit 10", &found);
+    assert_null(strstr(find(&found, "ritz")->text, "iteration"));
+    assert_int_equal(sscanf(strstr(find(&found, "rate")->text, "about "), "about %lld", &needs), 1);
+    assert_int_equal(sscanf(found.next, "change maxit %lld", &limit), 1);
+    if (limit < needs) fail_msg("%lld iterations are needed, but the limit is %lld", needs, limit);
+    talk_close(&t);
+}
+
+/* b = A * ones is in the range of A, whatever rank a factorisation finds. */
+static void a_known_solution_shows_that_b_is_in_the_range(void **state)
+{
+    struct talk t;
+    struct stagnation found;
+    (void)state;
+    look(&t, "load tests/golden/singular.mtx; solve gmres on cpu tol 1e-30", &found);
+    assert_null(find(&found, "inconsistent"));
     talk_close(&t);
 }
 
@@ -133,6 +206,9 @@ static void the_command_explains_the_last_solve(void **state)
     talk_refuses(&t, "why", "a format, a kernel or `stagnates` is missing");
     talk_refuses(&t, "why ell", "the word `not` is missing before `ell`");
     talk_refuses(&t, "why not", "a format, a kernel or `stagnates` is missing");
+    assert_true(talk_line(&t, "solve direct P"));
+    talk_refuses(&t, "why stagnates", "the last solve was direct: cholmod does not iterate");
+    talk_says(&t, "solve cg maxit 6 on cpu; why stagnates", "cg on P: stopped at the limit of 6 iterations");
     assert_true(talk_line(&t, "drop P"));
     talk_refuses(&t, "why stagnates", "there is no solve");
     talk_close(&t);
@@ -171,6 +247,10 @@ int main(void)
         cmocka_unit_test(each_cause_is_found),
         cmocka_unit_test(every_cause_has_a_case),
         cmocka_unit_test(nothing_is_found_in_a_sound_matrix),
+        cmocka_unit_test(few_rows_are_shown),
+        cmocka_unit_test(a_singular_matrix_gets_a_direct_solver),
+        cmocka_unit_test(one_number_of_iterations_is_given),
+        cmocka_unit_test(a_known_solution_shows_that_b_is_in_the_range),
         cmocka_unit_test(the_null_vector_has_the_right_rows),
         cmocka_unit_test(ritz_values_lie_within_the_spectrum),
         cmocka_unit_test(the_command_explains_the_last_solve),
