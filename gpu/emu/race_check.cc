@@ -51,6 +51,8 @@ static const char *missing_of(const pending_race &t)
     if (t.update) return "no atomic: each thread reads it and then writes it; use atomicAdd or another atomic";
     if (t.kind == RACE_WRITE && t.earlier.kind == RACE_WRITE && at_line_of(t.earlier, t.at))
         return "no barrier in between: which value remains is undefined";
+    unsigned each = m->threads / m->blocks;
+    if (t.earlier.thread / each != t.by->number / each) return "no barrier in between: cluster_sync() is missing";
     return t.across_warps ? "no barrier in between: __syncthreads() is missing"
                           : "no barrier in between: the kernel relies on lockstep; __syncwarp() is missing";
 }

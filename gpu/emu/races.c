@@ -1,9 +1,10 @@
-/* Races between the threads of a block. Two accesses to an element by different threads are a race unless both are
-   reads, both are atomics, or a synchronisation orders them: a __syncthreads in between, or, within a warp, a chain of
-   __syncwarp from one lane to the other. A shuffle or a vote passes values, but does not order memory accesses (CUDA
-   C++ Programming Guide, warp shuffle functions), so a lane that takes part may not see what the other lanes wrote. But
-   a lane reads a value before it passes the value on, so a read before a shuffle or vote and a write after the shuffle
-   or vote count as ordered. Lockstep execution orders nothing.
+/* Races between the threads of a block or of a cluster of blocks. Two accesses to an element by different threads are a
+   race unless both are reads, both are atomics, or a synchronisation orders them: a cluster_sync in between, or, within
+   a block, a
+   __syncthreads, or, within a warp, a chain of __syncwarp from one lane to the other. A shuffle or a vote passes
+   values, but does not order memory accesses (CUDA C++ Programming Guide, warp shuffle functions), so a lane that takes
+   part may not see what the other lanes wrote. But a lane reads a value before it passes the value on, so a read before
+   a shuffle or vote and a write after the shuffle or vote count as ordered. Lockstep execution orders nothing.
 
    The order within a warp is found with vector clocks: a lane's clock advances at each warp collective, and each lane
    stores, for every other lane, the latest clock value that has reached it. For each element, the table stores the last
@@ -15,7 +16,7 @@
 
 #include <string.h>
 
-enum { BLOCK_MOST = 1024, SEEN = 6 };
+enum { BLOCK_MOST = 1024, CLUSTER_MOST = 16, SEEN = 6 };
 
 struct element {
     uint64_t address;
@@ -27,25 +28,34 @@ struct element {
 static struct {
     struct element *element; /* a hash table of `room` entries; room is a power of two */
     int64_t room, used;
-    uint32_t block, epoch;
+    uint32_t block, epoch[CLUSTER_MOST], cluster;
+    unsigned each; /* threads per block */
     /* For each thread and each lane of its warp: the latest clock value of the lane that was passed on to the thread.
        `known` takes only clocks passed on by __syncwarp; `met` takes clocks passed on by any warp collective. */
     uint32_t known[BLOCK_MOST][LANES], met[BLOCK_MOST][LANES];
 } r;
 
-void races_block(unsigned threads)
+void races_begin(unsigned blocks, unsigned each)
 {
+    unsigned threads = blocks * each;
     r.block++;
-    r.epoch = 0;
+    r.each = each;
+    r.cluster = 0;
     r.used = 0;
+    memset(r.epoch, 0, sizeof r.epoch);
     memset(r.known, 0, threads * sizeof r.known[0]);
     memset(r.met, 0, threads * sizeof r.met[0]);
     for (unsigned t = 0; t < threads; t++) r.known[t][t % LANES] = r.met[t][t % LANES] = 1;
 }
 
-void races_barrier(void)
+void races_barrier(unsigned block)
 {
-    r.epoch++;
+    r.epoch[block]++;
+}
+
+void races_cluster_barrier(void)
+{
+    r.cluster++;
 }
 
 /* Give each lane of the mask the latest clocks that any lane of the mask has. */
@@ -76,7 +86,8 @@ static bool same_warp(const struct race_access *a, const struct race_access *b)
 
 static bool ordered(const struct race_access *a, const struct race_access *b)
 {
-    if (a->epoch < b->epoch || a->thread == b->thread) return true;
+    bool same_block = a->thread / r.each == b->thread / r.each;
+    if (a->cluster < b->cluster || (same_block && a->epoch < b->epoch) || a->thread == b->thread) return true;
     if (!same_warp(a, b)) return false;
     const uint32_t *knows = a->kind == RACE_READ ? r.met[b->thread] : r.known[b->thread];
     return knows[a->thread % LANES] >= a->clock;
@@ -156,7 +167,8 @@ enum race_answer races_access(uint64_t address, unsigned thread, enum race_kind 
 {
     struct element *e = element_at(address);
     if (!e) return RACE_NO_MEMORY;
-    struct race_access now = {file, line, thread, kind, r.known[thread][thread % LANES], r.epoch};
+    struct race_access now = {file,     line, thread, kind, r.known[thread][thread % LANES], r.epoch[thread / r.each],
+                              r.cluster};
     bool found = false;
     for (int k = 0; k < e->n; k++)
         if (conflict(e->seen[k].kind, kind) && !ordered(&e->seen[k], &now) && (!found || same_warp(other, &now))) {

@@ -1,4 +1,5 @@
-/* Races between the threads of a block: which thread accessed which element, and whether two accesses are ordered. */
+/* Races between the threads of a block or of a cluster of blocks: which thread accessed which element, and whether two
+ * accesses are ordered. */
 #ifndef RACES_H
 #define RACES_H
 
@@ -17,14 +18,17 @@ struct race_access {
     int line;
     unsigned thread;
     enum race_kind kind;
-    uint32_t clock; /* warp collectives that the thread has passed */
-    uint32_t epoch; /* barriers that the block has passed */
+    uint32_t clock;   /* warp collectives that the thread has passed */
+    uint32_t epoch;   /* barriers that its block has passed */
+    uint32_t cluster; /* barriers that the cluster has passed */
 };
 
-/* A block of `threads` threads begins; the accesses of earlier blocks are deleted. */
-void races_block(unsigned threads);
-/* All threads of the block have passed a barrier. */
-void races_barrier(void);
+/* A cluster of `blocks` blocks (1: a block alone) of `each` threads begins; the accesses of earlier blocks are deleted.
+ */
+void races_begin(unsigned blocks, unsigned each);
+/* All threads of block number `block` of the cluster have passed a barrier; all threads of the cluster have. */
+void races_barrier(unsigned block);
+void races_cluster_barrier(void);
 /* The lanes of the mask have passed a warp collective: __syncwarp (memory is true), which orders memory, or a shuffle
    or vote, which does not. */
 void races_meet(unsigned warp, uint32_t mask, bool memory);

@@ -94,7 +94,8 @@ static bool open_barrier(const char *name, enum wait w, lanes of)
         }
     }
     for (unsigned k = of.from; k < of.end; k++) m->f[k].l.wait = RUNS;
-    if (settings.races) races_barrier();
+    if (settings.races && w == AT_CLUSTER_BARRIER) races_cluster_barrier();
+    if (settings.races && w == AT_BARRIER) races_barrier(m->f[of.from].l.member);
     return true;
 }
 
@@ -204,7 +205,7 @@ static void one_block(int64_t b, dim3 grid, scope_run *watch, int thread)
         m->log[k].n = m->log[k].next = 0; /* a block that was cut short may have left notes */
     now.watched = m->watch || settings.races;
     forget_race();
-    if (settings.races) races_block(m->threads);
+    if (settings.races) races_begin(m->blocks, m->threads / m->blocks);
     int64_t row = b / grid.x;
     now.block = dim3(static_cast<unsigned>(b % grid.x), static_cast<unsigned>(row % grid.y),
                      static_cast<unsigned>(row / grid.y));

@@ -144,6 +144,23 @@ static __global__ void reverse_cluster(GPTR(int) out)
     out[i] = in_block(s, gridDim.x - 1 - blockIdx.x)[static_cast<int>(threadIdx.x)];
     cluster_sync();
 }
+/* Two faults: a barrier of the block orders nothing between blocks. */
+static __global__ void cluster_too_early(GPTR(int) out)
+{
+    SHARED(int, s, 32);
+    s[threadIdx.x] = out[threadIdx.x];
+    __syncthreads();
+    out[blockIdx.x * blockDim.x + threadIdx.x] = in_block(s, 3 - blockIdx.x)[threadIdx.x];
+}
+static __global__ void cluster_reuse(GPTR(int) out)
+{
+    SHARED(int, s, 32);
+    s[threadIdx.x] = out[blockIdx.x * blockDim.x + threadIdx.x];
+    cluster_sync();
+    int v = in_block(s, 3 - blockIdx.x)[threadIdx.x];
+    __syncthreads();
+    s[threadIdx.x] = v;
+}
 static __global__ void cluster_after_return(GPTR(int) out)
 {
     if (blockIdx.x == 2) return;
@@ -232,10 +249,9 @@ void emu_test_run(const char *name, int *y)
         const char *name;
         void (*kernel)(simt::array<int>);
     } clusters[] = {
-        {"reverse_cluster", reverse_cluster},
-        {"cluster_after_return", cluster_after_return},
-        {"cluster_and_block", cluster_and_block},
-        {"outside_cluster", outside_cluster},
+        {"reverse_cluster", reverse_cluster},     {"cluster_too_early", cluster_too_early},
+        {"cluster_reuse", cluster_reuse},         {"cluster_after_return", cluster_after_return},
+        {"cluster_and_block", cluster_and_block}, {"outside_cluster", outside_cluster},
     };
     for (const auto &c : clusters)
         if (!strcmp(c.name, name)) {

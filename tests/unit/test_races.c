@@ -1,4 +1,5 @@
 /* Data races: no kernel has a race with any shape, and planted races are found. */
+#include "kits/emu_kernels.h"
 #include "kits/kernel_loops.h"
 #include "kits/lu_kit.h"
 #include "kits/talk.h"
@@ -12,6 +13,7 @@
 #include "machine/wrong.h"
 #include "solvers/amg.h"
 #include "solvers/precond.h"
+#include "solvers/solver.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +34,6 @@ static void test_kernels_have_none(void **state)
 static void test_solvers_have_none(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"jacobi", "gs", "cg", "bicgstab", "qmrcgstab", "gmres"};
     struct talk t;
     char line[80];
     talk_open(&t, OUT_TEXT);
@@ -40,15 +41,37 @@ static void test_solvers_have_none(void **state)
     talk_says(&t, "device emu", "emu");
     amg_hook(10);
     emu_races(true);
-    for (int i = 0; i < COUNT(solvers); i++)
+    for (int i = 0; solvers[i]; i++)
         for (int single = 0; single < 2; single++) {
-            snprintf(line, sizeof line, "solve %s maxit 12%s", solvers[i], single ? " f32" : "");
+            snprintf(line, sizeof line, "solve %s maxit 12%s", solvers[i]->name, single ? " f32" : "");
             talk_says(&t, line, "iterations");
         }
     for (int i = 0; preconds[i]; i++) {
         snprintf(line, sizeof line, "solve cg precond %s maxit 12", preconds[i]->name);
         talk_says(&t, line, "iterations");
     }
+    emu_races(false);
+    talk_close(&t);
+}
+
+/* Launches of many iterations, by the 4 blocks of a cluster. */
+static void test_clusters_have_none(void **state)
+{
+    (void)state;
+    static const char *const words[] = {"", " precond jacobi"};
+    struct talk t;
+    char line[80];
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 17", "poisson2d");
+    talk_says(&t, "device emu", "emu");
+    emu_races(true);
+    for (int i = 0; solvers[i]; i++)
+        for (int k = 0; solvers[i]->steps && k < (solvers[i]->no_precond ? 1 : 2); k++)
+            for (int single = 0; single < 2; single++) {
+                snprintf(line, sizeof line, "solve %s launches one maxit 12%s%s", solvers[i]->name, words[k],
+                         single ? " f32" : "");
+                talk_says(&t, line, "4 thread blocks");
+            }
     emu_races(false);
     talk_close(&t);
 }
@@ -136,6 +159,27 @@ static void test_what_is_missing(void **state)
     emu_order(0);
 }
 
+/* Blocks of a cluster that read each other's shared memory without a cluster_sync. */
+static void test_races_of_clusters(void **state)
+{
+    (void)state;
+    static const char *const racing[] = {"cluster_too_early", "cluster_reuse"};
+    static int y[256];
+    struct err e = {0};
+    emu_races(true);
+    emu_test_run("reverse_cluster", y);
+    if (!emu_sync(&e)) fail_msg("%s: %s", e.where, e.text);
+    for (int k = 0; k < COUNT(racing); k++) {
+        struct emu_finding found;
+        emu_test_run(racing[k], y);
+        emu_last_finding(&found);
+        assert_false(emu_sync(&e));
+        if (!strstr(found.missing, "cluster_sync() is missing")) fail_msg("%s: %s", racing[k], e.text);
+        err_clear(&e);
+    }
+    emu_races(false);
+}
+
 /* A race is found whatever the order of the threads. */
 static void test_right_pass(void **state)
 {
@@ -181,20 +225,36 @@ static enum race_answer by(unsigned thread, enum race_kind kind)
     return races_access(HERE, thread, kind, "f", (int)thread, &other);
 }
 
+/* A barrier of a block orders the accesses of that block only. */
+static void test_cluster_barriers_order(void **state)
+{
+    (void)state;
+    races_begin(2, 64);
+    assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
+    races_barrier(0);
+    assert_int_equal(by(63, RACE_READ), RACE_NONE);
+    races_barrier(1);
+    assert_int_equal(by(64, RACE_READ), RACE_FOUND);
+    races_cluster_barrier();
+    assert_int_equal(by(127, RACE_WRITE), RACE_NONE);
+    races_begin(1, 128);
+    assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
+}
+
 static void test_barriers_order(void **state)
 {
     (void)state;
-    races_block(128);
+    races_begin(1, 128);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
-    races_barrier();
+    races_barrier(0);
     for (unsigned t = 0; t < 128; t++) assert_int_equal(by(t, RACE_READ), RACE_NONE);
     assert_int_equal(by(127, RACE_WRITE), RACE_FOUND);
     assert_true(other.kind == RACE_READ && other.thread != 127);
-    races_barrier();
+    races_barrier(0);
     assert_int_equal(by(127, RACE_WRITE), RACE_NONE);
     assert_int_equal(by(126, RACE_WRITE), RACE_FOUND);
-    races_block(128); /* another block: earlier accesses are discarded */
+    races_begin(1, 128); /* another block: earlier accesses are discarded */
     assert_int_equal(by(5, RACE_WRITE), RACE_NONE);
 }
 
@@ -202,7 +262,7 @@ static void test_barriers_order(void **state)
 static void test_reads_of_other_warps_are_remembered(void **state)
 {
     (void)state;
-    races_block(128);
+    races_begin(1, 128);
     assert_int_equal(by(40, RACE_READ), RACE_NONE);
     for (unsigned t = 0; t < 32; t++) assert_int_equal(by(t, RACE_READ), RACE_NONE);
     races_meet(0, 0xffffffffu, true);
@@ -213,18 +273,18 @@ static void test_reads_of_other_warps_are_remembered(void **state)
 static void test_warps_meet(void **state)
 {
     (void)state;
-    races_block(64);
+    races_begin(1, 64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     /* Lanes 0 and 1 synchronise, then lanes 1 and 2, so lane 2 is ordered after lane 0. */
     races_meet(0, 0x3u, true);
     races_meet(0, 0x6u, true);
     assert_int_equal(by(2, RACE_READ), RACE_NONE);
     assert_int_equal(by(3, RACE_READ), RACE_FOUND);
-    races_block(64);
+    races_begin(1, 64);
     assert_int_equal(by(0, RACE_WRITE), RACE_NONE);
     races_meet(0, 0xffffffffu, false); /* a shuffle does not make earlier writes visible */
     assert_int_equal(by(1, RACE_READ), RACE_FOUND);
-    races_block(64);
+    races_begin(1, 64);
     assert_int_equal(by(0, RACE_READ), RACE_NONE);
     races_meet(0, 0xffffffffu, false); /* but a shuffle orders earlier reads */
     assert_int_equal(by(1, RACE_WRITE), RACE_NONE);
@@ -234,11 +294,11 @@ static void test_warps_meet(void **state)
 static void test_atomics(void **state)
 {
     (void)state;
-    races_block(64);
+    races_begin(1, 64);
     for (unsigned t = 0; t < 64; t++) assert_int_equal(by(t, RACE_ATOMIC), RACE_NONE);
     assert_int_equal(by(9, RACE_READ), RACE_FOUND);
     assert_int_equal(other.kind, RACE_ATOMIC);
-    races_barrier();
+    races_barrier(0);
     assert_int_equal(by(9, RACE_READ), RACE_NONE);
     assert_int_equal(by(10, RACE_ATOMIC), RACE_FOUND);
 }
@@ -247,13 +307,13 @@ static void test_atomics(void **state)
 static void test_many_elements(void **state)
 {
     (void)state;
-    races_block(64);
+    races_begin(1, 64);
     for (uint64_t k = 0; k < 100000; k++)
         assert_int_equal(races_access(8 * k, 1, RACE_WRITE, "f", 1, &other), RACE_NONE);
     for (uint64_t k = 0; k < 100000; k++)
         assert_int_equal(races_access(8 * k, 2, RACE_READ, "f", 1, &other), RACE_FOUND);
     races_close();
-    races_block(64);
+    races_begin(1, 64);
     mem_fail_at(1);
     assert_int_equal(by(1, RACE_READ), RACE_NO_MEMORY);
     mem_fail_at(0);
@@ -262,12 +322,21 @@ static void test_many_elements(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_barriers_order),  cmocka_unit_test(test_reads_of_other_warps_are_remembered),
-        cmocka_unit_test(test_warps_meet),      cmocka_unit_test(test_atomics),
-        cmocka_unit_test(test_many_elements),   cmocka_unit_test(test_wrong_are_found),
-        cmocka_unit_test(test_what_is_missing), cmocka_unit_test(test_right_pass),
-        cmocka_unit_test(test_command),         cmocka_unit_test(test_solvers_have_none),
-        cmocka_unit_test(test_lu_has_none),     cmocka_unit_test(test_kernels_have_none),
+        cmocka_unit_test(test_barriers_order),
+        cmocka_unit_test(test_cluster_barriers_order),
+        cmocka_unit_test(test_reads_of_other_warps_are_remembered),
+        cmocka_unit_test(test_warps_meet),
+        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_many_elements),
+        cmocka_unit_test(test_wrong_are_found),
+        cmocka_unit_test(test_what_is_missing),
+        cmocka_unit_test(test_right_pass),
+        cmocka_unit_test(test_races_of_clusters),
+        cmocka_unit_test(test_command),
+        cmocka_unit_test(test_solvers_have_none),
+        cmocka_unit_test(test_clusters_have_none),
+        cmocka_unit_test(test_lu_has_none),
+        cmocka_unit_test(test_kernels_have_none),
     };
     return cmocka_run_group_tests(tests, NULL, close_devices);
 }
