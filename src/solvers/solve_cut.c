@@ -30,8 +30,8 @@ static void list_parts(struct solve *v, int n, const int *list)
     v->cut.n = 0;
     add_part(&v->cut, v->scalars, VEC_WORK * (int64_t)sizeof *v->scalars);
     for (int i = 0; i < n; i++) {
-        int64_t bytes = v->vec_bytes[list[i]], most = v->n * (int64_t)type_size(v->real);
-        add_part(&v->cut, v->vec[list[i]], v->solver->restarts && bytes > most && list[i] != VEC_X ? most : bytes);
+        int64_t bytes = v->vec_bytes[list[i]];
+        add_part(&v->cut, v->vec[list[i]], v->solver->used_bytes ? v->solver->used_bytes(v, list[i], 0) : bytes);
     }
 }
 

@@ -44,8 +44,8 @@ void precond_drop(struct solve *v);
 
 /* The n vectors in list[] and the scalars are about to change. Copy these vectors and scalars if the device is the
    emulator, which is slow, or if `copy` is set and the matrix is large. cut_undo restores the vectors and scalars from
-   this copy. Without a copy, Ctrl-C takes effect only at cut_release. Only the first column of gmres's basis is copied.
-   Returns false if the user has already pressed Ctrl-C, or if the copy fails. */
+   this copy. Without a copy, Ctrl-C takes effect only at cut_release. Of gmres's basis, only the first column is
+   copied, which a restart makes. Returns false if the user has already pressed Ctrl-C, or if the copy fails. */
 bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e);
 /* The changes since cut_hold are complete; `stage` is the part of the iteration that comes next. Returns false if the
    user pressed Ctrl-C after cut_hold. */
