@@ -59,28 +59,38 @@ static __device__ double cluster_over_warp(double v, bool most)
     return v;
 }
 
+/* One warp: send sum number k of this block, which is valid in lane 0, to all blocks of the cluster. */
+template <typename P> __device__ void cluster_send(P slot, int k, double sum)
+{
+    int lane = (int)(threadIdx.x % WARP);
+    sum = __shfl_sync(FULL_MASK, sum, 0);
+    if (lane < (int)gridDim.x) in_block(slot, (unsigned)lane)[k * CLUSTER_BLOCKS + (int)blockIdx.x] = sum;
+}
+
+/* One warp, after a cluster_sync: the sum (or the maximum) number k over the blocks of the cluster, valid in lane 0. */
+template <typename P> __device__ double cluster_received(P slot, int k, bool most)
+{
+    int lane = (int)(threadIdx.x % WARP);
+    return cluster_over_warp(lane < (int)gridDim.x ? (double)slot[k * CLUSTER_BLOCKS + lane] : 0, most);
+}
+
 /* The sums t[0] .. t[K-1] over all threads of the cluster, in a fixed order; of.total[] receives them in every block.
    MOST: the last sum is a maximum instead. `turn` is 0 or 1: a cluster_sync must separate two calls with the same turn,
    and each call has one. Participants: all threads of the cluster. */
 template <int K, bool MOST = false, typename S> __device__ void cluster_sums(double *t, const S &of, int turn)
 {
     int lane = (int)(threadIdx.x % WARP), warp = (int)(threadIdx.x / WARP), warps = (int)(blockDim.x / WARP);
-    int slots = turn * K * (int)CLUSTER_BLOCKS;
     for (int d = WARP / 2; d > 0; d /= 2) /* the K sums of a step do not wait for one another */
         for (int k = 0; k < K; k++) t[k] = cluster_join(t[k], __shfl_down_sync(FULL_MASK, t[k], d), MOST && k == K - 1);
     for (int k = 0; k < K && lane == 0; k++) of.part[k * CLUSTER_WARPS + warp] = t[k];
     __syncthreads(); /* all threads of the block: `part` is complete */
     for (int k = warp; k < K; k += warps) {
         double sum = lane < warps ? (double)of.part[k * CLUSTER_WARPS + lane] : 0;
-        sum = cluster_over_warp(sum, MOST && k == K - 1);
-        sum = __shfl_sync(FULL_MASK, sum, 0);
-        if (lane < (int)gridDim.x)
-            in_block(of.slot, (unsigned)lane)[slots + k * CLUSTER_BLOCKS + (int)blockIdx.x] = sum;
+        cluster_send(of.slot, turn * K + k, cluster_over_warp(sum, MOST && k == K - 1));
     }
     cluster_sync(); /* all threads of the cluster: `slot` is complete in every block */
     for (int k = warp; k < K; k += warps) {
-        double sum = lane < (int)gridDim.x ? (double)of.slot[slots + k * CLUSTER_BLOCKS + lane] : 0;
-        sum = cluster_over_warp(sum, MOST && k == K - 1);
+        double sum = cluster_received(of.slot, turn * K + k, MOST && k == K - 1);
         if (lane == 0) of.total[k] = sum;
     }
     __syncthreads(); /* all threads of the block: `total` is complete */
@@ -180,11 +190,10 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
     }
 };
 
-/* The rows of this block. The matrix lies in shared memory behind the vectors; vector j begins at byte
-   j * plan.rows * sizeof(T). */
-template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_plan &plan, int vectors)
+/* The rows of this block. The matrix lies in shared memory from byte `at` on, behind the vectors. */
+template <typename T> __device__ auto cluster_rows_of(int64_t n, const cluster_plan &plan, int at)
 {
-    int share = plan.rows, entries = plan.entries, at = vectors * share * (int)sizeof(T);
+    int share = plan.rows, entries = plan.entries;
     SHARED_GIVEN_AT(T, val, at, entries);
     SHARED_GIVEN_AT(int, col, at + entries * (int)sizeof(T), entries);
     SHARED_GIVEN_AT(int, begin, at + entries * (int)(sizeof(T) + sizeof(int)), share + 1);

@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     SHARED_GIVEN_AT(T, own_p, 3 * bytes, share);
     SHARED_GIVEN_AT(T, v, 4 * bytes, share);
     SHARED_GIVEN_AT(T, t, 5 * bytes, share);
-    auto A = cluster_rows_of<T>(n, plan, 6);
+    auto A = cluster_rows_of<T>(n, plan, 6 * bytes);
     auto of = cluster_scalars_of<SECOND_SUMS>(scalars);
     auto s = of.s;
     bicg_vectors<decltype(own_x)> own = {own_x, own_r, own_shadow, own_p, v, t};

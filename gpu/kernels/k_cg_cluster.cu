@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     SHARED_GIVEN_AT(T, own_p, 2 * bytes, share);
     SHARED_GIVEN_AT(T, q, 3 * bytes, share);
     SHARED_GIVEN_AT(T, own_dinv, 4 * bytes, DIAGONAL ? share : 0);
-    auto A = cluster_rows_of<T>(n, plan, 4 + DIAGONAL);
+    auto A = cluster_rows_of<T>(n, plan, (4 + DIAGONAL) * bytes);
     auto of = cluster_scalars_of<CG_SUMS>(scalars);
     auto s = of.s;
     cg_vectors<decltype(own_x)> own = {own_x, own_r, own_p, q, own_dinv};

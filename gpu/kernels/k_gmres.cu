@@ -5,17 +5,6 @@
 namespace KERNEL_SPACE
 {
 
-/* The index at which row r of the work space begins, and the index at which the partial sums begin. */
-__device__ int64_t gm_row(int m, int r)
-{
-    return (int64_t)r * (m + 1);
-}
-
-__device__ int64_t gm_parts(int m)
-{
-    return GMRES_PARTS(m);
-}
-
 /* Each block takes a segment of q, which stays in the cache while the block reads the same segment of each column of V:
    V and q are read once. Then the last block sums over the segments and uses one warp per column. */
 template <typename T>
@@ -83,35 +72,6 @@ template <typename AT, bool NORM> struct pass_subtract {
     __device__ void end(typename AT::scalars s, vec_sums t) const { s[S_PQ] = t.a; }
 };
 
-/* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of the column's remainder. If
-   the remainder is 0, the Krylov space contains the solution, unless R is singular. The remainder counts as 0 if its
-   norm is below `tiny` times the norm of the column. */
-template <typename S, typename G, typename C>
-__device__ void gm_rotate(S s, G g, int64_t g0, C col, C cosine, C sine, int k, double tiny)
-{
-    double left = s[S_PQ], all = left;
-    for (int j = 0; j <= k; j++) all += col[j] * col[j];
-    for (int j = 0; j < k; j++) {
-        double a = col[j], b = col[j + 1];
-        col[j] = cosine[j] * a + sine[j] * b;
-        col[j + 1] = cosine[j] * b - sine[j] * a;
-    }
-    if (left <= tiny * tiny * all) left = 0;
-    double a = col[k], r = sqrt(a * a + left), last = g[g0 + k];
-    if (!(r > tiny * sqrt(all))) {
-        s[S_DONE] = r != r ? NOT_A_NUMBER : BROKE_DOWN;
-        return;
-    }
-    col[k] = r;
-    cosine[k] = a / r;
-    sine[k] = sqrt(left) / r;
-    g[g0 + k] = cosine[k] * last;
-    g[g0 + k + 1] = -sine[k] * last;
-    s[S_COLUMNS] = k + 1;
-    s[S_SCALE] = left > 0 ? 1 / sqrt(left) : 0;
-    vec_note(s, sine[k] * last * (sine[k] * last), s[S_MAXDIFF]);
-}
-
 /* One block copies what the rotations need to shared memory, then one of its threads applies the rotations. H keeps
    the column as it was before the rotations. */
 __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twice, double tiny)
@@ -127,7 +87,9 @@ __global__ void gm_column(GPTR(double) s, GPTR(double) w, int m, int k, bool twi
         sine[j] = w[gm_row(m, GM_SIN) + j];
     }
     __syncthreads(); /* all threads of the block: the column is in shared memory */
-    if (threadIdx.x == 0) gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny);
+    double rr = 0;
+    if (threadIdx.x == 0 && gm_rotate(s, w, gm_row(m, GM_G), col, cosine, sine, k, tiny, rr))
+        vec_note(s, rr, s[S_MAXDIFF]);
     __syncthreads(); /* all threads of the block: the column is rotated */
     for (int j = (int)threadIdx.x; j <= k; j += VEC_BLOCK) w[gm_row(m, GM_R + k) + j] = col[j];
     if (threadIdx.x != 0) return;
@@ -225,12 +187,6 @@ template <typename AT> struct pass_scale {
 #define PASS_COLUMNS(V, k) AT::from(#V, V, (k)*n)
 #define PASS_WORK(w) AT::numbers(#w, w, GMRES_WORK(m))
 #define WORK_OF(w) VECTOR("w", ROLE_WORK, w, GMRES_WORK(m), double)
-
-/* A remainder counts as 0 if its norm is below this fraction of the norm of its column. */
-template <typename T> static double gm_tiny()
-{
-    return 8 * (sizeof(T) == sizeof(float) ? (double)FLT_EPSILON : DBL_EPSILON);
-}
 
 template <typename AT>
 static void subtract(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, bool norm,
@@ -352,7 +308,9 @@ template <typename T> static void column(struct device *, double *s, double *w, 
     double *col = w + gm_row(m, GM_R + k), *kept = w + gm_row(m, GM_R + m + k);
     for (int j = 0; j <= k; j++) kept[j] = col[j] = w[gm_row(m, GM_H) + j] + (twice ? w[gm_row(m, GM_H2) + j] : 0);
     kept[k + 1] = sqrt(s[S_PQ]);
-    gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>());
+    double rr = 0;
+    if (gm_rotate(s, w, gm_row(m, GM_G), col, w + gm_row(m, GM_COS), w + gm_row(m, GM_SIN), k, gm_tiny<T>(), rr))
+        vec_note(s, rr, s[S_MAXDIFF]);
 }
 
 template <typename T> static void solve(struct device *, double *s, double *w, int m)

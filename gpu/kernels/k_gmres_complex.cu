@@ -103,7 +103,7 @@ template <typename AT, bool NORM> struct pair_subtract {
 };
 
 /* One thread: col holds the k + 1 inner products of column k; s[S_PQ] is the squared norm of the column's remainder.
-   See gm_rotate in k_gmres.cu. */
+   See gm_rotate in gmres.h. */
 template <typename S, typename G, typename C, typename R>
 __device__ void gm_pair_rotate(S s, G g, int64_t g0, C col, R cosine, C sine, int k, double tiny)
 {

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
     SHARED_GIVEN_AT(T, odd, bytes, share);
     SHARED_GIVEN_AT(T, own_b, 2 * bytes, share);
     SHARED_GIVEN_AT(T, own_dinv, 3 * bytes, share);
-    auto A = cluster_rows_of<T>(n, plan, 4);
+    auto A = cluster_rows_of<T>(n, plan, 4 * bytes);
     auto of = cluster_scalars_of<JACOBI_SUMS>(scalars);
     auto s = of.s;
     jacobi_vectors<decltype(even + 0)> own = {own_b, own_dinv};

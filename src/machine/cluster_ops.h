@@ -27,18 +27,19 @@ struct cluster_plan {
 };
 
 /* The system of a solve, on the device: A in CSR, the inverted diagonal of the preconditioner (NULL: M = I), the
-   solver's scalars, and the vectors that the launch takes. */
+   solver's scalars, the vectors that the launch takes, and, for a solver that restarts, the iterations per cycle. */
 enum { CLUSTER_VECTORS = 4 };
 struct cluster_system {
     const struct mat *A;
     const void *dinv;
     double *s;
     void *vec[CLUSTER_VECTORS];
+    int64_t m;
 };
 
-/* Do n iterations, or fewer if the solve ends. The vectors that an iteration changes and the scalars are then those
-   after the last iteration, and the live record has a record of each iteration. Also adds the times of the parts of the
-   iterations to s[S_SPMV_US] and so on. */
+/* Do n iterations, or fewer if the solve or, for a solver that restarts, the cycle ends. The vectors that an iteration
+   changes and the scalars are then those after the last iteration, and the live record has a record of each iteration.
+   Also adds the times of the parts of the iterations to s[S_SPMV_US] and so on. */
 typedef void cluster_steps(struct device *d, const struct cluster_plan *plan, const struct cluster_system *c,
                            int64_t n);
 
@@ -58,10 +59,10 @@ struct cluster_ops {
 /* NULL: this kind of device has no clusters. */
 const struct cluster_ops *cluster_ops_of(const struct device *d);
 
-/* Plan a cluster for A and so many vectors. Fails if the device has no clusters, or if A and the vectors do not fit in
-   the shared memory of one cluster. */
-bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, struct cluster_plan *out,
-                       struct err *e);
+/* Plan a cluster for A, so many vectors and, in each block, so many more bytes. Fails if the device has no clusters, or
+   if all of this does not fit in the shared memory of one cluster. */
+bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, int64_t more,
+                       struct cluster_plan *out, struct err *e);
 
 #ifdef __cplusplus
 }

@@ -39,20 +39,20 @@ static int64_t bytes_for(int64_t rows, int64_t entries, int vectors, enum type r
 }
 
 /* The plan with this number of blocks. false: it needs more than `room` bytes per block. */
-static bool fits(const struct csr *A, enum type real, int vectors, int64_t room, struct cluster_plan *p)
+static bool fits(const struct csr *A, enum type real, int vectors, int64_t more, int64_t room, struct cluster_plan *p)
 {
     int64_t rows = (A->rows + p->blocks - 1) / p->blocks;
-    p->bytes = bytes_for(rows, 0, vectors, real);
+    p->bytes = more + bytes_for(rows, 0, vectors, real);
     if (p->bytes > room) return false;
     int64_t entries = entries_for(A, rows);
-    p->bytes = bytes_for(rows, entries, vectors, real);
+    p->bytes = more + bytes_for(rows, entries, vectors, real);
     p->rows = (int)rows;
     p->entries = p->bytes > room ? 0 : (int)entries;
     return p->bytes <= room;
 }
 
-bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, struct cluster_plan *out,
-                       struct err *e)
+bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, int vectors, int64_t more,
+                       struct cluster_plan *out, struct err *e)
 {
     const struct cluster_ops *ops = cluster_ops_of(d);
     int most = ops ? ops->blocks(d) : 0;
@@ -62,7 +62,7 @@ bool cluster_plan_make(struct device *d, const struct csr *A, enum type real, in
     if (A->rows < 1) return fail(e, E_UNSUPPORTED, "the system is empty");
     p.lanes = lanes_for(A);
     while (2 * p.blocks <= most && A->rows * p.lanes > (int64_t)p.blocks * BLOCK_ITEMS) p.blocks *= 2;
-    while (!fits(A, real, vectors, ops->bytes, &p)) {
+    while (!fits(A, real, vectors, more, ops->bytes, &p)) {
         char need[32], room[32];
         if (2 * p.blocks > most)
             return fail(e, E_UNSUPPORTED,

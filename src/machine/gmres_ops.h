@@ -26,10 +26,14 @@ enum {
     GM_Y,
     GM_R, /* column c of R is row GM_R + c; column c of H, before rotation, is row GM_R + m + c */
     GM_BLOCKS = 512,
-    GM_MOST = 500
+    GM_MOST = 500,
+    GM_CLUSTER_BLOCKS = 16 /* of a launch by a cluster of thread blocks (cluster_ops.h), at most */
 };
 #define GMRES_WORK(m) (((int64_t)GM_R + 2 * (m) + GM_BLOCKS) * ((m) + 1))
 #define GMRES_PARTS(m) (((int64_t)GM_R + 2 * (m)) * ((m) + 1)) /* start of the partial sums of column 0 */
+/* bytes of shared memory per block that such a launch needs in addition: 6 arrays, and a slot for each block and pass
+ */
+#define GMRES_CLUSTER(m) ((6 + 2 * (int64_t)GM_CLUSTER_BLOCKS) * ((m) + 2) * (int64_t)sizeof(double))
 struct gmres_ops {
     /* row = V'q for the columns [from, to) */
     void (*dots)(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row, const void *V,

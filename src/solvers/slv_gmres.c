@@ -150,6 +150,34 @@ static bool step(struct solve *v, struct err *e)
     return extend(v, (int)k, e) && (k + 1 < v->set.m || restart(v, true, e));
 }
 
+/* The operations of n iterations from column k of the cycle on, as `extend` counts them, in one launch. */
+static void count_launch(struct solve *v, int64_t k, int64_t n)
+{
+    work_count(v, OP_PASS, 1);
+    for (; n > 0; n--, k++) {
+        work_count(v, OP_SPMV, 1);
+        work_count(v, OP_DOT, 2 * (k + 1));
+        work_count(v, OP_UPDATE, 2 * (k + 1));
+        work_count(v, OP_NORM, 1);
+        work_count(v, OP_SCALE, k + 1 < v->set.m);
+    }
+}
+
+static bool steps(struct solve *v, int64_t n, struct err *e)
+{
+    static const int vectors[] = {GMRES_BASIS, GMRES_SYSTEM, VEC_X};
+    int64_t k = (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
+    count_launch(v, k, n);
+    return cluster_steps_of(v, cluster_ops_of(v->dev)->gmres, COUNT(vectors), vectors, n, e) &&
+           (k + n < v->set.m || restart(v, true, e));
+}
+
+/* If m is not known yet, it will be at most MOST. */
+static int64_t cluster_bytes(const struct solve *v)
+{
+    return GMRES_CLUSTER(v->set.m > 0 ? v->set.m : v->n < MOST ? v->n : MOST);
+}
+
 /* m = (1 + d) (log eps / log tau - 1) - 3 - d, where tau is the factor by which a first cycle reduced the residual, and
    d is the mean number of entries per row (THESIS 3.3). */
 static int64_t estimate(const struct solve *v, double tau)
@@ -263,6 +291,9 @@ const struct solver solver_gmres = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 2,
+    .cluster_bytes = cluster_bytes,
     .settle = settle,
     .finish = finish,
     .explain = explain,

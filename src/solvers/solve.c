@@ -321,16 +321,10 @@ static void record_graph_if_due(struct solve *v)
     v->schedule.queued = at;
 }
 
-/* On a device that runs on the host, each iteration is complete when the call returns, so the end is known at once. */
-static bool has_ended(const struct solve *v)
-{
-    return !v->dev->ops->idle && v->scalars[S_DONE] != RUNNING;
-}
-
 static bool queue(struct solve *v, int64_t n, struct err *e)
 {
     if (cluster_used(v)) return cluster_queue(v, n, e);
-    while (n > 0 && !has_ended(v)) {
+    while (n > 0 && !solve_has_ended(v)) {
         bool whole = v->schedule.graph && n >= v->schedule.graph_n && aligned(v);
         if (!(whole ? v->dev->ops->replay(v->dev, v->schedule.graph, e) : queue_each(v, 1, e))) return false;
         if (whole) v->schedule.queued += v->schedule.graph_n;

@@ -24,6 +24,8 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     if (!v->solver->steps) return fail(e, E_UNSUPPORTED, "%s has no such launch", v->solver->name);
     if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
     if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
+    if (v->set.modified)
+        return fail(e, E_UNSUPPORTED, "with `orth modified`, an iteration has a launch for each inner product");
     if (v->refine.on) return fail(e, E_UNSUPPORTED, "with `refine`, an iteration has several launches");
     if (v->set.form_matrix) return fail(e, E_UNSUPPORTED, "with `form matrix`, an iteration has several launches");
     if (v->pre.method && !precond_diagonal(v))
@@ -31,7 +33,8 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
                     v->pre.method->name);
     if (!A || A->of->format != &format_csr || A->of->real != v->real)
         return fail(e, E_UNSUPPORTED, "the matrix must be in csr, in the precision of the vectors");
-    return cluster_plan_make(v->dev, v->matrix.csr, v->real, vectors_of(v), out, e);
+    int64_t more = v->solver->cluster_bytes ? v->solver->cluster_bytes(v) : 0;
+    return cluster_plan_make(v->dev, v->matrix.csr, v->real, vectors_of(v), more, out, e);
 }
 
 /* If the user does not say how many launches to make, one launch does many iterations wherever that is possible and
@@ -56,21 +59,33 @@ bool cluster_used(const struct solve *v)
 bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int nvec, const int *vec, int64_t n,
                       struct err *e)
 {
-    struct cluster_system c = {v->matrix.mat, precond_diagonal(v), v->scalars, {NULL}};
+    struct cluster_system c = {v->matrix.mat, precond_diagonal(v), v->scalars, {NULL}, v->set.m};
     for (int i = 0; i < nvec; i++) c.vec[i] = v->vec[vec[i]];
     if (!cut_hold(v, nvec, vec, false, e)) return false;
     (v->real == T_F64 ? kernel->f64 : kernel->f32)(v->dev, &v->schedule.cluster, &c, n);
     return true;
 }
 
+/* At most n iterations, up to the end of the cycle if the solver restarts. */
+static int64_t iterations_of_launch(const struct solve *v, int64_t n)
+{
+    if (!v->solver->restarts) return n;
+    int64_t left = v->set.m - (v->schedule.queued - v->schedule.cycle_from) % v->set.m;
+    return n < left ? n : left;
+}
+
 bool cluster_queue(struct solve *v, int64_t n, struct err *e)
 {
-    if (n < 1) return true;
-    bool gave = screen_lock_give();
-    bool ok = v->solver->steps(v, n, e) && cut_release(v, 0, e);
-    screen_lock_back(gave);
-    if (ok) v->schedule.queued += n;
-    return ok;
+    while (n > 0 && !solve_has_ended(v)) {
+        int64_t each = iterations_of_launch(v, n);
+        bool gave = screen_lock_give();
+        bool ok = v->solver->steps(v, each, e) && cut_release(v, 0, e);
+        screen_lock_back(gave);
+        if (!ok) return false;
+        v->schedule.queued += each;
+        n -= each;
+    }
+    return true;
 }
 
 void cluster_take_phases(struct solve *v)

@@ -218,6 +218,11 @@ bool solve_set(struct solve *v, int i, double value, struct err *e)
     return v->dev->ops->put(v->dev, v->scalars + i, &value, sizeof value, e);
 }
 
+bool solve_has_ended(const struct solve *v)
+{
+    return !v->dev->ops->idle && v->scalars[S_DONE] != RUNNING;
+}
+
 /* ---- memory on the device ---- */
 
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e)

@@ -35,6 +35,9 @@ bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct
 void solve_dealloc(struct solve *v, int i);
 /* s[i] = value. The device assigns the value after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);
+/* Has the last iteration ended the solve? Always false on a GPU, where it may still be running; on a device that runs
+   on the host, each iteration is complete when the call returns. */
+bool solve_has_ended(const struct solve *v);
 /* Free the vectors and the recorded graph. */
 void solve_forget(struct solve *v);
 /* Free the parts of the preconditioner. */
@@ -75,7 +78,7 @@ bool cluster_choose(struct solve *v, struct err *e);
 /* For `steps` of a solver: queue n iterations in one launch of this kernel, which takes the vectors v->vec[vec[i]]. */
 bool cluster_steps_of(struct solve *v, const struct cluster_kernel *kernel, int nvec, const int *vec, int64_t n,
                       struct err *e);
-/* Queue n iterations in one launch. */
+/* Queue n iterations in one launch, or one launch per cycle if the solver restarts. */
 bool cluster_queue(struct solve *v, int64_t n, struct err *e);
 /* Take the times of the phases from the scalars that were last read. */
 void cluster_take_phases(struct solve *v);

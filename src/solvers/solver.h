@@ -61,11 +61,12 @@ struct solver {
     /* allocate and compute the solver's data; record the initial residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
-    /* Queue n iterations in one launch, as v->schedule.cluster plans it, which holds A and cluster_vectors vectors in
-       shared memory, and the diagonal of the preconditioner if the solver has own_precond. NULL: there is no such
-       launch. */
+    /* Queue n iterations, at most to the end of a cycle, in one launch and a restart, if one is due, as
+       v->schedule.cluster plans it, which holds A and cluster_vectors vectors in shared memory, and the diagonal of the
+       preconditioner if the solver has own_precond. NULL: there is no such launch. */
     bool (*steps)(struct solve *v, int64_t n, struct err *e);
     int cluster_vectors;
+    int64_t (*cluster_bytes)(const struct solve *v); /* bytes in addition, in each thread block; NULL: none */
     /* For a solver that refines, after its records showed convergence, the scalars were set as for `init`, and VEC_X
        was set to 0: go on with the residual in VEC_B in place of r, but keep the search direction, so that the
        iterations so far are not lost; record the residual. NULL: `init` starts again. Sources: Sleijpen and van der
