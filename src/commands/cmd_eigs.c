@@ -132,12 +132,22 @@ static long long larger_basis(const struct eigen *v)
     return m < most ? m : most;
 }
 
+/* The value of the first open pair. */
+static double first_open(const struct eigen *v)
+{
+    int64_t i = 0;
+    while (i < v->found && v->pair[i].status != EIGEN_OPEN) i++;
+    return i < v->found ? v->pair[i].value : NAN;
+}
+
 /* The command to try if pairs are open; otherwise "". */
 static void next_command(const struct eigen *v, char *out, size_t size)
 {
     out[0] = 0;
     if (!open_pairs(v) || v->cancelled) return;
-    if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
+    if (v->restarts < v->o.restarts)
+        snprintf(out, size, "eigs %lld near %.9g", (long long)v->o.pairs, first_open(v));
+    else if (v->o.part == EIGEN_NEAR || !isfinite(beside(v)))
         snprintf(out, size, "eigs %lld near %.6g maxit %lld m %lld", (long long)v->o.pairs, v->o.shift,
                  (long long)(4 * (v->restarts + 1)), larger_basis(v));
     else
@@ -167,6 +177,7 @@ static void out_search(struct out *o, const struct eigen *v)
     out_num(o, "orthogonality", NULL, v->orthogonality, NULL);
     out_bool(o, "complete", NULL, v->complete);
     out_bool(o, "checked", NULL, v->checked);
+    out_int(o, "more_copies", NULL, v->more);
     out_int_if(o, "verified", NULL, v->verified >= 0, v->verified);
     out_int_if(o, "counted", NULL, v->counted >= 0, v->counted);
     out_bool(o, "cancelled", NULL, v->cancelled);
@@ -250,8 +261,44 @@ static void out_proof(struct out *o, const struct eigen *v)
     if (v->checked)
         say(o, "A second start vector, orthogonal to these pairs, found none that should be among them. This makes "
                "it unlikely, but does not prove, that one was missed.");
+    else if (v->o.quick)
+        say(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing. Without `quick`, a "
+               "second start vector looks for them.");
     else
-        say(o, "One start vector finds one copy of a multiple eigenvalue: others may be missing.");
+        say(o, "The search ended before a second start vector could look for further copies of multiple eigenvalues: "
+               "some may be missing.");
+}
+
+/* How many pairs have the value of the last one, up to tol? */
+static int64_t copies_of_last(const struct eigen *v)
+{
+    static const double SAME = 1e-6;
+    int64_t copies = 0;
+    double last = v->pair[v->found - 1].value;
+    for (int64_t i = 0; i < v->found; i++) copies += fabs(v->pair[i].value - last) <= SAME * fabs(last);
+    return copies;
+}
+
+/* The words of the line that choose the eigenvalues: "near 4". */
+static void part_words(const struct eigen *v, char *out, size_t size)
+{
+    if (v->o.part == EIGEN_NEAR)
+        snprintf(out, size, "near %.15g", v->o.shift);
+    else
+        snprintf(out, size, "%s", part_name(v->o.part));
+}
+
+/* The number of pairs cuts through the copies of an eigenvalue. */
+static void out_more(struct out *o, const struct eigen *v)
+{
+    char part[48];
+    if (!v->more || !v->found) return;
+    int64_t copies = copies_of_last(v), all = copies + v->more;
+    part_words(v, part, sizeof part);
+    say(o,
+        "%.9g is a multiple eigenvalue: %lld of at least %lld copies %s among these pairs; `eigs %lld %s` finds more.",
+        v->pair[v->found - 1].value, (long long)copies, (long long)all, copies == 1 ? "is" : "are",
+        (long long)(v->found + v->more + 1), part);
 }
 
 static void out_advice(struct out *o, const struct eigen *v)
@@ -260,6 +307,13 @@ static void out_advice(struct out *o, const struct eigen *v)
     next_command(v, next, sizeof next);
     if (!*next) return;
     int64_t open = open_pairs(v);
+    if (v->restarts < v->o.restarts) {
+        say(o,
+            "%s a residual above tol, although the search has reached the accuracy of its products. `%s` has a shift "
+            "nearer to %s.",
+            open == 1 ? "1 pair has" : "Some pairs have", next, open == 1 ? "it" : "them");
+        return;
+    }
     say(o, "%s not converged after %s. `maxit %lld` allows more restarts, and `m %lld` makes a larger basis.",
         open == 1 ? "1 pair has" : "Some pairs have", how_many(v->restarts, "restart").text,
         (long long)(4 * (v->restarts + 1)), larger_basis(v));
@@ -277,6 +331,7 @@ static void out_eigs(struct out *o, const struct eigen *v)
     out_costs(o, v);
     out_shift(o, v);
     out_proof(o, v);
+    out_more(o, v);
     out_advice(o, v);
     if (v->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
@@ -356,7 +411,8 @@ const struct command command_eigs = {
         "Simon 2000) with full reorthogonalisation, in fp64, with a basis of m vectors and at most maxit restarts.\n"
         "`near S` inverts A - S I by the factors of a direct solver on the host (cholmod, klu or umfpack), so that\n"
         "few products are enough; `near 0` finds the smallest eigenvalues of a positive definite matrix much sooner\n"
-        "than `smallest`, if the factors fit in memory. If S is an eigenvalue, the shift moves by 1e-8 ||A||.\n"
+        "than `smallest`, if the factors fit in memory. If S is an eigenvalue, the shift moves by 1e-8 to\n"
+        "1e-5 ||A||, as stable factors need.\n"
         "A pair has converged when ||A v - value v|| <= tol |value| (tol is 1e-8 unless given). `rounding` marks a\n"
         "pair whose residual is larger but as small as rounding errors of ||A|| allow, as at an eigenvalue 0. The\n"
         "residuals are measured at the end, in double with compensated sums: A has an eigenvalue within the residual\n"

@@ -69,6 +69,7 @@ struct eigen {
     int64_t restarts;
     bool complete; /* the basis spans the whole space, so the list of all eigenvalues is complete */
     bool checked;  /* a second start vector found no further copies */
+    int64_t more;  /* further copies of the last eigenvalue that the search saw beyond the wanted pairs, at least */
     /* With `verify`: the first `verified` pairs lie beyond a bound, where `counted` eigenvalues are; -1: not counted,
        for the reason in `unverified`. */
     int64_t verified, counted;

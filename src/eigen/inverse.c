@@ -16,8 +16,13 @@
 
 /* A substitution that took less time than this runs on the calling thread, because Ctrl-C need not wait for it. */
 static const double AT_ONCE_US = 2000;
-/* The distance by which a shift moves away from an eigenvalue, relative to ||A||_1. */
-static const double aside = 1e-8;
+/* The distances by which a shift moves away from an eigenvalue, relative to ||A||_1: the first one at which the factors
+   are stable. */
+static const double aside[] = {1e-8, 1e-7, 1e-6, 1e-5};
+/* L D L' exchanges no rows. Its factors are those of a matrix near A - shift I, and unstable if the relative distance,
+   measured by the backward error before refinement, exceeds this. In the nearby matrix, the copies of a multiple
+   eigenvalue differ; their differences, lengthened by the inverse, hide the other eigenvalues. */
+static const double unstable = 2e-12;
 /* If the inverse lengthens a random vector by more than this, relative to 1 / ||A||_1, an eigenvalue is so near to the
    shift that rounding errors in the direction of its vector would hide the others. */
 static const double growth_most = 1e9;
@@ -36,6 +41,11 @@ static void drop_factors(struct inverse *v)
     v->factors = NULL;
 }
 
+static bool is_stable(const struct csr *B, const struct direct_answer *a, const double *b, double norm)
+{
+    return a->residual * eigen_size(B->rows, b) <= unstable * norm * eigen_size(B->rows, a->x);
+}
+
 /* The factors are kept only if they solve a random system accurately, and x is not too long. */
 static bool factor(struct inverse *v, const struct csr *B, double norm, bool force, struct err *e)
 {
@@ -52,6 +62,7 @@ static bool factor(struct inverse *v, const struct csr *B, double norm, bool for
     if (ok) {
         v->method = a->method->name;
         v->below = a->factors.negative;
+        v->stable = is_stable(B, a, b, norm);
     }
     if (a) v->factor_us += a->us;
     direct_answer_free(a);
@@ -68,18 +79,49 @@ static bool factor_at(struct inverse *v, const struct csr *A, double shift, doub
     return ok;
 }
 
+/* Factor at shift - away or, if that is an eigenvalue too, at shift + away. */
+static bool factor_beside(struct inverse *v, const struct csr *A, double shift, double away, double norm, bool force,
+                          struct err *e)
+{
+    struct err why = {0};
+    if (factor_at(v, A, shift - away, norm, force, &why)) return true;
+    if (why.code == E_UNSUPPORTED) return factor_at(v, A, shift + away, norm, force, e);
+    return fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+/* The shift is an eigenvalue: move it as little as stable factors allow. If none are stable, take those of the least
+   move. */
+static bool factor_aside(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
+{
+    struct inverse least = {0};
+    double size = norm > 0 ? norm : 1;
+    bool ok = true;
+    for (int i = 0; ok && i < COUNT(aside) && !v->stable; i++) {
+        ok = factor_beside(v, A, shift, aside[i] * size, norm, force, e);
+        if (!ok || v->stable) break;
+        if (least.factors)
+            drop_factors(v);
+        else
+            least = *v;
+        v->factors = NULL;
+    }
+    double spent = v->factor_us;
+    if (least.factors && !v->factors) {
+        *v = least;
+        v->factor_us = spent;
+        return true;
+    }
+    drop_factors(&least);
+    return ok;
+}
+
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
                  struct watch *w, struct err *e)
 {
-    double away = norm > 0 ? aside * norm : aside;
-    const double shifts[] = {shift, shift - away, shift + away};
     struct err why = {0};
     *v = (struct inverse){.dev = d, .watch = w, .n = A->rows};
-    for (int i = 0; i < COUNT(shifts); i++) {
-        why = (struct err){0};
-        if (factor_at(v, A, shifts[i], norm, force, &why)) return true;
-        if (why.code != E_UNSUPPORTED) break;
-    }
+    if (factor_at(v, A, shift, norm, force, &why)) return true;
+    if (why.code == E_UNSUPPORTED) return factor_aside(v, A, shift, norm, force, e);
     return fail_at(e, why.code, why.where, "%s", why.text);
 }
 

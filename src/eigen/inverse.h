@@ -19,12 +19,12 @@ struct inverse {
     double shift;       /* the shift that was used */
     const char *method; /* name of the direct method */
     int64_t below;      /* eigenvalues of A below the shift; -1: unknown */
+    bool stable;        /* the factors are those of A - shift I up to rounding */
     double factor_us;
 };
 
-/* Factor A - shift I. If it is singular, or nearly so, the shift moves by 1e-8 norm, first downwards, then upwards;
-   `norm` is
-   ||A||_1. inverse_free takes an empty struct. */
+/* Factor A - shift I. If it is singular, or nearly so, the shift moves by 1e-8 norm or, for stable factors, by up to
+   1e-5 norm, downwards or else upwards; `norm` is ||A||_1. inverse_free takes an empty struct. */
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
                  struct watch *w, struct err *e);
 /* y = scale (A - shift I)^-1 x, for vectors on the device. */

@@ -94,6 +94,75 @@ static void a_singular_laplacian(void **state)
     talk_close(&t);
 }
 
+static void load_diagonal(struct talk *t, const char *name, int n, double (*value)(int i))
+{
+    struct csr A = {0};
+    struct err e = {0};
+    struct load_info info = {.file = "case"};
+    int row[200];
+    double val[200];
+    assert_true(n <= COUNT(row));
+    for (int i = 0; i < n; i++) row[i] = i, val[i] = value(i);
+    assert_true(csr_from_triplets(&A, n, n, n, row, row, val, NULL, NULL, &e));
+    assert_true(session_add(&t->s, name, &A, &info, &e));
+}
+
+/* 1 twenty times, then 2, 3, ... */
+static double twenty_ones(int i)
+{
+    return i < 20 ? 1 : i - 18;
+}
+
+/* 4 is an eigenvalue of poisson2d n with n copies. */
+static void many_copies(void **state)
+{
+    static const struct {
+        const char *line;
+        int copies; /* of the first value, among the pairs */
+        const char *says, *absent;
+    } cases[] = {
+        {"eigs 30 near 4 P on cpu", 20, "A - S I is singular or nearly so at S = 4", "is a multiple eigenvalue"},
+        {"eigs 21 near 4 P on cpu verify", 20, "none was missed there", "not converged"},
+        {"eigs 6 near 4 P on cpu", 6, "4 is a multiple eigenvalue: 6 of at least", "not converged"},
+        {"eigs 6 near 4.001 P on cpu", 6, "4 is a multiple eigenvalue: 6 of at least", "not converged"},
+        {"eigs 20 near 7 D on cpu", 1, "1 is a multiple eigenvalue", "not converged"},
+        {"eigs 25 near 1 D on cpu", 20, "found none that should be among them", "is a multiple eigenvalue"},
+        {"eigs 3 smallest D on cpu", 3, "`eigs ", "not converged"},
+    };
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as P"));
+    load_diagonal(&t, "D", 100, twenty_ones);
+    for (int i = 0; i < COUNT(cases); i++) {
+        talk_says(&t, cases[i].line, cases[i].says);
+        const struct eigen *v = t.s.eigen;
+        int copies = 0;
+        for (int k = 0; k < v->found; k++) {
+            copies += fabs(v->pair[k].value - v->pair[0].value) < 1e-9;
+            if (v->pair[k].status == EIGEN_OPEN) fail_msg("%s: pair %d is open", cases[i].line, k + 1);
+        }
+        if (copies != cases[i].copies) fail_msg("%s: %d copies", cases[i].line, copies);
+        if (strstr(t.out, cases[i].absent)) fail_msg("%s: %s", cases[i].line, t.out);
+    }
+    talk_close(&t);
+}
+
+/* What a search says that ended before a second start vector. */
+static void unfinished_searches_say_what_is_missing(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 30"));
+    talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "The search ended before a second start vector");
+    talk_says(&t, "eigs 4 near 8 quick on cpu", "Without `quick`, a second start vector");
+    load_diagonal(&t, "D", 100, twenty_ones);
+    talk_says(&t, "eigs 30 near 8 D on cpu", "`eigs 30 near 1` has a shift nearer to them");
+    assert_null(strstr(t.out, "maxit"));
+    talk_close(&t);
+}
+
 /* ---- real matrices ---- */
 
 static bool load(const char *path, struct csr *A)
@@ -437,12 +506,20 @@ static void vectors_are_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(known_spectra),           cmocka_unit_test(closed_form_of_the_grid),
-        cmocka_unit_test(a_singular_laplacian),    cmocka_unit_test(real_matrices_against_lapack),
-        cmocka_unit_test(refusals_are_one_line),   cmocka_unit_test(missing_libraries_are_named),
-        cmocka_unit_test(open_pairs_are_open),     cmocka_unit_test(counts_verify_the_pairs),
-        cmocka_unit_test(every_kernel_multiplies), cmocka_unit_test(two_searches_have_the_same_bits),
-        cmocka_unit_test(ctrl_c_keeps_the_pairs),  cmocka_unit_test(vectors_are_kept),
+        cmocka_unit_test(known_spectra),
+        cmocka_unit_test(closed_form_of_the_grid),
+        cmocka_unit_test(many_copies),
+        cmocka_unit_test(unfinished_searches_say_what_is_missing),
+        cmocka_unit_test(a_singular_laplacian),
+        cmocka_unit_test(real_matrices_against_lapack),
+        cmocka_unit_test(refusals_are_one_line),
+        cmocka_unit_test(missing_libraries_are_named),
+        cmocka_unit_test(open_pairs_are_open),
+        cmocka_unit_test(counts_verify_the_pairs),
+        cmocka_unit_test(every_kernel_multiplies),
+        cmocka_unit_test(two_searches_have_the_same_bits),
+        cmocka_unit_test(ctrl_c_keeps_the_pairs),
+        cmocka_unit_test(vectors_are_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
