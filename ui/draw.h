@@ -19,7 +19,8 @@ void draw_bar(struct canvas *c, int x, int y, int width, double share,
               enum style st); /* draws with a resolution of an eighth of a cell */
 void draw_right(struct canvas *c, int x, int y, enum style st, const char *text); /* the text ends before column x */
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st,
-                  const char *text);                       /* breaks lines between words */
-char *show_safe(const char *text, char *out, size_t size); /* a name, made safe to print by print_safe */
+                  const char *text);                                /* breaks lines between words */
+int wrapped_lines(const struct canvas *c, int x, const char *text); /* the lines that draw_wrapped needs */
+char *show_safe(const char *text, char *out, size_t size);          /* a name, made safe to print by print_safe */
 
 #endif

@@ -265,14 +265,28 @@ void draw_right(struct canvas *c, int x, int y, enum style st, const char *text)
     canvas_text(c, x - text_width(text), y, st, "%s", text);
 }
 
+/* The bytes of the text that fit into one line; 0: none fit. */
+static int wrapped_length(const struct canvas *c, int x, const char *text)
+{
+    int room = c->w - x - 1, taken, n = line_length(text, room);
+    return n ? n : (int)text_fit(text, room, &taken); /* a word that is longer than the line is cut */
+}
+
 void draw_wrapped(struct canvas *c, int x, int y, int lines, enum style st, const char *text)
 {
-    for (int i = 0; i < lines && *text; i++) {
-        int room = c->w - x - 1, taken, n = line_length(text, room);
-        if (!n) n = (int)text_fit(text, room, &taken); /* the word is longer than the line */
-        if (!n) return;
+    for (int i = 0, n; i < lines && *text && (n = wrapped_length(c, x, text)); i++) {
         canvas_text(c, x, y + i, st, "%.*s", n, text);
         text += n;
         text += *text == ' ';
     }
+}
+
+int wrapped_lines(const struct canvas *c, int x, const char *text)
+{
+    int lines = 0;
+    for (int n; *text && (n = wrapped_length(c, x, text)); lines++) {
+        text += n;
+        text += *text == ' ';
+    }
+    return lines;
 }

@@ -21,6 +21,7 @@
 /* Number of screen lines other than the plot and the figures. Title and device are above; axis, phases and state are
    below. A small screen has only the title, the axis and the first line of the state. */
 enum { PLOT_TOP = 3, AROUND = PLOT_TOP + 6, SMALL_TOP = 1, SMALL_AROUND = SMALL_TOP + 3 };
+enum { STATE_LINES = 2, STATE_MOST = 6 };
 
 /* Draw one bar, divided by the share of each phase, with the names below the bar. */
 static void draw_phases(struct canvas *c, const struct solve *v, int y)
@@ -56,13 +57,25 @@ static int draw_alarm(struct canvas *c, const struct solve *v, int y)
     return y + 1;
 }
 
+static const char *verdict(const struct solve *v)
+{
+    return v->why[0] ? v->why : reason_text(v->reason);
+}
+
+/* The lines of the state: at least STATE_LINES, and more if the verdict needs them. */
+static int state_lines(const struct canvas *c, const struct solve *v)
+{
+    int lines = v->reason == RUNNING ? 1 : wrapped_lines(c, 1, verdict(v));
+    return lines < STATE_LINES ? STATE_LINES : lines < STATE_MOST ? lines : STATE_MOST;
+}
+
 static void draw_state(struct canvas *c, const struct solve *v, int y)
 {
     if (v->reason == RUNNING) {
         canvas_text(c, 1, y, v->paused ? ST_WARN : ST_PLAIN, v->paused ? "paused" : "running");
         return;
     }
-    draw_wrapped(c, 1, y, 2, v->reason == CONVERGED ? ST_GOOD : ST_BAD, v->why[0] ? v->why : reason_text(v->reason));
+    draw_wrapped(c, 1, y, state_lines(c, v), v->reason == CONVERGED ? ST_GOOD : ST_BAD, verdict(v));
 }
 
 static void draw_about(struct canvas *c, const struct solve *v)
@@ -101,9 +114,11 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     }
     int lines = solve_view_figures(c, v, st, c->h, false) - c->h; /* drawn below the canvas, only to count the lines */
     int room = c->h - (residuals_separated(v) ? 1 : 0) - (st->full ? 1 : 0) - (c->figure ? 2 : 0);
+    int more = state_lines(c, v) - STATE_LINES;
     bool small = room - lines < AROUND + 3;
+    if (!small && room - lines - more < AROUND + 3) more = room - lines - AROUND - 3; /* the plot keeps three lines */
     if (small) lines = solve_view_figures(c, v, st, c->h, true) - c->h;
-    int h = room - lines - (small ? SMALL_AROUND : AROUND), y = small ? SMALL_TOP : PLOT_TOP;
+    int h = room - lines - (small ? SMALL_AROUND : AROUND + more), y = small ? SMALL_TOP : PLOT_TOP;
     if (!small) draw_about(c, v);
     if (h > 1 && c->w >= 30) y = solve_view_plot(c, v, y, h);
     y = solve_view_figures(c, v, st, y, small);
