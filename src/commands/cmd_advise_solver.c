@@ -223,6 +223,7 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
         .pre_is_given = arg(a, "precond") != NULL,
         .options = {.dev = session_device(s, arg(a, "on"), e),
                     .real = real,
+                    .keeps = s->interactive, /* as in `solve`, because checkpoints take time */
                     .tol = arg_real(a, "tol", real == T_F32 ? 1e-5 : 1e-8),
                     .maxit = arg_int(a, "maxit", 10000),
                     .pre = arg(a, "precond") ? precond_find(arg(a, "precond")) : NULL},

@@ -90,7 +90,6 @@ static struct solve_options options_of(const struct advising *v, const struct tr
     struct solve_options o = v->q->options;
     o.solver = t->solver;
     o.pre = t->pre;
-    o.keeps = false;
     return o;
 }
 
@@ -119,11 +118,19 @@ static void note_end(struct trial *t, const struct solve *solve)
     snprintf(t->why, sizeof t->why, "%s", common ? reason_text(solve->reason) : solve->why);
 }
 
+/* The time of an iteration. After convergence, the mean that `solve` reports as `per iteration`; before, the time of
+   queued iterations, which a longer solve approaches. */
+static double each_us_of(const struct solve *solve)
+{
+    bool ended = solve->reason == CONVERGED && solve->iterations > 0;
+    return ended ? solve->time.us / (double)solve->iterations : solve_each_us(solve);
+}
+
 /* Take what the solve has reached. */
 static void note_solve(struct trial *t, const struct solve *solve)
 {
     struct forecast f = solve_forecast(solve);
-    double each = solve_each_us(solve);
+    double each = each_us_of(solve);
     bool running = solve->reason == RUNNING, converged = solve->reason == CONVERGED;
     t->m = solve->solver->restarts ? solve->set.m : 0;
     t->iterations = solve->iterations;
@@ -457,7 +464,7 @@ static bool confirm(struct advising *v, struct err *e)
             if (!(again.solver ? try_solver(v, &again, PASS_GROWTH * us, e)
                                : try_direct(v, &again, false, v->until_us, e)))
                 return false;
-            if (again.state == TRIAL_CONVERGED) a->at[i].expected_us = fmin(us, again.expected_us);
+            if (again.state == TRIAL_CONVERGED && again.expected_us < us) a->at[i] = again; /* its parts add up */
         }
     return true;
 }

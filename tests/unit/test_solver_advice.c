@@ -100,6 +100,9 @@ static void assert_honest(const struct solver_advice *a)
         const struct trial *t = &a->at[i];
         if (t->state == TRIAL_CONVERGED && !(t->residual_true <= 2e-8))
             fail_msg("%s: %g", trial_name(t).text, t->residual_true);
+        double parts = t->setup_us + t->each_us * (double)t->iterations;
+        if (t->solver && t->state == TRIAL_CONVERGED && !(parts <= t->expected_us * (1 + 1e-9)))
+            fail_msg("%s: %g us each do not add up to %g us", trial_name(t).text, t->each_us, t->expected_us);
         if ((t->state == TRIAL_ENDED || t->state == TRIAL_REFUSED) && !*t->why)
             fail_msg("%s ended without a reason", trial_name(t).text);
     }
