@@ -2,6 +2,7 @@
 #include "cmd_direct.h"
 #include "cmd_solve.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "base/registry.h"
@@ -284,33 +285,26 @@ static void keep(struct session *s, struct direct_answer *a)
     s->direct_is_newer = true;
 }
 
-static bool solve_with(struct session *s, struct matrix *m, const struct args *a, struct direct_answer **out,
-                       struct err *e)
+static struct direct_options options_of(struct session *s, const struct args *a)
 {
-    struct direct_options o = {.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
-                               .plan_only = arg_flag(a, "plan"),
-                               .force = arg_flag(a, "force"),
-                               .tol = arg_real(a, "tol", 0),
-                               .watch = &s->watch};
-    struct right_sides r = {0};
-    int64_t i;
-    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) &&
-              right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) && solve_column_of(a, &r, &i, e);
-    if (ok && r.n > 1 && !arg(a, "column"))
-        ok = fail(e, E_USAGE, "`solve direct` solves one right side, but b has %lld columns; add `column 0`",
-                  (long long)r.n);
-    if (ok) {
-        o.b = r.b + i * r.each;
-        o.known_ones = r.known_ones;
-        o.truth = r.x ? r.x + i * r.x_each : NULL;
-    }
-    ok = ok && direct_solve(out, &m->csr, &o, e);
-    if (ok && r.from_file) {
-        struct solve_right right = solve_right_of(&r, i);
-        solve_right_text(&right, (*out)->b_name, sizeof(*out)->b_name);
-    }
-    right_sides_free(&r);
-    return ok;
+    return (struct direct_options){.method = arg(a, "library") ? direct_find(arg(a, "library")) : NULL,
+                                   .plan_only = arg_flag(a, "plan"),
+                                   .force = arg_flag(a, "force"),
+                                   .tol = arg_real(a, "tol", 0),
+                                   .watch = &s->watch};
+}
+
+static void take_right(struct direct_options *o, const struct right_sides *r, int64_t i)
+{
+    o->b = r->b + i * r->each;
+    o->known_ones = r->known_ones;
+    o->truth = r->x ? r->x + i * r->x_each : NULL;
+}
+
+static void name_right(struct direct_answer *a, const struct right_sides *r, int64_t i)
+{
+    struct solve_right right = solve_right_of(r, i);
+    if (r->from_file) solve_right_text(&right, a->b_name, sizeof a->b_name);
 }
 
 static bool save(struct session *s, const struct direct_answer *a, const char *file, struct err *e)
@@ -322,16 +316,131 @@ static bool save(struct session *s, const struct direct_answer *a, const char *f
     return true;
 }
 
-bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+/* ---- several right sides ---- */
+
+/* The sums over all right sides. */
+struct columns {
+    int64_t done, met;
+    double solve_us, us;
+    double *x; /* [n * x_numbers]: the solutions, one after another; NULL: they are not saved */
+};
+
+static void out_column(struct out *o, const struct direct_answer *a, const struct right_sides *r, int64_t i)
+{
+    out_row(o);
+    out_str(o, "matrix", NULL, a->name);
+    out_str(o, "solver", NULL, "direct");
+    out_str(o, "device", NULL, "cpu");
+    out_str(o, "method", NULL, a->method->name);
+    out_str(o, "b", NULL, r->name);
+    out_int(o, "column", "column", i);
+    out_bool(o, "converged", NULL, a->met);
+    out_str(o, "status", "status", status_of(a));
+    out_int(o, "refinements", "refinements", a->refinements);
+    out_num(o, "residual", "residual", a->residual, "%.3e");
+    out_num(o, "residual_true", "true residual", a->residual_true, "%.3e");
+    out_num(o, "backward_error", "backward error", a->backward, "%.3e");
+    out_num(o, "normal_error", isnan(a->normal) ? NULL : "A' r", a->normal, "%.3e");
+    out_num(o, "error_known", a->known ? "error in x" : NULL, a->error_known, "%.3e");
+    out_num(o, "condition", NULL, a->condition, NULL);
+    out_num(o, "factor_us", NULL, a->factor_us, NULL);
+    out_num(o, "time_ms", "ms", a->us / 1000, "%.3f");
+    out_str(o, "reason", NULL, a->why);
+}
+
+static bool take_column(struct columns *c, const struct direct_answer *a, int64_t i, struct err *e)
+{
+    c->done++;
+    c->met += a->met;
+    c->solve_us += a->solve_us;
+    c->us += a->us;
+    return !c->x || loop_copy(c->x + i * a->x_numbers, a->x, a->x_numbers * (int64_t)sizeof *c->x, "copying x", e);
+}
+
+static void say_columns(struct out *o, const struct direct_answer *a, const struct columns *c, int64_t n)
+{
+    char factors[32], solves[32], all[32];
+    out_text(
+        o,
+        "%lld of %lld right sides solved by %s with one factorisation: factorisation %s, substitutions %s, in all %s",
+        (long long)c->met, (long long)n, a->method->name, show_us(a->factor_us, factors, sizeof factors),
+        show_us(c->solve_us, solves, sizeof solves), show_us(c->us, all, sizeof all));
+}
+
+/* The answer holds the solution of column 0. Solve the others by the same factors. */
+static bool solve_others(struct session *s, struct direct **v, struct direct_answer *answer, struct direct_options *o,
+                         const struct right_sides *r, struct columns *c, struct err *e)
+{
+    for (int64_t i = 0; i < r->n; i++) {
+        take_right(o, r, i);
+        if (i && !direct_solve_again(v, answer, o, e)) return false;
+        name_right(answer, r, i);
+        out_column(s->out, answer, r, i);
+        if (!take_column(c, answer, i, e)) return false;
+    }
+    say_columns(s->out, answer, c, r->n);
+    return true;
+}
+
+/* The answer of the last column is kept; after Ctrl-C, that of none. */
+static bool solve_columns(struct session *s, const struct args *a, struct direct_options *o, struct matrix *m,
+                          const struct right_sides *r, struct err *e)
+{
+    struct direct *factors = NULL;
+    struct direct_answer *answer = NULL;
+    struct columns c = {0};
+    const char *file = arg(a, "save");
+    take_right(o, r, 0);
+    o->keep = &factors;
+    if (!direct_solve(&answer, &m->csr, o, e)) return false;
+    answer->name = m->name;
+    bool ok = true;
+    if (!answer->x)
+        out_direct(s->out, answer, s->solve);
+    else {
+        if (file) c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e);
+        ok = (!file || c.x) && solve_others(s, &factors, answer, o, r, &c, e);
+    }
+    if (ok && file)
+        ok = answer->x ? solve_save_columns(s, file, m->csr.cols, r->n, m->csr.imag != NULL, c.x, e)
+                       : save(s, answer, file, e);
+    direct_free(factors);
+    mem_free(c.x);
+    if (answer->x || ok)
+        keep(s, answer);
+    else
+        direct_answer_free(answer);
+    return ok;
+}
+
+/* ---- one right side ---- */
+
+static bool solve_one(struct session *s, const struct args *a, struct direct_options *o, struct matrix *m,
+                      const struct right_sides *r, int64_t i, struct err *e)
 {
     struct direct_answer *answer = NULL;
-    if (direct_was_typed(a) && (!check_options(a, e) || !check_device(s, a, e))) return false;
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
-    if (!solve_with(s, m, a, &answer, e)) return false;
+    take_right(o, r, i);
+    if (!direct_solve(&answer, &m->csr, o, e)) return false;
+    name_right(answer, r, i);
     answer->name = m->name;
     out_direct(s->out, answer, s->solve);
     bool ok = save(s, answer, arg(a, "save"), e);
     keep(s, answer);
+    return ok;
+}
+
+bool run_solve_direct(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+{
+    struct direct_options o = options_of(s, a);
+    struct right_sides r = {0};
+    int64_t i;
+    if (direct_was_typed(a) && (!check_options(a, e) || !check_device(s, a, e))) return false;
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), o.force, e)) return false;
+    bool ok = matrix_is_hermitian(s, m, &o.symmetric, e) &&
+              right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) && solve_column_of(a, &r, &i, e);
+    bool several = ok && r.n > 1 && !arg(a, "column");
+    ok = ok && (several ? solve_columns(s, a, &o, m, &r, e) : solve_one(s, a, &o, m, &r, i, e));
+    right_sides_free(&r);
     return ok;
 }
 

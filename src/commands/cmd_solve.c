@@ -663,14 +663,19 @@ static bool keep_column(struct columns *c, struct solve *v, struct err *e)
            loop_copy(c->x + v->right.column * v->n, v->result.x, v->n * (int64_t)sizeof *c->x, "copying x", e);
 }
 
-/* Write the columns of the solution as a dense array: as a matrix without empty places. */
+/* A dense array is a matrix without empty places. */
+bool solve_save_columns(struct session *s, const char *file, int64_t n, int64_t columns, bool pairs, const double *x,
+                        struct err *e)
+{
+    if (!save_dense(file, n, columns, pairs, x, &s->watch, e)) return false;
+    out_text(s->out, "the %lld columns of x were written to %s", (long long)columns, file);
+    return true;
+}
+
 static bool save_columns(struct session *s, const struct matrix *m, const struct columns *c, int64_t n,
                          const char *file, struct err *e)
 {
-    if (!file) return true;
-    if (!save_dense(file, m->csr.rows, n, m->csr.imag != NULL, c->x, &s->watch, e)) return false;
-    out_text(s->out, "the %lld columns of x were written to %s", (long long)n, file);
-    return true;
+    return !file || solve_save_columns(s, file, m->csr.rows, n, m->csr.imag != NULL, c->x, e);
 }
 
 static void say_columns(struct session *s, const struct columns *c, int64_t n)
@@ -746,7 +751,7 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
                        const struct right_sides *r, struct err *e)
 {
     int64_t i;
-    bool several = r->n > 1 && !arg(a, "column"), direct = !several && direct_may_be_chosen(s, a);
+    bool several = r->n > 1 && !arg(a, "column"), direct = direct_may_be_chosen(s, a);
     if (!solve_column_of(a, r, &i, e)) return false;
     if (!o->solver && !choose_solver(s, m, a, o, &direct, e)) return false;
     if (!o->solver) return run_solve_direct(s, m, a, e);
@@ -888,7 +893,8 @@ const struct command command_solve = {
         "b is given (the right side in the file of the matrix; the default if the file has one), aones (A * ones, so\n"
         "that the error in x is known; the default otherwise), ones, random or a file; x0 is zero, ones, random,\n"
         "given (the solution in the file of the matrix) or a file. If b has several columns, they are solved one\n"
-        "after another, with a row for each; column selects one, counted from 0.\n"
+        "after another (by `solve direct` with one factorisation), with a row for each; column selects one, counted\n"
+        "from 0.\n"
         "The solve stops when ||r|| / ||b|| <= tol (default 1e-8, in f32 1e-5) or after\n"
         "maxit iterations (default 10000). With eps, jacobi, wjacobi, gs and sor also stop when max |x' - x| <\n"
         "eps. omega, between 0 and 2, is the relaxation factor of wjacobi and sor (default 2/3 and 1.5). gmres\n"

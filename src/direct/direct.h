@@ -103,15 +103,19 @@ struct direct_options {
     double tol;          /* see struct direct_answer; 0: 1e-8 */
     bool plan_only;
     bool force; /* factor even if memory does not seem to suffice */
-    /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free (direct_state.h). Only
-       methods for regular matrices are then tried, and the condition is not estimated. */
+    /* If not NULL, *keep receives the factorisation, which the caller frees with direct_free. */
     struct direct **keep;
+    bool regular; /* try only methods for regular matrices, and do not estimate the condition */
     struct watch *watch;
 };
 /* Analyse, factor and solve. With plan_only, only analyse. Without a method, each method that suits the matrix is tried
    in turn, until x is accurate. Refuses, before the factorisation, if memory does not suffice. */
 bool direct_solve(struct direct_answer **out, const struct csr *A, const struct direct_options *o, struct err *e);
+/* Solve with another right side, o->b, by the factorisation that direct_solve has kept for this answer: b, x, its
+   errors, its times and the sentence are replaced. After Ctrl-C, *v is NULL. */
+bool direct_solve_again(struct direct **v, struct direct_answer *a, const struct direct_options *o, struct err *e);
 void direct_answer_free(struct direct_answer *a);
+void direct_free(struct direct *v);
 
 /* For tests: the memory that is available, in place of mem_available; 0: mem_available. */
 void direct_memory_hook(int64_t bytes);

@@ -51,16 +51,25 @@ static struct direct_answer *answer_new(const struct csr *A, const struct direct
     return NULL;
 }
 
-/* Forget what the method before has found. */
-static void answer_reset(struct direct_answer *a, const struct direct_method *m)
+/* Forget x and its errors. */
+static void forget_x(struct direct_answer *a)
 {
     mem_free(a->x);
     a->x = NULL;
-    a->method = m;
     a->refinements = 0;
-    a->accurate = a->met = a->unique = false;
-    a->correction = a->residual = a->residual_true = a->backward = a->normal = a->condition = a->error_known = NAN;
-    a->analyse_us = a->factor_us = a->solve_us = a->condition_us = NAN;
+    a->accurate = a->met = false;
+    a->correction = a->residual = a->residual_true = a->backward = a->normal = a->error_known = NAN;
+    a->solve_us = NAN;
+}
+
+/* Forget what the method before has found. */
+static void answer_reset(struct direct_answer *a, const struct direct_method *m)
+{
+    forget_x(a);
+    a->method = m;
+    a->unique = false;
+    a->condition = NAN;
+    a->analyse_us = a->factor_us = a->condition_us = NAN;
 }
 
 /* Keep in a->tried why the method is left. */
@@ -345,7 +354,7 @@ static enum outcome after_analysis(struct direct **v, struct direct_answer *a, c
     if (choosing && *a->factors.unusable) return leave(a, "%s", a->factors.unusable), LEFT;
     if (choosing && !a->accurate)
         return leave(a, "backward error %.1e, residual %.1e", a->backward, a->residual_true), LEFT;
-    if (o->keep) return ANSWERED;
+    if (o->regular) return ANSWERED;
     return *a->factors.unusable || find_condition(v, a, w, e) ? ANSWERED : FAILED;
 }
 
@@ -373,13 +382,17 @@ static enum outcome try_method(struct direct_answer *a, const struct direct_opti
     return outcome;
 }
 
+static bool b_is_finite(const struct direct_answer *a, struct err *e)
+{
+    return first_not_finite(a->b_numbers, a->b) == a->b_numbers ||
+           fail(e, E_NUMERIC, "b has NaN or inf, so the system cannot be solved");
+}
+
 static bool is_finite(const struct csr *A, const struct direct_answer *a, struct err *e)
 {
     if (first_not_finite(A->nnz, A->val) < A->nnz || (A->imag && first_not_finite(A->nnz, A->imag) < A->nnz))
         return fail(e, E_NUMERIC, "the matrix has NaN or inf, so it cannot be factored; `check` names the row");
-    if (first_not_finite(a->b_numbers, a->b) < a->b_numbers)
-        return fail(e, E_NUMERIC, "b has NaN or inf, so the system cannot be solved");
-    return true;
+    return b_is_finite(a, e);
 }
 
 static bool answer(struct direct_answer *a, const struct direct_options *o, struct err *e)
@@ -388,7 +401,7 @@ static bool answer(struct direct_answer *a, const struct direct_options *o, stru
     enum outcome outcome = LEFT;
     if (!is_finite(a->A, a, e)) return false;
     for (int i = 0; directs[i] && outcome == LEFT; i++) {
-        if ((o->method && directs[i] != o->method) || (o->keep && directs[i]->rectangular)) continue;
+        if ((o->method && directs[i] != o->method) || (o->regular && directs[i]->rectangular)) continue;
         answer_reset(a, directs[i]);
         outcome = try_method(a, o, e);
     }
@@ -407,4 +420,18 @@ bool direct_solve(struct direct_answer **out, const struct csr *A, const struct 
     if (answer(a, o, e)) return *out = a, true;
     direct_answer_free(a);
     return false;
+}
+
+bool direct_solve_again(struct direct **v, struct direct_answer *a, const struct direct_options *o, struct err *e)
+{
+    double start = now_us();
+    forget_x(a);
+    if (!loop_copy(a->b, o->b, a->b_numbers * (int64_t)sizeof *a->b, "copying b", e) || !b_is_finite(a, e) ||
+        !find_x(v, a, o->watch, e))
+        return false;
+    a->known = o->known_ones || o->truth;
+    if (a->known && a->unique) a->error_known = error_of(a, o->truth);
+    a->us = now_us() - start;
+    explain(a);
+    return true;
 }

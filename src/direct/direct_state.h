@@ -49,8 +49,7 @@ bool direct_call_analyse(struct direct *v, struct err *e);
 bool direct_call_factor(struct direct *v, struct err *e);
 bool direct_call_solve(struct direct *v, struct err *e);     /* v->to = A^-1 v->from */
 bool direct_call_condition(struct direct *v, struct err *e); /* fills v->condition */
-void direct_free(struct direct *v);
-int64_t direct_memory(void); /* the memory that is available */
+int64_t direct_memory(void);                                 /* the memory that is available */
 /* Note in v->factors.unusable why the factors cannot be used. */
 void direct_unusable(struct direct *v, const char *fmt, ...) PRINTF(2, 3);
 /* Widen the range pivot_least .. pivot_most. */

@@ -53,7 +53,8 @@ static bool factor(struct inverse *v, const struct csr *B, double norm, bool for
     double *b = mem_new(B->rows, sizeof *b, "the right-hand side", e);
     if (!b) return false;
     random_fill(b, B->rows, 1);
-    struct direct_options o = {.b = b, .symmetric = true, .force = force, .watch = v->watch, .keep = &v->factors};
+    struct direct_options o = {
+        .b = b, .symmetric = true, .force = force, .watch = v->watch, .keep = &v->factors, .regular = true};
     bool ok = direct_solve(&a, B, &o, e);
     if (ok && eigen_size(B->rows, a->x) * norm > growth_most * eigen_size(B->rows, b)) {
         drop_factors(v);

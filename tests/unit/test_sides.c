@@ -3,6 +3,7 @@
    scipy.io.savemat of SciPy 1.10.1: the 5 x 5 matrix with rows -1 4 -2, and b = A x for two columns x. */
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
+#include "direct/direct.h"
 #include "base/mem.h"
 #include "files/file.h"
 #include "files/load_info.h"
@@ -317,7 +318,6 @@ static void columns_are_solved_one_after_another(void **state)
     talk_says(&t, line, "0 of 2 right sides converged");
     talk_says(&t, "solve bicgstab on cpu column 1", "column 1 of 2 (counted from 0)");
     talk_says(&t, "solve direct column 0", "column 0 of 2 (counted from 0)");
-    talk_refuses(&t, "solve direct", "b has 2 columns; add `column 0`");
     talk_refuses(&t, "solve cg step", "`step` shows one solve, but b has 2 columns; add `column 0`");
     talk_says(&t, "solve bicgstab on cpu column 0 step; stop", "stopped");
     double *x;
@@ -326,6 +326,36 @@ static void columns_are_solved_one_after_another(void **state)
     assert_int_equal(n, 2);
     for (int64_t i = 0; i < 10; i++) assert_true(fabs(x[i] - t.s.current->sides.x[i]) < 1e-9 * 1e3);
     mem_free(x);
+    talk_close(&t);
+}
+
+/* The errors of each column are those of a solve with that column alone. */
+static void one_factorisation_serves_all_columns(void **state)
+{
+    struct talk t;
+    char line[512], says[120];
+    double *x;
+    int64_t n;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "load tests/files/sides.npz as A"));
+    for (int i = 0; directs[i]; i++) {
+        if (directs[i]->hermitian) continue;
+        snprintf(line, sizeof line, "solve direct %s save %s force", directs[i]->name, scratch_path("D.mtx"));
+        snprintf(says, sizeof says, "2 of 2 right sides solved by %s with one factorisation", directs[i]->name);
+        talk_says(&t, line, says);
+        assert_true(mtx_load_columns(scratch_path("D.mtx"), 5, false, &x, &n, NULL));
+        assert_int_equal(n, 2);
+        for (int64_t k = 0; k < 10; k++) assert_true(fabs(x[k] - t.s.current->sides.x[k]) < 1e-9 * 1e3);
+        mem_free(x);
+    }
+    double residual = t.s.direct->residual_true, error = t.s.direct->error_known;
+    assert_true(t.s.direct->met && error < 1e-12);
+    assert_true(talk_line(&t, "solve direct spqr column 1"));
+    assert_true(t.s.direct->residual_true == residual && t.s.direct->error_known == error);
+    talk_says(&t, "solve direct plan", "planned: nothing was factored");
+    talk_says(&t, "solve direct", "with one factorisation");
+    talk_says(&t, "print x", "the solution of `solve direct`");
     talk_close(&t);
 }
 
@@ -367,6 +397,7 @@ int main(void)
         cmocka_unit_test(damage_is_refused),
         cmocka_unit_test(solve_uses_them),
         cmocka_unit_test(columns_are_solved_one_after_another),
+        cmocka_unit_test(one_factorisation_serves_all_columns),
         cmocka_unit_test(save_says_what_it_leaves_out),
     };
     return cmocka_run_group_tests_name("sides", tests, NULL, tidy);
