@@ -202,8 +202,9 @@ static void out_launches(struct out *o, const struct solve *v)
     char text[160], bytes[32];
     out_str(o, "launches", NULL, one ? "one" : v->dev->kind == DEV_CPU ? NULL : "many");
     if (!one || out_mode(o) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "one for many iterations: %s of %d threads hold A and the vectors, %s each",
-             how_many(p->blocks, "thread block").text, p->threads, show_bytes((double)p->bytes, bytes, sizeof bytes));
+    snprintf(text, sizeof text, "one for many iterations: %s of %d threads %s A and the vectors, %s each",
+             how_many(p->blocks, "thread block").text, p->threads, p->blocks > 1 ? "hold" : "holds",
+             show_bytes((double)p->bytes, bytes, sizeof bytes));
     out_str(o, NULL, "launches", text);
 }
 
