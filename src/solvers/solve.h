@@ -251,16 +251,15 @@ struct solve_cut {
     bool now;     /* Ctrl-C ended the last slice */
     int stage;    /* the part of the iteration that comes next; 0 unless Ctrl-C ended the iteration between two parts */
     bool holding; /* true from cut_hold to cut_release, while launches change vectors */
-    bool copied;  /* `data` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
+    bool copied;  /* `part` holds the vectors at cut_hold; otherwise the iteration cannot end before cut_release */
     struct watch *watch; /* if `copied` is false: this thread's watch, which is off from cut_hold to cut_release */
     int n;
     struct {
-        char *p;
-        int64_t bytes;
+        int vec;     /* the index of the vector; -1: the scalars */
+        void *saved; /* the copy, on the device; NULL: none */
+        int64_t bytes, room;
     } part[CUT_VECTORS];
     double known; /* the live record at cut_hold */
-    char *data;
-    int64_t room; /* bytes allocated in `data` */
 };
 
 /* Where b comes from, for the report. */

@@ -1,7 +1,6 @@
 /* Ctrl-C within an iteration: the changes that the iteration has made are undone, so that the solve can continue as if
    it had not been interrupted. */
 #include "base/loop.h"
-#include "base/mem.h"
 #include "machine/device.h"
 #include "matrix/csr.h"
 #include "machine/vec_ops.h"
@@ -10,8 +9,6 @@
 #include "solve_state.h"
 #include "solver.h"
 
-#include <string.h>
-
 /* Can Ctrl-C end an iteration? On a GPU, Ctrl-C cannot end an iteration, because the queued launches run to their
    end. */
 static bool checked(const struct solve *v)
@@ -19,42 +16,62 @@ static bool checked(const struct solve *v)
     return !v->dev->ops->idle && loop_watch();
 }
 
-static void add_part(struct solve_cut *c, void *p, int64_t bytes)
+static void add_part(struct solve_cut *c, int vec, int64_t bytes)
 {
-    c->part[c->n].p = p;
+    c->part[c->n].vec = vec;
     c->part[c->n++].bytes = bytes;
 }
 
 static void list_parts(struct solve *v, int n, const int *list)
 {
     v->cut.n = 0;
-    add_part(&v->cut, v->scalars, VEC_WORK * (int64_t)sizeof *v->scalars);
+    add_part(&v->cut, -1, VEC_WORK * (int64_t)sizeof *v->scalars);
     for (int i = 0; i < n; i++) {
         int64_t bytes = v->vec_bytes[list[i]];
-        add_part(&v->cut, v->vec[list[i]], v->solver->used_bytes ? v->solver->used_bytes(v, list[i], 0) : bytes);
+        add_part(&v->cut, list[i], v->solver->used_bytes ? v->solver->used_bytes(v, list[i], 0) : bytes);
     }
 }
 
-static bool make_room(struct solve_cut *c)
+static bool make_room(struct solve *v)
 {
-    int64_t bytes = 0;
-    for (int i = 0; i < c->n; i++) bytes += c->part[i].bytes;
-    if (bytes <= c->room) return true;
-    mem_free(c->data);
-    c->data = mem_new(bytes, 1, "a copy of vectors", NULL);
-    c->room = c->data ? bytes : 0;
-    return c->data != NULL;
+    struct solve_cut *c = &v->cut;
+    for (int i = 0; i < c->n; i++) {
+        if (c->part[i].bytes <= c->part[i].room) continue;
+        if (c->part[i].saved) v->dev->ops->free(v->dev, c->part[i].saved);
+        c->part[i].saved = v->dev->ops->alloc(v->dev, c->part[i].bytes, "a copy of vectors", NULL);
+        c->part[i].room = c->part[i].saved ? c->part[i].bytes : 0;
+        if (!c->part[i].saved) return false;
+    }
+    return true;
 }
 
-static bool copy_parts(struct solve *v, bool save, struct err *e)
+/* Ctrl-C also ends this copy, which `get` would complete. */
+static bool save_parts(struct solve *v, struct err *e)
 {
-    char *at = v->cut.data;
-    const struct device_ops *ops = v->dev->ops;
     bool ok = true;
     for (int i = 0; ok && i < v->cut.n; i++) {
+        int vec = v->cut.part[i].vec;
+        ok =
+            v->dev->ops->put(v->dev, v->cut.part[i].saved, vec < 0 ? v->scalars : v->vec[vec], v->cut.part[i].bytes, e);
+    }
+    return ok;
+}
+
+/* A vector that was copied as a whole changes places with its copy, because the prompt must not wait for gigabytes. */
+static bool restore_parts(struct solve *v, struct err *e)
+{
+    bool ok = true;
+    for (int i = 0; ok && i < v->cut.n; i++) {
+        int vec = v->cut.part[i].vec;
+        void *saved = v->cut.part[i].saved;
         int64_t bytes = v->cut.part[i].bytes;
-        ok = save ? ops->get(v->dev, at, v->cut.part[i].p, bytes, e) : ops->put(v->dev, v->cut.part[i].p, at, bytes, e);
-        at += bytes;
+        if (vec >= 0 && bytes == v->vec_bytes[vec]) {
+            v->cut.part[i].saved = v->vec[vec];
+            v->cut.part[i].room = bytes;
+            v->vec[vec] = saved;
+        } else {
+            ok = v->dev->ops->put(v->dev, vec < 0 ? v->scalars : v->vec[vec], saved, bytes, e);
+        }
     }
     return ok;
 }
@@ -68,8 +85,8 @@ bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e)
     list_parts(v, n, list);
     v->cut.known = v->live.record[LIVE_KNOWN];
     bool wanted = v->dev->kind == DEV_EMU || (copy && loop_worth(v->matrix.csr->nnz));
-    v->cut.copied = wanted && make_room(&v->cut);
-    if (v->cut.copied && !copy_parts(v, true, e)) return false;
+    v->cut.copied = wanted && make_room(v);
+    if (v->cut.copied && !save_parts(v, e)) return false;
     if (!v->cut.copied) v->cut.watch = loop_enter(NULL);
     return v->cut.holding = true;
 }
@@ -98,7 +115,7 @@ bool cut_undo(struct solve *v, struct err *e)
     if (v->time.error.code == E_CANCELLED) err_clear(&v->time.error);
     v->time.in_phase = NULL;
     if (ok && v->cut.holding && v->cut.copied) {
-        ok = copy_parts(v, false, e);
+        ok = restore_parts(v, e);
         v->live.record[LIVE_KNOWN] = v->cut.known;
         v->live.record[LIVE_DONE] = RUNNING;
     }
@@ -111,7 +128,9 @@ bool cut_undo(struct solve *v, struct err *e)
 
 void cut_free(struct solve *v)
 {
-    mem_free(v->cut.data);
-    v->cut.data = NULL;
-    v->cut.room = 0;
+    for (int i = 0; i < CUT_VECTORS; i++) {
+        if (v->cut.part[i].saved) v->dev->ops->free(v->dev, v->cut.part[i].saved);
+        v->cut.part[i].saved = NULL;
+        v->cut.part[i].room = 0;
+    }
 }
