@@ -1,5 +1,6 @@
 /* advise solver: tries the solvers that suit a matrix, and shows what each reached, which one to take, and why. */
 #include "cmd_advise_solver.h"
+#include "base/busy.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -8,6 +9,7 @@
 #include "session/args.h"
 #include "session/matrix.h"
 #include "session/output.h"
+#include "session/output_run.h"
 #include "session/peer_options.h"
 #include "session/right_side.h"
 #include "session/session.h"
@@ -231,11 +233,14 @@ bool run_advise_solver(struct session *s, const struct args *a, struct err *e)
     if (!q.matrix || !q.options.dev) return false;
     if (!(seconds > 0))
         return fail(e, E_USAGE, "`within %g` leaves no time: give a number of seconds above 0", seconds);
+    struct busy from = busy_now("");
     bool ok = ask(s, &q, a, &advice, e);
     if (ok && arg(a, "options"))
         ok = out_options(s, &q, &advice, peer_find(arg(a, "options")), e);
-    else if (ok)
+    else if (ok) {
         say(s, &advice, q.matrix, a);
+        if (advice.dev->kind == DEV_CPU) out_busy(s->out, &from);
+    }
     if (ok && advice.stopped) ok = fail(e, E_CANCELLED, "cancelled; the trials above are complete");
     solver_advice_free(&advice);
     return ok;
