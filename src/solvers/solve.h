@@ -60,6 +60,7 @@ enum solve_phase {
     PHASE_SPMV,
     PHASE_DOT,
     PHASE_DOTS,
+    PHASE_SUMS,
     PHASE_UPDATE,
     PHASE_STEP,
     PHASE_DIRECTION,

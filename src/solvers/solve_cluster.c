@@ -88,13 +88,18 @@ bool cluster_queue(struct solve *v, int64_t n, struct err *e)
     return true;
 }
 
+/* A launch is not divided into the passes of other launches, so its phases have names of their own: the products with
+   their sums in a block, the sums over all blocks with the scalars, and the updates of the vectors. A phase that the
+   solver lacks has no time; the emulator times none. */
 void cluster_take_phases(struct solve *v)
 {
     static const struct {
         enum solve_phase id;
         int us;
-    } parts[] = {{PHASE_SPMV, S_SPMV_US}, {PHASE_DOTS, S_DOTS_US}, {PHASE_STEP, S_STEP_US}};
+    } parts[] = {{PHASE_SPMV, S_SPMV_US}, {PHASE_SUMS, S_DOTS_US}, {PHASE_UPDATE, S_STEP_US}};
     if (!cluster_used(v) || v->iterations <= v->base) return;
-    for (int i = 0; i < 3; i++)
-        phase_put(v, &(struct phase){parts[i].id, v->host_scalars[parts[i].us], v->iterations - v->base});
+    for (int i = 0; i < COUNT(parts); i++) {
+        double us = v->host_scalars[parts[i].us];
+        if (us > 0 || v->dev->kind == DEV_EMU) phase_put(v, &(struct phase){parts[i].id, us, v->iterations - v->base});
+    }
 }

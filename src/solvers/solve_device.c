@@ -22,11 +22,11 @@
 /* ---- phases ---- */
 
 static const char *const phase_names[PHASES] = {
-    [PHASE_PRECOND] = "precond",     [PHASE_SPMV] = "spmv",         [PHASE_DOT] = "dot",
-    [PHASE_DOTS] = "dots",           [PHASE_UPDATE] = "update",     [PHASE_STEP] = "step",
-    [PHASE_DIRECTION] = "direction", [PHASE_SMOOTH] = "smooth",     [PHASE_SWEEP] = "sweep",
-    [PHASE_RESIDUAL] = "residual",   [PHASE_SUBTRACT] = "subtract", [PHASE_ROTATE] = "rotate",
-    [PHASE_SCALE] = "scale",         [PHASE_RESTART] = "restart",
+    [PHASE_PRECOND] = "precond", [PHASE_SPMV] = "spmv",           [PHASE_DOT] = "dot",
+    [PHASE_DOTS] = "dots",       [PHASE_UPDATE] = "update",       [PHASE_STEP] = "step",
+    [PHASE_SUMS] = "sums",       [PHASE_DIRECTION] = "direction", [PHASE_SMOOTH] = "smooth",
+    [PHASE_SWEEP] = "sweep",     [PHASE_RESIDUAL] = "residual",   [PHASE_SUBTRACT] = "subtract",
+    [PHASE_ROTATE] = "rotate",   [PHASE_SCALE] = "scale",         [PHASE_RESTART] = "restart",
 };
 
 const char *phase_name(enum solve_phase phase)

@@ -147,6 +147,18 @@ static const struct phase *phase_of(const struct solve *v, enum solve_phase id)
     return NULL;
 }
 
+/* The phases of a launch of many iterations are not those of the passes that it replaces. */
+static void phases_of_one_launch(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 12"));
+    talk_says(&t, "solve cg launches one on emu", "\"phases\":[\"spmv\",\"sums\",\"update\"]");
+    talk_says(&t, "solve cg launches many on emu", "\"phases\":[\"spmv\",\"step\"]");
+    talk_close(&t);
+}
+
 static void test_phases(void **state)
 {
     (void)state;
@@ -288,6 +300,7 @@ int main(void)
         cmocka_unit_test(test_bytes),
         cmocka_unit_test(test_bytes_of_triangles),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(phases_of_one_launch),
         cmocka_unit_test(test_phases),
         cmocka_unit_test(test_drop),
         cmocka_unit_test(test_race_waits),
