@@ -28,7 +28,7 @@ struct cluster_plan {
 
 /* The system of a solve, on the device: A in CSR, the inverted diagonal of the preconditioner (NULL: M = I), the
    solver's scalars, the vectors that the launch takes, and, for a solver that restarts, the iterations per cycle. */
-enum { CLUSTER_VECTORS = 4 };
+enum { CLUSTER_VECTORS = 5 };
 struct cluster_system {
     const struct mat *A;
     const void *dinv;

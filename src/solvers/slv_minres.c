@@ -99,6 +99,13 @@ static bool step(struct solve *v, struct err *e)
     return advance(v, u, next, e);
 }
 
+static bool steps(struct solve *v, int64_t n, struct err *e)
+{
+    int odd = (int)is_odd(v);
+    const int vectors[] = {VEC_X, MINRES_R + odd, MINRES_R + 1 - odd, MINRES_U + odd, MINRES_U + 1 - odd};
+    return cluster_steps_of(v, cluster_ops_of(v->dev)->minres, COUNT(vectors), vectors, n, e);
+}
+
 static void explain(const struct solve *v, char *out, size_t size)
 {
     long long next = (long long)v->iterations + 1;
@@ -146,6 +153,8 @@ const struct solver solver_minres = {
     .bytes = bytes,
     .init = init,
     .step = step,
+    .steps = steps,
+    .cluster_vectors = 6,
     .settle = settle,
     .explain = explain,
     .peers = {.petsc = "-ksp_type minres", .ginkgo = "\"type\": \"solver::Minres\""},

@@ -11,6 +11,11 @@
 #include "solve_state.h"
 #include "solver.h"
 
+bool cluster_takes_diagonal(const struct solver *s)
+{
+    return !s->no_precond && (!s->own_precond || s->diagonal_vectors > 0);
+}
+
 /* A preconditioner that is applied from the right is a diagonal that scales the columns of A. */
 static int vectors_of(const struct solve *v)
 {
@@ -28,6 +33,9 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
         return fail(e, E_UNSUPPORTED, "with `orth modified`, an iteration has a launch for each inner product");
     if (v->refine.on) return fail(e, E_UNSUPPORTED, "with `refine`, an iteration has several launches");
     if (v->set.form_matrix) return fail(e, E_UNSUPPORTED, "with `form matrix`, an iteration has several launches");
+    if (v->pre.method && !cluster_takes_diagonal(v->solver))
+        return fail(e, E_UNSUPPORTED, "with a preconditioner, an iteration of %s has several launches",
+                    v->solver->name);
     if (v->pre.method && !precond_diagonal(v))
         return fail(e, E_UNSUPPORTED, "the preconditioner %s has launches of its own; jacobi has none",
                     v->pre.method->name);

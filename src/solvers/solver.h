@@ -87,6 +87,8 @@ struct solver {
 };
 extern const struct solver *const solvers[]; /* terminated by NULL */
 extern const struct registry solver_registry;
+/* If launches of s do many iterations: also with a preconditioner that is a diagonal? */
+bool cluster_takes_diagonal(const struct solver *s);
 const struct solver *solver_find(const char *name);
 
 #endif

@@ -91,7 +91,7 @@ static bool bench_matrix(struct session *s, struct device *d, struct err *e)
         if (!o.solver->steps) continue;
         ok = bench_solver(s, &o, e);
         o.pre = precond_find("jacobi");
-        ok = ok && (o.solver->no_precond || bench_solver(s, &o, e));
+        ok = ok && (!cluster_takes_diagonal(o.solver) || bench_solver(s, &o, e));
     }
     mem_free(b);
     return ok;

@@ -963,7 +963,7 @@ void check_clusters(const char *device, enum type real)
             bed_make(&bed, &problems[k]);
             compare_launches(&bed, o, device);
             o.pre = precond_find("jacobi");
-            if (!o.solver->no_precond) compare_launches(&bed, o, device);
+            if (cluster_takes_diagonal(o.solver)) compare_launches(&bed, o, device);
             o.pre = NULL;
             bed_free(&bed);
         }

@@ -144,7 +144,7 @@ static void test_back_one_launch(void **state)
     for (int i = 0; solvers[i]; i++)
         for (int p = 0; p < 2 && solvers[i]->steps; p++) {
             struct bed bed;
-            const struct precond *pre = p && !solvers[i]->no_precond ? precond_find("jacobi") : NULL;
+            const struct precond *pre = p && cluster_takes_diagonal(solvers[i]) ? precond_find("jacobi") : NULL;
             check_back_in(&bed, begun_by(&bed, solvers[i]->name, pre, "emu", p ? T_F32 : T_F64, LAUNCHES_ONE));
         }
 }
@@ -253,13 +253,14 @@ static void test_change_one_launch(void **state)
 {
     (void)state;
     for (int i = 0; solvers[i]; i++) {
-        if (!solvers[i]->steps || (solvers[i]->no_precond && solvers[i]->omega == 0)) continue; /* nothing to change */
+        bool diagonal = cluster_takes_diagonal(solvers[i]);
+        if (!solvers[i]->steps || (!diagonal && solvers[i]->omega == 0)) continue; /* nothing to change */
         double residual[2];
         for (int one = 0; one < 2; one++) {
             struct bed bed;
             struct solve *v = begun_by(&bed, solvers[i]->name, NULL, "emu", T_F64, one ? LAUNCHES_ONE : LAUNCHES_MANY);
             struct solve_change c = nothing;
-            if (solvers[i]->no_precond)
+            if (!diagonal)
                 c.omega = 0.8;
             else
                 c.change_pre = true, c.pre = precond_find("jacobi");

@@ -66,7 +66,7 @@ static void test_clusters_have_none(void **state)
     talk_says(&t, "device emu", "emu");
     emu_races(true);
     for (int i = 0; solvers[i]; i++)
-        for (int k = 0; solvers[i]->steps && k < (solvers[i]->no_precond ? 1 : 2); k++)
+        for (int k = 0; solvers[i]->steps && k < (cluster_takes_diagonal(solvers[i]) ? 2 : 1); k++)
             for (int single = 0; single < 2; single++) {
                 snprintf(line, sizeof line, "solve %s launches one maxit 12%s%s", solvers[i]->name, words[k],
                          single ? " f32" : "");

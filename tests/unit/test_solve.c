@@ -478,6 +478,7 @@ static void test_commands(void **state)
         {"solve jacobi on emu form matrix launches one", false, "launches one: with `form matrix`, an iteration"},
         {"solve cg on emu sums host launches one", false, "launches one: with `sums host`, an iteration"},
         {"solve bicgstab on emu precond ilu0 launches one", false, "launches one: the preconditioner ilu0 has"},
+        {"solve minres on emu precond jacobi launches one", false, "with a preconditioner, an iteration of minres has"},
         {"solve cg on cpu launches one", false, "launches one: cpu has no clusters of thread blocks"},
         {"solve gmres m 3 on emu launches one", true, "iterations: 1 thread block of 256 threads holds A"},
         {"solve gmres m 3 on emu launches one", true, ": 4 SpMVs, 16 inner products and norms, 17 vector"},
