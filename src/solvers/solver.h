@@ -61,9 +61,9 @@ struct solver {
     /* allocate and compute the solver's data; record the initial residual */
     bool (*init)(struct solve *v, struct err *e);
     bool (*step)(struct solve *v, struct err *e); /* queue one iteration */
-    /* Queue n iterations, at most to the end of a cycle, in one launch and a restart, if one is due, as
-       v->schedule.cluster plans it, which holds A and cluster_vectors vectors in shared memory, and the diagonal of the
-       preconditioner if the solver has own_precond. NULL: there is no such launch. */
+    /* Queue n iterations in one launch, which v->schedule.cluster plans: it holds A, cluster_vectors vectors and, if
+       the solver has own_precond, the diagonal of the preconditioner in shared memory. If the solver restarts, the n
+       iterations end with the cycle at the latest, and the restart follows. NULL: there is no such launch. */
     bool (*steps)(struct solve *v, int64_t n, struct err *e);
     int cluster_vectors;
     int64_t (*cluster_bytes)(const struct solve *v); /* bytes in addition, in each thread block; NULL: none */
