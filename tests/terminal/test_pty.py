@@ -69,6 +69,29 @@ def test_completion():
     quits(s)
 
 
+def test_completion_of_eigs_and_why():
+    s = at_prompt("samples/1138_bus.mtx")
+    s.keys("eigs ", "\t", "\t")
+    s.wait("smallest")
+    assert "1138_bus" in s.text() and "csr-vector" not in s.text() and "sell" not in s.text(), s.text()
+    s.keys("\x15", "why ", "\t", "\t")
+    s.wait("stagnates")
+    assert "csr-vector" not in s.text(), s.text()
+    s.keys("\x03")
+    quits(s)
+
+
+def test_options_can_be_copied():
+    s = at_prompt()
+    s.line("gen poisson2d 12; advise solver options petsc precond ic0")
+    s.wait("-ksp_max_it 10000")
+    s.wait("poisson2d [")
+    assert re.search(r"-ksp_type \S.*-ksp_rtol 1e-08 -ksp_atol 0 -ksp_max_it 10000 *", "".join(s.screen.display)), s.text()
+    rows = [row for row in s.screen.display if row.startswith("-ksp_type")]
+    assert len(rows[0].rstrip()) == s.screen.columns, s.text()  # no line break at a blank
+    quits(s)
+
+
 def test_keys_in_views():
     s = at_prompt("samples/thesis4.mtx")
     s.line("view spy")
