@@ -24,6 +24,8 @@ void emu_order(uint64_t seed);
 void emu_name(const char *kernel);
 /* Whether blocks may run at the same time, on all threads of the host. */
 void emu_side_by_side(bool on);
+/* The number of launches so far. */
+int64_t emu_launches(void);
 /* Whether to look for races within blocks (races.h); a race is a finding. */
 void emu_races(bool on);
 void emu_close(void);

@@ -273,6 +273,7 @@ void launch(const char *kernel, const char *function, geometry g, void (*body)(v
 {
     int64_t blocks = static_cast<int64_t>(g.grid.x) * g.grid.y * g.grid.z;
     if (m->broken || !begin(kernel, g)) return;
+    settings.launches++;
     bool watched = settings.scope && m->blocks == 1 && settings.scope_kernel &&
                    scope_begin(settings.scope, kernel, function, blocks, m->threads);
     run_grid(kernel, g, body, ctx, watched ? settings.scope : nullptr);
@@ -298,6 +299,11 @@ bool emu_sync(struct err *e)
     m->broken = false;
     simt::discard_stacks(m);
     return false;
+}
+
+int64_t emu_launches(void)
+{
+    return settings.launches;
 }
 
 void emu_order(uint64_t seed)

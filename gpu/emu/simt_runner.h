@@ -58,6 +58,7 @@ struct launch_settings {
     uint64_t seed;     /* seed of the order in which lanes run; 0: lanes run in the order of their numbers */
     const char *name;  /* name of the launch in findings; NULL: the name in the LAUNCH statement */
     bool side_by_side; /* blocks may run on all threads of the host at the same time */
+    int64_t launches;  /* so far */
     bool races;        /* look for races within blocks */
     scope_run *scope;  /* watches the launches; NULL: launches are not watched */
     bool scope_kernel; /* the launches are those of the watched kernel itself, not of its set-up */

@@ -1,5 +1,8 @@
 /* SpMV kernels (matrix-vector products) for CSR: one row per thread, per warp, or per 2 to 32 threads. */
 #include "csr_rows.h"
+#include "vec.h"
+
+#include <type_traits>
 
 namespace KERNEL_SPACE
 {
@@ -162,9 +165,50 @@ KERNEL_ENTRY(csr_cusp) = {
 };
 
 #ifndef __CUDACC__
+/* A row on the host, for the product that also computes the sums of CG. The products of a row are added in fp64,
+   whatever the type of y: in fp32, cg would take more iterations. */
+template <typename T, typename U> struct csr_host_rows : on_host<T> {
+    enum { WIDE = 1 };
+    const int *ptr, *col;
+    const U *val;
+
+    double row(int64_t i, const T *x) const
+    {
+        double sum = 0;
+        for (int k = ptr[i]; k < ptr[i + 1]; k++) sum += (double)(T)val[k] * (double)x[col[k]];
+        return sum;
+    }
+};
+
+/* The sums do not depend on the number of threads. */
+template <typename T, typename U, bool DIAGONAL> static void csr_host_product(const struct launch *L, int threads)
+{
+    const struct stored *S = L->A->of;
+    double *part = L->s + S_SUMS;
+    pass_cg_product<csr_host_rows<T, U>, DIAGONAL> pass = {
+        {{}, (const int *)L->A->ptr[CSR_PTR], (const int *)L->A->ptr[CSR_COL], (const U *)L->A->ptr[CSR_VAL]},
+        (const T *)L->x,
+        (const T *)L->r,
+        (const T *)L->dinv,
+        (T *)L->y,
+        false};
+    if (L->s[S_DONE] != 0) return;
+    int k = host::stretches(S->rows);
+    host::checks check(S->nnz);
+    pass.begin(L->s);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 4) if (threads > 1 && S->rows > host::ALONE)
+    for (int j = 0; j < k; j++)
+        if (check.goes(j)) host::sum_stretch(pass, S->rows, j, part);
+    if (check.complete())
+        pass.end(L->s,
+                 {host::total(part, k), host::total(part + VEC_BLOCKS, k), host::total(part + 2 * VEC_BLOCKS, k)});
+}
+
 template <typename T, typename U = T> static void csr_host(const struct launch *L, int threads)
 {
     const struct stored *S = L->A->of;
+    if constexpr (std::is_same_v<T, float>)
+        if (L->s) return (L->dinv ? csr_host_product<T, U, true> : csr_host_product<T, U, false>)(L, threads);
     const int *ptr = (const int *)L->A->ptr[CSR_PTR], *col = (const int *)L->A->ptr[CSR_COL];
     const U *val = (const U *)L->A->ptr[CSR_VAL];
     const T *x = (const T *)L->x;
@@ -184,5 +228,6 @@ HOST_NARROW_ENTRIES(
     "Reads col and val from front to back and keeps the sum of a row in a register: 12 bytes per entry in\n"
     "fp64, plus x, which comes from the cache if columns lie close together. This loop is the baseline of\n"
     "every speed-up. A thread that is free takes the next 1024 rows; one thread processes a whole row,\n"
-    "however long.\n");
+    "however long.\n",
+    .host_sums = true);
 #endif

@@ -26,11 +26,11 @@ template <typename T> struct stream_padded {
 };
 
 /* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
-   of all these rows by coalesced loads, STREAM at a time, and store the products in shared memory. Then each thread
-   sums the products of its own row. Participants: all threads of the block. */
-template <typename T, typename LAYOUT, typename U>
+   of all these rows by coalesced loads, STREAM at a time, and store the products, of type T, in shared memory. Then
+   each thread sums the products of its own row. Participants: all threads of the block. */
+template <typename T, typename LAYOUT, typename U, typename X>
 __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val,
-                        GPTR(const T) x)
+                        GPTR(const X) x)
 {
     SHARED(T, product, LAYOUT::slot(STREAM));
     int64_t row = first + threadIdx.x, last = min(first + VEC_BLOCK, rows);
@@ -40,7 +40,7 @@ __device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(c
         int stop = min(to, c + STREAM);
         UNROLL(4)
         for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK)
-            product[LAYOUT::slot(k - c)] = (T)once(val, k) * x[once(col, k)];
+            product[LAYOUT::slot(k - c)] = (T)once(val, k) * (T)x[once(col, k)];
         __syncthreads(); /* all threads of the block: `product` is complete */
         AHEAD(UNROLL_AUTO)
         for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::slot(k - c)];
@@ -64,20 +64,21 @@ struct stream_sums {
     __device__ void end(GPTR(double) s, vec_sums t) const { cg_keep(s, t); }
 };
 
-template <typename T, bool DIAGONAL>
+/* The products of a row are added in fp64, whatever the type of y: in fp32, cg would take more iterations. */
+template <typename T, typename U, bool DIAGONAL>
 __global__ void __launch_bounds__(VEC_BLOCK, 5)
     csr_stream_sums(int64_t rows, GPTR(double) s, GPTR(unsigned) ticket, GPTR(const int) ptr, GPTR(const int) col,
-                    GPTR(const T) val, GPTR(const T) x, GPTR(const T) r, GPTR(const T) dinv, GPTR(T) y)
+                    GPTR(const U) val, GPTR(const T) x, GPTR(const T) r, GPTR(const T) dinv, GPTR(T) y)
 {
     if (s[S_DONE] != 0) return;
     bool careful = s[S_CAREFUL] != 0;
     vec_sums t = {0, 0, 0};
     for (int64_t first = (int64_t)blockIdx.x * VEC_BLOCK; first < rows; first += vec_stride()) {
-        T q = stream_row<T, stream_plain>(first, rows, ptr, col, val, x);
+        double q = stream_row<double, stream_plain>(first, rows, ptr, col, val, x);
         int64_t row = first + threadIdx.x;
         if (row >= rows) continue;
-        y[row] = q;
-        t = vec_joined<stream_sums>(t, cg_terms<DIAGONAL>(row, x, (double)q, r, dinv, careful));
+        y[row] = (T)q;
+        t = vec_joined<stream_sums>(t, cg_terms<DIAGONAL>(row, x, q, r, dinv, careful));
     }
     stream_sums end;
     vec_finish(s, ticket, end, t);
@@ -110,20 +111,20 @@ template <typename T> static bool padded(const struct launch *L, struct err *e)
     return stream<T, T, stream_padded<T>>(L, e);
 }
 
-template <typename T, bool DIAGONAL> static void launch_sums(const struct launch *L)
+template <typename T, typename U, bool DIAGONAL> static void launch_sums(const struct launch *L)
 {
     int64_t n = L->A->of->rows;
     double *s = L->s;
     unsigned blocks = vec_grid(L->A->dev, n * VEC_EACH, 5); /* a thread takes one row at a time */
-    LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T, DIAGONAL>)
-    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, T), VECTOR("x", ROLE_X, L->x, n, const T),
+    LAUNCH(L->A->dev, blocks, VEC_BLOCK, csr_stream_sums<T, U, DIAGONAL>)
+    (n, SCALARS_OF(s), TICKET_OF(s), OF_CSR(L, U), VECTOR("x", ROLE_X, L->x, n, const T),
      VECTOR("r", ROLE_WORK, L->r, n, const T), VECTOR("dinv", ROLE_WORK, L->dinv, n, const T),
      VECTOR("y", ROLE_Y, L->y, n, T));
 }
 
-template <typename T> static bool sums(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool sums(const struct launch *L, struct err *)
 {
-    L->dinv ? launch_sums<T, true>(L) : launch_sums<T, false>(L);
+    L->dinv ? launch_sums<T, U, true>(L) : launch_sums<T, U, false>(L);
     return true;
 }
 
@@ -153,6 +154,7 @@ KERNEL_ENTRY(csr_stream) = {
     NARROW_TYPES_OF(plain),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
+    .sums_narrow = {sums<double, float>, sums<float, fp16>, sums<float, bf16>, sums<double, fp16>, sums<double, bf16>},
 };
 
 KERNEL_ENTRY(csr_stream_padded) = {

@@ -124,38 +124,37 @@ template <typename T> static bool rows_by_threads(const struct launch *L, struct
 }
 
 /* One row of dia, for the product that also computes the sums of CG. */
-template <typename AT> struct dia_rows : AT {
+template <typename AT, typename U> struct dia_rows : AT {
     enum { WIDE = 1 };
     int64_t rows, cols;
     int diagonals, stay;
     GPTR(const int) offsets;
-    typename AT::in data;
+    GPTR(const U) data;
 
-    __device__ typename AT::real row(int64_t i, typename AT::in x) const
+    __device__ double row(int64_t i, typename AT::in x) const
     {
-        return diagonals_sum<typename AT::real>((unsigned)i, (unsigned)cols, diagonals, stay, offsets, data + i, rows,
-                                                x);
+        return diagonals_sum<double>((unsigned)i, (unsigned)cols, diagonals, stay, offsets, data + i, rows, x);
     }
 };
 
-template <typename T, bool DIAGONAL> static void launch_sums(const struct launch *L)
+template <typename T, typename U, bool DIAGONAL> static void launch_sums(const struct launch *L)
 {
     typedef on_gpu<T> AT;
     const struct stored *S = L->A->of;
     int64_t n = S->rows;
     int diagonals = (int)S->a[DIA_OFFSETS].n, stay = staying(L, diagonals, STAYING_OF);
     AT::run(L->A->dev, n, L->s,
-            pass_cg_product<dia_rows<AT>, DIAGONAL>{
-                {{}, n, S->cols, diagonals, stay, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, T)},
+            pass_cg_product<dia_rows<AT, U>, DIAGONAL>{
+                {{}, n, S->cols, diagonals, stay, ARRAY(L, DIA_OFFSETS, int), ARRAY(L, DIA_DATA, U)},
                 AT::from("x", L->x, n),
                 AT::from("r", L->r, n),
                 AT::from("dinv", L->dinv, n),
                 AT::to("y", L->y, n)});
 }
 
-template <typename T> static bool sums(const struct launch *L, struct err *)
+template <typename T, typename U = T> static bool sums(const struct launch *L, struct err *)
 {
-    L->dinv ? launch_sums<T, true>(L) : launch_sums<T, false>(L);
+    L->dinv ? launch_sums<T, U, true>(L) : launch_sums<T, U, false>(L);
     return true;
 }
 
@@ -188,6 +187,7 @@ KERNEL_ENTRY(dia) = {
     NARROW_TYPES_OF(narrow_rows),
     .sums_f32 = sums<float>,
     .sums_f64 = sums<double>,
+    .sums_narrow = {sums<double, float>, sums<float, fp16>, sums<float, bf16>, sums<double, fp16>, sums<double, bf16>},
 };
 
 #ifndef __CUDACC__

@@ -13,10 +13,10 @@ enum { BLOCK = 256, AT_ONCE = 4, BLOCKS_A_UNIT = 4 };
 /* Adds to `sum` the products of N diagonals, the first of which has number `first`, and of their mirror images in row
    i. Value (i, i - k) of the diagonal at -k equals value (i - k, i), which the diagonal at +k holds k slots earlier;
    that slot was read for row i - k and is still in the cache. Neighbouring threads read neighbouring values and
-   neighbouring elements of x. No load waits for the sum. */
-template <int N, typename T, typename OFFSETS>
-__device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OFFSETS &offsets, GPTR(const T) data,
-                           GPTR(const T) x)
+   neighbouring elements of x. No load waits for the sum. T is the type of the products. */
+template <int N, typename T, typename OFFSETS, typename U>
+__device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OFFSETS &offsets, GPTR(const U) data,
+                           GPTR(const U) x)
 {
     T right[N], left[N], x_right[N], x_left[N];
     UNROLL_WHOLE
@@ -24,10 +24,10 @@ __device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OF
         unsigned k = (unsigned)offsets[first + t];
         int64_t at = (int64_t)(first + t) * rows + i;
         bool has_right = i + k<rows, has_left = k> 0 && i >= k;
-        right[t] = has_right ? data[at] : (T)0;
-        x_right[t] = has_right ? x[i + k] : (T)0;
-        left[t] = has_left ? data[at - k] : (T)0;
-        x_left[t] = has_left ? x[i - k] : (T)0;
+        right[t] = has_right ? (T)data[at] : (T)0;
+        x_right[t] = has_right ? (T)x[i + k] : (T)0;
+        left[t] = has_left ? (T)data[at - k] : (T)0;
+        x_left[t] = has_left ? (T)x[i - k] : (T)0;
     }
     UNROLL_WHOLE
     for (int t = 0; t < N; t++) {
@@ -38,9 +38,9 @@ __device__ T symmetric_sum(T sum, unsigned i, int first, unsigned rows, const OF
 }
 
 /* The sum of row i: the main diagonal and the diagonals above it, REST diagonals at once and then AT_ONCE. */
-template <int REST, typename T, typename OFFSETS>
-__device__ T symmetric_row(unsigned i, unsigned rows, int diagonals, const OFFSETS &offsets, GPTR(const T) data,
-                           GPTR(const T) x)
+template <int REST, typename T, typename OFFSETS, typename U>
+__device__ T symmetric_row(unsigned i, unsigned rows, int diagonals, const OFFSETS &offsets, GPTR(const U) data,
+                           GPTR(const U) x)
 {
     T sum = 0;
     int d = diagonals / 2;
@@ -143,9 +143,9 @@ template <typename AT> struct symmetric_rows : AT {
     GPTR(const int) offsets;
     typename AT::in data;
 
-    __device__ typename AT::real row(int64_t i, typename AT::in x) const
+    __device__ double row(int64_t i, typename AT::in x) const
     {
-        typedef typename AT::real T;
+        typedef double T;
         switch ((diagonals - diagonals / 2) % AT_ONCE) {
         case 0:
             return symmetric_row<0, T>((unsigned)i, rows, diagonals, offsets, data, x);

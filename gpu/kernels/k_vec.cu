@@ -12,6 +12,12 @@ template <typename T> __global__ void vec_copy(int64_t n, GPTR(const T) x, GPTR(
     for (int64_t i = vec_first(); i < n; i += vec_stride()) y[i] = x[i];
 }
 
+template <typename T> __global__ void vec_zero(int64_t n, GPTR(T) x)
+{
+#pragma unroll 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) x[i] = 0;
+}
+
 template <typename T>
 __global__ void vec_axpy(int64_t n, GPTR(const double) s, int a, T sign, GPTR(const T) x, GPTR(T) y)
 {
@@ -139,6 +145,11 @@ template <typename T> static void copy(struct device *d, int64_t n, const void *
     LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_copy<T>)(n, IN(x), OUT(y));
 }
 
+template <typename T> static void zero(struct device *d, int64_t n, void *x)
+{
+    LAUNCH(d, vec_grid(d, n), VEC_BLOCK, vec_zero<T>)(n, OUT(x));
+}
+
 template <typename T>
 static void axpy(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y)
 {
@@ -218,6 +229,15 @@ template <typename T> static void copy(struct device *, int64_t n, const void *x
     memcpy(y, x, (size_t)n * sizeof(T));
 }
 
+template <typename T> static void zero(struct device *, int64_t n, void *x)
+{
+    int k = stretches(n);
+    checks check(n);
+#pragma omp parallel for if (n > ALONE)
+    for (int j = 0; j < k; j++)
+        if (check.goes(j)) memset((T *)x + start(n, j), 0, (size_t)(start(n, j + 1) - start(n, j)) * sizeof(T));
+}
+
 template <typename T>
 static void axpy(struct device *, int64_t n, double *s, int a, double sign, const void *x, void *y)
 {
@@ -279,8 +299,8 @@ static void record(struct device *, double *s)
    cplx<T>, for the operations that multiply elements of two vectors. */
 #define VEC_TABLE(space, AT, T, E)                                                                                \
     {                                                                                                             \
-        .copy = space::copy<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>, .mul = space::mul<E>,             \
-        .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                                      \
+        .copy = space::copy<T>, .zero = space::zero<T>, .axpy = space::axpy<T>, .xpby = space::xpby<T>,           \
+        .mul = space::mul<E>, .dot = KERNEL_SPACE::dot<KERNEL_SPACE::AT<T>>, .div = space::divide,                \
         .jacobi = KERNEL_SPACE::jacobi<KERNEL_SPACE::AT<E>>, .affine = KERNEL_SPACE::affine<KERNEL_SPACE::AT<E>>, \
         .probe = KERNEL_SPACE::probe<KERNEL_SPACE::AT<T>>, .widen = space::widen, .narrow = space::narrow,        \
         .record = space::record                                                                                   \

@@ -220,11 +220,21 @@ static launch_fn *product_of(const struct kernel *c, enum type real)
     }
 }
 
+static launch_fn *sums_of(const struct kernel *c, enum type real)
+{
+    if (c->host_sums && real != T_C32 && type_of_parts(real) == T_F32) return product_of(c, real);
+    if (type_is_narrow(real)) return c->sums_narrow[real - T_NARROW];
+    return real == T_F32 ? c->sums_f32 : real == T_F64 ? c->sums_f64 : NULL;
+}
+
 static launch_fn *entry_of(const struct kernel *c, const struct launch *L)
 {
-    enum type real = L->A->of->real;
-    if (L->s) return real == T_F32 ? c->sums_f32 : real == T_F64 ? c->sums_f64 : NULL;
-    return product_of(c, real);
+    return L->s ? sums_of(c, L->A->of->real) : product_of(c, L->A->of->real);
+}
+
+bool kernel_sums(const struct kernel *k, enum type real)
+{
+    return sums_of(k, real) != NULL;
 }
 
 bool kernel_takes(const struct kernel *k, enum type real, struct err *e)

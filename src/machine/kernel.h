@@ -30,8 +30,8 @@ struct launch {
     void *y;
     int threads; /* host kernels: OpenMP threads, 0 = all */
     /* If s is not NULL, also compute the inner products x.y, y.M^-1 y and, if s[S_CAREFUL] is set, r.M^-1 y, like
-       cg_ops.dots. dinv is the diagonal of M^-1; NULL: M = I. Allowed only if alpha is 1 and beta is 0, and only for
-       kernels that have sums_f32 and sums_f64. */
+       cg_ops.dots. dinv is the diagonal of M^-1; NULL: M = I. Allowed only if alpha is 1 and beta is 0, and only if
+       the kernel has such sums (see kernel_sums). */
     double *s;
     const void *r, *dinv;
     /* kernel_launch fills in these members for kernels that have `scratch` */
@@ -52,6 +52,7 @@ struct kernel {
     bool vendor;        /* a library's kernel, for cuda only */
     bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
+    bool host_sums;     /* its launches for fp32 vectors also compute the inner products, if launch.s is set */
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that the kernel must read; NULL: all arrays */
     bool skips_padding;                       /* stops where a row's padding begins, so it does not read the padding */
@@ -73,9 +74,11 @@ struct kernel {
     bool (*c64)(const struct launch *L, struct err *e);
     /* the launch for each precision from T_NARROW on; NULL: the kernel does not multiply in such precisions */
     bool (*narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
-    /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available */
+    /* variants of the kernel that also compute the inner products described in struct launch; NULL: not available. They
+       add the products of a row in fp64, whatever the type of y. */
     bool (*sums_f32)(const struct launch *L, struct err *e);
     bool (*sums_f64)(const struct launch *L, struct err *e);
+    bool (*sums_narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
 };
 
 extern const struct kernel *const kernels[]; /* terminated by NULL, in the order of kernels.def */
@@ -90,6 +93,8 @@ const struct kernel *kernel_default(const struct format *f, const struct csr *A,
 /* Does k multiply matrices of this precision (the member `real` of a stored matrix)? If not, *e names the kernels for
    the same kind of device that do. */
 bool kernel_takes(const struct kernel *k, enum type real, struct err *e);
+/* Does k also compute inner products when it multiplies matrices of this precision? */
+bool kernel_sums(const struct kernel *k, enum type real);
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e);
 /* Microseconds that k's preparation on M took (tile starts and the like); 0 if k has no preparation or has not run
    yet. */

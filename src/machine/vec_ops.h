@@ -107,6 +107,7 @@ enum {
 
 struct vec_ops {
     void (*copy)(struct device *d, int64_t n, const void *x, void *y); /* y = x */
+    void (*zero)(struct device *d, int64_t n, void *x);                /* x = 0; like copy, not subject to s[S_DONE] */
     /* y += sign s[a] x */
     void (*axpy)(struct device *d, int64_t n, double *s, int a, double sign, const void *x, void *y);
     void (*xpby)(struct device *d, int64_t n, double *s, const void *x, int b, void *y);        /* y = x + s[b] y */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 
 #include "base/base.h"
-#include "base/precision.h"
 #include "machine/cg_ops.h"
 #include "matrix/csr.h"
 #include "machine/kernel.h"
@@ -44,31 +43,46 @@ static bool init(struct solve *v, struct err *e)
     return true;
 }
 
-/* p += sign M^-1 r, where VEC_Z is M^-1 r if there is a preconditioner */
-static void add_to_direction(struct solve *v, double sign)
+/* M^-1 r, which is in VEC_Z if there is a preconditioner. */
+static const void *preconditioned(const struct solve *v)
 {
-    const void *z = v->pre.method ? v->vec[VEC_Z] : v->vec[CG_R];
-    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, sign, z, v->vec[CG_P]);
+    return v->vec[v->pre.method ? VEC_Z : CG_R];
 }
 
-/* The last step of a fused pass has made p of the old r; otherwise, p is still that of the step before. */
+/* Take z, which the last step of a fused pass has added to p, away from p: p = beta p again. */
+static bool take_back(struct solve *v, struct err *e)
+{
+    if (v->pre.method && !v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_ONE, -1, preconditioned(v), v->vec[CG_P]);
+    return true;
+}
+
+/* r = VEC_B, s[S_RR] = r.r, z = M^-1 r, rho = r.z, and s[S_BETA] = rho / before; writes the record. */
+static bool take_residual(struct solve *v, double before, struct err *e)
+{
+    if (!solve_set(v, S_SIGN, v->negated ? -1 : 1, e) || !solve_set(v, S_CAREFUL, 1, e)) return false;
+    if (!solve_set(v, S_RHO, before, e)) return false;
+    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_R], S_RR);
+    if (v->pre.method) return precondition(v, e);
+    v->ops.vec->div(v->dev, v->scalars, S_BETA, S_RR, S_RHO);
+    v->ops.vec->record(v->dev, v->scalars);
+    return true;
+}
+
+/* Keep p: make it orthogonal to the new r, p -= (r.p / rho) z, and let p = z + beta p, where beta is that of the last
+   step times rho / the old rho (QUDA: Clark et al., Comput. Phys. Commun. 181, 2010). After a fused step, p has beta as
+   a factor; otherwise, p is still that of the step before. */
 static bool replace(struct solve *v, struct err *e)
 {
     bool fused = !v->pre.method || precond_diagonal(v);
-    double beta = v->host_scalars[S_BETA];
-    if (!solve_set(v, S_SIGN, v->negated ? -1 : 1, e) || !solve_set(v, S_CAREFUL, 1, e)) return false;
-    if (fused && v->pre.method && !v->pre.method->apply(v, v->vec[CG_R], v->vec[VEC_Z], e)) return false;
-    if (fused) add_to_direction(v, -1);
-    v->ops.vec->copy(v->dev, v->n, v->vec[VEC_B], v->vec[CG_R]);
-    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_R], S_RR);
-    if (v->pre.method && !precondition(v, e)) return false;
-    if (!v->pre.method) v->ops.vec->record(v->dev, v->scalars);
-    if (fused)
-        add_to_direction(v, 1);
-    else if (!solve_set(v, S_BETA, beta, e))
-        return false;
-    else
-        v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
+    double before = v->host_scalars[v->pre.method ? S_RHO : S_RR];
+    if (!fused) before /= v->host_scalars[S_BETA];
+    if ((fused && !take_back(v, e)) || !take_residual(v, before, e)) return false;
+    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_R], v->vec[CG_P], S_PQ);
+    v->ops.vec->div(v->dev, v->scalars, S_PQ, S_PQ, v->pre.method ? S_RHO : S_RR);
+    v->ops.vec->axpy(v->dev, v->n, v->scalars, S_PQ, -1, preconditioned(v), v->vec[CG_P]);
+    v->ops.vec->xpby(v->dev, v->n, v->scalars, preconditioned(v), S_BETA, v->vec[CG_P]);
     return true;
 }
 
@@ -90,9 +104,8 @@ static bool step_preconditioned(struct solve *v, struct err *e)
 bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)
 {
     struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r, .dinv = dinv};
-    bool narrow = v->refine.on && type_is_narrow(v->refine.stored);
-    if (v->matrix.kernel->sums_f64 && !v->set.sums_host && !v->matrix.csr->imag && !narrow)
-        return kernel_launch(v->matrix.kernel, &L, e);
+    bool sums = kernel_sums(v->matrix.kernel, v->refine.on ? v->refine.stored : v->real);
+    if (sums && !v->set.sums_host && !v->matrix.csr->imag) return kernel_launch(v->matrix.kernel, &L, e);
     if (!solve_spmv(v, p, q, e)) return false;
     phase_begin(v, PHASE_DOTS);
     v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r, dinv);

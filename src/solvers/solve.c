@@ -59,10 +59,10 @@ double solve_each_us(const struct solve *v)
 
 double solve_refine_bytes(const struct solve *v)
 {
-    /* A, x and A x; b and A x for r; x, d and the next x */
+    /* A, x and A x; b and A x for r; x, d and the next x; d = 0 */
     double fine = (double)sizeof(double), n = (double)v->n;
     return csr_bytes(v->matrix.csr, type_size(type_of_values(T_F64, v->matrix.csr->imag != NULL))) + 6 * fine * n +
-           2 * (double)sizeof(float) * n;
+           3 * (double)sizeof(float) * n;
 }
 
 /* ---- the beginning ---- */
@@ -143,7 +143,9 @@ static bool prepare(struct solve *v, const struct solve_options *o, struct err *
 
 static bool put_x(struct solve *v, const double *x0, struct err *e)
 {
-    return x0 ? solve_put(v, v->vec[VEC_X], x0, e) : solve_put_zero(v, v->vec[VEC_X], "a starting guess", e);
+    if (x0) return solve_put(v, v->vec[VEC_X], x0, e);
+    v->ops.vec->zero(v->dev, v->n, v->vec[VEC_X]);
+    return true;
 }
 
 static bool put_system(struct solve *v, const double *x0, struct err *e)

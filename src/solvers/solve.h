@@ -158,6 +158,7 @@ struct solve_refine {
     struct refine_state {
         int64_t n;       /* refinements so far */
         int64_t at;      /* the iteration of the last refinement, or v->base */
+        int64_t from;    /* the iteration at which the solver last started again, or v->base */
         double residual; /* ||b - A x|| / ||b|| in fp64 after the last refinement */
         double gain;     /* the factor by which the last refinement reduced it; NaN: none was made */
         double aim;      /* the factor by which the inner solve is to reduce it before the next refinement */

@@ -185,14 +185,6 @@ bool solve_put(struct solve *v, void *to, const double *from, struct err *e)
     return ok;
 }
 
-bool solve_put_zero(struct solve *v, void *to, const char *what, struct err *e)
-{
-    double *zero = mem_zero(v->n, sizeof *zero, what, e);
-    bool ok = zero && solve_put(v, to, zero, e);
-    mem_free(zero);
-    return ok;
-}
-
 static bool get(struct solve *v, double *to, const void *from, struct err *e)
 {
     int64_t bytes = v->n * (int64_t)type_size(v->real);

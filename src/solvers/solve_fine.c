@@ -27,7 +27,7 @@ double refine_inner_tol(const struct solve *v)
 
 int64_t solve_started_at(const struct solve *v)
 {
-    return v->refine.on ? v->refine.now.at : v->base;
+    return v->refine.on ? v->refine.now.from : v->base;
 }
 
 enum type solve_reach(const struct solve *v)

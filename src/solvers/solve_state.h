@@ -27,8 +27,6 @@ void phase_end(struct solve *v);
 void phase_put(struct solve *v, const struct phase *p);
 /* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
-/* Set such a vector to 0; `what` names the vector if memory runs out. */
-bool solve_put_zero(struct solve *v, void *to, const char *what, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
 /* Allocate v->vec[i] on the device; an error message calls it `what`. */
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);

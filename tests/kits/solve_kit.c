@@ -17,6 +17,7 @@
 #include "solvers/solver.h"
 #include "machine/vec_ops.h"
 #include "formats/format.h"
+#include "base/precision.h"
 
 /* ---- problems ---- */
 
@@ -1161,16 +1162,17 @@ static double scalar(struct vectors *t, int k)
     return s[k];
 }
 
-enum operation { COPY, AXPY, XPBY, MUL, OPERATIONS };
+enum operation { COPY, ZERO, AXPY, XPBY, MUL, OPERATIONS };
 
 static double expected(enum operation op, double a, double b)
 {
-    return op == COPY ? a : op == AXPY ? b - 3 * a : op == XPBY ? a + 3 * b : a * b;
+    return op == COPY ? a : op == ZERO ? 0 : op == AXPY ? b - 3 * a : op == XPBY ? a + 3 * b : a * b;
 }
 
 static void launch(struct vectors *t, enum operation op)
 {
     if (op == COPY) t->ops->copy(t->d, t->n, t->dev[0], t->dev[2]);
+    if (op == ZERO) t->ops->zero(t->d, t->n, t->dev[2]);
     if (op == AXPY) t->ops->axpy(t->d, t->n, t->s, S_FREE, -1, t->dev[0], t->dev[1]);
     if (op == XPBY) t->ops->xpby(t->d, t->n, t->s, t->dev[0], S_FREE, t->dev[1]);
     if (op == MUL) t->ops->mul(t->d, t->n, t->s, t->dev[0], t->dev[1], t->dev[2]);
@@ -1303,14 +1305,15 @@ static void check_guard(struct vectors *t)
 /* Some kernels compute the sums of cg together with y = A x. Check that these sums equal the sums computed here from
    the vectors. If `careful` is 0, the kernel reports 0 for the dot product of r and q. With a diagonal, the products of
    r and q with q are those of the diagonal. */
-static void check_sums_of(const struct kernel *k, const struct csr *A, struct vectors *t, double careful, bool diagonal)
+static void check_sums_of(const struct kernel *k, enum type precision, const struct csr *A, struct vectors *t,
+                          double careful, bool diagonal)
 {
     struct stored S = {0};
     struct mat M = {0};
     struct err e = {0};
     double s[VEC_WORK] = {[S_CAREFUL] = careful}, pq = 0, rq = 0, qq = 0, all = 0,
            eps = t->real == T_F32 ? 1e-5 : 1e-12;
-    if (!format_pack(A, k->format, k->param, t->real, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
+    if (!format_pack(A, k->format, k->param, precision, false, &S, &e) || !mat_put(&M, &S, t->d, &e))
         fail_msg("%s: %s", k->name, e.text);
     struct launch L = {.A = &M, .alpha = 1, .x = t->dev[0], .y = t->dev[2], .s = t->s, .r = t->dev[1]};
     if (diagonal) L.dinv = t->dev[0];
@@ -1325,7 +1328,8 @@ static void check_sums_of(const struct kernel *k, const struct csr *A, struct ve
     }
     if (!(fabs(scalar(t, S_PQ) - pq) <= eps * all) || !(fabs(scalar(t, S_RQ) - careful * rq) <= eps * all) ||
         !(fabs(scalar(t, S_QQ) - qq) <= eps * all))
-        fail_msg("%s on %s%s: the sums of cg are wrong", k->name, t->d->name, diagonal ? " with a diagonal" : "");
+        fail_msg("%s in %s on %s%s: the sums of cg are wrong", k->name, type_name(precision), t->d->name,
+                 diagonal ? " with a diagonal" : "");
     mat_free(&M);
     stored_free(&S);
 }
@@ -1338,8 +1342,12 @@ void check_cg_sums(const char *device, enum type real)
     assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, NULL));
     vectors_make(&t, device, real, A.rows, false);
     for (int i = 0; kernels[i]; i++)
-        if (kernels[i]->sums_f64 && kernel_runs_on(kernels[i], t.d))
-            for (int c = 0; c < 4; c++) check_sums_of(kernels[i], &A, &t, c % 2, c / 2);
+        for (int k = 0; precisions[k].name; k++) {
+            enum type precision = precisions[k].type;
+            bool has = type_of_parts(precision) == real && kernel_sums(kernels[i], precision) &&
+                       kernel_runs_on(kernels[i], t.d);
+            for (int c = 0; has && c < 4; c++) check_sums_of(kernels[i], precision, &A, &t, c % 2, c / 2);
+        }
     vectors_free(&t);
     csr_free(&A);
 }

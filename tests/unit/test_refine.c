@@ -4,6 +4,7 @@
 #include "kits/mtx_kit.h"
 #include "kits/talk.h"
 #include "base/mem.h"
+#include "gpu/emu/emu.h"
 #include "matrix/csr.h"
 #include "matrix/reference.h"
 #include "session/matrix.h"
@@ -112,16 +113,64 @@ static void preconditioners_and_formats_go_together_with_it(void **state)
    many again. */
 static void cg_does_not_start_again(void **state)
 {
+    static const char *const sides[] = {"", "b random"};
+    static const double least[] = {0.62, 0.54, 0.54};
     struct talk t;
+    char line[200];
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 40 as A"));
-    int64_t fp64 = ended(&t, "solve cg A on cpu f64 tol 1e-10 b random")->iterations;
-    const struct solve *v = ended(&t, "solve cg A refine fp32 on cpu tol 1e-10 b random");
-    if (v->iterations > fp64 + fp64 / 4) fail_msg("%lld, not %lld", (long long)v->iterations, (long long)fp64);
-    assert_true(solve_bytes(v) < 0.62 * solve_bytes_fp64(v));
-    v = ended(&t, "solve cg A refine bf16 on cpu tol 1e-10 b random");
-    assert_true(solve_bytes(v) < 0.54 * solve_bytes_fp64(v));
+    for (int s = 0; s < COUNT(sides); s++)
+        for (int d = 0; d < COUNT(devices); d++)
+            for (int p = 0; p < 2; p++) {
+                const char *jacobi = p ? "precond jacobi" : "";
+                snprintf(line, sizeof line, "solve cg A f64 on %s %s %s", devices[d], sides[s], jacobi);
+                int64_t fp64 = ended(&t, line)->iterations;
+                for (int k = 0; k < COUNT(stored); k++) {
+                    snprintf(line, sizeof line, "solve cg A refine %s on %s %s %s", stored[k], devices[d], sides[s],
+                             jacobi);
+                    const struct solve *v = ended(&t, line);
+                    check_converged(v, 1e-8, line);
+                    if (5 * v->iterations > 6 * fp64)
+                        fail_msg("%s: %lld, not %lld", line, (long long)v->iterations, (long long)fp64);
+                    if (!p) assert_true(solve_bytes(v) < least[k] * solve_bytes_fp64(v));
+                }
+            }
+    talk_close(&t);
+}
+
+/* The launches of an iteration on the emulator, after the set-up of kernels. */
+static int64_t launches_of(struct talk *t, const char *line)
+{
+    struct err e = {0};
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    struct solve *v = t->s.solve;
+    assert_true(v->solver->step(v, &e));
+    int64_t before = emu_launches();
+    assert_true(v->solver->step(v, &e) && v->solver->step(v, &e));
+    return (emu_launches() - before) / 2;
+}
+
+/* With every type of stored values, the passes of cg are those of cg in fp64. */
+static void cg_has_no_more_launches(void **state)
+{
+    static const char *const formats[] = {"csr", "dia"}, *const preconds[] = {"", "precond jacobi"};
+    struct talk t;
+    char line[200];
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20 as A"));
+    for (int i = 0; i < COUNT(formats); i++)
+        for (int p = 0; p < COUNT(preconds); p++) {
+            snprintf(line, sizeof line, "solve cg A using %s on emu step %s", formats[i], preconds[p]);
+            int64_t plain = launches_of(&t, line);
+            assert_int_equal(plain, 2);
+            for (int k = 0; k < COUNT(stored); k++) {
+                snprintf(line, sizeof line, "solve cg A using %s on emu step refine %s %s", formats[i], stored[k],
+                         preconds[p]);
+                if (launches_of(&t, line) != plain) fail_msg("%s: not %lld launches", line, (long long)plain);
+            }
+        }
     talk_close(&t);
 }
 
@@ -244,6 +293,7 @@ int main(void)
         cmocka_unit_test(others_are_refused),
         cmocka_unit_test(preconditioners_and_formats_go_together_with_it),
         cmocka_unit_test(cg_does_not_start_again),
+        cmocka_unit_test(cg_has_no_more_launches),
         cmocka_unit_test(steps_go_back_across_refinements),
         cmocka_unit_test(settings_change_midway),
         cmocka_unit_test(too_large_a_condition_is_said),
