@@ -60,7 +60,7 @@ static void out_evidence(struct out *o, const struct solve *v, const struct matr
 
 static void say_evidence(struct out *o, const struct evidence *x)
 {
-    out_text(o, "%-12s %s%s%s%s", x->cause, x->text, *x->next ? ": `" : "", x->next, *x->next ? "`" : "");
+    out_text(o, "%-12s  %s%s%s%s", x->cause, x->text, *x->next ? ": `" : "", x->next, *x->next ? "`" : "");
 }
 
 bool run_why_stagnates(struct session *s, struct err *e)

@@ -157,6 +157,7 @@ static bool find_accuracy(struct inquiry *q, const char *cause, struct err *e)
              "the recursive residual is %.1e, but b - A x is %.1e: rounding errors%s have separated them%s",
              v->residual, truth, v->real == T_F32 ? " of fp32" : "",
              truth < 1e4 * DBL_EPSILON && v->real == T_F64 ? "; no solver in fp64 gets much below this" : "");
+    if (q->out->singular) return true; /* neither more digits nor more iterations help */
     if (v->real == T_F32)
         snprintf(x->next, sizeof x->next, "solve %s %s f64", v->solver->name, q->m->name);
     else
@@ -588,15 +589,16 @@ static double shrinks(const struct csr *A, const double *v, double *to)
     return size > 0 && squares > 0 ? norm2(solve_numbers(A), to) / (sqrt(squares) * size) : NAN;
 }
 
-/* What removes an error in the direction of a vector that is spread over many rows. */
+/* A vector that is spread over many rows shows no row. Unless A v = 0, a method removes the error in its direction. */
 static void point_to_method(const struct inquiry *q, struct evidence *x)
 {
     const struct card *c = &q->card;
     bool definite = c->has_symmetry && c->symmetry.hermitian && c->sign != CARD_INDEFINITE && !q->A->imag;
     size_t n = strlen(x->text);
-    snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause; %s removes such a vector",
-             definite && !q->out->singular ? "a coarse grid" : "a direct solver");
-    if (q->out->singular) return; /* the command for a singular matrix follows the evidence */
+    n += (size_t)snprintf(x->text + n, sizeof x->text - n, "; no single row is the cause");
+    if (q->out->singular || n >= sizeof x->text) return;
+    snprintf(x->text + n, sizeof x->text - n, "; %s removes such a vector",
+             definite ? "a coarse grid" : "a direct solver");
     snprintf(x->next, sizeof x->next, "solve %s %s%s%s", definite ? "cg" : "direct", q->m->name,
              definite ? " precond amg" : "", q->v->same);
 }
