@@ -95,25 +95,23 @@ static bool factor_beside(struct inverse *v, const struct csr *A, double shift, 
 static bool factor_aside(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct err *e)
 {
     struct inverse least = {0};
+    struct err why = {0};
     double size = norm > 0 ? norm : 1;
-    bool ok = true;
-    for (int i = 0; ok && i < COUNT(aside) && !v->stable; i++) {
-        ok = factor_beside(v, A, shift, aside[i] * size, norm, force, e);
-        if (!ok || v->stable) break;
+    for (int i = 0; i < COUNT(aside) && !why.code; i++) {
+        if (!factor_beside(v, A, shift, aside[i] * size, norm, force, &why) || v->stable) break;
         if (least.factors)
             drop_factors(v);
         else
             least = *v;
         v->factors = NULL;
     }
-    double spent = v->factor_us;
-    if (least.factors && !v->factors) {
-        *v = least;
-        v->factor_us = spent;
-        return true;
+    if (why.code == E_CANCELLED || v->factors || !least.factors) {
+        drop_factors(&least);
+        return !why.code || fail_at(e, why.code, why.where, "%s", why.text);
     }
-    drop_factors(&least);
-    return ok;
+    least.factor_us = v->factor_us;
+    *v = least;
+    return true;
 }
 
 bool inverse_new(struct inverse *v, const struct csr *A, double shift, double norm, bool force, struct device *d,
