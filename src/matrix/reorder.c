@@ -14,6 +14,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <omp.h>
 #include <signal.h>
 #include <string.h>
 #include <suitesparse/amd.h>
@@ -22,7 +23,7 @@
 #include "orderings.def"
 #undef ORDERING
 
-enum { TICK_WORK = 1 << 18 }; /* entries read between two calls of watch_tick */
+enum { TICK_WORK = 1 << 18, TICK_ROWS = 1 << 15 }; /* entries, and rows, between two calls of watch_tick */
 
 /* ---- the graph of A + A' ---- */
 
@@ -59,27 +60,43 @@ void graph_free(struct graph *g)
     *g = (struct graph){0};
 }
 
-/* Set *edges to the number of edges. If g is not NULL, also write the edges to g->adj. */
-static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int64_t *edges, struct watch *w,
+/* Write the number of edges of each row to degree[], or, if degree is NULL, the edges to g->adj. */
+static bool pass(struct graph *g, const struct csr *A, const struct graph *T, int *degree, struct watch *w,
                  struct err *e)
 {
-    int64_t work = 0;
-    *edges = 0;
-    for (int i = 0; i < T->n; i++) {
-        int n = unite(A, T, i, g ? g->adj + *edges : NULL);
-        *edges += n;
-        if (g) g->ptr[i + 1] = (int)*edges;
-        work += n + 1;
-        if (work > TICK_WORK && !watch_tick(w, "the graph of A + A'", i, T->n, e)) return false;
-        if (work > TICK_WORK) work = 0;
+    struct loop l = loop_of("the graph of A + A'", T->n);
+    for (int64_t first = 0, last; first < T->n; first = last) {
+        if (!watch_tick(w, "the graph of A + A'", first, T->n, e)) return false;
+        last = T->n - first < TICK_ROWS ? T->n : first + TICK_ROWS;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
+        for (int64_t from = first; from < last; from += LOOP_EVERY)
+            for (int64_t i = from; i < last && i < from + LOOP_EVERY && loop_goes(&l, i); i++) {
+                int n = unite(A, T, (int)i, degree ? NULL : g->adj + g->ptr[i]);
+                if (degree) degree[i] = n;
+            }
     }
-    return watch_tick(w, "the graph of A + A'", T->n, T->n, e);
+    return loop_end(&l, e);
+}
+
+/* g->ptr of the number of edges of each row, and room for the edges. */
+static bool count_edges(struct graph *g, const struct csr *A, const struct graph *T, struct watch *w, struct err *e)
+{
+    int *of = mem_new(A->rows, sizeof *of, "degrees", e);
+    int64_t edges = 0;
+    bool ok = of && pass(NULL, A, T, of, w, e);
+    for (int64_t i = 0; ok && i < A->rows; i++) edges += of[i];
+    if (ok && edges > INT_MAX)
+        ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal; orderings take at most %d", (long long)edges,
+                  INT_MAX);
+    ok = ok && graph_room(g, A->rows, edges, e);
+    for (int64_t i = 0; ok && i < A->rows; i++) g->ptr[i + 1] = g->ptr[i] + of[i];
+    mem_free(of);
+    return ok;
 }
 
 bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err *e)
 {
     struct graph T = {0};
-    int64_t edges;
     *g = (struct graph){0};
     if (A->rows != A->cols)
         return fail(e, E_UNSUPPORTED,
@@ -87,11 +104,8 @@ bool graph_new(struct graph *g, const struct csr *A, struct watch *w, struct err
                     how_many(A->rows, "row").text, how_many(A->cols, "column").text);
     bool ok = graph_room(&T, A->rows, A->nnz, e);
     if (ok) csr_pattern_transposed(A, T.ptr, T.adj);
-    ok = ok && loop_tick("the graph of A + A'", 0, 0, e) && pass(NULL, A, &T, &edges, w, e);
-    if (ok && edges > INT_MAX)
-        ok = fail(e, E_LIMIT, "A + A' has %lld entries off the diagonal; orderings take at most %d", (long long)edges,
-                  INT_MAX);
-    ok = ok && graph_room(g, A->rows, edges, e) && pass(g, A, &T, &edges, w, e);
+    ok = ok && loop_tick("the graph of A + A'", 0, 0, e) && count_edges(g, A, &T, w, e) && pass(g, A, &T, NULL, w, e) &&
+         watch_tick(w, "the graph of A + A'", A->rows, A->rows, e);
     graph_free(&T);
     if (!ok) graph_free(g);
     return ok;
@@ -468,26 +482,70 @@ static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)
     return loop_end(&l, e);
 }
 
+/* Room for csr_sort_keys, for each of several threads; shorter rows need none. */
+enum { SHORT_ROW = 16 };
+struct spares {
+    uint64_t *key;
+    int64_t each;
+    int threads;
+};
+
+/* The rows of a matrix with a very long row take fewer threads, so that the room is no larger than the matrix. */
+static bool spares_new(struct spares *s, const struct csr *A, struct err *e)
+{
+    int64_t longest = csr_longest_row(A), most = omp_get_max_threads();
+    *s = (struct spares){.each = longest > SHORT_ROW ? longest : 0, .threads = (int)most};
+    if (s->each && A->nnz / s->each < most) s->threads = (int)(A->nnz / s->each);
+    if (A->nnz <= THREADS_FROM) s->threads = 1;
+    s->key = mem_new(s->each * s->threads, sizeof *s->key, "keys of a row", e);
+    return s->key != NULL;
+}
+
+/* Row i of P A P' is row perm[i] of A, with other columns. While its entries are sorted, their keys take the place of
+   its values. */
+static void move_row(struct csr *out, const struct csr *A, const int *perm, const int *inverse, int64_t i,
+                     uint64_t *spare)
+{
+    int to = out->rowptr[i], n = out->rowptr[i + 1] - to, from = A->rowptr[perm[i]];
+    for (int k = from; k < from + n; k++) {
+        uint64_t key = (uint64_t)inverse[A->col[k]] << 32 | (uint64_t)k;
+        memcpy(out->val + to + (k - from), &key, sizeof key);
+    }
+    csr_sort_keys((uint64_t *)(out->val + to), spare, n, A->cols);
+    for (int k = to; k < to + n; k++) {
+        uint64_t key;
+        memcpy(&key, out->val + k, sizeof key);
+        out->col[k] = (int)(key >> 32);
+        out->val[k] = A->val[(uint32_t)key];
+        if (A->imag) out->imag[k] = A->imag[(uint32_t)key];
+    }
+}
+
+static bool move_rows(struct csr *out, const struct csr *A, const int *perm, const int *inverse, const struct spares *s,
+                      struct err *e)
+{
+    struct loop l = loop_of("moving entries", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
+        out->rowptr[i + 1] = out->rowptr[i] + A->rowptr[perm[i] + 1] - A->rowptr[perm[i]];
+#pragma omp parallel for num_threads(s->threads) schedule(dynamic, LOOP_SHARES) if (s->threads > 1)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_goes(&l, i); i++)
+            move_row(out, A, perm, inverse, i, s->key + s->each * omp_get_thread_num());
+    return loop_end(&l, e);
+}
+
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e)
 {
+    struct spares s = {0};
     int *inverse = mem_new(A->rows, sizeof *inverse, "an ordering", e);
-    int *row = inverse ? mem_new(A->nnz, sizeof *row, "rows", e) : NULL;
-    int *col = row ? mem_new(A->nnz, sizeof *col, "columns", e) : NULL;
-    bool ok = col && invert(inverse, perm, A->rows, e);
-    if (ok) {
-        struct loop l = loop_of("moving entries", A->nnz);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->nnz > THREADS_FROM)
-        for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
-            for (int64_t i = from; i < A->rows && i < from + LOOP_EVERY && loop_runs(&l); i++)
-                for (int k = A->rowptr[i]; k < A->rowptr[i + 1] && loop_goes(&l, k); k++) {
-                    row[k] = inverse[i];
-                    col[k] = inverse[A->col[k]];
-                }
-        ok = loop_end(&l, e) && csr_build(out, A->rows, A->cols, A->nnz, row, col, A->val, A->imag, NULL, w, e);
+    bool ok = inverse && invert(inverse, perm, A->rows, e) && spares_new(&s, A, e) &&
+              csr_new(out, A->rows, A->cols, A->nnz, A->imag != NULL, e);
+    if (ok && !(move_rows(out, A, perm, inverse, &s, e) && watch_tick(w, "moving entries", A->nnz, A->nnz, e))) {
+        csr_free(out);
+        ok = false;
     }
     mem_free(inverse);
-    mem_free(row);
-    mem_free(col);
+    mem_free(s.key);
     return ok;
 }
 

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Levels of a band: sqrt(BAND_FACTOR / rows of a level), at most BAND_MOST, as measured on grids in two and three
@@ -54,30 +53,33 @@ static bool order_bands(struct order *o, int64_t n, const int *level_of, int nle
     return ok;
 }
 
-struct placed {
-    int level, position; /* position: before sorting */
-    int row;
-};
+/* The levels of a chunk lie together: every level has a row, and a chunk holds whole bands, apart from its first and
+   its last one. */
+enum { CHUNK_LEVELS = CHUNK_THREADS + 2 * BAND_MOST };
 
-static int compare(const void *a, const void *b)
+/* Sort the n rows of a chunk by level, stably: count the rows of each level, from the lowest one, `least`. */
+static void sort_rows(int *row, int n, const int *level_of, int least)
 {
-    const struct placed *p = a, *q = b;
-    return p->level != q->level ? (p->level > q->level) - (p->level < q->level)
-                                : (p->position > q->position) - (p->position < q->position);
+    int at[CHUNK_LEVELS + 1] = {0}, before[CHUNK_THREADS];
+    for (int k = 0; k < n; k++) at[level_of[row[k]] - least + 1]++;
+    for (int l = 0; l < CHUNK_LEVELS; l++) at[l + 1] += at[l];
+    memcpy(before, row, (size_t)n * sizeof *row);
+    for (int k = 0; k < n; k++) row[at[level_of[before[k]] - least]++] = before[k];
 }
 
 /* Sort the rows at positions from .. to-1 by level, and number the levels. */
 static void sort_chunk(struct order *o, const int *level_of, int64_t from, int64_t to)
 {
-    struct placed list[CHUNK_THREADS] = {0};
-    int n = (int)(to - from);
-    for (int k = 0; k < n; k++) list[k] = (struct placed){level_of[o->row[from + k]], k, o->row[from + k]};
-    qsort(list, (size_t)n, sizeof *list, compare);
+    int *row = o->row + from, n = (int)(to - from), least = level_of[row[0]];
+    bool sorted = true;
+    for (int k = 1; k < n; k++) {
+        sorted = sorted && level_of[row[k]] >= level_of[row[k - 1]];
+        if (level_of[row[k]] < least) least = level_of[row[k]];
+    }
+    if (!sorted) sort_rows(row, n, level_of, least);
     for (int k = 0; k < n; k++) {
-        int64_t p = from + k;
-        o->row[p] = list[k].row;
-        o->position[list[k].row] = (int)p;
-        o->step[p] = k ? o->step[p - 1] + (list[k].level > list[k - 1].level) : 0;
+        if (!sorted) o->position[row[k]] = (int)(from + k);
+        o->step[from + k] = k ? o->step[from + k - 1] + (level_of[row[k]] > level_of[row[k - 1]]) : 0;
     }
 }
 

@@ -3,6 +3,7 @@
 #include "machine/device.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/threads.h"
 #include "formats/format.h"
 
 #include <string.h>
@@ -190,7 +191,9 @@ static void set(char *reals, enum type real, int64_t i, const double *from, int6
 {
     struct array to = {.type = type_of_parts(real), .data = reals};
     int64_t parts = type_parts(real);
-    for (int64_t part = 0; part < parts; part++) put_real(&to, parts * i + part, from[parts * k + part]);
+    if (real == T_F64) ((double *)reals)[i] = from[k];
+    for (int64_t part = 0; part < parts && real != T_F64; part++)
+        put_real(&to, parts * i + part, from[parts * k + part]);
 }
 
 static void fill_row(struct pieces *p, const struct level_source *f, enum type real, int64_t position, int64_t row)
@@ -203,7 +206,6 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
         p->ints[p->col + to] = f->position ? f->position[t->col[k]] : t->col[k];
         set(p->reals, real, p->val + to, t->val, k);
     }
-    p->ints[p->ptr + position + 1] = (int)to;
     if (f->dinv) set(p->reals, real, p->dinv + position, f->dinv, row);
 }
 
@@ -211,8 +213,13 @@ static void fill(struct pieces *p, const struct order *o, const struct level_sou
 {
     memcpy(p->ints, o->start, (size_t)(o->nlevels + 1) * sizeof *p->ints);
     if (o->step) memcpy(p->ints + p->step, o->step, (size_t)o->n * sizeof *p->ints);
+    int *ptr = p->ints + p->ptr;
     struct loop l = loop_of("copying rows by level", o->n);
-    for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++) fill_row(p, f, real, k, o->row[k]);
+    for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++)
+        ptr[k + 1] = ptr[k] + (int)row_length(&f->entries, o->row[k]);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (o->n > THREADS_FROM)
+    for (int64_t from = 0; from < o->n; from += LOOP_EVERY)
+        for (int64_t k = from, end = loop_share(&l, from, o->n); k < end; k++) fill_row(p, f, real, k, o->row[k]);
 }
 
 /* Allocate the schedule; fill in its runs and the sizes of the pieces. */

@@ -4,6 +4,8 @@
 #include "matrix/csr.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/threads.h"
+#include "level_schedule.h"
 #include "precond.h"
 #include "solve.h"
 #include "triangles.h"
@@ -13,7 +15,8 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { TICK_ROWS = 256 };
+/* Rows of a level, on average, from which the rows of a level are eliminated in parallel. */
+enum { ROWS_TOGETHER = 2048 };
 
 static const char who[] = "the preconditioner ic0";
 
@@ -28,9 +31,9 @@ struct cholesky {
     struct triangle_matrix matrix;
     int *mirror; /* [nnz] for an entry to the left of the diagonal: the position of its mirror image to the right of the
                     diagonal */
-    int *at;     /* [rows] position of each column in the current row, or -1 */
-    double *inverse;
-    double sign; /* -1: the factors are those of -A */
+    double *inverse;    /* of the diagonal of L; for a pivot that is not positive, that pivot */
+    struct order order; /* the rows by the levels of L, or all in one level: then one row after another */
+    double sign;        /* -1: the factors are those of -A */
 };
 
 static double complex value_of(const struct csr *A, int64_t k)
@@ -61,28 +64,83 @@ static bool refuse(const struct cholesky *c, int64_t i, int64_t j, struct err *e
                 (long long)row, of_b);
 }
 
-/* Visit the entries to the left of the diagonal row by row. Their mirror images in any row j then come in storage
-   order, so next[j] is the position of the next mirror image in row j. */
-static bool find_mirrors(struct cholesky *c, struct err *e)
+/* Does row i have a mirror image for every entry to the left of the diagonal, and a real diagonal? Counts the entries
+   to the right of the diagonal in *right. */
+static bool mirrored(struct cholesky *c, int64_t i, int64_t *right)
 {
     const struct csr *A = c->f.A;
-    int *next = c->at;
-    struct loop loop = loop_of("the mirror images of entries", A->rows);
-    for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++) next[i] = c->f.diag[i] + 1;
-    for (int64_t i = 0; i < A->rows && loop_goes(&loop, i); i++)
-        for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
-            int j = A->col[k], l = next[j]++;
-            if (l >= A->rowptr[j + 1] || A->col[l] > i) return refuse(c, i, j, e);
-            if (A->col[l] < i) return refuse(c, j, A->col[l], e);
-            if (differ(A, k, l)) return refuse(c, i, j, e);
-            c->mirror[k] = l;
-        }
-    if (!loop_end(&loop, e)) return false;
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (next[i] < A->rowptr[i + 1]) return refuse(c, i, A->col[next[i]], e);
-        if (differ(A, c->f.diag[i], c->f.diag[i])) return refuse(c, i, i, e);
+    *right += A->rowptr[i + 1] - c->f.diag[i] - 1;
+    for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
+        int64_t l = csr_find(A, A->col[k], i);
+        if (l < 0 || differ(A, k, l)) return false;
+        c->mirror[k] = (int)l;
     }
-    return true;
+    *right -= c->f.diag[i] - A->rowptr[i];
+    return !differ(A, c->f.diag[i], c->f.diag[i]);
+}
+
+/* Name the first entry that has no mirror image. Visit the entries to the left of the diagonal row by row. Their mirror
+   images in any row j then come in storage order, so next[j] is the position of the next mirror image in row j. */
+static bool name_asymmetry(struct cholesky *c, struct err *e)
+{
+    const struct csr *A = c->f.A;
+    int *next = mem_new(A->rows, sizeof *next, "the columns of a row", e);
+    struct loop loop = loop_of("the mirror images of entries", A->rows);
+    bool ok = next != NULL;
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) next[i] = c->f.diag[i] + 1;
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++)
+        for (int k = A->rowptr[i]; k < c->f.diag[i] && ok; k++) {
+            int j = A->col[k], l = next[j]++;
+            if (l >= A->rowptr[j + 1] || A->col[l] > i)
+                ok = refuse(c, i, j, e);
+            else if (A->col[l] < i)
+                ok = refuse(c, j, A->col[l], e);
+            else if (differ(A, k, l))
+                ok = refuse(c, i, j, e);
+        }
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) {
+        if (next[i] < A->rowptr[i + 1])
+            ok = refuse(c, i, A->col[next[i]], e);
+        else if (differ(A, c->f.diag[i], c->f.diag[i]))
+            ok = refuse(c, i, i, e);
+    }
+    mem_free(next);
+    return ok && loop_end(&loop, e);
+}
+
+static bool find_mirrors(struct cholesky *c, struct err *e)
+{
+    int64_t rows = c->f.A->rows, right = 0, bad = 0;
+    struct loop l = loop_of("the mirror images of entries", rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : right, bad) if (c->f.A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) bad += !mirrored(c, i, &right);
+    if (!loop_end(&l, e)) return false;
+    return (!bad && !right) || name_asymmetry(c, e);
+}
+
+/* The sum of l_ik l_jk, where row i has the entries a .. a_end-1 and row j has b .. b_end-1, in ascending order. */
+static double product_of_rows(const int *col, const double *val, int a, int a_end, int b, int b_end, double sum)
+{
+    while (a < a_end && b < b_end) {
+        int i = col[a], j = col[b];
+        if (i == j) sum -= val[a] * val[b];
+        a += i <= j;
+        b += j <= i;
+    }
+    return sum;
+}
+
+static double complex complex_product_of_rows(const int *col, const double complex *val, int a, int a_end, int b,
+                                              int b_end, double complex sum)
+{
+    while (a < a_end && b < b_end) {
+        int i = col[a], j = col[b];
+        if (i == j) sum -= val[a] * conj(val[b]);
+        a += i <= j;
+        b += j <= i;
+    }
+    return sum;
 }
 
 /* l_ij = (a_ij - the sum of l_ik l_jk) / l_jj along row i; returns the pivot, l_ii^2. */
@@ -90,11 +148,10 @@ static double eliminate_row(struct cholesky *c, int64_t i, double diagonal)
 {
     const struct csr *A = c->f.A;
     double *val = c->f.val;
-    for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
+    int from = A->rowptr[i];
+    for (int k = from; k < c->f.diag[i]; k++) {
         int j = A->col[k];
-        double sum = val[k];
-        for (int l = A->rowptr[j]; l < c->f.diag[j]; l++)
-            if (c->at[A->col[l]] >= 0) sum -= val[c->at[A->col[l]]] * val[l];
+        double sum = product_of_rows(A->col, val, from, k, A->rowptr[j], c->f.diag[j], val[k]);
         val[k] = val[c->mirror[k]] = sum * c->inverse[j];
         diagonal -= val[k] * val[k];
     }
@@ -106,11 +163,10 @@ static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagon
 {
     const struct csr *A = c->f.A;
     double complex *val = (double complex *)c->f.val;
-    for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
+    int from = A->rowptr[i];
+    for (int k = from; k < c->f.diag[i]; k++) {
         int j = A->col[k];
-        double complex sum = val[k];
-        for (int l = A->rowptr[j]; l < c->f.diag[j]; l++)
-            if (c->at[A->col[l]] >= 0) sum -= val[c->at[A->col[l]]] * conj(val[l]);
+        double complex sum = complex_product_of_rows(A->col, val, from, k, A->rowptr[j], c->f.diag[j], val[k]);
         val[k] = sum * c->inverse[j];
         val[c->mirror[k]] = conj(val[k]);
         diagonal -= creal(val[k] * conj(val[k]));
@@ -118,9 +174,52 @@ static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagon
     return diagonal;
 }
 
-static void mark(struct cholesky *c, int64_t i, bool there)
+/* Eliminate a row; false: its pivot is not positive. */
+static bool eliminate(struct cholesky *c, int64_t i, double shift)
 {
-    for (int k = c->f.A->rowptr[i]; k < c->f.diag[i]; k++) c->at[c->f.A->col[k]] = there ? k : -1;
+    const struct csr *A = c->f.A;
+    double diagonal = (1 + shift) * c->sign * A->val[c->f.diag[i]];
+    double pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, diagonal);
+    c->inverse[i] = pivot > 0 ? 1 / sqrt(pivot) : pivot;
+    return pivot > 0;
+}
+
+/* Let *first be the first row whose pivot is not positive, or the number of rows. A row depends only on rows before it
+   in other levels, so a failure changes no pivot of an earlier row. */
+static bool eliminate_levels(struct cholesky *c, struct watch *w, double shift, int64_t *first, struct err *e)
+{
+    const struct order *o = &c->order;
+    int64_t least = o->n;
+    struct loop l = loop_of("ic0", o->n);
+    for (int k = 0; k < o->nlevels && loop_runs(&l); k++) {
+        int64_t begin = o->start[k], end = o->start[k + 1];
+        if (!watch_tick(w, "ic0", begin, o->n, e)) return false;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) \
+    reduction(min                                       \
+              : least) if (o->nlevels > 1 && end - begin > LOOP_SHARE)
+        for (int64_t from = begin; from < end; from += LOOP_EVERY)
+            for (int64_t p = from, last = loop_share(&l, from, end); p < last; p++)
+                if (!eliminate(c, o->row[p], shift) && o->row[p] < least) least = o->row[p];
+    }
+    *first = least;
+    return loop_end(&l, e);
+}
+
+/* Levels of few rows gain nothing from several threads. */
+static bool order_rows(struct cholesky *c, struct err *e)
+{
+    int64_t rows = c->f.A->rows;
+    struct entries L = {c->f.A->rowptr, c->f.diag, 0, c->f.A->col, NULL};
+    int nlevels, *level_of = mem_new(rows, sizeof *level_of, "the levels of rows", e);
+    bool ok = level_of != NULL;
+    if (ok) nlevels = levels_of(&L, rows, false, level_of);
+    ok = ok && loop_unbroken("ic0", e);
+    if (ok && (int64_t)nlevels * ROWS_TOGETHER > rows)
+        ok = order_plain(&c->order, rows, false, e);
+    else
+        ok = ok && order_by(&c->order, rows, level_of, nlevels, false, e);
+    mem_free(level_of);
+    return ok;
 }
 
 /* Returns the first row whose pivot is not positive, with that pivot in *pivot; returns the number of rows if all
@@ -128,17 +227,13 @@ static void mark(struct cholesky *c, int64_t i, bool there)
 static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
-    if (!values_of(A, c->f.val, e) || !loop_fill(c->at, A->rows, -1, "ic0", e)) return -1;
-    for (int64_t k = 0; k < (A->imag ? 2 : 1) * A->nnz && c->sign < 0; k++) c->f.val[k] = -c->f.val[k];
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ic0", i, A->rows, e)) return -1;
-        mark(c, i, true);
-        *pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, (1 + shift) * c->sign * A->val[c->f.diag[i]]);
-        mark(c, i, false);
-        if (!(*pivot > 0)) return i;
-        c->inverse[i] = 1 / sqrt(*pivot);
-    }
-    return A->rows;
+    int64_t first, values = (A->imag ? 2 : 1) * A->nnz;
+    if (!values_of(A, c->f.val, e)) return -1;
+    struct loop l = loop_of("ic0", values);
+    for (int64_t k = 0; k < values && c->sign < 0 && loop_goes(&l, k); k++) c->f.val[k] = -c->f.val[k];
+    if (!loop_end(&l, e) || !eliminate_levels(c, v->matrix.watch, shift, &first, e)) return -1;
+    if (first < A->rows) *pivot = c->inverse[first];
+    return first;
 }
 
 static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e)
@@ -184,13 +279,12 @@ static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
     const struct csr *A = c->matrix.A;
     int64_t parts = type_parts(solve_type(v));
     c->mirror = mem_new(A->nnz, sizeof *c->mirror, "the mirror images of entries", e);
-    c->at = mem_new(A->rows, sizeof *c->at, "the columns of a row", e);
     c->inverse = mem_new(v->n, sizeof *c->inverse, "the inverted diagonal", e);
     c->f.val = mem_new(parts * A->nnz, sizeof *c->f.val, "the factor of ic0", e);
     c->f.lower = c->f.upper = c->inverse;
     c->sign = diagonal_is_negative(A) ? -1 : 1;
-    bool ok = c->mirror && c->at && c->inverse && c->f.val;
-    ok = ok && find_mirrors(c, e) && factorise_shifted(v, c, e) && check_pivots(v, c, e);
+    bool ok = c->mirror && c->inverse && c->f.val;
+    ok = ok && find_mirrors(c, e) && order_rows(c, e) && factorise_shifted(v, c, e) && check_pivots(v, c, e);
     if (ok && A->imag) make_pairs(c);
     return ok && triangles_make(v, &c->f, e);
 }
@@ -205,7 +299,7 @@ static bool make(struct solve *v, struct err *e)
     triangle_matrix_free(&c.matrix);
     mem_free(diag);
     mem_free(c.mirror);
-    mem_free(c.at);
+    order_free(&c.order);
     mem_free(c.inverse);
     mem_free(c.f.val);
     return ok;

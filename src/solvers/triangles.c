@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "solve.h"
 #include "base/text.h"
+#include "base/threads.h"
 
 #include <complex.h>
 #include <float.h>
@@ -24,12 +25,16 @@ enum { LOWER = 0, UPPER = 2 }; /* indices in v->pre.part, which has two allocati
 
 bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e)
 {
-    int64_t missing = 0, first = 0;
+    int64_t missing = 0, first = A->rows;
     struct loop l = loop_of("the diagonal", A->rows);
-    for (int64_t i = A->rows - 1; i >= 0 && loop_goes(&l, i); i--) {
-        diag[i] = (int)csr_find(A, i, i);
-        if (diag[i] < 0) missing++, first = i;
-    }
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : missing) reduction(min : first) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            diag[i] = (int)csr_find(A, i, i);
+            if (diag[i] >= 0) continue;
+            missing++;
+            if (i < first) first = i;
+        }
     if (!loop_end(&l, e)) return false;
     if (!missing) return true;
     return fail(e, E_NUMERIC,
@@ -43,16 +48,16 @@ bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t 
     bool pair = type_is_complex(type);
     double most = type_of_parts(type) == T_F32 ? (double)FLT_MAX : DBL_MAX;
     double size = pair ? hypot(pivot[0], pivot[1]) : fabs(*pivot);
-    char text[64];
     if (pair)
         *(double complex *)inverse = 1 / *(const double complex *)pivot;
     else
         *inverse = 1 / *pivot;
+    if (size > 0 && isfinite(size) && 1 / size <= most) return true;
+    char text[64]; /* writing it takes longer than the division */
     snprintf(text, sizeof text, pair ? "%g%+gi" : "%g", pivot[0], pair ? pivot[1] : 0);
     if (size == 0) return fail(e, E_NUMERIC, "%s: zero pivot in row %lld (counted from 0)", who, (long long)row);
     if (!isfinite(size))
         return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s", who, (long long)row, text);
-    if (1 / size <= most) return true;
     return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s, too small to divide by in %s", who,
                 (long long)row, text, type_name(type));
 }
