@@ -9,14 +9,10 @@
 #include "precond.h"
 #include "solve.h"
 #include "triangles.h"
-#include "base/watch.h"
 
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
-
-/* Rows of a level, on average, from which the rows of a level are eliminated in parallel. */
-enum { ROWS_TOGETHER = 2048 };
 
 static const char who[] = "the preconditioner ic0";
 
@@ -32,8 +28,9 @@ struct cholesky {
     int *mirror; /* [nnz] for an entry to the left of the diagonal: the position of its mirror image to the right of the
                     diagonal */
     double *inverse;    /* of the diagonal of L; for a pivot that is not positive, that pivot */
-    struct order order; /* the rows by the levels of L, or all in one level: then one row after another */
+    struct order order; /* in which the rows are eliminated */
     double sign;        /* -1: the factors are those of -A */
+    double shift;       /* relative increase of the diagonal */
 };
 
 static double complex value_of(const struct csr *A, int64_t k)
@@ -175,63 +172,26 @@ static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagon
 }
 
 /* Eliminate a row; false: its pivot is not positive. */
-static bool eliminate(struct cholesky *c, int64_t i, double shift)
+static bool eliminate(void *ctx, int64_t i)
 {
+    struct cholesky *c = ctx;
     const struct csr *A = c->f.A;
-    double diagonal = (1 + shift) * c->sign * A->val[c->f.diag[i]];
+    double diagonal = (1 + c->shift) * c->sign * A->val[c->f.diag[i]];
     double pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, diagonal);
     c->inverse[i] = pivot > 0 ? 1 / sqrt(pivot) : pivot;
     return pivot > 0;
 }
 
-/* Let *first be the first row whose pivot is not positive, or the number of rows. A row depends only on rows before it
-   in other levels, so a failure changes no pivot of an earlier row. */
-static bool eliminate_levels(struct cholesky *c, struct watch *w, double shift, int64_t *first, struct err *e)
-{
-    const struct order *o = &c->order;
-    int64_t least = o->n;
-    struct loop l = loop_of("ic0", o->n);
-    for (int k = 0; k < o->nlevels && loop_runs(&l); k++) {
-        int64_t begin = o->start[k], end = o->start[k + 1];
-        if (!watch_tick(w, "ic0", begin, o->n, e)) return false;
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) \
-    reduction(min                                       \
-              : least) if (o->nlevels > 1 && end - begin > LOOP_SHARE)
-        for (int64_t from = begin; from < end; from += LOOP_EVERY)
-            for (int64_t p = from, last = loop_share(&l, from, end); p < last; p++)
-                if (!eliminate(c, o->row[p], shift) && o->row[p] < least) least = o->row[p];
-    }
-    *first = least;
-    return loop_end(&l, e);
-}
-
-/* Levels of few rows gain nothing from several threads. */
-static bool order_rows(struct cholesky *c, struct err *e)
-{
-    int64_t rows = c->f.A->rows;
-    struct entries L = {c->f.A->rowptr, c->f.diag, 0, c->f.A->col, NULL};
-    int nlevels, *level_of = mem_new(rows, sizeof *level_of, "the levels of rows", e);
-    bool ok = level_of != NULL;
-    if (ok) nlevels = levels_of(&L, rows, false, level_of);
-    ok = ok && loop_unbroken("ic0", e);
-    if (ok && (int64_t)nlevels * ROWS_TOGETHER > rows)
-        ok = order_plain(&c->order, rows, false, e);
-    else
-        ok = ok && order_by(&c->order, rows, level_of, nlevels, false, e);
-    mem_free(level_of);
-    return ok;
-}
-
 /* Returns the first row whose pivot is not positive, with that pivot in *pivot; returns the number of rows if all
    pivots are positive, and -1 if the user cancelled. */
-static int64_t factorise(const struct solve *v, struct cholesky *c, double shift, double *pivot, struct err *e)
+static int64_t factorise(const struct solve *v, struct cholesky *c, double *pivot, struct err *e)
 {
     const struct csr *A = c->f.A;
     int64_t first, values = (A->imag ? 2 : 1) * A->nnz;
     if (!values_of(A, c->f.val, e)) return -1;
     struct loop l = loop_of("ic0", values);
     for (int64_t k = 0; k < values && c->sign < 0 && loop_goes(&l, k); k++) c->f.val[k] = -c->f.val[k];
-    if (!loop_end(&l, e) || !eliminate_levels(c, v->matrix.watch, shift, &first, e)) return -1;
+    if (!loop_end(&l, e) || !eliminate_rows(&c->order, v->matrix.watch, "ic0", eliminate, c, &first, e)) return -1;
     if (first < A->rows) *pivot = c->inverse[first];
     return first;
 }
@@ -241,7 +201,8 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
     double pivot = 0, least = 0;
     int64_t row = 0, first = -1;
     for (int k = 0; k < COUNT(shifts); k++) {
-        row = factorise(v, c, shifts[k], &pivot, e);
+        c->shift = shifts[k];
+        row = factorise(v, c, &pivot, e);
         v->pre.note[TRI_SHIFT] = llround(1e6 * shifts[k]);
         if (row == c->f.A->rows) return true;
         if (row < 0) return false;
@@ -284,7 +245,8 @@ static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
     c->f.lower = c->f.upper = c->inverse;
     c->sign = diagonal_is_negative(A) ? -1 : 1;
     bool ok = c->mirror && c->inverse && c->f.val;
-    ok = ok && find_mirrors(c, e) && order_rows(c, e) && factorise_shifted(v, c, e) && check_pivots(v, c, e);
+    ok = ok && find_mirrors(c, e) && elimination_order(A, c->f.diag, &c->order, e) && factorise_shifted(v, c, e) &&
+         check_pivots(v, c, e);
     if (ok && A->imag) make_pairs(c);
     return ok && triangles_make(v, &c->f, e);
 }

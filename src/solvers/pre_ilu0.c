@@ -1,74 +1,97 @@
-/* Incomplete LU without fill: L U = A wherever A has an entry. Rows are eliminated in their order in A. */
+/* Incomplete LU without fill: L U = A wherever A has an entry. Rows of a level are eliminated at
+   the same time; the result is that of their order in A. */
+#include "level_schedule.h"
 #include "matrix/csr.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
 #include "triangles.h"
-#include "base/watch.h"
 
 #include <complex.h>
 
-enum { TICK_ROWS = 256 };
-
 static const char who[] = "the preconditioner ilu0";
 
-/* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal.
-   at[column] is the position of that column in row i, or -1. */
-static void eliminate_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
+struct elimination {
+    const struct solve *v;
+    const struct triangle_matrix *matrix;
+    struct factors f;
+    double *inverse;    /* of the diagonal of U */
+    struct order order; /* in which the rows are eliminated */
+};
+
+/* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. Two rows
+   meet in a merge, since the columns of each row ascend. */
+static void eliminate_row(const struct elimination *t, int64_t i)
 {
-    const struct csr *A = f->A;
-    for (int k = A->rowptr[i]; k < f->diag[i]; k++) {
-        int j = A->col[k];
-        double factor = f->val[k] *= inverse[j];
-        for (int l = f->diag[j] + 1; l < A->rowptr[j + 1]; l++)
-            if (at[A->col[l]] >= 0) f->val[at[A->col[l]]] -= factor * f->val[l];
+    const struct csr *A = t->f.A;
+    double *val = t->f.val;
+    int end = A->rowptr[i + 1];
+    for (int k = A->rowptr[i]; k < t->f.diag[i]; k++) {
+        int j = A->col[k], l = t->f.diag[j] + 1, l_end = A->rowptr[j + 1];
+        double factor = val[k] *= t->inverse[j];
+        for (int m = k + 1; m < end && l < l_end;) {
+            int a = A->col[m], b = A->col[l];
+            if (a == b) val[m] -= factor * val[l];
+            m += a <= b;
+            l += b <= a;
+        }
     }
 }
 
 /* The same for a complex matrix. */
-static void eliminate_complex_row(const struct factors *f, const double *inverse, int64_t i, const int *at)
+static void eliminate_complex_row(const struct elimination *t, int64_t i)
 {
-    const struct csr *A = f->A;
-    const double complex *dinv = (const double complex *)inverse;
-    double complex *val = (double complex *)f->val;
-    for (int k = A->rowptr[i]; k < f->diag[i]; k++) {
-        int j = A->col[k];
+    const struct csr *A = t->f.A;
+    const double complex *dinv = (const double complex *)t->inverse;
+    double complex *val = (double complex *)t->f.val;
+    int end = A->rowptr[i + 1];
+    for (int k = A->rowptr[i]; k < t->f.diag[i]; k++) {
+        int j = A->col[k], l = t->f.diag[j] + 1, l_end = A->rowptr[j + 1];
         double complex factor = val[k] *= dinv[j];
-        for (int l = f->diag[j] + 1; l < A->rowptr[j + 1]; l++)
-            if (at[A->col[l]] >= 0) val[at[A->col[l]]] -= factor * val[l];
+        for (int m = k + 1; m < end && l < l_end;) {
+            int a = A->col[m], b = A->col[l];
+            if (a == b) val[m] -= factor * val[l];
+            m += a <= b;
+            l += b <= a;
+        }
     }
 }
 
-static bool factorise(const struct solve *v, const struct triangle_matrix *m, const struct factors *f, double *inverse,
-                      int *at, struct err *e)
+static bool invert(const struct elimination *t, int64_t i, struct err *e)
 {
-    const struct csr *A = f->A;
-    int64_t parts = type_parts(solve_type(v));
-    if (!loop_fill(at, A->rows, -1, "ilu0", e)) return false;
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (i % TICK_ROWS == 0 && !watch_tick(v->matrix.watch, "ilu0", i, A->rows, e)) return false;
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = k;
-        (A->imag ? eliminate_complex_row : eliminate_row)(f, inverse, i, at);
-        for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) at[A->col[k]] = -1;
-        if (!invert_pivot(f->val + parts * f->diag[i], solve_type(v), who, triangle_row(m, i), inverse + parts * i, e))
-            return false;
-    }
-    return true;
+    enum type type = solve_type(t->v);
+    int64_t parts = type_parts(type);
+    return invert_pivot(t->f.val + parts * t->f.diag[i], type, who, triangle_row(t->matrix, i), t->inverse + parts * i,
+                        e);
+}
+
+/* Eliminate a row; false: the program cannot divide by its pivot. */
+static bool eliminate(void *ctx, int64_t i)
+{
+    struct elimination *t = ctx;
+    (t->f.A->imag ? eliminate_complex_row : eliminate_row)(t, i);
+    return invert(t, i, NULL);
+}
+
+static bool factorise(struct elimination *t, struct err *e)
+{
+    int64_t first;
+    if (!values_of(t->f.A, t->f.val, e) || !elimination_order(t->f.A, t->f.diag, &t->order, e)) return false;
+    if (!eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e)) return false;
+    return first == t->f.A->rows || invert(t, first, e);
 }
 
 static bool make_factors(struct solve *v, const struct triangle_matrix *m, const int *diag, struct err *e)
 {
     const struct csr *A = m->A;
     int64_t parts = type_parts(solve_type(v));
-    int *at = mem_new(A->rows, sizeof *at, "the columns of a row", e);
     double *inverse = mem_new(parts * A->rows, sizeof *inverse, "the inverted diagonal", e);
     double *val = mem_new(parts * A->nnz, sizeof *val, "the factors of ilu0", e);
-    struct factors f = {.A = A, .diag = diag, .val = val, .upper = inverse, .names = m->names};
+    struct elimination t = {
+        v, m, {.A = A, .diag = diag, .val = val, .upper = inverse, .names = m->names}, inverse, {0}};
     v->pre.note[TRI_SHIFT] = 0;
-    bool ok =
-        at && inverse && val && values_of(A, val, e) && factorise(v, m, &f, inverse, at, e) && triangles_make(v, &f, e);
-    mem_free(at);
+    bool ok = inverse && val && factorise(&t, e) && triangles_make(v, &t.f, e);
+    order_free(&t.order);
     mem_free(inverse);
     mem_free(val);
     return ok;

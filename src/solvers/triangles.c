@@ -11,6 +11,7 @@
 #include "solve.h"
 #include "base/text.h"
 #include "base/threads.h"
+#include "base/watch.h"
 
 #include <complex.h>
 #include <float.h>
@@ -60,6 +61,43 @@ bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t 
         return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s", who, (long long)row, text);
     return fail(e, E_NUMERIC, "%s: the pivot of row %lld (counted from 0) is %s, too small to divide by in %s", who,
                 (long long)row, text, type_name(type));
+}
+
+/* ---- elimination ---- */
+
+/* Rows of a level, on average, from which the rows of a level are eliminated in parallel. */
+enum { ROWS_TOGETHER = 2048 };
+
+bool elimination_order(const struct csr *A, const int *diag, struct order *o, struct err *e)
+{
+    struct entries L = {A->rowptr, diag, 0, A->col, NULL};
+    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
+    if (level_of) nlevels = levels_of(&L, A->rows, false, level_of);
+    bool ok = level_of && loop_unbroken("the levels of rows", e);
+    if (ok && (int64_t)nlevels * ROWS_TOGETHER > A->rows)
+        ok = order_plain(o, A->rows, false, e);
+    else
+        ok = ok && order_by(o, A->rows, level_of, nlevels, false, e);
+    mem_free(level_of);
+    return ok;
+}
+
+bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bool (*row)(void *ctx, int64_t i),
+                    void *ctx, int64_t *first, struct err *e)
+{
+    int64_t least = o->n;
+    struct loop l = loop_of(what, o->n);
+    for (int k = 0; k < o->nlevels && loop_runs(&l); k++) {
+        int64_t begin = o->start[k], end = o->start[k + 1];
+        bool many = o->nlevels > 1 && end - begin > LOOP_SHARE;
+        if (!watch_tick(w, what, begin, o->n, e)) return false;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(min : least) if (many)
+        for (int64_t from = begin; from < end; from += LOOP_EVERY)
+            for (int64_t p = from, last = loop_share(&l, from, end); p < last; p++)
+                if (!row(ctx, o->row[p]) && o->row[p] < least) least = o->row[p];
+    }
+    *first = least;
+    return loop_end(&l, e);
 }
 
 static struct entries lower_of(const struct factors *f)

@@ -10,7 +10,9 @@
 #include "matrix/csr.h"
 
 struct err;
+struct order;
 struct solve;
+struct watch;
 
 /* Indices in v->pre.note[]: numbers that describe a factorisation. */
 enum {
@@ -54,6 +56,16 @@ void triangles_drop(struct solve *v);
 double triangles_bytes(const struct solve *v);
 void triangles_note(const struct solve *v, char *out, size_t size);
 void triangles_how(const struct solve *v, char *out, size_t size);
+
+/* The order in which a factorisation eliminates the rows of A, whose diagonal entries have the indices diag: by the
+   levels of the triangle to the left of the diagonal, or, if levels have few rows, one row after another in a single
+   level. Free *o with order_free. */
+bool elimination_order(const struct csr *A, const int *diag, struct order *o, struct err *e);
+/* Call row(ctx, i) for every row, for the rows of a level on all threads. A row that fails spoils only later rows that
+   depend on it: *first receives the first row that failed, or the number of rows. Returns false if the user
+   cancelled. */
+bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bool (*row)(void *ctx, int64_t i),
+                    void *ctx, int64_t *first, struct err *e);
 
 /* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
    is the name of the method in the error. */

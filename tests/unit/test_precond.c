@@ -19,6 +19,8 @@
 #include "solvers/solver.h"
 #include "solvers/triangles.h"
 
+#include <omp.h>
+
 static const char *const devices[] = {"cpu", "emu"};
 static const enum type reals[] = {T_F64, T_F32};
 
@@ -354,6 +356,36 @@ static void test_failing_device(void **state)
             }
 }
 
+/* Rows of a colour are eliminated at the same time, rows of many short levels one after another: the number of threads
+   changes nothing. */
+static void test_threads(void **state)
+{
+    static const char *const names[] = {"ic0", "ilu0"};
+    int before = omp_get_max_threads();
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 90 as A"));
+    for (int i = 0; i < COUNT(names); i++)
+        for (int natural = 0; natural < 2; natural++) {
+            double *x[2] = {NULL, NULL};
+            char line[100];
+            snprintf(line, sizeof line, "solve cg A precond %s order %s on cpu", names[i],
+                     natural ? "natural" : "colours");
+            for (int k = 0; k < 2; k++) {
+                omp_set_num_threads(k ? 4 : 1);
+                if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+                assert_int_equal(t.s.solve->reason, CONVERGED);
+                x[k] = mem_new(t.s.solve->n, sizeof **x, "x", NULL);
+                memcpy(x[k], t.s.solve->result.x, (size_t)t.s.solve->n * sizeof **x);
+            }
+            assert_memory_equal(x[0], x[1], (size_t)t.s.solve->n * sizeof **x);
+            for (int k = 0; k < 2; k++) mem_free(x[k]);
+        }
+    omp_set_num_threads(before);
+    talk_close(&t);
+}
+
 static bool never(struct watch *w, const char *what, int64_t done, int64_t total)
 {
     (void)w, (void)done, (void)total;
@@ -496,25 +528,16 @@ static void test_collection(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied),
-        cmocka_unit_test(test_exact),
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_triangles),
-        cmocka_unit_test(test_launches),
-        cmocka_unit_test(test_long_runs),
-        cmocka_unit_test(test_guard),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_pivoted_blocks),
-        cmocka_unit_test(test_shift),
-        cmocka_unit_test(test_notes),
-        cmocka_unit_test(test_shift_note),
-        cmocka_unit_test(test_empty),
-        cmocka_unit_test(test_failing_allocations),
-        cmocka_unit_test(test_failing_device),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_shown_while_made),
-        cmocka_unit_test(test_gain),
-        cmocka_unit_test(test_diagonal),
+        cmocka_unit_test(test_applied),        cmocka_unit_test(test_exact),
+        cmocka_unit_test(test_levels),         cmocka_unit_test(test_triangles),
+        cmocka_unit_test(test_launches),       cmocka_unit_test(test_long_runs),
+        cmocka_unit_test(test_guard),          cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_pivoted_blocks), cmocka_unit_test(test_shift),
+        cmocka_unit_test(test_notes),          cmocka_unit_test(test_shift_note),
+        cmocka_unit_test(test_empty),          cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_threads),
+        cmocka_unit_test(test_cancelled),      cmocka_unit_test(test_shown_while_made),
+        cmocka_unit_test(test_gain),           cmocka_unit_test(test_diagonal),
         cmocka_unit_test(test_collection),
     };
     amg_hook(8); /* so that small matrices have several levels */
