@@ -148,6 +148,19 @@ static void many_copies(void **state)
     talk_close(&t);
 }
 
+/* More copies than the basis has columns: the search ends when the wanted ones have converged. */
+static void more_copies_than_columns(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 100"));
+    talk_says(&t, "eigs 6 near 4 on cpu maxit 100", "4 is a multiple eigenvalue: 6 of at least");
+    assert_true(t.s.eigen->checked && t.s.eigen->restarts < 50);
+    for (int i = 0; i < 6; i++) assert_int_equal(t.s.eigen->pair[i].status, EIGEN_CONVERGED);
+    talk_close(&t);
+}
+
 /* What a search says that ended before a second start vector. */
 static void unfinished_searches_say_what_is_missing(void **state)
 {
@@ -514,6 +527,7 @@ int main(void)
         cmocka_unit_test(known_spectra),
         cmocka_unit_test(closed_form_of_the_grid),
         cmocka_unit_test(many_copies),
+        cmocka_unit_test(more_copies_than_columns),
         cmocka_unit_test(unfinished_searches_say_what_is_missing),
         cmocka_unit_test(a_singular_laplacian),
         cmocka_unit_test(real_matrices_against_lapack),
