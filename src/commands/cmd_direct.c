@@ -383,23 +383,24 @@ static bool solve_others(struct session *s, struct direct **v, struct direct_ans
 }
 
 /* The answer of the last column is kept; after Ctrl-C, that of none. */
-static bool solve_columns(struct session *s, const struct args *a, struct direct_options *o, struct matrix *m,
+static bool solve_columns(struct session *s, const struct args *a, const struct direct_options *given, struct matrix *m,
                           const struct right_sides *r, struct err *e)
 {
     struct direct *factors = NULL;
     struct direct_answer *answer = NULL;
+    struct direct_options o = *given;
     struct columns c = {0};
     const char *file = arg(a, "save");
-    take_right(o, r, 0);
-    o->keep = &factors;
-    if (!direct_solve(&answer, &m->csr, o, e)) return false;
+    take_right(&o, r, 0);
+    o.keep = &factors;
+    if (!direct_solve(&answer, &m->csr, &o, e)) return false;
     answer->name = m->name;
     bool ok = true;
     if (!answer->x)
         out_direct(s->out, answer, s->solve);
     else {
         if (file) c.x = mem_zero(r->n * answer->x_numbers, sizeof *c.x, "the solutions", e);
-        ok = (!file || c.x) && solve_others(s, &factors, answer, o, r, &c, e);
+        ok = (!file || c.x) && solve_others(s, &factors, answer, &o, r, &c, e);
     }
     if (ok && file)
         ok = answer->x ? solve_save_columns(s, file, m->csr.cols, r->n, m->csr.imag != NULL, c.x, e)

@@ -507,11 +507,12 @@ static void move_row(struct csr *out, const struct csr *A, const int *perm, cons
                      uint64_t *spare)
 {
     int to = out->rowptr[i], n = out->rowptr[i + 1] - to, from = A->rowptr[perm[i]];
+    void *keys = out->val + to;
     for (int k = from; k < from + n; k++) {
         uint64_t key = (uint64_t)inverse[A->col[k]] << 32 | (uint64_t)k;
         memcpy(out->val + to + (k - from), &key, sizeof key);
     }
-    csr_sort_keys((uint64_t *)(out->val + to), spare, n, A->cols);
+    csr_sort_keys(keys, spare, n, A->cols);
     for (int k = to; k < to + n; k++) {
         uint64_t key;
         memcpy(&key, out->val + k, sizeof key);

@@ -187,13 +187,15 @@ static bool pieces_new(struct pieces *p, const struct order *o, int64_t nnz, con
 }
 
 /* Convert element k of `from`, a number or a pair, to element i of the piece. */
-static void set(char *reals, enum type real, int64_t i, const double *from, int64_t k)
+static void set(void *reals, enum type real, int64_t i, const double *from, int64_t k)
 {
     struct array to = {.type = type_of_parts(real), .data = reals};
     int64_t parts = type_parts(real);
-    if (real == T_F64) ((double *)reals)[i] = from[k];
-    for (int64_t part = 0; part < parts && real != T_F64; part++)
-        put_real(&to, parts * i + part, from[parts * k + part]);
+    double *same = reals;
+    if (real == T_F64)
+        same[i] = from[k];
+    else
+        for (int64_t part = 0; part < parts; part++) put_real(&to, parts * i + part, from[parts * k + part]);
 }
 
 static void fill_row(struct pieces *p, const struct level_source *f, enum type real, int64_t position, int64_t row)
