@@ -114,7 +114,7 @@ void rest()
 static void thread_loop()
 {
 #ifdef __SANITIZE_ADDRESS__
-    __sanitizer_finish_switch_fiber(nullptr, nullptr, nullptr);
+    __sanitizer_finish_switch_fiber(fiber_of(now.self)->c.fake, nullptr, nullptr);
 #endif
     for (;;) {
         m->body(m->ctx);
@@ -134,8 +134,7 @@ static void set_up(fiber *f, unsigned number)
     __asan_unpoison_memory_region(bottom, STACK); /* frames left by a kernel that was cut short */
 #endif
     f->c.bottom = bottom;
-    f->c.size = size;
-    f->c.fake = nullptr;
+    f->c.size = size; /* f->c.fake stays: a fiber that was cut short uses the same fake stack again */
     f->ready = true;
 #ifdef OWN_SWITCH
     void **top = reinterpret_cast<void **>(bottom + size - 16);
