@@ -32,13 +32,13 @@ static void list_parts(struct solve *v, int n, const int *list)
     }
 }
 
-static bool make_room(struct solve *v)
+static bool make_room(struct solve *v, struct err *e)
 {
     struct solve_cut *c = &v->cut;
     for (int i = 0; i < c->n; i++) {
         if (c->part[i].bytes <= c->part[i].room) continue;
         if (c->part[i].saved) v->dev->ops->free(v->dev, c->part[i].saved);
-        c->part[i].saved = v->dev->ops->alloc(v->dev, c->part[i].bytes, "a copy of vectors", NULL);
+        c->part[i].saved = v->dev->ops->alloc(v->dev, c->part[i].bytes, "a copy of vectors", e);
         c->part[i].room = c->part[i].saved ? c->part[i].bytes : 0;
         if (!c->part[i].saved) return false;
     }
@@ -85,7 +85,9 @@ bool cut_hold(struct solve *v, int n, const int *list, bool copy, struct err *e)
     list_parts(v, n, list);
     v->cut.known = v->live.record[LIVE_KNOWN];
     bool wanted = v->dev->kind == DEV_EMU || (copy && loop_worth(v->matrix.csr->nnz));
-    v->cut.copied = wanted && make_room(v);
+    struct err full = {0};
+    v->cut.copied = wanted && make_room(v, &full);
+    if (full.code && full.code != E_MEMORY) return fail_at(e, full.code, full.where, "%s", full.text);
     if (v->cut.copied && !save_parts(v, e)) return false;
     if (!v->cut.copied) v->cut.watch = loop_enter(NULL);
     return v->cut.holding = true;
