@@ -401,10 +401,10 @@ static void keys_move(void **state)
     check_at(&x, "U", 5);
     check_says(&x, "z", "padding");
     check_at(&x, "G", 11);
-    check_at(&x, "gr20\n", 1);
-    check_at(&x, "r21\n", 11);
-    check_at(&x, "R17\n", 0);
-    check_says(&x, "r16\n", "no later step is on line 16");
+    check_at(&x, "gr23\n", 1);
+    check_at(&x, "r24\n", 11);
+    check_at(&x, "R20\n", 0);
+    check_says(&x, "r19\n", "no later step is on line 19");
     check_at(&x, "Kell\n", 0);
     assert_string_equal(x.t.s.trace->kernel->name, "ell");
     check_at(&x, "z", 6);
