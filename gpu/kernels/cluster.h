@@ -165,14 +165,20 @@ template <typename T, typename VALS, typename INTS> struct cluster_rows {
         for (int i = (int)threadIdx.x; i < rows; i += (int)blockDim.x) to[first + i] = from[i];
     }
 
-    /* The threads of the block form groups of `lanes`: a group computes row after row, `groups` apart. */
-    __device__ int groups() const { return (int)blockDim.x / lanes; }
-    __device__ int row(int base) const { return base + (int)threadIdx.x / lanes; }
-    /* Is this the thread that has element i of the product? */
-    __device__ bool leads(int i) const { return i < rows && (int)threadIdx.x % lanes == 0; }
+    /* A p in the rows of this block: the threads form groups of `lanes`, and a group computes row after row. The first
+       thread of the group calls use(i, element i). p: the share of each block. Participants: all threads of the
+       block. */
+    template <typename P, typename USE> __device__ void multiply(P p, USE use) const
+    {
+        for (int base = 0; base < rows; base += (int)blockDim.x / lanes) {
+            int i = base + (int)threadIdx.x / lanes;
+            T sum = product(i, p);
+            if (i < rows && (int)threadIdx.x % lanes == 0) use(i, sum);
+        }
+    }
 
-    /* Element i of A p, valid in the thread that leads row i; p: the share of each block. Participants: all threads of
-       the warp; i may be beyond the last row. */
+    /* Element i of A p, valid in the first thread of the group. Participants: all threads of the warp; i may be beyond
+       the last row. */
     template <typename P> __device__ T product(int i, P p) const
     {
         int lane = (int)threadIdx.x % lanes;

@@ -24,25 +24,19 @@ template <typename P> struct bicg_vectors {
 template <typename T, typename ROWS, typename P>
 __device__ void bicg_cluster_first(const ROWS &A, const bicg_vectors<P> &own, double (&t)[FIRST_SUMS])
 {
-    for (int base = 0; base < A.rows; base += A.groups()) {
-        int i = A.row(base);
-        T sum = A.product(i, own.p);
-        if (!A.leads(i)) continue;
+    A.multiply(own.p, [&](int i, T sum) {
         double v = (double)sum;
         own.v[i] = sum;
         t[SUM_SHADOW_V] += (double)own.shadow[i] * v;
         t[SUM_VV] += v * v;
-    }
+    });
 }
 
 /* t = A r */
 template <typename T, typename ROWS, typename P>
 __device__ void bicg_cluster_second(const ROWS &A, const bicg_vectors<P> &own, double (&t)[SECOND_SUMS])
 {
-    for (int base = 0; base < A.rows; base += A.groups()) {
-        int i = A.row(base);
-        T sum = A.product(i, own.r);
-        if (!A.leads(i)) continue;
+    A.multiply(own.r, [&](int i, T sum) {
         double product = (double)sum, r = (double)own.r[i], shadow = (double)own.shadow[i];
         own.t[i] = sum;
         t[SUM_TR] += product * r;
@@ -50,7 +44,7 @@ __device__ void bicg_cluster_second(const ROWS &A, const bicg_vectors<P> &own, d
         t[SUM_HALF] += r * r;
         t[SUM_SHADOW_R] += shadow * r;
         t[SUM_SHADOW_T] += shadow * product;
-    }
+    });
 }
 
 /* r -= alpha v */

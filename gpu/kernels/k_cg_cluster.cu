@@ -41,16 +41,13 @@ template <typename P> struct cg_vectors {
 template <typename T, bool DIAGONAL, typename ROWS, typename P>
 __device__ void cg_cluster_products(const ROWS &A, const cg_vectors<P> &own, double (&t)[CG_SUMS])
 {
-    for (int base = 0; base < A.rows; base += A.groups()) {
-        int i = A.row(base);
-        T sum = A.product(i, own.p);
-        if (!A.leads(i)) continue;
+    A.multiply(own.p, [&](int i, T sum) {
         double product = (double)sum, weighted = DIAGONAL ? (double)own.dinv[i] * product : product;
         own.q[i] = sum;
         t[SUM_PQ] += (double)own.p[i] * product;
         t[SUM_RQ] += (double)own.r[i] * weighted;
         t[SUM_QQ] += product * weighted;
-    }
+    });
 }
 
 /* The new x, r and p in the rows of the block; the thread adds its share of r'r and, with a preconditioner, of r'z. */

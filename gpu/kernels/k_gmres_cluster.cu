@@ -132,11 +132,7 @@ __global__ void __launch_bounds__(CLUSTER_THREADS, 1)
 
     double from = clock_us();
     for (int k = begin; k < end; k++) {
-        for (int base = 0; base < A.rows; base += A.groups()) {
-            int i = A.row(base);
-            T sum = A.product(i, newest);
-            if (A.leads(i)) q[i] = sum;
-        }
+        A.multiply(newest, [&](int i, T sum) { q[i] = sum; });
         __syncthreads(); /* all threads of the block: q is complete */
         cluster_time(s, S_SPMV_US, from);
         gm_cluster_dots<false>(A, n, k + 1, basis, q, c.slots[0], c.first);

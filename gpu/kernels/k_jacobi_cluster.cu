@@ -18,15 +18,12 @@ template <typename P> struct jacobi_vectors {
 template <typename T, typename ROWS, typename P>
 __device__ void jacobi_cluster_sweep(const ROWS &A, const jacobi_vectors<P> &own, P x, P next, double (&t)[JACOBI_SUMS])
 {
-    for (int base = 0; base < A.rows; base += A.groups()) {
-        int i = A.row(base);
-        T sum = A.product(i, x);
-        if (!A.leads(i)) continue;
+    A.multiply(x, [&](int i, T sum) {
         T residual = own.b[i] - sum, change = own.dinv[i] * residual;
         next[i] = x[i] + change;
         t[SUM_RR] += (double)residual * (double)residual;
         t[MOST_CHANGE] = vec_join<true>(t[MOST_CHANGE], fabs((double)change));
-    }
+    });
 }
 
 /* `x` is the x of the first record that this launch adds, and `next` that of the second record; afterwards, they

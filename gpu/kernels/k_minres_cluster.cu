@@ -16,13 +16,10 @@ enum { SUM_NEXT, SUM_UU, LANCZOS_SUMS };
 template <typename T, typename ROWS, typename P> __device__ double minres_cluster_product(const ROWS &A, P r, P q)
 {
     double pq = 0;
-    for (int base = 0; base < A.rows; base += A.groups()) {
-        int i = A.row(base);
-        T sum = A.product(i, r);
-        if (!A.leads(i)) continue;
+    A.multiply(r, [&](int i, T sum) {
         q[i] = sum;
         pq += (double)r[i] * (double)sum;
-    }
+    });
     return pq;
 }
 
