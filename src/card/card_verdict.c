@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- what kind of matrix it is ---- */
