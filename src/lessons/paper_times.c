@@ -160,9 +160,8 @@ static bool time_solver(struct session *s, struct matrix *m, struct solve_option
 static bool time_random(struct session *s, struct matrix *m, struct solve_options *o, int reps, struct paper_time *out,
                         struct err *e)
 {
-    uint64_t state = 1;
     double *b = mem_new(m->csr.rows, sizeof *b, "the right side", e);
-    for (int64_t i = 0; b && i < m->csr.rows; i++) b[i] = random_unit(&state);
+    if (b) random_fill(b, m->csr.rows, 1);
     o->b = b;
     bool ok = b && time_solver(s, m, o, reps, out, e);
     mem_free(b);

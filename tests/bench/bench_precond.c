@@ -1,8 +1,8 @@
 /* Preconditioners: the time to make each preconditioner, and the time to apply it, compared with the time to move its
    bytes at the measured bandwidth of the device; and how many iterations it saves a solver. */
 #include "base/clock.h"
+#include "kits/problems.h"
 #include "machine/device.h"
-#include "matrix/gen.h"
 #include "solvers/level_schedule.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -21,10 +21,9 @@
 
 enum { REPS = 20 };
 
-static const struct {
-    const char *generator;
-    int64_t p[PARAMS_MAX];
-} problems[] = {{"poisson2d", {1000, 999}}, {"poisson3d", {100}}, {"fem", {300, 300}}};
+static const struct problem systems[] = {{"grid 1000 x 999", "poisson2d", {1000, 999}},
+                                         {"grid 100^3", "poisson3d", {100}},
+                                         {"elements 300 x 300", "fem", {300, 300}}};
 
 struct applied {
     struct solve *v;
@@ -93,8 +92,7 @@ static bool bench_matrix(struct session *s, struct device *d)
     int64_t n = s->current->csr.rows;
     double *b = mem_new(n, sizeof *b, "b", &e);
     bool ok = b != NULL;
-    uint64_t state = 1;
-    for (int64_t i = 0; ok && i < n; i++) b[i] = random_unit(&state);
+    if (ok) random_fill(b, n, 1);
     for (int k = 0; ok && k < COUNT(names) * COUNT(reals); k++) {
         struct solve_options o = {.dev = d, .b = b, .solver = solver_find(names[k / 2]), .real = reals[k % 2]};
         o.tol = o.real == T_F64 ? 1e-8 : 1e-4;
@@ -115,12 +113,8 @@ static bool bench_matrix(struct session *s, struct device *d)
 
 static bool bench_all(struct session *s, struct device *d, struct err *e)
 {
-    struct load_info info = {.file = "matrix"};
-    struct csr A = {0};
-    for (int i = 0; i < COUNT(problems); i++) {
-        snprintf(info.file, sizeof info.file, "%s", problems[i].generator);
-        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, e)) return false;
-        if (!session_add(s, NULL, &A, &info, e)) return false;
+    for (int i = 0; i < COUNT(systems); i++) {
+        if (!problem_open(s, &systems[i], e)) return false;
         if (!bench_matrix(s, d)) return fail(e, E_DEVICE, "a preconditioner could not be timed");
         session_drop(s, s->current);
     }

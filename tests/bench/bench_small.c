@@ -1,8 +1,8 @@
 /* Whole solves of small systems, with launches of a part of an iteration and with launches of many iterations: us an
    iteration, and us from the options to the answer. */
 #include "base/clock.h"
+#include "kits/problems.h"
 #include "machine/device.h"
-#include "matrix/gen.h"
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "matrix/random.h"
@@ -17,18 +17,11 @@
 
 enum { RUNS = 7, ITERATIONS = 1000 };
 
-static const struct {
-    const char *generator;
-    int64_t p[PARAMS_MAX];
-} systems[] = {{"poisson2d", {25, 20}}, {"poisson2d", {64, 64}},  {"poisson3d", {16}},      {"fem", {16, 16}},
-               {"circuit", {4000, 4}},  {"poisson2d", {128, 64}}, {"poisson2d", {160, 160}}};
-
-static double fill_b(const struct csr *A, double *b)
-{
-    uint64_t state = 1;
-    for (int64_t i = 0; i < A->rows; i++) b[i] = random_unit(&state);
-    return b[0];
-}
+static const struct problem systems[] = {
+    {"grid 25 x 20", "poisson2d", {25, 20}},    {"grid 64 x 64", "poisson2d", {64, 64}},
+    {"grid 16^3", "poisson3d", {16}},           {"elements 16 x 16", "fem", {16, 16}},
+    {"circuit 4000", "circuit", {4000, 4}},     {"grid 128 x 64", "poisson2d", {128, 64}},
+    {"grid 160 x 160", "poisson2d", {160, 160}}};
 
 /* The least total time of RUNS solves. false: such launches are not possible (*refused), or an error. */
 static bool time_total(struct session *s, struct solve_options *o, double *us, bool *refused, struct err *e)
@@ -83,7 +76,8 @@ static bool bench_solver(struct session *s, struct solve_options *o, struct err 
 static bool bench_matrix(struct session *s, struct device *d, struct err *e)
 {
     double *b = mem_new(s->current->csr.rows, sizeof *b, "b", e);
-    bool ok = b && fill_b(&s->current->csr, b) != 0;
+    bool ok = b != NULL;
+    if (ok) random_fill(b, s->current->csr.rows, 1);
     struct solve_options o = {.dev = d, .b = b, .maxit = ITERATIONS};
     for (int i = 0; ok && solvers[i]; i++) {
         o.solver = solvers[i];
@@ -99,12 +93,8 @@ static bool bench_matrix(struct session *s, struct device *d, struct err *e)
 
 static bool bench_all(struct session *s, struct device *d, struct err *e)
 {
-    struct load_info info = {.file = "matrix"};
-    struct csr A = {0};
     for (int i = 0; i < COUNT(systems); i++) {
-        snprintf(info.file, sizeof info.file, "%s", systems[i].generator);
-        if (!generator_find(systems[i].generator)->make(systems[i].p, 1, NULL, &A, e)) return false;
-        if (!session_add(s, NULL, &A, &info, e)) return false;
+        if (!problem_open(s, &systems[i], e)) return false;
         if (!bench_matrix(s, d, e)) return false;
         session_drop(s, s->current);
     }

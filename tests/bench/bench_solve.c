@@ -1,7 +1,7 @@
 /* Time per iteration of each solver, compared with the time to move the bytes of an iteration at the measured bandwidth
    of the device. */
+#include "kits/problems.h"
 #include "machine/device.h"
-#include "matrix/gen.h"
 #include "machine/kernel.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -17,21 +17,13 @@
 enum { RUNS = 3 };
 
 static const struct {
-    const char *generator;
-    int64_t p[PARAMS_MAX];
+    struct problem of;
     int64_t iterations;
-} problems[] = {
-    {"poisson2d", {1000, 999}, 1000},
-    {"poisson3d", {128}, 1000},
-    {"poisson2d", {64, 64}, 4000},
+} systems[] = {
+    {{"grid 1000 x 999", "poisson2d", {1000, 999}}, 1000},
+    {{"grid 128^3", "poisson3d", {128}}, 1000},
+    {{"grid 64 x 64", "poisson2d", {64, 64}}, 4000},
 };
-
-static double fill_b(const struct csr *A, double *b)
-{
-    uint64_t state = 1;
-    for (int64_t i = 0; i < A->rows; i++) b[i] = random_unit(&state);
-    return b[0];
-}
 
 /* The best of a few runs, by the total time of all iterations. */
 static bool time_solve(struct session *s, struct solve_options *o, double *us, struct solve **last, struct err *e)
@@ -90,7 +82,8 @@ static bool wanted(const struct solver *s, const struct kernel *k, const struct 
 static bool bench_matrix(struct session *s, struct device *d, int64_t iterations, struct err *e)
 {
     double *b = mem_new(s->current->csr.rows, sizeof *b, "b", e);
-    bool ok = b && fill_b(&s->current->csr, b) != 0;
+    bool ok = b != NULL;
+    if (ok) random_fill(b, s->current->csr.rows, 1);
     struct solve_options o = {.dev = d, .b = b, .maxit = iterations, .force = true};
     for (int i = 0; ok && solvers[i]; i++)
         for (int k = 0; ok && kernels[k]; k++) {
@@ -104,14 +97,10 @@ static bool bench_matrix(struct session *s, struct device *d, int64_t iterations
 
 static bool bench_all(struct session *s, struct device *d, struct err *e)
 {
-    struct load_info info = {.file = "matrix"};
-    struct csr A = {0};
     int shorter = d->kind == DEV_CUDA ? 1 : 20;
-    for (int i = 0; i < COUNT(problems); i++) {
-        snprintf(info.file, sizeof info.file, "%s", problems[i].generator);
-        if (!generator_find(problems[i].generator)->make(problems[i].p, 1, NULL, &A, e)) return false;
-        if (!session_add(s, NULL, &A, &info, e)) return false;
-        if (!bench_matrix(s, d, problems[i].iterations / shorter, e)) return false;
+    for (int i = 0; i < COUNT(systems); i++) {
+        if (!problem_open(s, &systems[i].of, e)) return false;
+        if (!bench_matrix(s, d, systems[i].iterations / shorter, e)) return false;
         session_drop(s, s->current);
     }
     return true;

@@ -6,6 +6,7 @@
 #include "files/load_info.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
+#include "session/session.h"
 
 const struct problem problems[] = {
     {"5-point 1000 x 999", "stencil", {5, 1000, 999, 0, 1}},
@@ -26,6 +27,14 @@ const struct problem problems[] = {
 bool problem_make(const struct problem *p, struct csr *A, struct err *e)
 {
     return generator_find(p->generator)->make(p->p, 1, NULL, A, e);
+}
+
+bool problem_open(struct session *s, const struct problem *p, struct err *e)
+{
+    struct load_info info = {0};
+    struct csr A = {0};
+    snprintf(info.file, sizeof info.file, "%s", p->generator);
+    return problem_make(p, &A, e) && session_add(s, NULL, &A, &info, e);
 }
 
 bool problem_load(const char *folder, const char *name, struct csr *A, bool *skip, struct err *e)

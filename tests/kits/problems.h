@@ -10,6 +10,7 @@
 
 struct csr;
 struct err;
+struct session;
 
 enum { PROBLEM_SMALLEST = 8000 };
 
@@ -20,6 +21,8 @@ struct problem {
 extern const struct problem problems[]; /* terminated by an entry without a name */
 
 bool problem_make(const struct problem *p, struct csr *A, struct err *e);
+/* Make the matrix and add it to the session, as its current matrix. */
+bool problem_open(struct session *s, const struct problem *p, struct err *e);
 /* Load NAME.mtx.gz of the collection. Returns false and sets *skip if the matrix is complex or too small. */
 bool problem_load(const char *folder, const char *name, struct csr *A, bool *skip, struct err *e);
 
