@@ -45,15 +45,19 @@ static bool make_room(struct solve *v, struct err *e)
     return true;
 }
 
+/* Part i of what the iteration changes, on the device. */
+static void *part_at(struct solve *v, int i)
+{
+    int vec = v->cut.part[i].vec;
+    return vec < 0 ? v->scalars : v->vec[vec];
+}
+
 /* Ctrl-C also ends this copy, which `get` would complete. */
 static bool save_parts(struct solve *v, struct err *e)
 {
     bool ok = true;
-    for (int i = 0; ok && i < v->cut.n; i++) {
-        int vec = v->cut.part[i].vec;
-        ok =
-            v->dev->ops->put(v->dev, v->cut.part[i].saved, vec < 0 ? v->scalars : v->vec[vec], v->cut.part[i].bytes, e);
-    }
+    for (int i = 0; ok && i < v->cut.n; i++)
+        ok = v->dev->ops->put(v->dev, v->cut.part[i].saved, part_at(v, i), v->cut.part[i].bytes, e);
     return ok;
 }
 
@@ -70,7 +74,7 @@ static bool restore_parts(struct solve *v, struct err *e)
             v->cut.part[i].room = bytes;
             v->vec[vec] = saved;
         } else {
-            ok = v->dev->ops->put(v->dev, vec < 0 ? v->scalars : v->vec[vec], saved, bytes, e);
+            ok = v->dev->ops->put(v->dev, part_at(v, i), saved, bytes, e);
         }
     }
     return ok;
