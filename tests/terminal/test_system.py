@@ -180,13 +180,13 @@ def test_a_broken_file_is_one_warning_and_no_failure():
 
 
 def test_start_is_quick():
-    """Start with a file that sets all options; take the best of many runs, because the machine may be busy. The bound is
-    loose, also for the sanitizers; bench_screen measures the start."""
+    """Start with a file that sets all options; take the best of many runs, because the machine may be busy.
+    Sanitizers start slowly; bench_screen measures the start."""
     config("device cpu\nprecision f32\ncolours 16\nascii on\nmouse off\n")
     best = min(timed(run, "-c", "quit") for _ in range(20))
     os.remove(HOME + "/config/warpspy/config")
     print(f"started and ended in {1000 * best:.1f} ms")
-    assert best < 0.5, best
+    assert best < (0.5 if "ASAN_OPTIONS" in os.environ else 0.05), best
 
 
 def timed(f, *args, **more):

@@ -93,7 +93,7 @@ static void each_failure_proposes_a_command(void **state)
     } cases[] = {
         {"gen poisson2d 9 as P; let A = P - 3.1*I; solve cg A on cpu b random seed 4",
          "solve minres A on cpu b random seed 4", "\"converged\":true"},
-        {"gen poisson2d 40 as A; solve cg A on cpu maxit 30 tol 1e-10", "change maxit ", "\"converged\":true"},
+        {"gen poisson2d 40 as A; solve cg A on cpu maxit 30 tol 1e-10", "change maxit 1133; continue", "\"converged\":true"},
         {"gen poisson2d 9 as P; let A = P - 3.1*I; stats A; solve jacobi A on cpu", "solve minres A on cpu",
          "\"converged\":true"},
         {"gen poisson2d 9 as P; let A = P - 3.1*I; solve gs A on emu", "solve bicgstab A precond ilu0 on emu",
@@ -109,10 +109,7 @@ static void each_failure_proposes_a_command(void **state)
         talk_open(&t, OUT_JSON);
         talk_says(&t, cases[i].line, "\"converged\":false");
         if (!next_of(&t, next, sizeof next)) fail_msg("%s: proposes nothing", cases[i].line);
-        size_t length = strlen(cases[i].proposes); /* if it ends in a blank, a number that is not compared follows */
-        bool open = cases[i].proposes[length - 1] == ' ';
-        assert_string_equal(open ? "" : next, open ? "" : cases[i].proposes);
-        assert_memory_equal(next, cases[i].proposes, length);
+        assert_string_equal(next, cases[i].proposes);
         talk_says(&t, next, cases[i].ends);
         talk_close(&t);
     }

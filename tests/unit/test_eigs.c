@@ -171,7 +171,7 @@ static void unfinished_searches_say_what_is_missing(void **state)
     talk_says(&t, "eigs 5 smallest maxit 1 on cpu", "The search ended before a second start vector");
     talk_says(&t, "eigs 4 near 8 quick on cpu", "Without `quick`, a second start vector");
     load_diagonal(&t, "D", 100, twenty_ones);
-    talk_says(&t, "eigs 30 near 8 D tol 1e-12 on cpu", "has a shift nearer to them");
+    talk_says(&t, "eigs 30 near 8 D tol 1e-12 on cpu", "`eigs 30 near 7` has a shift nearer to them");
     assert_null(strstr(t.out, "maxit"));
     talk_close(&t);
 }
