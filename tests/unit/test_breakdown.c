@@ -93,7 +93,8 @@ static void each_failure_proposes_a_command(void **state)
     } cases[] = {
         {"gen poisson2d 9 as P; let A = P - 3.1*I; solve cg A on cpu b random seed 4",
          "solve minres A on cpu b random seed 4", "\"converged\":true"},
-        {"gen poisson2d 40 as A; solve cg A on cpu maxit 30 tol 1e-10", "change maxit 1133; continue", "\"converged\":true"},
+        {"gen poisson2d 40 as A; solve cg A on cpu maxit 30 tol 1e-10", "change maxit 1133; continue",
+         "\"converged\":true"},
         {"gen poisson2d 9 as P; let A = P - 3.1*I; stats A; solve jacobi A on cpu", "solve minres A on cpu",
          "\"converged\":true"},
         {"gen poisson2d 9 as P; let A = P - 3.1*I; solve gs A on emu", "solve bicgstab A precond ilu0 on emu",
