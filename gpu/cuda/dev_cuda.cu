@@ -109,6 +109,51 @@ static void close_handles(struct device *d)
     g->started = false;
 }
 
+/* What the runtime does not report, by compute capability (CUDA C++ Programming Guide, and the white papers of the
+   architectures). The entry with the highest capability that is not above that of the GPU counts. */
+static const struct generation {
+    int capability;       /* 10 * major + minor */
+    double l1_kb;         /* L1 cache and shared memory of a multiprocessor */
+    int l2_copies, lanes; /* fp32 operations per clock of a multiprocessor */
+} generations[] = {{70, 128, 1, 64},  {75, 96, 1, 64},    {80, 192, 2, 64},  {86, 128, 1, 128},
+                   {90, 256, 2, 128}, {100, 256, 2, 128}, {120, 128, 1, 128}};
+
+static struct generation generation_of(int capability)
+{
+    struct generation found = generations[0];
+    for (const struct generation &g : generations)
+        if (g.capability <= capability) found = g;
+    return found;
+}
+
+static bool attribute(struct device *d, cudaDeviceAttr which, int *value, struct err *e)
+{
+    CU(cudaDeviceGetAttribute(value, which, gpu_of(d)->number));
+    return true;
+}
+
+static bool find_facts(struct device *d, const cudaDeviceProp *p, struct err *e)
+{
+    int clock_khz, memory_khz, ratio;
+    if (!attribute(d, cudaDevAttrClockRate, &clock_khz, e) ||
+        !attribute(d, cudaDevAttrMemoryClockRate, &memory_khz, e) ||
+        !attribute(d, cudaDevAttrSingleToDoublePrecisionPerfRatio, &ratio, e))
+        return false;
+    struct generation g = generation_of(10 * p->major + p->minor);
+    struct gpu_facts *f = &d->facts;
+    f->clock_ghz = clock_khz * 1e-6;
+    f->threads = p->maxThreadsPerMultiProcessor;
+    f->blocks = p->maxBlocksPerMultiProcessor;
+    f->shared_kb = (double)(p->sharedMemPerMultiprocessor - p->reservedSharedMemPerBlock) / 1024;
+    f->l1_kb = g.l1_kb;
+    f->l2_mb = p->l2CacheSize / 1048576.0;
+    f->l2_copies = g.l2_copies;
+    f->memory_gbs = 2.0 * memory_khz * p->memoryBusWidth / 8 * 1e-6;
+    f->fp32_gflops = 2.0 * g.lanes * p->multiProcessorCount * f->clock_ghz;
+    f->fp64_gflops = f->fp32_gflops / (ratio > 0 ? ratio : 1);
+    return true;
+}
+
 static bool describe(struct device *d, struct err *e)
 {
     struct gpu *g = gpu_of(d);
@@ -120,6 +165,7 @@ static bool describe(struct device *d, struct err *e)
     CU(cudaRuntimeGetVersion(&runtime));
     g->cache = p.l2CacheSize;
     d->units = p.multiProcessorCount;
+    if (!find_facts(d, &p, e)) return false;
     snprintf(d->about, sizeof d->about, "%.64s, %d multiprocessors, %s, driver for CUDA %d.%d, runtime %d.%d", p.name,
              d->units, show_bytes((double)p.totalGlobalMem, memory, sizeof memory), driver / 1000, driver % 1000 / 10,
              runtime / 1000, runtime % 1000 / 10);

@@ -27,6 +27,18 @@ struct ceilings {
     double launch_us;          /* time of one empty launch */
 };
 
+/* What a GPU consists of, by its specification; zeros: not known. */
+struct gpu_facts {
+    double clock_ghz;    /* of the multiprocessors, boosted */
+    int threads, blocks; /* that a multiprocessor holds at the same time */
+    double shared_kb;    /* shared memory of a multiprocessor that blocks can use */
+    double l1_kb;        /* L1 cache and shared memory of a multiprocessor together */
+    double l2_mb;
+    int l2_copies;     /* 2: each half of the L2 cache keeps a copy of data that the multiprocessors of both read */
+    double memory_gbs; /* bandwidth of the memory */
+    double fp64_gflops, fp32_gflops; /* without tensor cores */
+};
+
 /* Bytes copied between the host and the memory of a device, and the time that the copies took. */
 struct copied {
     int64_t bytes;
@@ -79,6 +91,7 @@ struct device {
     const struct device_ops *ops;
     int units; /* multiprocessors, or threads */
     bool lost; /* a sticky error has occurred: reset the device or use another device */
+    struct gpu_facts facts;
     struct ceilings ceilings;
     struct block_sums sums;
     struct copied put, got; /* all copies to and from the device; 0 if the device works in host memory */

@@ -365,14 +365,11 @@ static void say_conflicts(const struct sums *s, struct finding *f)
     REMEDY(f, "pad the shared array so that the lanes of a warp use different banks");
 }
 
-/* Number of threads that a multiprocessor holds; see at_once in model.c. */
-enum { THREADS_AT_ONCE = 2048 };
-
 static void say_waits(const struct sums *s, struct finding *f)
 {
     const struct work *w = s->main;
     double loads = w->longest[WAIT_L1] + w->longest[WAIT_L2] + w->longest[WAIT_FIRST];
-    double full = (double)w->blocks * (double)w->threads / (THREADS_AT_ONCE * s->k->on.sms);
+    double full = (double)w->blocks * (double)w->threads / ((double)s->k->on.is.threads * s->k->on.sms);
     struct counted blocks = how_many(w->blocks, "block");
     if (full < 1)
         TEXT(f,

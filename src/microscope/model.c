@@ -10,11 +10,10 @@
 #include "machine/kernel.h"
 
 #include <math.h>
-#include <string.h>
 
-const char *const bound_names[BOUNDS + 1] = {"latency",    "longest block", "memory bandwidth", "L2 bandwidth",
-                                             "L1 lookups", "instructions",  "atomics",          "atomics in one sector",
-                                             "launch"};
+const char *const bound_names[BOUNDS + 1] = {
+    "latency",      "longest block", "memory bandwidth", "L2 bandwidth",          "L1 lookups",
+    "instructions", "arithmetic",    "atomics",          "atomics in one sector", "launch"};
 
 /* These constants were fitted to the times of all kernels on 42 of 65 matrices, in fp64 on an H200 at 1.98 GHz, by
    tests/bench/fit_model.py; tests/bench/bench_model.c reports the errors. */
@@ -62,43 +61,34 @@ static const struct {
     .together = 1.2,
 };
 
-struct machine machine_of(const struct device *d)
-{
-    struct machine g = {
-        .name = "NVIDIA H200",
-        .sms = 132,
-        .c = {.read_gbs = 4367, .copy_gbs = 3891, .cache_gbs = 9128, .gather_gps = 40.7, .launch_us = 3.1}};
-    if (!d || d->kind != DEV_CUDA || !d->ceilings.measured) return g;
-    g.here = true;
-    g.sms = d->units;
-    g.c = d->ceilings;
-    snprintf(g.name, sizeof g.name, "%s", d->name);
-    return g;
-}
-
 static double most(double a, double b)
 {
     return a > b ? a : b;
 }
 
+/* How much faster the clock of g is than that of the GPU of the fit. Latencies are assumed to take as many clocks as on
+   that GPU. */
+static double clock_ratio(const struct machine *g)
+{
+    return g->is.clock_ghz / machine_reference().is.clock_ghz;
+}
+
 /* The time in us of a block with these waits. `missed` is the fraction of first accesses to a sector for which L2 no
    longer held the sector. */
-static double life(const double *wait, double missed)
+static double life(const struct machine *g, const double *wait, double missed)
 {
     double ns = wait[WAIT_FIRST] * missed * H.memory_ns;
     for (int k = 0; k < WAITS; k++) ns += wait[k] * H.wait[k];
-    return ns / 1000;
+    return ns / clock_ratio(g) / 1000;
 }
 
-/* The number of blocks that run at the same time. Multiprocessors of compute capability 7.0 to 9.0, except 7.5, hold
-   2048 threads and 32 blocks; that of compute capability 9.0 has 227 kB of shared memory, 1 kB of which a block needs
-   for itself. */
-static double at_once(const struct machine *g, const struct work *w)
+/* A block needs 1 kB of shared memory for itself. */
+double model_resident(const struct machine *g, const struct work *w)
 {
-    double blocks = floor(2048.0 / (double)(w->threads > 0 ? w->threads : 1));
-    double fit = floor(227.0 * 1024 / ((double)w->shared_bytes + 1024));
+    double blocks = floor(g->is.threads / (double)(w->threads > 0 ? w->threads : 1));
+    double fit = floor(g->is.shared_kb * 1024 / ((double)w->shared_bytes + 1024));
     if (blocks > fit) blocks = fit;
-    return g->sms * (blocks < 1 ? 1 : blocks > 32 ? 32 : blocks);
+    return blocks < 1 ? 1 : blocks > g->is.blocks ? g->is.blocks : blocks;
 }
 
 /* The number of multiprocessors that are busy all the time: if one has two blocks and the others have one, half of
@@ -116,9 +106,16 @@ static double l2_us(const struct work *w, const struct machine *g)
     return few * sectors * SECTOR / (H.l2_share * g->c.cache_gbs) / 1000;
 }
 
+/* Atomics are done by L2, so their rate grows with what L2 delivers. */
+static double atomic_ratio(const struct machine *g)
+{
+    return g->c.cache_gbs / machine_reference().c.cache_gbs;
+}
+
 static double chains(const struct work *w, const struct machine *g, double missed, bool shares)
 {
-    double slots = at_once(g, w), all = life(w->wait, missed) + (double)w->blocks * H.block_ns / 1000;
+    double slots = g->sms * model_resident(g, w);
+    double all = life(g, w->wait, missed) + (double)w->blocks * H.block_ns / clock_ratio(g) / 1000;
     if (shares) return all / slots;
     if ((double)w->blocks <= slots)
         return 0; /* all blocks run at the same time, so the longest block determines the time */
@@ -127,24 +124,27 @@ static double chains(const struct work *w, const struct machine *g, double misse
 
 /* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. L2 does not
    keep all data up to a limit, because it replaces lines in no particular order. */
-static double share_missed(const struct workload *w)
+static double share_missed(const struct workload *w, const struct machine *g)
 {
-    double times = w->footprint / H.cached;
+    struct gpu_facts fitted = machine_reference().is;
+    double cached = H.cached * (g->is.l2_mb / g->is.l2_copies) / (fitted.l2_mb / fitted.l2_copies);
+    double times = w->footprint / cached;
     return times * times / (1 + times * times);
 }
 
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
-    double longest = life(w->longest, missed), mean = life(w->wait, missed) / (double)w->blocks;
+    double longest = life(g, w->longest, missed), mean = life(g, w->wait, missed) / (double)w->blocks;
+    double clock = clock_ratio(g);
     bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
     us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
     us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;
     us[BOUND_L2] = l2_us(w, g);
-    us[BOUND_L1] = w->lines / (busy_sms(g, w) * H.lookups) / 1000;
-    us[BOUND_ISSUE] = w->steps / (busy_sms(g, w) * H.steps) / 1000;
-    us[BOUND_ATOMICS] = most(w->atomics / H.atomics, w->deep / H.deep) / 1000;
-    us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / 1000;
+    us[BOUND_L1] = w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
+    us[BOUND_ISSUE] = w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
+    us[BOUND_ATOMICS] = most(w->atomics / H.atomics, w->deep / H.deep) / atomic_ratio(g) / 1000;
+    us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / clock / 1000;
 }
 
 static enum bound largest(const double *us)
@@ -155,14 +155,24 @@ static enum bound largest(const double *us)
     return (enum bound)best;
 }
 
+/* The time in us of the arithmetic of a launch, which does a part of the workload's arithmetic in proportion to its
+   requests. */
+static double flops_us(const struct workload *w, const struct work *launch, const struct machine *g)
+{
+    double steps = 0, gflops = w->single ? g->is.fp32_gflops : g->is.fp64_gflops;
+    for (int l = 0; l < w->n; l++) steps += w->launch[l].steps;
+    return steps > 0 ? w->flops * launch->steps / steps / gflops / 1000 : 0;
+}
+
 struct prediction model_predict(const struct workload *w, const struct machine *g)
 {
     struct prediction p = {0};
-    double missed = share_missed(w), by[BOUNDS] = {0}, work = 0;
+    double missed = share_missed(w, g), by[BOUNDS] = {0}, work = 0;
     for (int l = 0; l < w->n; l++) {
         double us[BOUNDS];
         if (w->launch[l].blocks == 0) continue;
         bounds_of(&w->launch[l], g, missed, w->kernel->shares, us);
+        us[BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         double waits = most(us[BOUND_LATENCY], us[BOUND_LONGEST]), rate = 0;
         for (int k = BOUND_DRAM; k <= BOUND_ATOMICS; k++) rate = most(rate, us[k]);
         double p_norm =

@@ -5,11 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/device.h"
+#include "gpu_profile.h"
 #include "machine/microscope.h"
 
 struct csr;
-struct device;
 
 #ifdef __cplusplus
 extern "C" {
@@ -65,25 +64,18 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     bool sampled;
-    double us; /* time spent watching the kernel, in us */
+    double flops; /* multiplications and additions of stored values */
+    bool single;  /* they are done in fp32 */
+    double us;    /* time spent watching the kernel, in us */
 };
 
-/* Watch k on M, which must be on the emulator. sms: the number of multiprocessors, to which blocks are assigned round
-   robin. sample: as in count_kernel. `counts` may be NULL. The requests of a block are kept in memory. Fails with the
-   errors of count_kernel. */
-bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
-                 struct watch *w, struct counts *counts, struct workload *out, struct err *e);
+/* Watch k on M, which must be on the emulator. Blocks are assigned to the multiprocessors of g round robin. sample: as
+   in count_kernel. `counts` may be NULL. The requests of a block are kept in memory. Fails with the errors of
+   count_kernel. */
+bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
+                 int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
 /* ---- the predicted time (model.c) ---- */
-
-struct machine {
-    char name[64];
-    bool here; /* the ceilings were measured on this device; false: the ceilings are those of the built-in GPU */
-    int sms;   /* multiprocessors */
-    struct ceilings c;
-};
-/* The machine of d if d is a GPU with measured ceilings, otherwise an NVIDIA H200. `d` may be NULL. */
-struct machine machine_of(const struct device *d);
 
 /* What can limit a launch. All limits act at the same time; the slowest determines the time. */
 enum bound {
@@ -93,6 +85,7 @@ enum bound {
     BOUND_L2,      /* sectors from the L2 cache */
     BOUND_L1,      /* lines that the L1 cache looks up */
     BOUND_ISSUE,   /* instructions */
+    BOUND_FLOPS,   /* multiplications and additions */
     BOUND_ATOMICS, /* atomics to all sectors */
     BOUND_HOT,     /* atomics to one sector, which run one after another */
     BOUNDS,
@@ -107,6 +100,8 @@ struct prediction {
     enum bound bound;
     double dram_bytes, l2_bytes; /* bytes moved by the launches */
 };
+/* The number of blocks with these threads and this much shared memory that a multiprocessor of g holds, at least 1. */
+double model_resident(const struct machine *g, const struct work *w);
 struct prediction model_predict(const struct workload *w, const struct machine *g);
 
 #ifdef __cplusplus

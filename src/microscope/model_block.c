@@ -95,7 +95,7 @@ static void queue_run(struct watching *v, struct queue *q)
     int nwarps = 0, k = 0;
     for (int b = 0; b < q->n; b++) nwarps += q->block[b].nwarps;
     if (!q->cache)
-        q->cache = mem_zero(1, sizeof(struct cache) + L1_BYTES / LINE * sizeof(struct line), "a cache", &v->err);
+        q->cache = mem_zero(1, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line), "a cache", &v->err);
     struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
     for (int i = 0; state && i < nwarps; i++) state[i].pending = state[i].values = -1, state[i].unroll = 1;
     while (state && one_turn(v, q, state)) {

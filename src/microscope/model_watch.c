@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model_watch.h"
+#include "base/precision.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
@@ -35,10 +36,19 @@ static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err
     return bigger;
 }
 
-static int resident(int64_t threads)
+/* The blocks of a launch that a multiprocessor holds; their shared memory is not known yet. */
+static int resident(const struct watching *v, int64_t threads)
 {
-    int64_t n = THREADS_MOST / (threads > 0 ? threads : 1);
-    return n < 1 ? 1 : n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
+    struct work w = {.threads = threads};
+    double n = model_resident(v->gpu, &w);
+    return n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
+}
+
+/* The lines of an L1 cache: three quarters of the memory of a multiprocessor, because the rest is shared memory. */
+static int lines_of(const struct machine *g)
+{
+    int sets = (int)(0.75 * g->is.l1_kb * 1024 / LINE / WAYS);
+    return (sets < 1 ? 1 : sets) * WAYS;
 }
 
 /* Called before the first request of a launch. */
@@ -47,9 +57,9 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     const struct scope_launch *l = &s->launch[s->nlaunches - 1];
     struct work *w = &v->out->launch[s->nlaunches - 1];
     int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
-    if (at_once > resident(l->threads)) at_once = resident(l->threads);
+    if (at_once > resident(v, l->threads)) at_once = resident(v, l->threads);
     v->launch = s->nlaunches - 1;
-    v->sets = L1_BYTES / LINE / WAYS;
+    v->sets = v->lines / WAYS;
     v->at_once = at_once > 0 ? (int)at_once : 1;
     v->longest_cost = -1;
     v->stores = v->pointers = (struct stores){0};
@@ -61,7 +71,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     v->scale[v->launch] = l->seen ? (double)l->blocks / (double)l->seen : 0;
     for (int k = 0; k < v->sms; k++)
         if (v->queue[k].cache)
-            memset(v->queue[k].cache, 0, sizeof(struct cache) + L1_BYTES / LINE * sizeof(struct line));
+            memset(v->queue[k].cache, 0, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line));
     for (int a = 0; a < SCOPE_ARRAYS; a++) {
         mem_free(v->array[a].asked);
         mem_free(v->array[a].atomics);
@@ -264,14 +274,26 @@ void watching_free(struct watching *v)
     mem_free(v->position);
 }
 
-bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
-                 struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
+                 int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
-    *out = (struct workload){.kernel = k};
+    bool complex = type_is_complex(M->of->real);
+    *out = (struct workload){.kernel = k,
+                             .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),
+                             .single = type_of_parts(M->of->real) == T_F32};
     struct watching *v = mem_zero(1, sizeof *v, "the microscope", e);
     struct counts *own = counts || !v ? NULL : mem_zero(1, sizeof *own, "the counts of a kernel", e);
     struct counts *c = counts ? counts : own;
-    if (v) *v = (struct watching){.M = M, .sms = sms, .out = out, .launch = -1, .row = -1, .row_length = -1, .A = A};
+    if (v)
+        *v = (struct watching){.M = M,
+                               .gpu = g,
+                               .sms = g->sms,
+                               .lines = lines_of(g),
+                               .out = out,
+                               .launch = -1,
+                               .row = -1,
+                               .row_length = -1,
+                               .A = A};
     for (int64_t i = 0; v && i < A->rows; i++)
         if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
     int64_t together = SECTOR / (int64_t)type_size(M->of->real);
@@ -279,7 +301,7 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
         int64_t end = i + together < A->rows ? i + together : A->rows;
         if (A->rowptr[end] - A->rowptr[i] > v->longest_together) v->longest_together = A->rowptr[end] - A->rowptr[i];
     }
-    if (v && c) v->queue = mem_zero(sms, sizeof *v->queue, "the multiprocessors", e);
+    if (v && c) v->queue = mem_zero(g->sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
     if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);
     if (ok) {

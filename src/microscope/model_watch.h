@@ -12,9 +12,7 @@
 enum {
     LINE = 128,
     WAYS = 4,
-    L1_BYTES = 192 << 10, /* bytes; an H100 or H200 has 256 kB, part of which is shared memory */
-    BLOCKS_MOST = 32,
-    THREADS_MOST = 2048, /* the maximum number of threads per multiprocessor at compute capability 8.0 and 9.0 */
+    BLOCKS_MOST = 32, /* blocks of a multiprocessor that are replayed together */
     WARPS_MOST = 1024 / LANES,
     SPANS_MOST = 64,
     PLACE_BITS = 40,   /* see sector_placed */
@@ -86,7 +84,9 @@ struct spotted {
 
 struct watching {
     const struct mat *M;
+    const struct machine *gpu;
     int sms;
+    int lines; /* of an L1 cache */
     struct workload *out;
     int launch;
     int sets;

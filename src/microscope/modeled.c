@@ -63,7 +63,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
     if (!choose_sample(k, M, w, &out->counts, &sample, e)) return false;
-    if (!model_watch(k, A, M, out->on.sms, sample, w, &out->counts, &out->work, e)) return false;
+    if (!model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;
 }

@@ -212,7 +212,7 @@ static double unsampled_us(const struct kernel *k, const struct csr *A, const st
     int64_t own[PARAMS_MAX];
     struct workload *all = mem_new(1, sizeof *all, "a test", NULL);
     if (format_pack(A, k->format, modeled_params(k, NULL, A, T_F64, g, own), T_F64, false, &S, &e) &&
-        mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g->sms, 0, NULL, NULL, all, &e))
+        mat_put(&M, &S, device_open("emu", &e), &e) && model_watch(k, A, &M, g, 0, NULL, NULL, all, &e))
         us = model_predict(all, g).us;
     if (M.dev) mat_free(&M);
     stored_free(&S);

@@ -1,0 +1,256 @@
+/* Profiles of GPUs: files with public specifications and, where somebody measured them, ceilings. */
+#include <stdio.h>
+
+#include "gpu_profile.h"
+#include "base/base.h"
+#include "base/data_folder.h"
+#include "base/err.h"
+#include "base/newfile.h"
+#include "base/numeral.h"
+#include "base/text.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static const struct machine reference = {
+    .name = "NVIDIA H200",
+    .sms = 132,
+    .is = {.clock_ghz = 1.98,
+           .threads = 2048,
+           .blocks = 32,
+           .shared_kb = 227,
+           .l1_kb = 256,
+           .l2_mb = 60,
+           .l2_copies = 2,
+           .memory_gbs = 4800,
+           .fp64_gflops = 34000,
+           .fp32_gflops = 67000},
+    .c = {.read_gbs = 4367, .copy_gbs = 3891, .cache_gbs = 9128, .gather_gps = 40.7, .launch_us = 3.1}};
+
+struct machine machine_reference(void)
+{
+    return reference;
+}
+
+struct machine machine_of(const struct device *d)
+{
+    struct machine g = reference;
+    if (!d || d->kind != DEV_CUDA || !d->ceilings.measured) return g;
+    g.here = true;
+    g.sms = d->units;
+    if (d->facts.threads) g.is = d->facts;
+    g.c = d->ceilings;
+    snprintf(g.name, sizeof g.name, "%s", d->name);
+    return g;
+}
+
+/* ---- the lines of a profile ---- */
+
+/* A number of a profile. A profile must state the numbers of the GPU; it may state the ceilings. */
+static const struct key {
+    const char *name;
+    size_t at; /* offset in struct machine */
+    bool whole, ceiling;
+    double least, most;
+} keys[] = {
+    {"sms", offsetof(struct machine, sms), true, false, 1, 10000},
+    {"clock_ghz", offsetof(struct machine, is.clock_ghz), false, false, 0.1, 10},
+    {"threads_per_sm", offsetof(struct machine, is.threads), true, false, 32, 65536},
+    {"blocks_per_sm", offsetof(struct machine, is.blocks), true, false, 1, 1024},
+    {"shared_kb_per_sm", offsetof(struct machine, is.shared_kb), false, false, 1, 1e5},
+    {"l1_kb_per_sm", offsetof(struct machine, is.l1_kb), false, false, 8, 1e5},
+    {"l2_mb", offsetof(struct machine, is.l2_mb), false, false, 0.1, 1e5},
+    {"l2_copies", offsetof(struct machine, is.l2_copies), true, false, 1, 16},
+    {"memory_gbs", offsetof(struct machine, is.memory_gbs), false, false, 1, 1e6},
+    {"fp64_gflops", offsetof(struct machine, is.fp64_gflops), false, false, 1, 1e8},
+    {"fp32_gflops", offsetof(struct machine, is.fp32_gflops), false, false, 1, 1e8},
+    {"read_gbs", offsetof(struct machine, c.read_gbs), false, true, 1, 1e6},
+    {"copy_gbs", offsetof(struct machine, c.copy_gbs), false, true, 1, 1e6},
+    {"cache_gbs", offsetof(struct machine, c.cache_gbs), false, true, 1, 1e7},
+    {"gather_gps", offsetof(struct machine, c.gather_gps), false, true, 0.01, 1e5},
+    {"gather_cache_gps", offsetof(struct machine, c.gather_cache_gps), false, true, 0.01, 1e5},
+    {"launch_us", offsetof(struct machine, c.launch_us), false, true, 0.01, 1000},
+};
+
+static double value_of(const struct machine *g, const struct key *k)
+{
+    const char *at = (const char *)g + k->at;
+    return k->whole ? *(const int *)(const void *)at : *(const double *)(const void *)at;
+}
+
+static void set_value(struct machine *g, const struct key *k, double value)
+{
+    char *at = (char *)g + k->at;
+    if (k->whole)
+        *(int *)(void *)at = (int)value;
+    else
+        *(double *)(void *)at = value;
+}
+
+static const struct key *key_find(const char *name)
+{
+    for (int i = 0; i < COUNT(keys); i++)
+        if (!strcmp(keys[i].name, name)) return &keys[i];
+    return NULL;
+}
+
+static bool read_number(struct machine *g, const char *name, const char *text, struct err *e)
+{
+    const struct key *k = key_find(name);
+    char shown[80];
+    double value;
+    print_safe(k ? text : name, strlen(k ? text : name), 60, shown, sizeof shown);
+    if (!k) return fail(e, E_INPUT, "a profile has no line `%s`; `help set` lists the lines", shown);
+    if (!is_real(text, &value) || value < k->least || value > k->most || (k->whole && value != (int)value))
+        return fail(e, E_INPUT, "%s `%s` is not %s from %g to %g", k->name, shown,
+                    k->whole ? "a whole number" : "a number", k->least, k->most);
+    set_value(g, k, value);
+    return true;
+}
+
+static bool read_line(struct machine *g, char *line, struct err *e)
+{
+    line += strspn(line, " \t\r");
+    if (!*line || *line == '#') return true;
+    char *text = line + strcspn(line, " \t");
+    if (*text) *text++ = 0;
+    text += strspn(text, " \t");
+    for (char *end = text + strlen(text); end > text && strchr(" \t\r", end[-1]); end--) end[-1] = 0;
+    if (strcmp(line, "name") != 0) return read_number(g, line, text, e);
+    print_safe(text, strlen(text), sizeof g->name - 1, g->name, sizeof g->name);
+    return *g->name || fail(e, E_INPUT, "the name is missing");
+}
+
+static bool is_complete(const struct machine *g, struct err *e)
+{
+    if (!*g->name) return fail(e, E_INPUT, "the line `name` is missing");
+    for (int i = 0; i < COUNT(keys); i++)
+        if (!keys[i].ceiling && value_of(g, &keys[i]) == 0)
+            return fail(e, E_INPUT, "the line `%s` is missing", keys[i].name);
+    return true;
+}
+
+/* The ratio by which a ceiling of the reference is scaled: bandwidth of memory by that of the specification; what the
+   L2 cache delivers by the multiprocessors that ask for it and their clock; a launch takes as long as on the
+   reference. */
+static double scale_of(const struct machine *g, const struct key *k)
+{
+    double memory = g->is.memory_gbs / reference.is.memory_gbs;
+    double cores = g->sms * g->is.clock_ghz / (reference.sms * reference.is.clock_ghz);
+    if (k->at == offsetof(struct machine, c.launch_us)) return 1;
+    bool cache =
+        k->at == offsetof(struct machine, c.cache_gbs) || k->at == offsetof(struct machine, c.gather_cache_gps);
+    return cache ? cores : memory;
+}
+
+static void scale_ceilings(struct machine *g)
+{
+    for (int i = 0; i < COUNT(keys); i++) {
+        const struct key *k = &keys[i];
+        if (!k->ceiling || value_of(g, k) > 0 || value_of(&reference, k) == 0) continue;
+        set_value(g, k, value_of(&reference, k) * scale_of(g, k));
+        g->scaled = true;
+    }
+}
+
+static bool read_lines(FILE *f, const char *shown, struct machine *g, struct err *e)
+{
+    char line[256], where[320];
+    struct err why = {0};
+    int number = 0;
+    while (fgets(line, sizeof line, f)) {
+        bool whole = strchr(line, '\n') || feof(f);
+        line[strcspn(line, "\n")] = 0;
+        number++;
+        snprintf(where, sizeof where, "%s:%d", shown, number);
+        if (!whole) return fail_at(e, E_INPUT, where, "the line has more than %d bytes", (int)sizeof line - 2);
+        if (!read_line(g, line, &why)) return fail_at(e, E_INPUT, where, "%s", why.text);
+    }
+    if (ferror(f)) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
+    return is_complete(g, &why) || fail_at(e, E_INPUT, shown, "%s", why.text);
+}
+
+/* ---- files ---- */
+
+static bool load_file(const char *path, struct machine *out, struct err *e)
+{
+    char shown[256];
+    struct stat st;
+    print_safe(path, strlen(path), 200, shown, sizeof shown);
+    if (stat(path, &st)) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
+    if (!S_ISREG(st.st_mode)) return fail_at(e, E_IO, shown, "this is not a regular file");
+    if (st.st_size > PROFILE_MOST)
+        return fail_at(e, E_INPUT, shown, "the file is too large for a profile: at most %d bytes", +PROFILE_MOST);
+    FILE *f = fopen(path, "re");
+    if (!f) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
+    struct machine g = {0};
+    bool ok = read_lines(f, shown, &g, e);
+    fclose(f);
+    if (ok) scale_ceilings(&g);
+    if (ok) *out = g;
+    return ok;
+}
+
+/* Folder i that may hold profiles: gpus in an installation, samples/gpus in the source tree. */
+static bool folder(int i, char *out, size_t size)
+{
+    static const char *const inside[] = {"gpus", "samples/gpus"};
+    char data[PATH_MAX];
+    if (!data_folder(i / COUNT(inside), data, sizeof data)) return false;
+    if (!*data || snprintf(out, size, "%s/%s", data, inside[i % COUNT(inside)]) >= (int)size) *out = 0;
+    return true;
+}
+
+bool profile_load(const char *name, struct machine *out, struct err *e)
+{
+    char in[PATH_MAX], path[PATH_MAX + PROFILE_NAME + 8];
+    if (strpbrk(name, "/.")) return load_file(name, out, e);
+    for (int i = 0; folder(i, in, sizeof in); i++) {
+        struct stat st;
+        if (!*in || snprintf(path, sizeof path, "%s/%s.txt", in, name) >= (int)sizeof path || stat(path, &st)) continue;
+        return load_file(path, out, e);
+    }
+    return fail(e, E_USAGE, "there is no GPU profile `%s`; `set gpu` lists the profiles", name);
+}
+
+static int is_profile(const struct dirent *d)
+{
+    size_t n = strlen(d->d_name);
+    return n > 4 && n < PROFILE_NAME && d->d_name[0] != '.' && !strcmp(d->d_name + n - 4, ".txt");
+}
+
+void profile_list(give_fn *give, void *user)
+{
+    char in[PATH_MAX];
+    for (int i = 0; folder(i, in, sizeof in); i++) {
+        struct dirent **found;
+        int n = *in ? scandir(in, &found, is_profile, alphasort) : -1;
+        for (int k = 0; k < n; k++) {
+            char name[PROFILE_NAME];
+            snprintf(name, sizeof name, "%.*s", (int)strlen(found[k]->d_name) - 4, found[k]->d_name);
+            give(user, name);
+            free(found[k]);
+        }
+        if (n >= 0) free(found);
+        if (n > 0) return; /* an installation and its source tree have the same profiles */
+    }
+}
+
+bool profile_save(const char *path, const struct machine *g, bool force, struct err *e)
+{
+    struct newfile f;
+    char line[160];
+    if (!newfile_allowed(path, force, e) || !newfile_open(&f, path, e)) return false;
+    int n = snprintf(line, sizeof line, "# Measured by `ceilings`.\nname %s\n", g->name);
+    bool ok = newfile_write(&f, line, n, e);
+    for (int i = 0; ok && i < COUNT(keys); i++) {
+        if (value_of(g, &keys[i]) == 0) continue;
+        n = snprintf(line, sizeof line, "%s %.6g\n", keys[i].name, value_of(g, &keys[i]));
+        ok = newfile_write(&f, line, n, e);
+    }
+    return newfile_close(&f, ok, e);
+}
