@@ -217,9 +217,10 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
-	install -d $(SHARE)/warpspy/samples/lessons
+	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/gpus
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
+	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
 	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash
 	$(BUILD)/warpspy --completion zsh > $(BUILD)/warpspy.zsh

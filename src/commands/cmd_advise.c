@@ -14,6 +14,7 @@
 #include "session/spmv.h"
 
 #include <math.h>
+#include <string.h>
 #include <stdio.h>
 
 enum { ADVISE_REPS = 20 }; /* launches that are timed for each measured kernel */
@@ -99,6 +100,7 @@ static void out_advised(const struct advising *v, const struct choices *all, int
     out_str(o, "precision", NULL, precision_of(&v->m->csr, v->real));
     out_str(o, "machine", NULL, c->box ? BLACK_BOX_GPU : v->on->name);
     out_bool(o, "machine_here", NULL, v->on->here && !c->box);
+    out_bool(o, "machine_scaled", NULL, v->on->scaled && !c->box);
     out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", c->predicted_us);
     out_num(o, "measured_us", v->nmeasured ? "measured us" : NULL, c->measured_us, "%.2f");
@@ -194,13 +196,20 @@ static bool measure(struct advising *v, struct matrix *m, struct choices *all, s
     return v->measured_here = w.dev && choices_measure(all, v->s, &w, spmv_measure, e);
 }
 
+/* The fits to times of library kernels hold for one GPU only. */
+static bool fit(const struct advising *v, struct matrix *m, struct choices *all, struct err *e)
+{
+    bool other = v->s->gpu && strcmp(v->on->name, BLACK_BOX_GPU) != 0;
+    return other || choices_fit(all, v->s, m, v->real, e);
+}
+
 /* Rank the kernels of `a` and show them. After a cancellation (!complete), rank those that were predicted before it. */
 static bool rank_and_say(struct advising *v, struct matrix *m, const struct advice *a, int64_t products, bool complete,
                          bool measured, struct err *e)
 {
     struct choices all;
     bool ranked = choices_of(v->s, m, a, products, &all, e);
-    bool ok = ranked && complete && choices_fit(&all, v->s, m, v->real, e) && (!measured || measure(v, m, &all, e));
+    bool ok = ranked && complete && fit(v, m, &all, e) && (!measured || measure(v, m, &all, e));
     if (ranked) say(v, &all);
     choices_free(&all);
     return ok;

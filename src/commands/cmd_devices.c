@@ -5,6 +5,7 @@
 #include "machine/device.h"
 #include "base/err.h"
 #include "session/kinds.h"
+#include "microscope/gpu_profile.h"
 #include "session/session.h"
 
 #include <string.h>
@@ -78,6 +79,15 @@ static void out_ceilings(struct out *o, const struct device *d)
     out_num(o, "launch_us", "launch us", c->launch_us, "%.2f");
 }
 
+/* A saved profile has the name of the model of the GPU, with which its description begins. */
+static bool save_profile(const struct device *d, const char *path, bool force, struct err *e)
+{
+    struct machine g = machine_of(d);
+    if (!g.here) return fail(e, E_UNSUPPORTED, "a profile describes a GPU, and %s is not one", d->name);
+    snprintf(g.name, sizeof g.name, "%.*s", (int)strcspn(d->about, ","), d->about);
+    return profile_save(path, &g, force, e);
+}
+
 static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
 {
     struct device *d = session_device(s, arg(a, "on"), e);
@@ -88,7 +98,7 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
     screen_lock_back(gave);
     if (!measured) return false;
     out_ceilings(s->out, d);
-    return true;
+    return !arg(a, "save") || save_profile(d, arg(a, "save"), arg_flag(a, "force"), e);
 }
 
 const struct command command_devices = {
@@ -111,10 +121,12 @@ const struct command command_device = {
 
 const struct command command_ceilings = {
     .name = "ceilings",
-    .grammar = "[on DEVICE]",
+    .grammar = "[on DEVICE] [save FILE] [force]",
     .about = "measure a device's memory bandwidth, the upper limit for kernels that do not run from cache",
     .help = "Measures streaming reads and copies, reads from the cache, random gathers, and the cost of an empty\n"
             "launch, once per session. `bench` shows bandwidth as a percentage of the bandwidth of streaming reads.\n"
-            "    ceilings on cpu",
+            "`save FILE` writes the specification of the GPU and its ceilings as a profile, with which `set gpu FILE`\n"
+            "predicts times for this GPU on another computer; force replaces a file that exists.\n"
+            "    ceilings on cpu; ceilings on cuda:0 save lab.txt",
     .run = run_ceilings,
 };

@@ -66,6 +66,11 @@ const struct command command_set = {
         "for example, `colours 256`; # begins a comment. Options on the command line take precedence, and the\n"
         "command `device` applies to one session only. --plain sets colours to none and ascii to on, whatever\n"
         "the file contains.\n"
-        "    set precision f32; set colours",
+        "`set gpu` chooses the GPU that predict, explain, advise, whatif and why predict times for: the name of a\n"
+        "profile or a file. A line of a profile is, for example, `sms 108`. It needs name, sms, clock_ghz,\n"
+        "threads_per_sm, blocks_per_sm, shared_kb_per_sm, l1_kb_per_sm, l2_mb, l2_copies (2 if each half of the\n"
+        "cache keeps a copy), memory_gbs, fp64_gflops and fp32_gflops; it may state the measured read_gbs,\n"
+        "copy_gbs, cache_gbs, gather_gps, gather_cache_gps and launch_us, which are otherwise scaled from an H200.\n"
+        "    set precision f32; set colours; set gpu a100; set gpu auto",
     .run = run_set,
 };

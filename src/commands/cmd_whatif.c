@@ -87,6 +87,7 @@ static void out_case(const struct whatif *w, const struct kernel *kernel, const 
     out_rank(o, COLUMN_NORMAL);
     out_str(o, "machine", NULL, w->on.name);
     out_bool(o, "machine_here", NULL, w->on.here);
+    out_bool(o, "machine_scaled", NULL, w->on.scaled);
     out_bytes(o, "stored_bytes", "stored", p->bytes);
     out_num(o, "padding_percent", "padding %", padding_percent(p), "%.1f");
     out_rank(o, COLUMN_ANSWER);

@@ -3,7 +3,9 @@
 #include "machine/device.h"
 #include "front.h"
 #include "kinds.h"
+#include "base/mem.h"
 #include "base/newfile.h"
+#include "microscope/gpu_profile.h"
 #include "session.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -102,6 +104,28 @@ static bool restyle(struct session *s, const char *value, struct err *e)
     return true;
 }
 
+static void list_gpus(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    give(user, "auto");
+    profile_list(give, user);
+}
+
+static bool is_not_empty(const char *value)
+{
+    return *value != 0;
+}
+
+static bool use_gpu(struct session *s, const char *value, struct err *e)
+{
+    bool profile = strcmp(value, "auto") != 0;
+    struct machine *g = profile ? mem_new(1, sizeof *g, "the profile of a GPU", e) : NULL;
+    if (profile && (!g || !profile_load(value, g, e))) return mem_free(g), false;
+    mem_free(s->gpu);
+    s->gpu = g;
+    return true;
+}
+
 const struct setting options[] = {
     [OPTION_DEVICE] = {"device",
                        "where commands run; auto: the first GPU, or cpu if there is no GPU",
@@ -144,6 +168,14 @@ const struct setting options[] = {
                        NULL,
                        use_page_locked,
                        "page-locked"},
+    [OPTION_GPU] = {"gpu",
+                    "the GPU that predictions are for: a profile or a file; auto: the GPU in use, or an H200",
+                    "auto",
+                    {NULL},
+                    list_gpus,
+                    is_not_empty,
+                    use_gpu,
+                    "predict-for"},
     [OPTIONS] = {0},
 };
 

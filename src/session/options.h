@@ -29,6 +29,7 @@ enum option_id {
     OPTION_MOUSE,
     OPTION_PAGER,
     OPTION_PINNED,
+    OPTION_GPU,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */

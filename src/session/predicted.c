@@ -17,6 +17,7 @@
 
 bool modeled_machine(struct session *s, struct machine *g, struct err *e)
 {
+    if (s->gpu) return *g = *s->gpu, true;
     struct device *d = session_device(s, NULL, e);
     if (!d) return false;
     if (d->kind == DEV_CUDA && !d->ceilings.measured && !device_ceilings(d, &s->watch, e)) return false;
@@ -82,20 +83,23 @@ void refusal_without_force(struct err *e, const char *format, enum type real, bo
 
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real)
 {
-    for (int i = 0; i < s->nruns && s->runs_of == m; i++)
+    for (int i = 0; i < s->nruns && s->runs_of == m && !s->gpu; i++)
         if (s->runs[i].kernel == k && s->runs[i].real == real && s->runs[i].dev->kind == DEV_CUDA &&
             s->runs[i].beta == 0)
             return &s->runs[i];
     return NULL;
 }
 
-static void explain_model(struct out *o, const struct machine *g)
+static void explain_model(const struct session *s, const struct machine *g)
 {
-    out_text(o,
-             g->here ? "Predicted for %s, from its measured ceilings."
-                     : "Predicted for an %s, because no measured GPU is available.",
-             g->name);
-    out_text(o, "Model error on an NVIDIA H200: median 5%%, mean 9%% (20 matrices that were not fitted, fp64).");
+    const char *basis =
+        g->here     ? "Predicted for %s, from its measured ceilings."
+        : !s->gpu   ? "Predicted for an %s, because no measured GPU is available."
+        : g->scaled ? "Predicted for an %s, from its specifications and the times of an NVIDIA H200 (`set gpu`)."
+                    : "Predicted for an %s, from the ceilings in its profile (`set gpu`).";
+    out_text(s->out, basis, g->name);
+    if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
+    out_text(s->out, "Model error on an NVIDIA H200: median 5%%, mean 9%% (20 matrices that were not fitted, fp64).");
 }
 
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
@@ -104,7 +108,7 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (out_stands_alone(s->out)) before = &none;
     bool known = !strncmp(before->machine, g->name, sizeof before->machine - 1);
     bool mark = sampled && before->sampling;
-    if (!known) explain_model(s->out, g);
+    if (!known) explain_model(s, g);
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
         out_text(s->out, "Only a sample of the blocks was watched: about %d lane accesses, with the longest row.",
@@ -123,6 +127,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_str(o, "precision", "precision", precision_of(&m->csr, k->real));
     out_str(o, "machine", NULL, k->on.name);
     out_bool(o, "machine_here", NULL, k->on.here);
+    out_bool(o, "machine_scaled", NULL, k->on.scaled);
     out_time(o, "predicted_us", "predicted", k->time.us);
     out_time(o, "launch_us", "launch overhead", k->time.launch_us);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);

@@ -17,8 +17,8 @@ struct modeled;
 struct out;
 struct session;
 
-/* The GPU that predictions are for: the session's device if it is a GPU, whose ceilings are measured now if necessary,
-   otherwise the built-in GPU. Returns false if the device failed. */
+/* The GPU that predictions are for: that of `set gpu`; otherwise the session's device if it is a GPU, whose ceilings
+   are measured now if necessary; otherwise the reference. Returns false if the device failed. */
 bool modeled_machine(struct session *s, struct machine *g, struct err *e);
 /* Check that kernels can be predicted for m. Fails with E_UNSUPPORTED if m has no entries. */
 bool modeled_matrix(const struct matrix *m, struct err *e);
@@ -32,7 +32,7 @@ bool modeled_kernel(struct session *s, struct matrix *m, const struct kernel *k,
 bool modeled_command(struct session *s, const struct args *a,
                      bool (*say)(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e),
                      struct err *e);
-/* The session's last measurement of k for m on a GPU; NULL: none. */
+/* The session's last measurement of k for m on a GPU; NULL: none, or `set gpu` chose another GPU. */
 const struct run *modeled_run(const struct session *s, const struct matrix *m, const struct kernel *k, enum type real);
 /* The text of `why`, without "NAME: " at its beginning. */
 const char *reason_without_name(const char *name, const char *why);

@@ -194,6 +194,7 @@ void session_free(struct session *s)
     s->undo.open = false;
     while (s->matrices) session_drop(s, s->matrices);
     mem_free(s->log.text);
+    mem_free(s->gpu);
     out_free(s->out);
     memset(s, 0, sizeof *s);
 }

@@ -19,7 +19,7 @@ struct csr;
 struct format;
 struct load_info;
 
-enum { OPTIONS_MAX = 8 };
+enum { OPTIONS_MAX = 16 };
 enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
 struct solve;         /* solver.h */
@@ -29,6 +29,7 @@ struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
 struct front;
+struct machine; /* gpu_profile.h */
 struct record;
 struct out;
 struct run;
@@ -83,6 +84,7 @@ struct session {
     struct undo undo;
     struct record *record;        /* the recording; NULL: none */
     char option[OPTIONS_MAX][64]; /* values of options[]; empty: the default */
+    struct machine *gpu;          /* that `set gpu` chose for predictions, owned; NULL: the device in use */
     struct explained explained;
     bool single;                   /* fp32 is the default precision */
     int nested;                    /* nesting depth of running commands */

@@ -1,0 +1,196 @@
+/* Profiles of GPUs: every profile loads, predictions follow it, and a faulty one is refused with its line. */
+#include "kits/dev_fake.h"
+#include "kits/talk.h"
+#include "microscope/gpu_profile.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "machine/kernel.h"
+#include "microscope/modeled.h"
+#include "session/matrix.h"
+#include "session/predicted.h"
+#include "session/session.h"
+
+#include <string.h>
+#include <unistd.h>
+
+static void load_one(void *user, const char *name)
+{
+    struct machine g;
+    struct err e = {0};
+    int *n = user;
+    if (!profile_load(name, &g, &e)) fail_msg("%s: %s: %s", name, e.where, e.text);
+    assert_true(g.sms > 0 && g.c.read_gbs > 0 && g.c.cache_gbs > g.c.read_gbs && g.c.launch_us > 0 && !g.here);
+    assert_true(g.is.fp32_gflops >= g.is.fp64_gflops && g.c.read_gbs < g.is.memory_gbs);
+    ++*n;
+}
+
+static void every_profile_loads(void **state)
+{
+    int n = 0;
+    (void)state;
+    profile_list(load_one, &n);
+    assert_true(n >= 8);
+}
+
+/* The profile of the GPU to which the model was fitted is the built-in GPU, and nothing in it is scaled. */
+static void the_reference_has_a_profile(void **state)
+{
+    struct machine g, built_in = machine_reference();
+    struct err e = {0};
+    (void)state;
+    assert_true(profile_load("h200", &g, &e));
+    assert_string_equal(g.name, built_in.name);
+    assert_false(g.scaled);
+    assert_int_equal(g.sms, built_in.sms);
+    assert_memory_equal(&g.is, &built_in.is, sizeof g.is);
+    assert_memory_equal(&g.c, &built_in.c, sizeof g.c);
+}
+
+/* The predicted time of a kernel on the GPU that `set gpu` chose, and how much of it the arithmetic takes alone. */
+static double predicted_us(struct talk *t, const char *gpu, const char *kernel, double *flops_us)
+{
+    char line[80];
+    struct machine g;
+    struct err e = {0};
+    struct modeled *k = mem_new(1, sizeof *k, "a prediction", &e);
+    snprintf(line, sizeof line, "set gpu %s", gpu);
+    if (!talk_line(t, line)) fail_msg("%s: %s", line, t->err);
+    assert_true(modeled_machine(&t->s, &g, &e));
+    if (!modeled_kernel(&t->s, session_matrix(&t->s, NULL, &e), kernel_find(kernel), NULL, T_F64, &g, k, &e))
+        fail_msg("%s: %s", kernel, e.text);
+    double us = k->time.us;
+    if (flops_us) *flops_us = k->time.bound_us[BOUND_FLOPS];
+    mem_free(k);
+    return us;
+}
+
+static void predictions_follow_the_profile(void **state)
+{
+    struct talk t;
+    double many, few;
+    (void)state;
+    talk_open(&t, OUT_JSON);
+    talk_says(&t, "gen poisson2d 700 as A", "\"rows\":490000");
+    double here = predicted_us(&t, "auto", "csr-vector", NULL);
+    assert_true(here == predicted_us(&t, "h200", "csr-vector", NULL));
+    double a100 = predicted_us(&t, "a100", "csr-vector", NULL), t4 = predicted_us(&t, "t4", "csr-vector", NULL);
+    assert_true(a100 > 1.3 * here && t4 > 3 * a100);
+    predicted_us(&t, "h200", "csr-vector", &many);
+    predicted_us(&t, "rtx4090", "csr-vector", &few); /* 1290 instead of 34,000 Gflop/s in fp64 */
+    assert_float_equal(many, 2 * 2447200 / 34000e3, 1e-12);
+    assert_float_equal(few, 2 * 2447200 / 1290e3, 1e-12);
+    talk_close(&t);
+}
+
+static void commands_name_the_profile(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 30", "poisson2d");
+    talk_says(&t, "set gpu v100; predict csr-vector", "Predicted for an NVIDIA V100, from its specifications");
+    assert_non_null(strstr(t.out, "The error of predictions for this GPU was not measured."));
+    talk_says(&t, "advise top 2", "NVIDIA V100");
+    assert_null(strstr(t.out, "cusparse")); /* the fits hold for another GPU */
+    talk_says(&t, "set gpu auto; predict csr-vector", "because no measured GPU is available");
+    talk_close(&t);
+}
+
+/* ---- faulty files ---- */
+
+static void write_profile(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+}
+
+static void faulty_profiles_are_refused(void **state)
+{
+    static const struct {
+        const char *text, *why;
+    } cases[] = {
+        {"", "the line `name` is missing"},
+        {"name X\nsms 10\n", "the line `clock_ghz` is missing"},
+        {"name\n", ":1: the name is missing"},
+        {"name X\nsms ten\n", ":2: sms `ten` is not a whole number from 1 to 10000"},
+        {"name X\nsms 1.5\n", ":2: sms `1.5` is not a whole number"},
+        {"name X\nsms 0\n", ":2: sms `0` is not a whole number"},
+        {"name X\nclock_ghz nan\n", ":2: clock_ghz `nan` is not a number"},
+        {"name X\nclock_ghz\n", ":2: clock_ghz `` is not a number"},
+        {"name X\n\n# a comment\ncores 9\n", ":4: a profile has no line `cores`"},
+        {"name X\n\033[2Jcores 9\n", ":2: a profile has no line"},
+    };
+    struct talk t;
+    char path[] = "/tmp/test_profile.XXXXXX", line[64];
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    talk_open(&t, OUT_TEXT);
+    snprintf(line, sizeof line, "set gpu %s", path);
+    for (int i = 0; i < COUNT(cases); i++) {
+        write_profile(path, cases[i].text);
+        talk_refuses(&t, line, cases[i].why);
+        assert_null(t.s.gpu);
+        assert_null(strchr(t.err, '\033'));
+    }
+    unlink(path);
+    talk_refuses(&t, line, "cannot read: No such file");
+    talk_refuses(&t, "set gpu /tmp", "this is not a regular file");
+    talk_refuses(&t, "set gpu gtx9", "there is no GPU profile `gtx9`");
+    talk_close(&t);
+}
+
+/* What `ceilings save` writes is what `set gpu` reads. */
+static void a_measured_profile_can_be_used_elsewhere(void **state)
+{
+    struct talk t;
+    struct fake gpu;
+    struct err e = {0};
+    struct machine reference = machine_reference();
+    char path[] = "/tmp/test_profile.XXXXXX", line[96];
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    talk_open(&t, OUT_TEXT);
+    assert_true(fake_open(&gpu, "fake-gpu", "emu", 1 << 26, &e));
+    gpu.dev.kind = DEV_CUDA;
+    gpu.dev.units = 77;
+    gpu.dev.facts = reference.is;
+    gpu.dev.facts.clock_ghz = 1.5;
+    gpu.dev.ceilings = reference.c;
+    gpu.dev.ceilings.measured = true;
+    gpu.dev.ceilings.read_gbs = 1234.5;
+    snprintf(gpu.dev.about, sizeof gpu.dev.about, "Toy GPU, 77 multiprocessors");
+    snprintf(line, sizeof line, "ceilings on fake-gpu save %s", path);
+    talk_refuses(&t, line, "exists");
+    talk_says(&t, "ceilings on fake-gpu", "1234.5");
+    snprintf(line, sizeof line, "ceilings on fake-gpu save %s force", path);
+    talk_says(&t, line, "1234.5");
+    snprintf(line, sizeof line, "set gpu %s", path);
+    assert_true(talk_line(&t, line));
+    assert_string_equal(t.s.gpu->name, "Toy GPU");
+    assert_int_equal(t.s.gpu->sms, 77);
+    assert_false(t.s.gpu->here || t.s.gpu->scaled);
+    assert_true(t.s.gpu->is.clock_ghz == 1.5 && t.s.gpu->c.read_gbs == 1234.5);
+    talk_refuses(&t, "ceilings on cpu save /tmp/x.txt force", "a profile describes a GPU, and cpu is not one");
+    unlink(path);
+    talk_close(&t);
+    devices_close();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_profile_loads),
+        cmocka_unit_test(the_reference_has_a_profile),
+        cmocka_unit_test(predictions_follow_the_profile),
+        cmocka_unit_test(commands_name_the_profile),
+        cmocka_unit_test(faulty_profiles_are_refused),
+        cmocka_unit_test(a_measured_profile_can_be_used_elsewhere),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
