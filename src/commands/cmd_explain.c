@@ -5,11 +5,14 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "microscope/modeled.h"
+#include "microscope/versus.h"
+#include "session/args.h"
 #include "session/output_candidates.h"
 #include "session/predicted.h"
 #include "session/session.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 static void out_finding(struct out *o, const struct modeled *k, const struct finding *f, int rank)
@@ -87,20 +90,86 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     return true;
 }
 
+/* ---- one kernel against another ---- */
+
+static const double SHOWN_US = 0.005; /* smaller differences would be shown as 0 in text */
+
+static void out_difference(struct out *o, const struct modeled k[2], const struct difference *d)
+{
+    out_row(o);
+    out_str(o, "kind", NULL, "difference");
+    out_str(o, "kernel", NULL, k[0].kernel->name);
+    out_str(o, "against", NULL, k[1].kernel->name);
+    out_rank(o, COLUMN_ANSWER);
+    out_str(o, "term", "term", bound_names[d->term]);
+    out_num(o, "us", "difference us", d->us, "%+.2f");
+    out_rank(o, COLUMN_NORMAL);
+    out_num(o, "kernel_us", k[0].kernel->name, d->alone[0], "%.2f");
+    out_num(o, "against_us", k[1].kernel->name, d->alone[1], "%.2f");
+    out_rank(o, COLUMN_DETAIL);
+    out_num(o, "kernel_count", "first counts", d->count[0], "%.4g");
+    out_num(o, "against_count", "second counts", d->count[1], "%.4g");
+    out_str(o, "unit", "unit", difference_unit(d->term));
+}
+
+static bool predict_both(struct session *s, const struct args *a, struct matrix *m,
+                         const struct kernel *const kernel[2], struct modeled k[2], struct err *e)
+{
+    int64_t param[PARAMS_MAX];
+    struct machine g;
+    if (!arg_params(a, kernel[0]->format->params, param, e) || !modeled_machine(s, &g, e)) return false;
+    return modeled_kernel(s, m, kernel[0], arg_count(a, "params") ? param : NULL, arg_precision(a), &g, &k[0], e) &&
+           modeled_kernel(s, m, kernel[1], NULL, arg_precision(a), &g, &k[1], e);
+}
+
+static void say_both(struct session *s, const struct matrix *m, const struct modeled k[2])
+{
+    struct difference d[DIFFERENCES];
+    char first[32], second[32], by[32];
+    int n = differences_of(&k[0], &k[1], d), faster = k[1].time.us < k[0].time.us;
+    double ratio = k[!faster].time.us / k[faster].time.us;
+    out_text(s->out, "%s on %s, %s: %s predicted; %s: %s. %s is %.2f times faster, by %s.", k[0].kernel->name, m->name,
+             precision_of(&m->csr, k[0].real), show_us(k[0].time.us, first, sizeof first), k[1].kernel->name,
+             show_us(k[1].time.us, second, sizeof second), k[faster].kernel->name, ratio,
+             show_us(fabs(k[1].time.us - k[0].time.us), by, sizeof by));
+    for (int i = 0; i < n; i++)
+        if (out_mode(s->out) != OUT_TEXT || fabs(d[i].us) >= SHOWN_US) out_difference(s->out, k, &d[i]);
+    out_text(s->out,
+             "The differences add up to the time of %s minus that of %s. The columns with a kernel's name are its",
+             k[1].kernel->name, k[0].kernel->name);
+    out_text(s->out, "time in us if the term were the only limit; terms overlap.");
+    modeled_remarks(s, &k[0].on, k[0].work.sampled || k[1].work.sampled);
+}
+
+static bool explain_both(struct session *s, const struct args *a, struct err *e)
+{
+    const struct kernel *const kernel[2] = {kernel_find(arg(a, "kernel")), kernel_find(arg(a, "against"))};
+    if (kernel[0] == kernel[1])
+        return fail(e, E_USAGE, "both kernels are %s: name two different kernels", kernel[0]->name);
+    struct matrix *m = session_matrix(s, arg(a, "of"), e);
+    struct modeled *k = m ? mem_new(2, sizeof *k, "two predictions", e) : NULL;
+    bool ok = k && predict_both(s, a, m, kernel, k, e);
+    if (ok) say_both(s, m, k);
+    mem_free(k);
+    return ok;
+}
+
 static bool run_explain(struct session *s, const struct args *a, struct err *e)
 {
-    return modeled_command(s, a, say, e);
+    return arg(a, "against") ? explain_both(s, a, e) : modeled_command(s, a, say, e);
 }
 
 const struct command command_explain = {
     .name = "explain",
-    .grammar = "MODEL_KERNEL [PARAMS] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
+    .grammar = "MODEL_KERNEL [PARAMS] [[against] MODEL_KERNEL] [[of] MATRIX] [f32|f64|[precision] PRECISION]",
     .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
             "launches, chains of dependent loads, bytes. Causes of 3% or more are shown, the most expensive first. A\n"
             "remedy names other kernels only if they are predicted to be faster. PARAMS are the parameters of the\n"
             "kernel's format.\n"
-            "    explain csr-scalar; explain ell of A f32",
+            "With a second kernel, explain splits the difference of the two predicted times over the terms of the\n"
+            "model: waits, bytes from memory, sectors from L2, launches, and so on, with what each term counts.\n"
+            "    explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",
     .run = run_explain,
 };

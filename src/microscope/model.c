@@ -164,28 +164,47 @@ static double flops_us(const struct workload *w, const struct work *launch, cons
     return steps > 0 ? w->flops * launch->steps / steps / gflops / 1000 : 0;
 }
 
+void model_terms(const struct workload *w, const struct machine *g, struct terms *out)
+{
+    double missed = share_missed(w, g);
+    *out = (struct terms){.n = w->n};
+    for (int l = 0; l < w->n; l++) {
+        if (w->launch[l].blocks == 0) continue;
+        bounds_of(&w->launch[l], g, missed, w->kernel->shares, out->us[l]);
+        out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
+        out->launch_us += H.again_us;
+        out->dram_bytes += missed * w->launch[l].footprint;
+        out->l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
+    }
+    if (out->launch_us > 0) out->launch_us = most(out->launch_us + g->c.launch_us + H.first_us, 0);
+}
+
+/* The time in us of a launch with these bounds, without the cost of launching. */
+static double overlapped(const double *us)
+{
+    double waits = most(us[BOUND_LATENCY], us[BOUND_LONGEST]), rate = 0, p = H.together;
+    for (int k = BOUND_DRAM; k <= BOUND_ATOMICS; k++) rate = most(rate, us[k]);
+    return pow(pow(waits, p) + pow(rate, p) + pow(us[BOUND_HOT], p), 1 / p);
+}
+
+double terms_us(const struct terms *t)
+{
+    double us = t->launch_us;
+    for (int l = 0; l < t->n; l++) us += overlapped(t->us[l]);
+    return us;
+}
+
 struct prediction model_predict(const struct workload *w, const struct machine *g)
 {
-    struct prediction p = {0};
-    double missed = share_missed(w, g), by[BOUNDS] = {0}, work = 0;
-    for (int l = 0; l < w->n; l++) {
-        double us[BOUNDS];
-        if (w->launch[l].blocks == 0) continue;
-        bounds_of(&w->launch[l], g, missed, w->kernel->shares, us);
-        us[BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
-        double waits = most(us[BOUND_LATENCY], us[BOUND_LONGEST]), rate = 0;
-        for (int k = BOUND_DRAM; k <= BOUND_ATOMICS; k++) rate = most(rate, us[k]);
-        double p_norm =
-            pow(pow(waits, H.together) + pow(rate, H.together) + pow(us[BOUND_HOT], H.together), 1 / H.together);
-        by[largest(us)] += p_norm;
-        work += p_norm;
-        p.launch_us += H.again_us;
-        p.dram_bytes += missed * w->launch[l].footprint;
-        p.l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
-        for (int k = 0; k < BOUNDS; k++) p.bound_us[k] += us[k];
+    struct terms t;
+    double by[BOUNDS] = {0};
+    model_terms(w, g, &t);
+    struct prediction p = {
+        .us = terms_us(&t), .launch_us = t.launch_us, .dram_bytes = t.dram_bytes, .l2_bytes = t.l2_bytes};
+    for (int l = 0; l < t.n; l++) {
+        by[largest(t.us[l])] += overlapped(t.us[l]);
+        for (int k = 0; k < BOUNDS; k++) p.bound_us[k] += t.us[l][k];
     }
-    if (p.launch_us > 0) p.launch_us = most(p.launch_us + g->c.launch_us + H.first_us, 0);
-    p.us = p.launch_us + work;
-    p.bound = p.launch_us > work ? BOUND_LAUNCH : largest(by);
+    p.bound = p.launch_us > p.us - p.launch_us ? BOUND_LAUNCH : largest(by);
     return p;
 }

@@ -100,6 +100,15 @@ struct prediction {
     enum bound bound;
     double dram_bytes, l2_bytes; /* bytes moved by the launches */
 };
+/* What the time of a workload is computed from: the time of each launch if one bound were its only limit. */
+struct terms {
+    int n; /* launches */
+    double launch_us, us[SCOPE_LAUNCHES][BOUNDS];
+    double dram_bytes, l2_bytes;
+};
+void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
+double terms_us(const struct terms *t); /* the predicted time */
+
 /* The number of blocks with these threads and this much shared memory that a multiprocessor of g holds, at least 1. */
 double model_resident(const struct machine *g, const struct work *w);
 struct prediction model_predict(const struct workload *w, const struct machine *g);

@@ -8,6 +8,7 @@
 #include "session/matrix.h"
 #include "base/mem.h"
 #include "microscope/modeled.h"
+#include "microscope/versus.h"
 #include "session/advice.h"
 #include "session/predicted.h"
 
@@ -41,6 +42,51 @@ static struct modeled *model_of(const char *line, const char *kernel, enum type 
     if (!modeled_kernel(&t.s, session_matrix(&t.s, NULL, &e), kernel_find(kernel), NULL, real, &g, k, &e))
         fail_msg("%s: %s", kernel, e.text);
     return k;
+}
+
+/* ---- one kernel against another ---- */
+
+static double part_of(const struct difference *d, int n, enum bound term)
+{
+    for (int i = 0; i < n; i++)
+        if (d[i].term == term) return d[i].us;
+    return 0;
+}
+
+/* The parts add up to the difference of the times, and have the opposite sign the other way round. */
+static void differences_add_up(void **state)
+{
+    static const char *const names[] = {"csr-scalar", "csr-vector", "csr-ends", "coo-atomic", "csr-merge", "ell"};
+    struct modeled *k[COUNT(names)];
+    (void)state;
+    for (int i = 0; i < COUNT(names); i++) k[i] = model_of(i ? NULL : "gen circuit 5000 1", names[i], T_F64);
+    for (int i = 0; i < COUNT(names); i++)
+        for (int j = 0; j < COUNT(names); j++) {
+            struct difference d[DIFFERENCES], back[DIFFERENCES];
+            double sum = 0, all = k[j]->time.us - k[i]->time.us;
+            int n = differences_of(k[i], k[j], d), nback = differences_of(k[j], k[i], back);
+            for (int q = 0; q < n; q++) sum += d[q].us;
+            assert_float_equal(sum, all, 1e-9 * (k[i]->time.us + k[j]->time.us));
+            for (int q = 0; q < n; q++) assert_float_equal(part_of(back, nback, d[q].term), -d[q].us, 1e-9);
+        }
+    for (int i = 0; i < COUNT(names); i++) mem_free(k[i]);
+}
+
+/* Two kernels that differ in one respect: the dense row is a long block of csr-scalar; csr-merge takes two launches. */
+static void differences_name_the_term(void **state)
+{
+    struct modeled *scalar = model_of("gen circuit 5000 1", "csr-scalar", T_F64),
+                   *ends = model_of(NULL, "csr-ends", T_F64), *merge = model_of(NULL, "csr-merge", T_F64);
+    struct difference d[DIFFERENCES];
+    (void)state;
+    assert_true(differences_of(ends, scalar, d) > 0 && d[0].term == BOUND_LONGEST);
+    assert_true(d[0].us > 0.9 * (scalar->time.us - ends->time.us));
+    int n = differences_of(ends, merge, d);
+    assert_float_equal(part_of(d, n, BOUND_LAUNCH), merge->time.launch_us - ends->time.launch_us, 1e-9);
+    talk_refuses(&t, "explain ell against ell", "both kernels are ell");
+    mem_free(scalar);
+    mem_free(ends);
+    mem_free(merge);
 }
 
 /* ---- counted by hand ---- */
@@ -568,6 +614,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(test_exact),
         TEST(test_chain),
+        TEST(differences_add_up),
+        TEST(differences_name_the_term),
         TEST(test_monotone),
         TEST(test_padding_is_not_faster),
         TEST(test_single_is_not_slower),
