@@ -3,14 +3,20 @@
 #include "kits/shapes.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/clock.h"
 #include "base/loop.h"
+#include "base/shared.h"
 #include "base/watch.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
+#include "matrix/reorder.h"
+#include "parts/graph_parts.h"
 #include "parts/part.h"
 #include "parts/partition.h"
 
+#include <dlfcn.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -319,6 +325,150 @@ static void test_shares(void **state)
     csr_free(&A);
 }
 
+/* ---- libraries ---- */
+
+/* Edges of the graph of A + A' between parts. */
+static int64_t edges_cut(const struct graph *g, const struct partition *P)
+{
+    int64_t cut = 0;
+    for (int i = 0; i < g->n; i++)
+        for (int k = g->ptr[i]; k < g->ptr[i + 1]; k++)
+            cut += g->adj[k] > i && partition_owner(P, i) != partition_owner(P, g->adj[k]);
+    return cut;
+}
+
+static int64_t most_nonzeros(const struct csr *A, const struct partition *P)
+{
+    int64_t most = 0;
+    for (int p = 0; p < P->parts; p++) {
+        int64_t n = 0;
+        for (int64_t at = P->first[p]; at < P->first[p + 1]; at++) n += csr_row_length(A, partition_row(P, at));
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* A shuffled grid has no contiguous parts with few edges between them; a library finds the grid again. Two runs agree.
+ */
+static void test_cuts(void **state)
+{
+    struct csr A = made("poisson2d", 60, 60), S;
+    struct graph g;
+    int perm[3600];
+    uint64_t seed = 3;
+    (void)state;
+    for (int i = 0; i < 3600; i++) {
+        int j = (int)(random_next(&seed) % (uint64_t)(i + 1));
+        perm[i] = perm[j];
+        perm[j] = i;
+    }
+    assert_true(reorder_apply(&S, &A, perm, NULL, NULL) && graph_new(&g, &S, NULL, NULL));
+    for (int i = 0; ways[i]; i++) {
+        struct partition P, Q;
+        if (!ways[i]->by_owner || !divided(&P, ways[i], &S, 9, ways[i]->name)) continue;
+        assert_true(partition_new(&Q, ways[i], &S, 9, NULL, NULL));
+        assert_memory_equal(P.order, Q.order, 3600 * sizeof *P.order);
+        int64_t cut = edges_cut(&g, &P), most = most_nonzeros(&S, &P);
+        if (cut > 340 || cut < 200) fail_msg("%s: %ld edges cut", ways[i]->name, (long)cut); /* 9 squares: 240 */
+        if ((double)most > 1.05 * (double)S.nnz / 9) fail_msg("%s: %ld nonzeros", ways[i]->name, (long)most);
+        partition_free(&P);
+        partition_free(&Q);
+    }
+    graph_free(&g);
+    csr_free(&A);
+    csr_free(&S);
+}
+
+typedef int kway_fn(int *, int *, int *, int *, int *, int *, int *, int *, float *, float *, int *, int *, int *);
+
+/* The edges that we count between METIS's parts are METIS's own count. */
+static void check_objective(const char *name, kway_fn *kway, const struct csr *A, int parts)
+{
+    struct graph g;
+    struct partition P;
+    assert_true(graph_new(&g, A, NULL, NULL));
+    assert_true(partition_new(&P, way_find("metis"), A, parts, NULL, NULL));
+    int one = 1, cut = -1, *owner = calloc((size_t)g.n, sizeof *owner), *weight = calloc((size_t)g.n, sizeof *weight);
+    float imbalance = 1.03f;
+    assert_true(owner && weight);
+    for (int i = 0; i < g.n; i++) weight[i] = csr_row_length(A, i) ? (int)csr_row_length(A, i) : 1;
+    kway(&g.n, &one, g.ptr, g.adj, weight, NULL, NULL, &parts, NULL, &imbalance, NULL, &cut, owner);
+    if (edges_cut(&g, &P) != cut) fail_msg("%s: %ld edges, METIS counts %d", name, (long)edges_cut(&g, &P), cut);
+    for (int i = 0; i < g.n; i++) assert_int_equal(owner[i], partition_owner(&P, i));
+    free(owner);
+    free(weight);
+    partition_free(&P);
+    graph_free(&g);
+}
+
+static void test_objective(void **state)
+{
+    void *library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
+    kway_fn *kway = NULL;
+    (void)state;
+    if (library) *(void **)&kway = dlsym(library, "METIS_PartGraphKway");
+    if (!kway) skip();
+    struct csr A = made("poisson2d", 50, 41), B = made("circuit", 3000, 2), C = made("rmat", 10, 8);
+    check_objective("poisson2d", kway, &A, 8);
+    check_objective("circuit", kway, &B, 16);
+    check_objective("rmat", kway, &C, 5);
+    csr_free(&A);
+    csr_free(&B);
+    csr_free(&C);
+    dlclose(library);
+}
+
+static void test_missing_library(void **state)
+{
+    struct shared_library *library[] = {&partition_metis, &partition_scotch};
+    struct csr A = made("poisson2d", 6, 6);
+    (void)state;
+    for (int i = 0; i < COUNT(library); i++) {
+        const char *file = library[i]->file;
+        struct partition P;
+        struct err e = {0};
+        library[i]->file = "libparts-that-is-not-there.so.5";
+        assert_false(partition_new(&P, way_find(i ? "scotch" : "metis"), &A, 2, NULL, &e));
+        assert_int_equal(e.code, E_UNSUPPORTED);
+        assert_non_null(strstr(e.text, "libparts-that-is-not-there.so.5, which is not installed; install the package"));
+        assert_non_null(strstr(e.text, library[i]->package));
+        library[i]->file = file;
+    }
+    csr_free(&A);
+}
+
+struct time_limit {
+    double begin;
+};
+
+static bool stop_after_20_ms(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    struct time_limit *t = w->user;
+    return now_us() - t->begin < 20000;
+}
+
+/* Ctrl-C ends a library at once, though the library does not know of it. */
+static void test_library_cancelled(void **state)
+{
+    struct csr A = made("poisson2d", 700, 700);
+    (void)state;
+    for (int i = 0; ways[i]; i++) {
+        struct time_limit t = {now_us()};
+        struct watch w = {stop_after_20_ms, &t};
+        struct partition P;
+        struct err e = {0};
+        if (!ways[i]->by_owner || !divided(&P, ways[i], &A, 2, ways[i]->name)) continue;
+        partition_free(&P);
+        t.begin = now_us();
+        assert_false(partition_new(&P, ways[i], &A, 64, &w, &e));
+        assert_int_equal(e.code, E_CANCELLED);
+        double late = now_us() - t.begin - 20000;
+        if (late > 1e6) fail_msg("%s: cancelled after %g us", ways[i]->name, late);
+    }
+    csr_free(&A);
+}
+
 /* ---- large matrices, refusals, failures, cancelling ---- */
 
 /* The matrix has wide row pointers, its parts do not need them. */
@@ -449,10 +599,20 @@ static void test_cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_grid),    cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_owners),    cmocka_unit_test(test_nnz),     cmocka_unit_test(test_shares),
-        cmocka_unit_test(test_large),     cmocka_unit_test(test_refused), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_grid),
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_owners),
+        cmocka_unit_test(test_nnz),
+        cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_large),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_objective),
+        cmocka_unit_test(test_missing_library),
+        cmocka_unit_test(test_library_cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
