@@ -14,6 +14,7 @@
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/options.h"
+#include "parts/partition.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
@@ -123,6 +124,7 @@ static const struct {
 } choices[] = {
     {"VIEW", "Views:", NULL},
     {"ORDERING", "Orderings:", &ordering_registry},
+    {"WAY", "Ways to divide a matrix:", &way_registry},
     {"SYMMETHOD", "Methods:", &sym_registry},
     {"SYMMODE", "Modes:", &sym_mode_registry},
     {"GENERATOR", "Generators:", &generator_registry},
@@ -316,6 +318,16 @@ static bool help_ordering(struct session *s, const char *name)
     out_topic(s->out, "ordering", "ordering", r->name, r->about);
     out_str(s->out, "source", "source", r->source);
     out_text(s->out, "`reorder %s` makes a new matrix in this ordering.", r->name);
+    return true;
+}
+
+static bool help_way(struct session *s, const char *name)
+{
+    const struct way *way = way_find(name);
+    if (!way) return false;
+    out_topic(s->out, "way", "way", way->name, way->about);
+    out_str(s->out, "source", "source", way->source);
+    out_text(s->out, "`partition 8 %s` divides a matrix in this way.", way->name);
     return true;
 }
 

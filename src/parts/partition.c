@@ -73,6 +73,26 @@ bool partition_copy(struct partition *out, const struct partition *P, struct err
     return ok;
 }
 
+bool partition_sorted(struct partition *out, const struct partition *P, struct err *e)
+{
+    const int64_t bytes = (P->parts + 1) * (int64_t)sizeof *P->first;
+    if (!partition_room(out, P->rows, P->cols, P->parts, e)) return false;
+    out->way = P->way;
+    if (!loop_copy(out->first, P->first, bytes, "partition", e)) partition_free(out);
+    return out->first != NULL;
+}
+
+/* A library holds the graph, and coarser graphs with weights that take about twice as much. */
+enum { GRAPHS_OF_LIBRARY = 3, WORDS_PER_COLUMN = 2, WORDS_PER_PART = 32 };
+
+int64_t partition_needs(const struct way *way, const struct csr *A, int parts)
+{
+    const int64_t word = sizeof(int);
+    int64_t graph = way->by_owner ? (A->rows + 2 * A->nnz) * word : 0;
+    return partition_memory(A->rows, parts, !way->by_owner) + (1 + GRAPHS_OF_LIBRARY) * graph +
+           (WORDS_PER_COLUMN * A->cols + WORDS_PER_PART * (int64_t)parts) * word;
+}
+
 /* ---- contiguous ways ---- */
 
 static bool divide_rows(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)

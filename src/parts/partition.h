@@ -57,6 +57,10 @@ bool partition_shares(struct partition *P, const struct csr *A, int parts, const
 bool partition_of_owners(struct partition *P, int64_t rows, int parts, const int *owner, struct err *e);
 void partition_free(struct partition *P);
 bool partition_copy(struct partition *out, const struct partition *P, struct err *e);
+/* The partition of P A P', whose rows are sorted by part: contiguous, with the same parts. */
+bool partition_sorted(struct partition *out, const struct partition *P, struct err *e);
+/* Estimate of the bytes that partition_new and exchange_of (exchange.h) need for A and this number of parts. */
+int64_t partition_needs(const struct way *way, const struct csr *A, int parts);
 /* Bytes of the arrays of a partition. */
 int64_t partition_memory(int64_t rows, int parts, bool contiguous);
 
