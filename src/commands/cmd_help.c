@@ -11,6 +11,7 @@
 #include "session/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "microscope/link.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/options.h"
@@ -124,6 +125,7 @@ static const struct {
 } choices[] = {
     {"VIEW", "Views:", NULL},
     {"ORDERING", "Orderings:", &ordering_registry},
+    {"LINK", "Links between GPUs:", &link_registry},
     {"WAY", "Ways to divide a matrix:", &way_registry},
     {"SYMMETHOD", "Methods:", &sym_registry},
     {"SYMMODE", "Modes:", &sym_mode_registry},
@@ -328,6 +330,20 @@ static bool help_way(struct session *s, const char *name)
     out_topic(s->out, "way", "way", way->name, way->about);
     out_str(s->out, "source", "source", way->source);
     out_text(s->out, "`partition 8 %s` divides a matrix in this way.", way->name);
+    return true;
+}
+
+static bool help_link(struct session *s, const char *name)
+{
+    const struct link *l = link_find(name);
+    if (!l) return false;
+    out_topic(s->out, "link", "link", l->name, l->about);
+    out_time(s->out, "start_us", "to start", l->start_us);
+    out_time(s->out, "hop_us", "one way", l->hop_us);
+    out_num(s->out, "gbs", "GB/s", l->gbs, "%g");
+    out_str(s->out, "known_by", "known by", link_origin(l));
+    out_str(s->out, "source", "source", l->source);
+    out_text(s->out, "`whatif parts link %s` predicts the time on several GPUs with this link.", l->name);
     return true;
 }
 

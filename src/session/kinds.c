@@ -14,6 +14,7 @@
 #include "machine/kernel.h"
 #include "machine/spmm.h"
 #include "library.h"
+#include "microscope/link.h"
 #include "lu/lu.h"
 #include "matrix.h"
 #include "base/numeral.h"
@@ -460,6 +461,7 @@ const struct kind kinds[] = {
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL},
     {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL},
+    {"LINK", "link", "a link between GPUs", NULL, &link_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL},

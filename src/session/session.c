@@ -164,6 +164,7 @@ void matrix_free(struct matrix *m)
     frees++;
     products_free(m);
     parting_free(m->parting);
+    mem_free(m->scaling);
     csr_free(&m->csr);
     sides_free(&m->sides);
     mem_free(m);

@@ -65,7 +65,10 @@ static void draw_nonzeros(struct canvas *c, int y, const struct part_counts *t, 
     double inside = most ? (double)t->inside / (double)most : 0;
     if (w < BAR_LEAST) return;
     draw_bar(c, NAME, y, w, all, ST_PLOT_B);
-    draw_fill(c, NAME, y, (int)(w * inside), ST_BAR, 0x2588);
+    if (c->figure)
+        draw_bar(c, NAME, y, w, inside, ST_BAR);
+    else
+        draw_fill(c, NAME, y, (int)(w * inside), ST_BAR, 0x2588); /* whole cells: two bars cannot share one */
 }
 
 static void draw_part(struct canvas *c, int y, const struct parting *p, int k, int64_t most, enum style name)
