@@ -206,7 +206,7 @@ const struct command command_whatif = {
         "the most nonzeros and the part with the largest halo; the exchange as latency + bytes / bandwidth of the\n"
         "`link`; two all-reduces of cg in log2(GPUs) steps. The exchange runs beside the local product; the columns\n"
         "of other GPUs follow. `by` is a way of `partition`, nnz by default, or that of the last `partition`.\n"
-        "`view scaling` shows the curve. Numbers of GPUs come before a format.\n"
+        "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
         "    whatif parts 1 2 4 8 link nccl\n"
         "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,

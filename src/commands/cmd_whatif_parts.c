@@ -22,7 +22,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double pays_from = 0.5; /* the share of the GPUs' time that is used */
+/* The share of the GPUs' time that is used; the share of the largest gain. */
+static const double pays_from = 0.5, nearly = 0.95;
 
 /* ---- the numbers of GPUs ---- */
 
@@ -68,8 +69,8 @@ static void out_point(struct session *s, const struct matrix *m, const struct sc
     out_str(o, "kernel", NULL, c->kernel->name);
     out_str(o, "format", NULL, c->kernel->format->name);
     out_str(o, "precision", NULL, precision_of(&m->csr, c->real));
-    out_str(o, "machine", NULL, c->on.name);
-    out_bool(o, "machine_here", NULL, c->on.here);
+    out_str(o, "machine", NULL, c->machine);
+    out_bool(o, "machine_here", NULL, c->machine_here);
     out_str(o, "way", NULL, c->way->name);
     out_str(o, "link", NULL, c->link->name);
     out_str(o, "link_known_by", NULL, link_origin(c->link));
@@ -119,23 +120,32 @@ static int pays_up_to(const struct scaling *c)
     return pays;
 }
 
+/* The fewest GPUs that give nearly the largest gain. */
+static int enough_of(const struct scaling *c, double best)
+{
+    int i = 0;
+    while (scaling_gain(c, i) < nearly * best) i++;
+    return c->point[i].parts;
+}
+
 static void out_verdict(struct out *o, const struct scaling *c)
 {
     char us[32], one[32];
     int best = best_of(c), pays = pays_up_to(c);
     const struct scaling_point *p = &c->point[best];
     double gain = scaling_gain(c, best);
-    if (gain <= 1)
+    if (gain <= 1) {
         out_text(o, "More GPUs do not pay: no product is faster than the %s on one GPU.",
                  show_us(c->one_us, one, sizeof one));
-    else
-        out_text(o, "At most %.2f times faster, on %d GPUs: %s instead of %s, limited by the %s.", gain, p->parts,
-                 show_us(p->spmv_us, us, sizeof us), show_us(c->one_us, one, sizeof one), limit_names[p->spmv_limit]);
+        return;
+    }
+    out_text(o, "A product is at most %.2f times as fast, on %s: %s instead of %s, limited by the %s.", gain,
+             how_many(p->parts, "GPU").text, show_us(p->spmv_us, us, sizeof us), show_us(c->one_us, one, sizeof one),
+             limit_names[p->spmv_limit]);
+    if (enough_of(c, gain) < p->parts)
+        out_text(o, "%s give %.0f%% of that or more.", how_many(enough_of(c, gain), "GPU").text, 100 * nearly);
     if (c->point[c->n - 1].parts > pays)
-        out_text(o,
-                 pays == 1 ? "With more than one GPU, less than half of their time is used."
-                           : "With more than %d GPUs, less than half of their time is used.",
-                 pays);
+        out_text(o, "With more than %s, less than half of their time is used.", how_many(pays, "GPU").text);
 }
 
 static void out_link(struct out *o, const struct scaling *c)
@@ -152,11 +162,12 @@ static void out_link(struct out *o, const struct scaling *c)
 /* ---- the prediction ---- */
 
 /* The fastest kernel of the format on one GPU. */
-static bool choose_kernel(struct session *s, struct matrix *m, const struct args *a, struct scaling *c, struct err *e)
+static bool choose_kernel(struct session *s, struct matrix *m, const struct args *a, const struct machine *on,
+                          struct scaling *c, struct err *e)
 {
     struct advice all = {0};
     const struct format *f = format_find(arg(a, "format") ? arg(a, "format") : "csr");
-    bool ok = modeled_matrix(m, e) && advice_of(s, m, f, c->real, &c->on, &all, e);
+    bool ok = modeled_matrix(m, e) && advice_of(s, m, f, c->real, on, &all, e);
     if (ok)
         ok = all.n > 0 || fail(e, E_UNSUPPORTED, "%s: %s", m->name, all.nno ? all.no->why : "no kernel of the format");
     if (ok) c->kernel = all.k->kernel;
@@ -164,11 +175,12 @@ static bool choose_kernel(struct session *s, struct matrix *m, const struct args
     return ok;
 }
 
-static bool predict(struct session *s, const struct matrix *m, const struct gpus *g, struct scaling *c, struct err *e)
+static bool predict(struct session *s, const struct matrix *m, const struct gpus *g, const struct machine *on,
+                    struct scaling *c, struct err *e)
 {
     bool gave = screen_lock_give();
-    bool ok = scaling_begin(c, &m->csr, &s->watch, e);
-    for (int i = 0; ok && i < g->n; i++) ok = scaling_add(c, &m->csr, g->parts[i], &s->watch, e);
+    bool ok = scaling_begin(c, &m->csr, on, &s->watch, e);
+    for (int i = 0; ok && i < g->n; i++) ok = scaling_add(c, &m->csr, g->parts[i], on, &s->watch, e);
     screen_lock_back(gave);
     return ok;
 }
@@ -185,7 +197,7 @@ static const struct way *way_of(const struct args *a, const struct matrix *m)
     return m->parting && m->parting->P.way ? m->parting->P.way : way_find("nnz");
 }
 
-static void out_scaling(struct session *s, const struct matrix *m, const struct scaling *c)
+static void out_scaling(struct session *s, const struct matrix *m, const struct scaling *c, const struct machine *on)
 {
     bool sampled = false;
     for (int i = 0; i < c->n; i++) {
@@ -198,20 +210,21 @@ static void out_scaling(struct session *s, const struct matrix *m, const struct 
              "part with the largest halo.",
              c->kernel->name, precision_of(&m->csr, c->real), c->way->name);
     out_link(s->out, c);
-    modeled_remarks(s, &c->on, sampled);
+    modeled_remarks(s, on, sampled);
 }
 
 bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
 {
     struct matrix *m = session_matrix(s, arg(a, "of"), e);
     struct gpus g;
+    struct machine on;
     if (!m || !refuse_others(a, e) || !read_gpus(a, &m->csr, &g, e)) return false;
     struct scaling *c = mem_zero(1, sizeof *c, "the predictions", e);
     if (!c) return false;
     c->link = link_find(arg(a, "link") ? arg(a, "link") : "nvlink");
     c->way = way_of(a, m);
     c->real = arg_precision(a);
-    bool ok = modeled_machine(s, &c->on, e) && choose_kernel(s, m, a, c, e) && predict(s, m, &g, c, e);
+    bool ok = modeled_machine(s, &on, e) && choose_kernel(s, m, a, &on, c, e) && predict(s, m, &g, &on, c, e);
     if (!ok) {
         mem_free(c);
         return false;
@@ -219,6 +232,6 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
     session_forget_views();
     mem_free(m->scaling);
     m->scaling = c;
-    out_scaling(s, m, c);
+    out_scaling(s, m, c, &on);
     return true;
 }

@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "model.h"
 
 struct csr;
 struct err;
 struct kernel;
 struct link;
+struct machine;
 struct watch;
 struct way;
 
@@ -46,19 +46,20 @@ struct scaling {
     const struct link *link;
     const struct way *way;
     const struct kernel *kernel;
-    const int64_t *param; /* of the kernel's format while points are added; NULL: those that suit it */
     enum type real;
-    struct machine on;
+    char machine[64]; /* the GPU, see struct machine */
+    bool machine_here;
     double one_us, one_cg_us; /* on one GPU; one_cg_us: NaN if the matrix is not square */
     int n;
     struct scaling_point point[SCALING_MOST]; /* ascending numbers of parts */
 };
 
-/* Predict the time on one GPU. c->link, way, kernel, real and on are set. */
-bool scaling_begin(struct scaling *c, const struct csr *A, struct watch *w, struct err *e);
+/* Predict the time on one GPU of the kind `on`. c->link, way, kernel and real are set. */
+bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e);
 /* Divide A into `parts` parts, emulate the part with the most nonzeros and the part with the largest halo, and add the
    point. */
-bool scaling_add(struct scaling *c, const struct csr *A, int parts, struct watch *w, struct err *e);
+bool scaling_add(struct scaling *c, const struct csr *A, int parts, const struct machine *on, struct watch *w,
+                 struct err *e);
 double scaling_gain(const struct scaling *c, int i); /* time on one GPU / time of point i */
 double scaling_cg_gain(const struct scaling *c, int i);
 
