@@ -1,5 +1,6 @@
 /* Partitions and parts. Owners, local matrices, halos and lists of what is sent are compared with a plain reading of
    the matrix, for matrices of every shape, every way and several numbers of parts. */
+#include "kits/collection.h"
 #include "kits/shapes.h"
 #include "base/base.h"
 #include "base/err.h"
@@ -10,7 +11,10 @@
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
+#include "files/file.h"
+#include "files/load_info.h"
 #include "matrix/reorder.h"
+#include "parts/exchange.h"
 #include "parts/graph_parts.h"
 #include "parts/part.h"
 #include "parts/partition.h"
@@ -325,6 +329,162 @@ static void test_shares(void **state)
     csr_free(&A);
 }
 
+/* ---- what is exchanged ---- */
+
+/* The columns that part p needs of part q, counted by marking them. `mark` has room for all columns and is all 0. */
+static int64_t plain_items(const struct csr *A, const struct partition *P, int p, int q, bool *mark)
+{
+    int64_t n = 0;
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t at = P->first[p]; at < P->first[p + 1]; at++) {
+            int64_t i = partition_row(P, at);
+            for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1); k++) {
+                int j = A->col[k];
+                if (partition_col_owner(P, j) != q) continue;
+                n += !pass && !mark[j];
+                mark[j] = !pass;
+            }
+        }
+    return n;
+}
+
+static int64_t plain_edges(const struct csr *A, const struct partition *P, bool cut)
+{
+    struct graph g;
+    int64_t n = 0;
+    assert_true(graph_new(&g, A, NULL, NULL));
+    for (int i = 0; i < g.n; i++)
+        for (int k = g.ptr[i]; k < g.ptr[i + 1]; k++)
+            n += g.adj[k] > i && (!cut || partition_owner(P, i) != partition_owner(P, g.adj[k]));
+    graph_free(&g);
+    return n;
+}
+
+static int64_t plain_outside(const struct csr *A, const struct partition *P, int p)
+{
+    int64_t n = 0;
+    for (int64_t at = P->first[p]; at < P->first[p + 1]; at++) {
+        int64_t i = partition_row(P, at);
+        for (int64_t k = csr_start(A, i); k < csr_start(A, i + 1); k++) n += partition_col_owner(P, A->col[k]) != p;
+    }
+    return n;
+}
+
+static void check_exchange_of(const char *what, const struct csr *A, const struct partition *P)
+{
+    struct exchange x;
+    struct err e = {0};
+    int64_t outside = 0, halo = 0, *out = calloc((size_t)P->parts, sizeof *out);
+    bool *mark = calloc((size_t)A->cols + 1, 1);
+    assert_true(out && mark);
+    if (!exchange_of(&x, A, P, &e)) fail_msg("%s: %s", what, e.text);
+    for (int p = 0; p < P->parts; p++) {
+        int64_t in = 0, links = 0;
+        for (int q = 0; q < P->parts; q++) {
+            int64_t n = q == p ? 0 : plain_items(A, P, p, q, mark);
+            if (exchange_items(&x, p, q) != n)
+                fail_msg("%s: part %d receives %ld of %d, not %ld", what, p, (long)n, q,
+                         (long)exchange_items(&x, p, q));
+            in += n;
+            links += n > 0;
+            out[q] += n;
+        }
+        assert_int_equal(x.part[p].halo_in, in);
+        assert_int_equal(x.part[p].from, links);
+        assert_int_equal(x.part[p].rows, partition_rows_of(P, p));
+        assert_int_equal(x.part[p].outside, plain_outside(A, P, p));
+        outside += x.part[p].outside;
+        halo += in;
+    }
+    for (int p = 0; p < P->parts; p++) assert_int_equal(x.part[p].halo_out, out[p]);
+    assert_int_equal(x.outside, outside);
+    assert_int_equal(x.inside, A->nnz - outside);
+    assert_int_equal(x.halo, halo);
+    assert_int_equal(x.edges, A->rows == A->cols ? plain_edges(A, P, false) : -1);
+    assert_int_equal(x.edge_cut, A->rows == A->cols ? plain_edges(A, P, true) : -1);
+    exchange_free(&x);
+    free(out);
+    free(mark);
+}
+
+static void exchange_all(const char *name, const struct csr *A, int parts)
+{
+    for (int i = 0; ways[i]; i++) {
+        char what[120];
+        struct partition P, Q;
+        snprintf(what, sizeof what, "%s, %s, %d parts", name, ways[i]->name, parts);
+        if (!divided(&P, ways[i], A, parts, what)) continue;
+        check_exchange_of(what, A, &P);
+        assert_true(partition_sorted(&Q, &P, NULL));
+        assert_null(Q.order);
+        assert_memory_equal(Q.first, P.first, ((size_t)parts + 1) * sizeof *P.first);
+        partition_free(&Q);
+        partition_free(&P);
+    }
+}
+
+static void test_exchange(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 8);
+        exchange_all(s->name, &A, 5);
+        csr_free(&A);
+    }
+    struct csr A = made("rmat", 9, 6), B = made("poisson3d", 9, 8);
+    exchange_all("rmat 9 6", &A, 9);
+    exchange_all("poisson3d 9 8", &B, 16);
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* A part of 10^5 has one row: what it needs are the columns of its row. */
+static void test_many_parts(void **state)
+{
+    struct csr A = made("poisson2d", 400, 250);
+    struct partition P;
+    struct exchange x;
+    (void)state;
+    assert_true(partition_rows(&P, &A, 100000, NULL) && exchange_of(&x, &A, &P, NULL));
+    for (int p = 0; p < P.parts; p++) {
+        assert_int_equal(x.part[p].inside, 1);
+        assert_int_equal(x.part[p].from, csr_row_length(&A, p) - 1);
+    }
+    assert_int_equal(x.edge_cut, x.edges);
+    struct part_most most = exchange_most(&x);
+    assert_int_equal(most.most.halo_in, 4);
+    assert_int_equal(most.least.halo_in, 2);
+    exchange_free(&x);
+    partition_free(&P);
+    csr_free(&A);
+}
+
+/* Real matrices: symmetric and not, square and rectangular. */
+static void test_real(void **state)
+{
+    static const char *const names[] = {"cat_ears_3_1", "illc1033", "lp_e226_transposed",
+                                        "lp_share1b",   "young1c",  "Chebyshev1",
+                                        "add32",        "arc130",   "bfwa398",
+                                        "bp_0",         "bp_1000",  "bwm200",
+                                        "1138_bus",     "3elt",     "Erdos971",
+                                        "G51",          "GD97_a",   "Trefethen_150",
+                                        "ash292",       "3elt_dual"};
+    const char *folder = collection_folder("parts of real matrices");
+    (void)state;
+    if (!folder) skip();
+    for (int i = 0; i < COUNT(names); i++) {
+        char path[1024];
+        struct csr A;
+        struct load_info info = {0};
+        struct err e = {0};
+        snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, names[i]);
+        if (!file_load(path, NULL, NULL, &A, &info, &e)) fail_msg("%s: %s", path, e.text);
+        exchange_all(names[i], &A, 4);
+        exchange_all(names[i], &A, 13);
+        csr_free(&A);
+    }
+}
+
 /* ---- libraries ---- */
 
 /* Edges of the graph of A + A' between parts. */
@@ -609,6 +769,9 @@ int main(void)
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_allocations),
         cmocka_unit_test(test_cancelled),
+        cmocka_unit_test(test_exchange),
+        cmocka_unit_test(test_many_parts),
+        cmocka_unit_test(test_real),
         cmocka_unit_test(test_cuts),
         cmocka_unit_test(test_objective),
         cmocka_unit_test(test_missing_library),

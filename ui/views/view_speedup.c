@@ -117,7 +117,9 @@ static void draw_scale_across(struct canvas *c, const struct sheet *t)
         double at = across(t, exp2(k)) * p->w;
         show_power(k, text, sizeof text);
         if (c->figure) {
-            figure_words(c->figure, ST_AXIS, SIDE_MIDDLE, p->x + at, p->y + p->h + 0.2, text);
+            bool last = k == (int)t->right;
+            figure_words(c->figure, ST_AXIS, last ? SIDE_RIGHT : SIDE_MIDDLE, p->x + at + last, p->y + p->h + 0.2,
+                         text);
             figure_stroke(c->figure, ST_AXIS, 0.3, p->x + at, p->y, p->x + at, p->y + p->h);
         } else {
             int x = p->x + (int)at - text_width(text) / 2;
@@ -125,7 +127,7 @@ static void draw_scale_across(struct canvas *c, const struct sheet *t)
                         "%s", text);
         }
     }
-    canvas_text(c, 1, p->y + p->h + (c->figure ? 0 : 1), ST_DIM, "GPUs");
+    canvas_text(c, 1, p->y + p->h + 1, ST_DIM, "GPUs");
 }
 
 static void draw_frame(struct canvas *c, const struct sheet *t)
