@@ -193,7 +193,7 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_whatif = {
     .name = "whatif",
-    .grammar = "[parts] [[format] FORMAT] [PARAMS] [N...] [[of] MATRIX] [[reorder] ORDERING] "
+    .grammar = "[[format] FORMAT] [PARAMS] [parts] [N...] [[of] MATRIX] [[reorder] ORDERING] "
                "[f32|f64|[precision] PRECISION] [link LINK] [by WAY]",
     .about = "predicted time with another format, precision or ordering, or on several GPUs",
     .help =

@@ -196,7 +196,6 @@ static void test_partition(void **state)
     talk_says(&t, "partition 4 rows", "90 of the 1,150 edges");
     assert_int_equal(t.s.current->parting->x.parts, 4);
     talk_says(&t, "partition", "4 parts of A by rows");
-    talk_says(&t, "spy by owner", "column of another part");
     talk_says(&t, "partition A 100", "least");
     talk_says(&t, "partition A 3 rows as P", "3 parts of P");
     assert_string_equal(t.s.current->name, "P");

@@ -222,7 +222,12 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     canvas_text(c, 1, 1, ST_DIM, "%s, %s, rows divided by %s, %s (%s)", g->machine, g->kernel->name, g->way->name,
                 g->link->name, link_origin(g->link));
     int h = c->h - TOP - BELOW - (st->full ? NOTE : 0);
-    if (c->w < LEAST_WIDTH || h < LEAST_LINES) return;
+    if (st->full && st->item >= g->n) st->item = g->n - 1;
+    if (c->w < LEAST_WIDTH || h < LEAST_LINES) {
+        draw_wrapped(c, 1, 2, 1, ST_DIM, "too small for a picture");
+        if (st->full) draw_chosen(c, g, (int)st->item);
+        return;
+    }
     struct sheet t = sheet_of(c, g, h);
     draw_legend(c, g);
     draw_frame(c, &t);
@@ -230,7 +235,6 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     draw_curve(c, &t, g, true, ST_PLOT_B);
     draw_curve(c, &t, g, false, ST_PLOT_A);
     if (!st->full) return;
-    if (st->item >= g->n) st->item = g->n - 1;
     double x = across(&t, g->point[st->item].parts);
     canvas_style(c, t.p.x + (int)fmin(x * t.p.w, t.p.w - 1),
                  t.p.y + (int)fmin(down(&t, scaling_gain(g, (int)st->item)) * t.p.h, t.p.h - 1), ST_CURSOR);

@@ -217,10 +217,9 @@ static void state_free(void *own)
 
 const struct view view_spy = {
     .name = "spy",
-    .about =
-        "the positions of the nonzeros, one dot each; a cell's colour is the share of nonzeros among its "
-        "elements. The key c colours by sign, by the largest |a| of a cell or, after `partition`, by the part that "
-        "owns the rows instead. Rows and columns are counted from 0.",
+    .about = "the positions of the nonzeros, one dot each; a cell's colour is the share of nonzeros among its "
+             "elements. The key c colours by sign, by the largest |a| of a cell, or by the owner after `partition`. "
+             "Rows and columns are counted from 0.",
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  c colours  / go to a row  PgUp/PgDn "
             "a screen up "
             "or down  Home whole matrix  End last element",
