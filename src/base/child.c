@@ -1,5 +1,6 @@
 /* Run library calls in a child process, so that Ctrl-C ends them, and they can neither print nor end this program. */
 #include "child.h"
+#include "detached.h"
 #include "err.h"
 #include "screen_lock.h"
 #include "watch.h"
@@ -58,6 +59,19 @@ static bool has_ended(pid_t pid, int *status)
     return got == pid || (got < 0 && errno != EINTR);
 }
 
+static void *reap(void *p)
+{
+    while (waitpid((pid_t)(intptr_t)p, NULL, 0) < 0 && errno == EINTR) continue;
+    return NULL;
+}
+
+/* The system takes a while to free the memory of a large child, so another thread waits for its end. */
+static void end_child(pid_t pid)
+{
+    kill(pid, SIGKILL);
+    if (!detached_start(reap, (void *)(intptr_t)pid)) reap((void *)(intptr_t)pid);
+}
+
 bool child_run(bool (*work)(void *job), void *job, const char *what, struct watch *w, struct err *e)
 {
     int status = 0;
@@ -75,7 +89,6 @@ bool child_run(bool (*work)(void *job), void *job, const char *what, struct watc
         screen_lock_back(gave);
         if (sleep < SLEEP_MOST_US) sleep *= 2;
     }
-    kill(pid, SIGKILL);
-    while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) continue;
+    end_child(pid);
     return false;
 }

@@ -176,4 +176,5 @@ const struct command command_partition = {
             "Without a number, `partition` prints the parts again.\n"
             "    partition 8; partition A 4 metis as P; spy by owner",
     .run = run_partition,
+    .large = true,
 };

@@ -5,9 +5,9 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "matrix/csr.h"
 
-#include <limits.h>
 #include <stdio.h>
 
 static bool weigh_rows(struct graph_parts *q, const struct csr *A, struct err *e)
@@ -24,10 +24,11 @@ static bool divide_plainly(const struct partition *P, const struct csr *A, int *
 {
     struct partition plain;
     if (!partition_nnz(&plain, A, P->parts, e)) return false;
+    struct loop l = loop_of("partition", A->rows);
     for (int p = 0; p < P->parts; p++)
-        for (int64_t i = plain.first[p]; i < plain.first[p + 1]; i++) owner[i] = p;
+        for (int64_t i = plain.first[p]; i < plain.first[p + 1] && loop_goes(&l, i); i++) owner[i] = p;
     partition_free(&plain);
-    return true;
+    return loop_end(&l, e);
 }
 
 static bool divide_by_library(struct graph_parts *q, int *owner, const char *name, bool (*work)(void *),
@@ -46,8 +47,11 @@ bool graph_divide(const struct partition *P, const struct csr *A, int *owner, co
                   bool (*work)(void *graph_parts), struct watch *w, struct err *e)
 {
     struct graph_parts q = {.parts = P->parts};
-    if (A->rows > INT_MAX || A->nnz > INT_MAX)
-        return fail(e, E_LIMIT, "%s takes at most %d rows and nonzeros", name, INT_MAX);
+    if (csr_is_large(A)) {
+        fail(e, E_LIMIT, "%s takes at most %s and as many nonzeros", name, how_many(csr_most_small(), "row").text);
+        err_advise(e, "divide a large matrix by rows or nnz");
+        return false;
+    }
     if (P->parts > A->rows && P->parts > 1) {
         fail(e, E_UNSUPPORTED, "%s cannot divide %lld rows into %d parts", name, (long long)A->rows, P->parts);
         err_advise(e, "give at most as many parts as rows");

@@ -136,8 +136,8 @@ static bool split_rows(struct extraction *x, struct part *out, struct err *e)
     struct loop l = loop_of(extracting, x->row1 - x->row0);
     for (int64_t r = x->row0; r < x->row1 && loop_check(&l, r - x->row0); r++) {
         int64_t i = partition_row(x->P, r), end = csr_start(x->A, i + 1), n = 0;
-        for (int64_t k = csr_start(x->A, i); k < end; k++) split_entry(x, out, k, &in, &n);
-        write_outside(x, out, i, n, outside);
+        for (int64_t k = csr_start(x->A, i); k < end && loop_goes(&l, k); k++) split_entry(x, out, k, &in, &n);
+        if (loop_runs(&l)) write_outside(x, out, i, n, outside);
         outside += n;
         csr_set_start(&out->inside, r - x->row0 + 1, in);
         csr_set_start(&out->outside, r - x->row0 + 1, outside);
