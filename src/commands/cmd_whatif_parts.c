@@ -94,8 +94,8 @@ static void out_point(struct session *s, const struct matrix *m, const struct sc
     out_rank(o, COLUMN_DETAIL);
     out_time(o, "vectors_us", NULL, square ? p->vectors_us : NAN);
     out_time(o, "reduce_us", "all-reduces", square ? p->reduce_us : NAN);
-    out_rank(o, COLUMN_NORMAL);
     out_time(o, "cg_us", "cg", p->cg_us);
+    out_rank(o, COLUMN_NORMAL);
     out_num(o, "cg_gain", "cg gain", scaling_cg_gain(c, i), "%.2f");
     out_rank(o, COLUMN_DETAIL);
     out_str(o, "cg_limit", "cg limited by", square ? limit_names[p->cg_limit] : NULL);

@@ -161,6 +161,10 @@ static void draw_status(struct canvas *c, const struct matrix *m, const struct h
     int parts = p->x.parts, to0 = first_of(h, parts, y), to1 = first_of(h, parts, y + 1) - 1;
     int from0 = first_of(h, parts, x), from1 = first_of(h, parts, x + 1) - 1;
     double n = h->items[(int64_t)y * h->n + x];
+    if (to0 == to1 && from0 == to0 && from1 == to0) {
+        canvas_text(c, 1, c->h - 2, ST_PLAIN, "part %d does not send its items to itself", to0);
+        return;
+    }
     snprintf(to, sizeof to, to0 == to1 ? "part %d receives" : "parts %d..%d receive", to0, to1);
     snprintf(from, sizeof from, from0 == from1 ? "part %d" : "parts %d..%d", from0, from1);
     canvas_text(c, 1, c->h - 2, ST_PLAIN, "%s %s items, %s, from %s", to, show_count((int64_t)n, items, sizeof items),
