@@ -44,10 +44,12 @@ static void say_values(struct out *o, const struct cells *c, int y, double *line
     for (int x = 0; x < c->w; x++) {
         int64_t i = (int64_t)y * c->w + x;
         line[x] = cell_largest(&c->values, i);
-        signs[x] = c->values.signs[i] ? spy_signs_letter(c->values.signs[i]) : ' ';
+        uint8_t seen = c->values.signs[i];
+        signs[x] = !seen ? ' ' : c->by == SPY_OWNER ? spy_owners_letter(seen) : spy_signs_letter(seen);
     }
     signs[c->w] = 0;
     if (c->by == SPY_SIGN) out_str(o, "signs", NULL, signs);
+    if (c->by == SPY_OWNER) out_str(o, "owners", NULL, signs);
     if (c->by == SPY_MAGNITUDE) out_nums(o, "largest", c->w, line);
 }
 
@@ -90,6 +92,7 @@ static bool say_cells(struct out *o, const struct cells *c, struct err *e)
         out_int(o, "count", NULL, c->n[i]);
         if (c->by == SPY_SIGN) out_str(o, "sign", NULL, spy_signs_name(c->values.signs[i]));
         if (c->by == SPY_MAGNITUDE) out_num(o, "largest", NULL, cell_largest(&c->values, i), NULL);
+        if (c->by == SPY_OWNER) out_str(o, "owner", NULL, (char[]){spy_owners_letter(c->values.signs[i]), 0});
     }
     return true;
 }
@@ -104,15 +107,17 @@ static void say_density(struct out *o, const struct csr *A)
 
 /* Count the nonzeros in h x w cells and print the counts. If the matrix is smaller than h x w, each element has its own
    cell. */
-static bool spy_data(struct session *s, const struct csr *A, int h, int w, enum spy_by by,
+static bool spy_data(struct session *s, const struct matrix *m, int h, int w, enum spy_by by,
                      bool (*say)(struct out *o, const struct cells *c, struct err *e), struct err *e)
 {
+    const struct csr *A = &m->csr;
     struct cells c = {.A = A, .h = h < A->rows ? h : (int)A->rows, .w = w < A->cols ? w : (int)A->cols, .by = by};
     struct window all = {0, A->rows, 0, A->cols};
     c.n = mem_zero((int64_t)c.h * c.w, sizeof *c.n, "the picture", e);
     bool ok = c.n && density_of(A, all, c.h, c.w, c.n, &s->watch, e);
-    if (by != SPY_COUNT)
-        ok = ok && cell_values_new(&c.values, c.h, c.w, e) && cell_values_of(A, all, &c.values, &s->watch, e);
+    ok = ok && (by == SPY_COUNT || cell_values_new(&c.values, c.h, c.w, e));
+    c.values.marker = spy_marker(m, by);
+    if (by != SPY_COUNT) ok = ok && cell_values_of(A, all, &c.values, &s->watch, e);
     ok = ok && say(s->out, &c, e);
     cell_values_free(&c.values);
     mem_free(c.n);
@@ -143,8 +148,8 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
     struct view_state *st = s->front ? screen_view_state(s, &view_spy) : NULL;
     enum spy_by by;
     if (!choose_by(a, m, st, &by, e)) return false;
-    if (out_mode(s->out) == OUT_JSON) return spy_data(s, &m->csr, h, w, by, say_lines, e);
-    if (out_mode(s->out) == OUT_CSV) return spy_data(s, &m->csr, h, w, by, say_cells, e);
+    if (out_mode(s->out) == OUT_JSON) return spy_data(s, m, h, w, by, say_lines, e);
+    if (out_mode(s->out) == OUT_CSV) return spy_data(s, m, h, w, by, say_cells, e);
     if (s->plain) say_density(s->out, &m->csr);
     if (st) {
         st->w = arg(a, "width") ? w : 0;
@@ -155,16 +160,18 @@ static bool run_spy(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_spy = {
     .name = "spy",
-    .grammar = "[MATRIX] [by count|sign|magnitude] [width N] [height N]",
+    .grammar = "[MATRIX] [by count|sign|magnitude|owner] [width N] [height N]",
     .about = "draw the positions of the nonzeros",
-    .help = "Each braille dot stands for a block of elements that contains a nonzero; colours show density. `view\n"
-            "spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
-            "matrix, the view first shows a sample, and counts all entries while no key is pressed. The views rows\n"
-            "and layout share the cursor of this view. `by sign` colours each cell by its signs, `by magnitude` by\n"
-            "its largest |a|, and `by count` by its density again.\n"
-            "    spy\n"
-            "    spy by sign\n"
-            "    spy A width 120 height 40",
+    .help =
+        "Each braille dot stands for a block of elements that contains a nonzero; colours show density. `view\n"
+        "spy` shows the picture full screen, where you can move and zoom in to single elements. For a large\n"
+        "matrix, the view first shows a sample, and counts all entries while no key is pressed. The views rows\n"
+        "and layout share the cursor of this view. `by sign` colours each cell by its signs, `by magnitude` by\n"
+        "its largest |a|, and `by count` by its density again. After `partition`, `by owner` gives the nonzeros in\n"
+        "columns of their own part the colour of the part; parts whose numbers differ by 7 share a colour.\n"
+        "    spy\n"
+        "    spy by sign\n"
+        "    spy A width 120 height 40",
     .run = run_spy,
     .large = true,
     .rows_only_in_json = true,

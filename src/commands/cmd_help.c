@@ -11,9 +11,11 @@
 #include "session/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "microscope/link.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/options.h"
+#include "parts/partition.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
@@ -123,6 +125,8 @@ static const struct {
 } choices[] = {
     {"VIEW", "Views:", NULL},
     {"ORDERING", "Orderings:", &ordering_registry},
+    {"LINK", "Links between GPUs:", &link_registry},
+    {"WAY", "Ways to divide a matrix:", &way_registry},
     {"SYMMETHOD", "Methods:", &sym_registry},
     {"SYMMODE", "Modes:", &sym_mode_registry},
     {"GENERATOR", "Generators:", &generator_registry},
@@ -316,6 +320,30 @@ static bool help_ordering(struct session *s, const char *name)
     out_topic(s->out, "ordering", "ordering", r->name, r->about);
     out_str(s->out, "source", "source", r->source);
     out_text(s->out, "`reorder %s` makes a new matrix in this ordering.", r->name);
+    return true;
+}
+
+static bool help_way(struct session *s, const char *name)
+{
+    const struct way *way = way_find(name);
+    if (!way) return false;
+    out_topic(s->out, "way", "way", way->name, way->about);
+    out_str(s->out, "source", "source", way->source);
+    out_text(s->out, "`partition 8 %s` divides a matrix in this way.", way->name);
+    return true;
+}
+
+static bool help_link(struct session *s, const char *name)
+{
+    const struct link *l = link_find(name);
+    if (!l) return false;
+    out_topic(s->out, "link", "link", l->name, l->about);
+    out_time(s->out, "start_us", "to start", l->start_us);
+    out_time(s->out, "hop_us", "one way", l->hop_us);
+    out_num(s->out, "gbs", "GB/s", l->gbs, "%g");
+    out_str(s->out, "known_by", "known by", link_origin(l));
+    out_str(s->out, "source", "source", l->source);
+    out_text(s->out, "`whatif parts link %s` predicts the time on several GPUs with this link.", l->name);
     return true;
 }
 

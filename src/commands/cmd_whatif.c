@@ -1,5 +1,6 @@
 /* whatif: shows bytes, padding and predicted times of another format, parameters, precision or ordering, without
    converting the matrix. */
+#include "cmd_whatif_parts.h"
 #include "session/args.h"
 #include "formats/fmt_csr.h"
 #include "base/clock.h"
@@ -155,8 +156,17 @@ static bool predict_now(struct whatif *w, struct err *e)
     return ok;
 }
 
+/* `link`, `by` and numbers of GPUs belong to `whatif parts`. */
+static bool only_parts_refused(const struct args *a, struct err *e)
+{
+    const char *word = arg(a, "link") ? "link" : arg(a, "by") ? "by" : arg(a, "n") ? arg(a, "n") : NULL;
+    return !word || fail(e, E_USAGE, "`%s` is for `whatif parts`, which predicts the time on several GPUs", word);
+}
+
 static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 {
+    if (arg_flag(a, "parts")) return run_whatif_parts(s, a, e);
+    if (!only_parts_refused(a, e)) return false;
     char us[32];
     int64_t param[PARAMS_MAX];
     struct whatif w = {.s = s,
@@ -184,12 +194,21 @@ static bool run_whatif(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_whatif = {
     .name = "whatif",
-    .grammar = "[[format] FORMAT] [PARAMS] [[of] MATRIX] [[reorder] ORDERING] [f32|f64|[precision] PRECISION]",
-    .about = "size and predicted time of another format, parameters, precision or ordering",
-    .help = "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
-            "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
-            "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
-            "Without `format`, the format is csr.\n"
-            "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
+    .grammar = "[[format] FORMAT] [PARAMS] [parts] [N...] [[of] MATRIX] [[reorder] ORDERING] "
+               "[f32|f64|[precision] PRECISION] [link LINK] [by WAY]",
+    .about = "predicted time with another format, precision or ordering, or on several GPUs",
+    .help =
+        "Sizes come from the plan of the format. Times come from its kernels, which the emulator runs on a copy\n"
+        "of the matrix that is then discarded. `x of now` is the time divided by the time of the fastest csr\n"
+        "kernel on the unchanged matrix. A format with too much padding is listed with its size, but not packed.\n"
+        "Without `format`, the format is csr.\n"
+        "`whatif parts 1 2 4 8` predicts the time of a product, and of an iteration of cg, when the rows are divided\n"
+        "among so many GPUs (1 to 16 if no number is given): the local product by the cost model, for the part with\n"
+        "the most nonzeros and the part with the largest halo; the exchange as latency + bytes / bandwidth of the\n"
+        "`link`; two all-reduces of cg in log2(GPUs) steps. The exchange runs beside the local product; the columns\n"
+        "of other GPUs follow. `by` is a way of `partition`, nnz by default, or that of the last `partition`.\n"
+        "`view speedup` shows the curve. Numbers of GPUs come before a format.\n"
+        "    whatif parts 1 2 4 8 link nccl\n"
+        "    whatif format ell; whatif format sell 32 f32; whatif format bsr 4 reorder rcm; whatif reorder rcm",
     .run = run_whatif,
 };

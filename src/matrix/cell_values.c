@@ -48,7 +48,7 @@ static void raise_to(uint64_t *cell, uint64_t bits)
 
 static void mark(uint8_t *cell, uint8_t sign)
 {
-    if (!(__atomic_load_n(cell, __ATOMIC_RELAXED) & sign)) __atomic_fetch_or(cell, sign, __ATOMIC_RELAXED);
+    if ((__atomic_load_n(cell, __ATOMIC_RELAXED) & sign) != sign) __atomic_fetch_or(cell, sign, __ATOMIC_RELAXED);
 }
 
 static void see(const struct csr *A, int64_t k, uint64_t *largest, uint8_t *signs)
@@ -82,6 +82,9 @@ static void see_row(const struct lens *l, int64_t row, int64_t k, int64_t end)
     int64_t line = cell_of(&l->down, row - l->win.row0) * l->to->w;
     if (l->win.col0 > 0) k = csr_lower(A, k, end, l->win.col0);
     if (l->win.col1 < A->cols) end = csr_lower(A, k, end, l->win.col1);
+    const struct cell_marker *m = &l->to->marker;
+    for (; k < end && m->mark; k++)
+        mark(l->to->signs + line + cell_of(&across, A->col[k] - l->win.col0), m->mark(m->user, row, A->col[k]));
     for (; k < end; k++) {
         int64_t i = line + cell_of(&across, A->col[k] - l->win.col0);
         see(A, k, l->to->largest + i, l->to->signs + i);

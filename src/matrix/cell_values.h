@@ -15,11 +15,19 @@ struct watch;
 /* The signs that occur in a cell. Zeros and NaN have no sign. A complex value has no sign either. */
 enum { SIGN_PLUS = 1, SIGN_MINUS = 2, SIGN_NONE = 4 };
 
+/* Marks to collect in place of signs: `mark` gives the bits of the entry (row, col), not 0. It may be called by several
+   threads. */
+struct cell_marker {
+    uint8_t (*mark)(const void *user, int64_t row, int64_t col); /* NULL: signs */
+    const void *user;
+};
+
 /* Cell (y, x) has the index y*w + x. The struct owns both arrays. */
 struct cell_values {
     int h, w;
+    struct cell_marker marker; /* set after cell_values_new; the magnitudes are then not looked at */
     uint64_t *largest; /* the bits of the largest |a|: as integers, these bits have the same order as the values */
-    uint8_t *signs;    /* 0: no entry has been seen in the cell */
+    uint8_t *signs;    /* signs or marks; 0: no entry has been seen in the cell */
 };
 bool cell_values_new(struct cell_values *v, int h, int w, struct err *e);
 void cell_values_free(struct cell_values *v);

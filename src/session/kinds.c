@@ -14,10 +14,12 @@
 #include "machine/kernel.h"
 #include "machine/spmm.h"
 #include "library.h"
+#include "microscope/link.h"
 #include "lu/lu.h"
 #include "matrix.h"
 #include "base/numeral.h"
 #include "option_words.h"
+#include "parts/partition.h"
 #include "options.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
@@ -458,6 +460,8 @@ const struct kind kinds[] = {
     {"METHOD", "method", "an LU method", NULL, &lu_registry, NULL, list_methods, KIND_PLAIN, NULL},
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL},
+    {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL},
+    {"LINK", "link", "a link between GPUs", NULL, &link_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL},

@@ -13,6 +13,7 @@
 #include "large.h"
 #include "matrix.h"
 #include "base/mem.h"
+#include "parting.h"
 #include "machine/packer.h"
 #include "product.h"
 #include "record.h"
@@ -124,6 +125,11 @@ int64_t session_frees(void)
     return frees;
 }
 
+void session_forget_views(void)
+{
+    frees++;
+}
+
 /* Free mat i of p, but not the arrays that the lender of p owns. */
 static void free_mat(struct product *p, int i)
 {
@@ -157,6 +163,8 @@ void matrix_free(struct matrix *m)
 {
     frees++;
     products_free(m);
+    parting_free(m->parting);
+    mem_free(m->scaling);
     csr_free(&m->csr);
     sides_free(&m->sides);
     mem_free(m);

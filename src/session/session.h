@@ -130,6 +130,7 @@ void progress_begin(struct progress *p);
 /* Counts how often matrices or their stored forms were freed, so that a view can check whether its pointers are still
    valid. */
 int64_t session_frees(void);
+void session_forget_views(void); /* views must not use pointers that they have kept */
 /* The last progress report of the running command, for example "spmv 43 %, 2.1 s left"; "" before its first report. */
 void session_progress(const struct session *s, char *out, size_t size);
 /* Ctrl-C sets a flag that the session's tick reads. If `once` is set, a second Ctrl-C ends the program. */

@@ -7,6 +7,7 @@
 #include "matrix/reorder.h"
 #include "formats/format.h"
 #include "machine/symmetrize.h"
+#include "parts/partition.h"
 #include "session/command.h"
 #include "solvers/solver.h"
 
@@ -49,6 +50,8 @@ const struct cancel_case cancel_cases[] = {
     {"scale", "", "scale A by rows", NULL},
     {"extract", "", "extract 10 HALF A", NULL},
     {"prune", "", "prune A below 2", NULL},
+    {"partition", "", "partition A 100 EACH", &way_registry},
+    {"partition", "", "partition A 100000 rows as P", NULL},
     {"diff", "gen GRID as B", "diff A B as D", NULL},
     {"let", "", "let B = A*A'", NULL},
     {"let", "gen random ROWS 10 as B", "let C = B*B*B - B' + 2*I", NULL},
@@ -93,6 +96,7 @@ const struct cancel_case cancel_cases[] = {
     {"why", "", "why not ell of A", NULL},
     {"why", "solve cg A on cpu maxit 3", "why stagnates", NULL},
     {"whatif", "", "whatif format ell of A reorder rcm", NULL},
+    {"whatif", "", "whatif parts 1 2 4 8 of A link nccl", NULL},
     {"wrong", "", "wrong", NULL},
     {"devices", "", "devices", NULL},
     {"device", "", "device emu", NULL},

@@ -24,7 +24,7 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
     struct place lit[LANES];
     enum spy_by by = spy_by_of(s->current, spy);
     bool guessed = spy->grid.guessed || (by != SPY_COUNT && spy->grid.values_guessed);
-    static const char *const titles[SPY_BYS] = {"spy", "spy by sign", "spy by magnitude"};
+    static const char *const titles[SPY_BYS] = {"spy", "spy by sign", "spy by magnitude", "spy by owner"};
     draw_title(c, titles[by], s->current, "%s%s", traced_elements(s, s->current, lit) ? "> at work in trace  " : "",
                !A->nnz   ? "nothing is stored"
                : guessed ? guess
@@ -54,7 +54,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     spy->drawn_h = h;
     spy->drawn_ascii = c->ascii;
     enum spy_by by = spy_by_of(s->current, spy);
-    bool ok = spy_count(st, A, &p, by, &e) && spy_make_spots(spy, &p, by, c->colours == COLOURS_NONE, &e);
+    bool ok = spy_count(st, s->current, &p, by, &e) && spy_make_spots(spy, &p, by, c->colours == COLOURS_NONE, &e);
     draw_head(c, s, st);
     if (ok)
         spy_draw_picture(c, s, st, &p);
@@ -218,8 +218,8 @@ static void state_free(void *own)
 const struct view view_spy = {
     .name = "spy",
     .about = "the positions of the nonzeros, one dot each; a cell's colour is the share of nonzeros among its "
-             "elements. The key c colours by sign or by the largest |a| of a cell instead. Rows and columns are "
-             "counted from 0.",
+             "elements. The key c colours by sign, by the largest |a| of a cell, or by the owner after `partition`. "
+             "Rows and columns are counted from 0.",
     .keys = "? help  q leave  arrows move  + zoom in  - zoom out  g whole matrix  c colours  / go to a row  PgUp/PgDn "
             "a screen up "
             "or down  Home whole matrix  End last element",

@@ -16,8 +16,12 @@ struct matrix;
 struct painter;
 struct watch;
 
-/* What the colour of a cell shows: the share of nonzeros, the signs, or the largest |a|. */
-enum spy_by { SPY_COUNT, SPY_SIGN, SPY_MAGNITUDE, SPY_BYS };
+/* What the colour of a cell shows: the share of nonzeros, the signs, the largest |a|, or the parts that own its rows
+   (session/parting.h). */
+enum spy_by { SPY_COUNT, SPY_SIGN, SPY_MAGNITUDE, SPY_OWNER, SPY_BYS };
+/* The marks of an entry by owner: one bit for the colour of its part, or SPY_OUTSIDE if another part owns its column.
+ */
+enum { SPY_OWNERS = 7, SPY_OUTSIDE = 1 << SPY_OWNERS };
 
 /* The counts of the visible cells, kept so that moving the cursor needs no counting. On the full screen, counts of a
    large matrix are first estimated from a sample, and then computed while no key comes. The exact counts are computed
@@ -71,7 +75,7 @@ struct shades {
    its glyph and colour. */
 struct spot {
     double density, largest;
-    uint8_t signs; /* 0: unknown */
+    uint8_t signs; /* signs, or marks by owner; 0: unknown */
     struct cell look;
 };
 
@@ -95,7 +99,7 @@ struct spy_state {
 
 /* ---- view_spy_by.c ---- */
 
-/* The names that users type: count, sign, magnitude; terminated by NULL. */
+/* The names that users type: count, sign, magnitude, owner; terminated by NULL. */
 extern const char *const spy_by_names[SPY_BYS + 1];
 bool spy_by_find(const char *name, enum spy_by *out);
 /* Can the picture show `by` for this matrix? Pattern matrices and complex matrices have no signs; the error gives this
@@ -111,6 +115,10 @@ uint8_t spy_signed(uint8_t signs);
 const char *spy_signs_name(uint8_t signs);
 char spy_signs_letter(uint8_t signs);
 enum style spy_signs_style(uint8_t signs);
+/* How marks by owner are shown, and the marks of the entries of a matrix that was divided. */
+enum style spy_owners_style(uint8_t marks);
+char spy_owners_letter(uint8_t marks);
+struct cell_marker spy_marker(const struct matrix *m, enum spy_by by);
 
 /* ---- view_spy_fit.c ---- */
 
@@ -133,7 +141,7 @@ void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool
 
 void spy_grid_free(struct grid *g);
 /* Make the counts that the picture needs, and the values unless `by` is SPY_COUNT. */
-bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, enum spy_by by, struct err *e);
+bool spy_count(struct view_state *st, const struct matrix *m, const struct picture *p, enum spy_by by, struct err *e);
 /* Continue the counting for about a millisecond. */
 enum work spy_work(struct session *s, struct view_state *st);
 /* Start computing the sums of a large matrix if the picture can be zoomed. */

@@ -75,26 +75,31 @@ static bool count_cells(struct view_state *st, const struct csr *A, const struct
 }
 
 /* Look at all values immediately, or at a sample until spy_work() has looked at all values. */
-static bool look_at_values(const struct view_state *st, const struct csr *A, struct err *e)
+static bool look_at_values(const struct view_state *st, const struct csr *A, struct cell_marker marker, struct err *e)
 {
     struct grid *g = &((struct spy_state *)st->own)->grid;
-    if (g->values.signs) return true;
+    if (g->values.signs && g->values.marker.user == marker.user) return true;
+    cell_values_free(&g->values);
+    cell_values_free(&g->surveyed);
+    g->values_guessed = false;
     if (!cell_values_new(&g->values, g->h, g->w, e)) return false;
+    g->values.marker = marker;
     g->shown = false;
     if (!st->full || is_quick(A, g->win)) return cell_values_of(A, g->win, &g->values, watch_of(st), e);
     cell_values_glance(A, g->win, &g->values);
     return g->values_guessed = true;
 }
 
-bool spy_count(struct view_state *st, const struct csr *A, const struct picture *p, enum spy_by by, struct err *e)
+bool spy_count(struct view_state *st, const struct matrix *m, const struct picture *p, enum spy_by by, struct err *e)
 {
-    return count_cells(st, A, p, e) && (by == SPY_COUNT || look_at_values(st, A, e));
+    return count_cells(st, &m->csr, p, e) && (by == SPY_COUNT || look_at_values(st, &m->csr, spy_marker(m, by), e));
 }
 
 static enum work look_on(const struct csr *A, struct grid *g)
 {
     if (!g->surveyed.signs) {
         g->no_room = !cell_values_new(&g->surveyed, g->h, g->w, NULL);
+        g->surveyed.marker = g->values.marker;
         if (!g->no_room) survey_begin(&g->unseen, A, g->win, &g->surveyed);
     }
     if (g->no_room) return WORK_NONE;

@@ -3,6 +3,9 @@
 #include "view_spy.h"
 #include "view_state.h"
 #include "base/text.h"
+#include "session/matrix.h"
+#include "session/parting.h"
+#include "session/session.h"
 #include "session/traced.h"
 
 #include <math.h>
@@ -60,6 +63,11 @@ static struct cell element_look(const struct canvas *c, const struct grid *g, co
     uint8_t signs = g->values.signs[cell];
     double largest = cell_largest(&g->values, cell);
     bool shaded = o->by == SPY_MAGNITUDE && largest > 0;
+    if (o->by == SPY_OWNER) {
+        look.style = (uint8_t)spy_owners_style(signs);
+        if (letters) look.glyph = (uint32_t)spy_owners_letter(signs);
+        return look;
+    }
     look.style = (uint8_t)(shaded              ? ST_RAMP + (unsigned)spy_shade(&o->range, largest, RAMP_STEPS)
                            : o->by == SPY_SIGN ? spy_signs_style(signs)
                                                : ST_DIM);
@@ -158,6 +166,22 @@ static void draw_signs(struct canvas *c, const struct picture *p, const struct s
     }
 }
 
+/* Draw the legend of owners: "parts 0 1 2 ... , + several, * outside: others own the column". */
+static void draw_owners(struct canvas *c, const struct picture *p, const struct spots *o, int x, int y)
+{
+    bool letters = p->dy == 1 || o->letters;
+    x = canvas_text(c, x, y, ST_DIM, x > 1 ? "; parts " : "parts ");
+    for (int k = 0; k < SPY_OWNERS; k++) {
+        if (!(o->sets & 1U << k)) continue;
+        canvas_put(c, x, y, spy_owners_style((uint8_t)(1 << k)), letters ? (uint32_t)('0' + k) : 0x2588);
+        x = canvas_text(c, x + 1, y, ST_DIM, letters ? " " : "%d ", k);
+    }
+    if (o->sets & SPY_OUTSIDE && x + 9 < c->w) {
+        canvas_put(c, x, y, ST_BOLD, letters ? '*' : 0x2588);
+        canvas_text(c, x + 1, y, ST_DIM, x + 32 < c->w ? " column of another part" : " outside");
+    }
+}
+
 /* The number of elements per cell, as text: "15", "15-16" if cells differ in length, or "1,500" if the difference is
    negligible. */
 static char *show_length(const struct axis *a, char *out, size_t size)
@@ -185,6 +209,8 @@ static void draw_legend(struct canvas *c, const struct picture *p, const struct 
         x = canvas_text(c, 1, y, ST_DIM, "1 %s = %s x %s%s", thing, rows, cols, c->w < 40 ? "" : " elements");
     if (o->by == SPY_SIGN)
         draw_signs(c, p, o, x, y);
+    else if (o->by == SPY_OWNER)
+        draw_owners(c, p, o, x, y);
     else if (o->range.high > 0 && (o->by == SPY_MAGNITUDE || !p->exact))
         draw_shades(c, p, o, x, y);
 }
@@ -240,22 +266,39 @@ static int64_t counted(const struct picture *p, const struct grid *g, struct und
     return n;
 }
 
+/* ", rows of part 3" or ", rows of parts 3 to 5, columns of parts 0 to 8" */
+static void draw_parts_under(struct canvas *c, int x, int y, const struct matrix *m, struct under u)
+{
+    const struct partition *P = &m->parting->P;
+    if (P->order && (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1)) return;
+    int row0 = partition_owner(P, u.row0), row1 = partition_owner(P, u.row1 - 1);
+    int col0 = partition_col_owner(P, u.col0), col1 = partition_col_owner(P, u.col1 - 1);
+    x = row0 == row1 ? canvas_text(c, x, y, ST_PLAIN, ", row of part %d", row0)
+                     : canvas_text(c, x, y, ST_PLAIN, ", rows of parts %d..%d", row0, row1);
+    if (col0 == col1)
+        canvas_text(c, x, y, ST_PLAIN, ", column of part %d", col0);
+    else
+        canvas_text(c, x, y, ST_PLAIN, ", columns of parts %d..%d", col0, col1);
+}
+
 /* Draw the values in the cells under the cursor: ", largest |a| 4" or ", signs mixed". */
 static void draw_under(struct canvas *c, int x, int y, const struct picture *p, const struct spots *o,
                        const struct view_state *st)
 {
     int row = spy_character_of(&p->down, p->dy, st->row), col = spy_character_of(&p->across, p->dx, st->col);
     const struct spot *s = &o->spot[row * p->w + col];
-    if (o->by == SPY_COUNT || !s->signs) return;
+    if (o->by == SPY_COUNT || o->by == SPY_OWNER || !s->signs) return;
     if (o->by == SPY_MAGNITUDE)
         canvas_text(c, x, y, ST_PLAIN, ", largest |a| %.6g", s->largest);
     else
         canvas_text(c, x, y, ST_PLAIN, ", sign: %s", spy_signs_name(s->signs));
 }
 
-static void draw_status(struct canvas *c, const struct csr *A, const struct picture *p, const struct spy_state *spy,
+static void draw_status(struct canvas *c, const struct matrix *m, const struct picture *p, const struct spy_state *spy,
                         const struct view_state *st, struct under u, int y)
 {
+    const struct csr *A = &m->csr;
+    bool owners = spy->spots.by == SPY_OWNER && m->parting;
     char a[32], b[32], d[32], f[32];
     const struct grid *g = &spy->grid;
     if (u.row1 - u.row0 > 1 || u.col1 - u.col0 > 1) {
@@ -264,17 +307,19 @@ static void draw_status(struct canvas *c, const struct csr *A, const struct pict
                               show_count(u.col1 - 1, f, sizeof f), g->guessed ? "about " : "",
                               how_many(counted(p, g, u), "nonzero").text);
         draw_under(c, end, y, p, &spy->spots, st);
+        if (owners) draw_parts_under(c, end, y, m, u);
         return;
     }
     int64_t k = csr_find(A, u.row0, u.col0);
     int x = canvas_text(c, 1, y, ST_PLAIN, "row %s, column %s: ", show_count(u.row0, a, sizeof a),
                         show_count(u.col0, b, sizeof b));
     if (k < 0)
-        canvas_text(c, x, y, ST_DIM, "no entry");
+        x = canvas_text(c, x, y, ST_DIM, "no entry");
     else if (A->imag)
-        canvas_text(c, x, y, ST_BOLD, "%.17g %+.17gi", A->val[k], A->imag[k]);
+        x = canvas_text(c, x, y, ST_BOLD, "%.17g %+.17gi", A->val[k], A->imag[k]);
     else
-        canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
+        x = canvas_text(c, x, y, ST_BOLD, "%.17g", A->val[k]);
+    if (owners) draw_parts_under(c, x, y, m, u);
 }
 
 void spy_draw_picture(struct canvas *c, const struct session *s, struct view_state *st, const struct picture *p)
@@ -295,5 +340,5 @@ void spy_draw_picture(struct canvas *c, const struct session *s, struct view_sta
     st->col_step = u.col1 - u.col0;
     if (!st->full) return;
     draw_cursor(c, p, st);
-    draw_status(c, A, p, spy, st, u, c->h - 2);
+    draw_status(c, s->current, p, spy, st, u, c->h - 2);
 }

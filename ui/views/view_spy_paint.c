@@ -87,6 +87,10 @@ static void find_range(struct pixels *x)
 static uint8_t look_of(struct pixels *x, int i)
 {
     if (!x->n[i]) return NOTHING;
+    if (x->by == SPY_OWNER) {
+        x->sets |= x->values.signs[i];
+        return (uint8_t)spy_owners_style(x->values.signs[i]);
+    }
     if (x->by == SPY_SIGN) {
         x->sets |= 1U << spy_signed(x->values.signs[i]);
         return (uint8_t)spy_signs_style(x->values.signs[i]);
@@ -164,6 +168,22 @@ static void paint_signs(struct painter *p, const struct pixels *x, int y, bool l
     }
 }
 
+/* Draw a square and a number for each colour of parts, and one for columns of other parts. */
+static void paint_owners(struct painter *p, const struct pixels *x, int y, bool light)
+{
+    int at = p->cw;
+    for (int k = 0; k <= SPY_OWNERS; k++) {
+        char name[32];
+        if (!(x->sets & 1U << k)) continue;
+        snprintf(name, sizeof name, k == SPY_OWNERS ? "column of another part" : "%d", k);
+        p->fill(p, paint_colour(spy_owners_style((uint8_t)(1 << k)), light));
+        p->rect(p, at, y + p->ch / 8, p->ch * 3 / 4, p->ch * 3 / 4);
+        p->done(p);
+        p->text(p, at + 2 * p->cw, y, paint_colour(ST_DIM, light), false, name, (int)strlen(name));
+        at += (4 + (int)strlen(name)) * p->cw;
+    }
+}
+
 /* Draw axes with the numbers of rows and columns. A tick is in the middle of its row or column. */
 static bool paint_axes(struct painter *p, const struct pixels *x, bool names, bool light, struct err *e)
 {
@@ -191,9 +211,10 @@ static void paint_titles(struct painter *p, const struct matrix *m, const struct
     snprintf(line, sizeof line, "%s  %s x %s, %s nnz%s", show_safe(m->name, name, sizeof name),
              show_count(m->csr.rows, a, sizeof a), show_count(m->csr.cols, b, sizeof b),
              show_count(m->csr.nnz, c, sizeof c),
-             by == SPY_COUNT  ? ""
-             : by == SPY_SIGN ? "  by sign"
-                              : "  by magnitude");
+             by == SPY_COUNT   ? ""
+             : by == SPY_SIGN  ? "  by sign"
+             : by == SPY_OWNER ? "  by owner"
+                               : "  by magnitude");
     put_line(p, p->ch / 4, ST_TITLE, light, line, most);
     if (v->row0 == 0 && v->col0 == 0 && v->row1 >= m->csr.rows && v->col1 >= m->csr.cols) return;
     snprintf(line, sizeof line, "rows %lld to %lld, columns %lld to %lld, counted from 0", (long long)v->row0,
@@ -201,15 +222,18 @@ static void paint_titles(struct painter *p, const struct matrix *m, const struct
     put_line(p, p->ch * 5 / 4, ST_DIM, light, line, most);
 }
 
-static bool fill_cells(struct pixels *x, const struct csr *A, struct watch *watch, struct err *e)
+static bool fill_cells(struct pixels *x, const struct matrix *m, struct watch *watch, struct err *e)
 {
+    const struct csr *A = &m->csr;
     int64_t n = (int64_t)x->w * x->h;
     x->n = mem_zero(n, sizeof *x->n, "the picture", e);
     x->style = x->n ? mem_new(n, 1, "the picture", e) : NULL;
     if (!x->style || !density_of(A, x->win, x->h, x->w, x->n, watch, e)) return false;
-    if (x->by != SPY_COUNT &&
-        !(cell_values_new(&x->values, x->h, x->w, e) && cell_values_of(A, x->win, &x->values, watch, e)))
-        return false;
+    if (x->by != SPY_COUNT) {
+        if (!cell_values_new(&x->values, x->h, x->w, e)) return false;
+        x->values.marker = spy_marker(m, x->by);
+        if (!cell_values_of(A, x->win, &x->values, watch, e)) return false;
+    }
     find_range(x);
     for (int i = 0; i < n; i++) x->style[i] = look_of(x, i);
     return true;
@@ -233,12 +257,15 @@ bool spy_paint(struct painter *p, const struct matrix *m, struct window win, enu
     if (any) fit_pixels(&x, room_w, room_h);
     int wide = x.w * x.scale, high = x.h * x.scale, middle = (w - wide) / 2;
     x.left = middle > margin ? middle : margin;
-    bool ok = fill_cells(&x, &m->csr, watch, e);
+    bool ok = fill_cells(&x, m, watch, e);
     if (ok) {
         paint_titles(p, m, &win, by, w, light);
         paint_frame(p, x.left, x.top, wide, high, light);
         paint_cells(p, &x, light);
-        (by == SPY_SIGN && m->csr.nnz ? paint_signs : paint_ramp)(p, &x, x.top + high + 9 * p->ch / 8, light);
+        (!m->csr.nnz       ? paint_ramp
+         : by == SPY_SIGN  ? paint_signs
+         : by == SPY_OWNER ? paint_owners
+                           : paint_ramp)(p, &x, x.top + high + 9 * p->ch / 8, light);
         ok = !any || paint_axes(p, &x, w > 70 * p->cw, light, e);
     }
     cell_values_free(&x.values);

@@ -110,6 +110,14 @@ static void show_signs(struct spot *s, bool dots, bool letters)
     if (!keeps) s->look.glyph = (uint32_t)(s->signs ? spy_signs_letter(s->signs) : '.');
 }
 
+/* Show owners by colours or letters; a character with entries of several parts keeps its dots. */
+static void show_owners(struct spot *s, bool dots, bool letters)
+{
+    s->look.style = (uint8_t)(s->signs ? spy_owners_style(s->signs) : ST_DIM);
+    bool keeps = dots && (!letters || !s->signs || spy_owners_letter(s->signs) == '+');
+    if (!keeps) s->look.glyph = (uint32_t)(s->signs ? spy_owners_letter(s->signs) : '.');
+}
+
 static void show_shade(struct spot *s, const struct shades *r, double tone, bool letter)
 {
     if (!(tone > 0)) { /* only zeros, or nothing is known yet */
@@ -137,8 +145,13 @@ bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by 
     for (int i = 0; i < n; i++) {
         struct spot *s = &o->spot[i];
         if (!(s->density > 0)) continue;
-        if (s->signs) o->sets |= 1U << spy_signed(s->signs);
-        if (by == SPY_SIGN)
+        if (by == SPY_OWNER)
+            o->sets |= s->signs;
+        else if (s->signs)
+            o->sets |= 1U << spy_signed(s->signs);
+        if (by == SPY_OWNER)
+            show_owners(s, p->dy > 1, letters);
+        else if (by == SPY_SIGN)
             show_signs(s, p->dy > 1, letters);
         else
             show_shade(s, &o->range, tone_of(s, by), p->dy == 1 || (by == SPY_MAGNITUDE && letters));

@@ -1,0 +1,13 @@
+/* whatif parts: the predicted time on several GPUs. */
+#ifndef CMD_WHATIF_PARTS_H
+#define CMD_WHATIF_PARTS_H
+
+#include <stdbool.h>
+
+struct args;
+struct err;
+struct session;
+
+bool run_whatif_parts(struct session *s, const struct args *a, struct err *e);
+
+#endif

@@ -1,0 +1,26 @@
+/* The links between GPUs: what an exchange of items and an all-reduce cost on them. */
+#ifndef LINK_H
+#define LINK_H
+
+#include <stdbool.h>
+
+/* An exchange takes start_us + hop_us + bytes / bandwidth; all its messages go at the same time. An all-reduce of a few
+   numbers among P parts takes start_us + log2(P) hop_us. */
+struct link {
+    const char *name, *about;
+    double start_us; /* once per exchange or all-reduce, in software */
+    double hop_us;   /* from one GPU to another */
+    double gbs;      /* bandwidth of one GPU in one direction */
+    int most;        /* GPUs that one machine joins by this link; 0: any number */
+    bool measured;   /* false: from specifications, which leave out software, so times are lower bounds */
+    const char *source;
+};
+extern const struct link links[]; /* terminated by a NULL name */
+extern const struct registry link_registry;
+const struct link *link_find(const char *name);
+
+const char *link_origin(const struct link *l); /* "measured" or "specification" */
+double link_exchange_us(const struct link *l, double bytes);
+double link_reduce_us(const struct link *l, int parts); /* 0 for one part */
+
+#endif

@@ -1,0 +1,241 @@
+/* The predicted time on several GPUs: the formulas, the limits, one figure that is known, and the commands. */
+#include "kits/talk.h"
+#include "base/base.h"
+#include "base/registry.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
+#include "microscope/link.h"
+#include "microscope/model.h"
+#include "microscope/scaling.h"
+#include "parts/partition.h"
+#include "session/matrix.h"
+#include "session/parting.h"
+
+#include <math.h>
+
+static struct csr made(const char *generator, int64_t a, int64_t b, int64_t c)
+{
+    struct csr A;
+    struct err e = {0};
+    const int64_t param[PARAMS_MAX] = {a, b, c};
+    if (!generator_find(generator)->make(param, 7, NULL, &A, &e)) fail_msg("%s: %s", generator, e.text);
+    return A;
+}
+
+static struct scaling begun(const struct csr *A, const char *link, const char *kernel, enum type real)
+{
+    struct machine on = machine_of(NULL);
+    struct err e = {0};
+    struct scaling c = {.link = link_find(link), .way = way_find("nnz"), .kernel = kernel_find(kernel), .real = real};
+    assert_non_null(c.kernel);
+    if (!scaling_begin(&c, A, &on, NULL, &e)) fail_msg("%s", e.text);
+    return c;
+}
+
+static void add(struct scaling *c, const struct csr *A, int parts)
+{
+    struct machine on = machine_of(NULL);
+    struct err e = {0};
+    if (!scaling_add(c, A, parts, &on, NULL, &e)) fail_msg("%d parts: %s", parts, e.text);
+}
+
+/* ---- links ---- */
+
+static void test_links(void **state)
+{
+    (void)state;
+    for (const struct link *l = links; l->name; l++) {
+        assert_true(l->hop_us > 0 && l->gbs > 0 && l->start_us >= 0 && *l->source && *l->about);
+        assert_true(fabs(link_exchange_us(l, 1e6) - link_exchange_us(l, 0) - 1e6 / (l->gbs * 1e3)) < 1e-9);
+        assert_true(link_reduce_us(l, 1) == 0);
+        assert_true(fabs(link_reduce_us(l, 8) - link_reduce_us(l, 2) - 2 * l->hop_us) < 1e-9);
+        assert_true(fabs(link_reduce_us(l, 5) - link_reduce_us(l, 8)) < 1e-9);
+    }
+    /* what was measured on two H200 */
+    assert_true(fabs(link_reduce_us(link_find("nccl"), 2) - 14) < 1);
+    assert_true(fabs(link_exchange_us(link_find("nccl"), 1048576) - 15.5) < 3);
+    assert_true(fabs(2 * link_find("nvlink")->hop_us - 1.2) < 1e-9);
+}
+
+/* ---- points ---- */
+
+/* The parts of a time add up, and the point of one GPU is the time without any exchange. */
+static void test_sums(void **state)
+{
+    struct csr A = made("poisson2d", 200, 150, 0);
+    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64);
+    static const int parts[] = {1, 2, 7, 64};
+    (void)state;
+    for (int i = 0; i < COUNT(parts); i++) add(&c, &A, parts[i]);
+    assert_int_equal(c.n, COUNT(parts));
+    assert_true(scaling_gain(&c, 0) == 1 && scaling_cg_gain(&c, 0) == 1);
+    assert_int_equal(c.point[0].halo, 0);
+    for (int i = 0; i < c.n; i++) {
+        const struct scaling_point *p = &c.point[i];
+        assert_int_equal(p->parts, parts[i]);
+        assert_true(fabs(p->spmv_us - fmax(p->inside_us, p->exchange_us) - p->outside_us) < 1e-9);
+        assert_true(fabs(p->cg_us - p->spmv_us - p->vectors_us - p->reduce_us) < 1e-9);
+        assert_true(i == 0 || (p->exchange_us > 0 && p->outside_us > 0 && p->reduce_us > 0));
+    }
+    assert_int_equal(c.point[1].halo, 400); /* one line of 200 points each way */
+    assert_int_equal(c.point[1].halo_most, 200);
+    csr_free(&A);
+}
+
+/* Nothing is exchanged between blocks that are not coupled, so all GPUs are used fully but for the launches. */
+static void test_blocks(void **state)
+{
+    enum { N = 1 << 21 };
+    struct csr A;
+    (void)state;
+    assert_true(csr_new(&A, N, N, N, false, NULL));
+    for (int i = 0; i < N; i++) {
+        A.rowptr[i + 1] = i + 1;
+        A.col[i] = i;
+        A.val[i] = 2;
+    }
+    struct scaling c = begun(&A, "nccl", "csr-scalar", T_F64);
+    add(&c, &A, 4);
+    assert_int_equal(c.point[0].halo, 0);
+    assert_true(c.point[0].exchange_us == 0 && c.point[0].outside_us == 0);
+    double gain = scaling_gain(&c, 0);
+    if (gain < 2 || gain > 4) fail_msg("4 GPUs gain %g", gain);
+    csr_free(&A);
+}
+
+/* poisson3d 128 on 8 GPUs gains at most about 2.5 times over NCCL, because an exchange takes at least 14 us; stores to
+   the memory of other GPUs gain more. */
+static void test_poisson3d(void **state)
+{
+    struct csr A = made("poisson3d", 128, 128, 128);
+    struct scaling nccl = begun(&A, "nccl", "csr-ends", T_F64), nvlink = nccl;
+    (void)state;
+    add(&nccl, &A, 8);
+    double gain = scaling_gain(&nccl, 0);
+    if (gain < 2.2 || gain > 2.75) fail_msg("NCCL: %g times", gain);
+    assert_int_equal(nccl.point[0].spmv_limit, LIMIT_LATENCY);
+    assert_int_equal(nccl.point[0].halo_most, 2 * 128 * 128);
+    nvlink.link = link_find("nvlink");
+    add(&nvlink, &A, 8);
+    if (scaling_gain(&nvlink, 0) < 1.25 * gain) fail_msg("NVLink: %g times", scaling_gain(&nvlink, 0));
+    assert_int_equal(nvlink.point[0].spmv_limit, LIMIT_LOCAL);
+    csr_free(&A);
+}
+
+/* A random matrix needs nearly all of x everywhere: bytes are the limit of a slow link, and values of half the size
+   take less time. */
+static void test_bytes(void **state)
+{
+    struct csr A = made("random", 400000, 5, 0);
+    struct scaling c = begun(&A, "ib", "csr-scalar", T_F64), f = begun(&A, "ib", "csr-scalar", T_F32);
+    (void)state;
+    add(&c, &A, 4);
+    add(&f, &A, 4);
+    assert_int_equal(c.point[0].spmv_limit, LIMIT_BYTES);
+    double bytes = 8 * (double)c.point[0].halo_most / 50e3;
+    assert_true(c.point[0].exchange_us >= bytes && c.point[0].exchange_us < bytes + 15);
+    assert_true(f.point[0].exchange_us < 0.6 * c.point[0].exchange_us);
+    csr_free(&A);
+}
+
+static void test_rectangular(void **state)
+{
+    struct csr A = made("random", 3000, 5, 0);
+    (void)state;
+    A.cols++;
+    struct scaling c = begun(&A, "pcie", "csr-scalar", T_F64);
+    add(&c, &A, 3);
+    assert_true(isnan(c.point[0].cg_us) && isnan(scaling_cg_gain(&c, 0)));
+    assert_true(isfinite(scaling_gain(&c, 0)));
+    csr_free(&A);
+}
+
+/* ---- commands ---- */
+
+static void test_commands(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 60 as A", "A");
+    talk_says(&t, "whatif parts 4 1 2 4 link nccl", "More GPUs do not pay");
+    const struct scaling *c = t.s.current->scaling;
+    assert_non_null(c);
+    assert_int_equal(c->n, 3);
+    assert_int_equal(c->point[2].parts, 4);
+    assert_string_equal(c->way->name, "nnz");
+    talk_says(&t, "whatif parts 2 link ib", "lower bounds");
+    talk_says(&t, "whatif parts 16 link nvlink", "at most 8 GPUs by nvlink");
+    talk_says(&t, "partition 3 rows", "by rows");
+    talk_says(&t, "whatif parts 2 of A format ell f32", "rows divided by rows");
+    assert_string_equal(t.s.current->scaling->kernel->format->name, "ell");
+    assert_int_equal(t.s.current->scaling->real, T_F32);
+    talk_says(&t, "whatif parts 2 by nnz", "rows divided by nnz");
+    talk_refuses(&t, "whatif parts 0", "give numbers from 1 to 3600");
+    talk_refuses(&t, "whatif parts 3601", "give numbers from 1 to 3600");
+    talk_refuses(&t, "whatif parts reorder rcm", "does not take reorder");
+    talk_refuses(&t, "whatif link nccl", "for `whatif parts`");
+    talk_refuses(&t, "whatif parts link wire", "wire");
+    talk_says(&t, "whatif parts", "16");
+    talk_close(&t);
+}
+
+/* `partition` keeps the parts with the matrix, and `as` makes a matrix sorted by part with the same parts. */
+static void test_partition(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 30 20 as A", "A");
+    talk_refuses(&t, "partition", "the number of parts is missing");
+    talk_refuses(&t, "partition 0", "1");
+    talk_refuses(&t, "partition 4 quarters", "quarters");
+    talk_refuses(&t, "spy by owner", "use `partition 8`");
+    talk_says(&t, "partition 4 rows", "90 of the 1,150 edges");
+    assert_int_equal(t.s.current->parting->x.parts, 4);
+    talk_says(&t, "partition", "4 parts of A by rows");
+    talk_says(&t, "partition A 100", "least");
+    talk_says(&t, "partition A 3 rows as P", "3 parts of P");
+    assert_string_equal(t.s.current->name, "P");
+    assert_true(csr_equal(&t.s.current->csr, &t.s.matrices->csr));
+    talk_says(&t, "use A; partition", "3 parts of A by rows");
+    talk_says(&t, "gen random 300 6 as R; extract 0 200 R as W; partition 4", "4 parts of W by nnz");
+    talk_refuses(&t, "partition 4 metis", "metis");
+    talk_says(&t, "help scotch; help nnz; help nccl", "SCOTCH_graphPart");
+    talk_close(&t);
+}
+
+/* Rows of P come from one part after the other, and the counts of the parts do not change. */
+static void test_sorted(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 40 as A", "A");
+    if (!talk_line(&t, "partition 4 metis as P")) {
+        talk_close(&t);
+        skip();
+    }
+    const struct parting *p = t.s.current->parting;
+    const struct matrix *A = t.s.matrices;
+    while (strcmp(A->name, "A") != 0) A = A->next;
+    assert_non_null(p);
+    assert_null(p->P.order);
+    assert_int_equal(p->x.halo, A->parting->x.halo);
+    assert_int_equal(p->x.edge_cut, A->parting->x.edge_cut);
+    assert_int_not_equal(p->x.edge_cut, 0);
+    for (int k = 0; k < 4; k++) assert_memory_equal(&p->x.part[k], &A->parting->x.part[k], sizeof p->x.part[k]);
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_links),     cmocka_unit_test(test_sums),      cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_poisson3d), cmocka_unit_test(test_bytes),     cmocka_unit_test(test_rectangular),
+        cmocka_unit_test(test_commands),  cmocka_unit_test(test_partition), cmocka_unit_test(test_sorted),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,259 @@
+/* The communication matrix as a heat map: how many items of x each part receives from each other part. When there are
+   more parts than cells, a cell stands for several parts on each side. */
+#include "ui/draw.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_spy.h"
+#include "view_state.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "session/matrix.h"
+#include "session/parting.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { TOP = 4, GLYPHS = 2, LEGEND = 2, STATUS = 1 };
+
+/* The cells of the last picture, kept while only the cursor moves. */
+struct halo_state {
+    double *items; /* [n * n]: items that the parts of cell row y receive from those of cell column x; owned */
+    int n;         /* cells in each direction */
+    const struct parting *of;
+};
+
+static const struct parting *parting_of(const struct session *s)
+{
+    return s->current ? s->current->parting : NULL;
+}
+
+static bool exists(const struct session *s)
+{
+    return parting_of(s) != NULL;
+}
+
+static const char *nothing(const struct session *s)
+{
+    return exists(s) ? NULL : parting_missing;
+}
+
+static void state_free(void *own)
+{
+    struct halo_state *h = own;
+    mem_free(h->items);
+    *h = (struct halo_state){0};
+}
+
+/* ---- cells ---- */
+
+static int cell_of(const struct halo_state *h, int parts, int part)
+{
+    return (int)((int64_t)part * h->n / parts);
+}
+
+/* The first part of a cell; the part after the last cell's for cell n. */
+static int first_of(const struct halo_state *h, int parts, int cell)
+{
+    return (int)(((int64_t)cell * parts + h->n - 1) / h->n);
+}
+
+static bool fill(struct halo_state *h, const struct parting *p, int n)
+{
+    if (h->items && h->of == p && h->n == n) return true;
+    state_free(h);
+    h->items = mem_zero((int64_t)n * n, sizeof *h->items, "the picture", NULL);
+    if (!h->items) return false;
+    h->n = n;
+    h->of = p;
+    for (int to = 0; to < p->x.parts; to++)
+        for (int64_t k = p->x.first[to]; k < p->x.first[to + 1]; k++)
+            h->items[(int64_t)cell_of(h, p->x.parts, to) * n + cell_of(h, p->x.parts, p->x.from[k])] +=
+                (double)p->x.items[k];
+    return true;
+}
+
+static struct shades range_of(const struct halo_state *h)
+{
+    struct shades r = {INFINITY, 0, 16};
+    for (int64_t i = 0; i < (int64_t)h->n * h->n; i++) {
+        if (h->items[i] > 0 && h->items[i] < r.low) r.low = h->items[i];
+        if (h->items[i] > r.high) r.high = h->items[i];
+    }
+    if (r.high > r.low * r.span) r.span = r.high / r.low;
+    return r;
+}
+
+/* ---- drawing ---- */
+
+/* The characters left of the picture: the widest number of a part, and a blank. */
+static int left_of(const struct parting *p)
+{
+    char text[32];
+    return text_width(show_count(p->x.parts - 1, text, sizeof text)) + 2;
+}
+
+static int cells_that_fit(const struct canvas *c, const struct parting *p, bool full)
+{
+    int w = (c->w - left_of(p) - 1) / GLYPHS, h = c->h - TOP - LEGEND - (full ? STATUS + 1 : 0);
+    int n = w < h ? w : h;
+    return n < p->x.parts ? n : p->x.parts;
+}
+
+static void draw_cells(struct canvas *c, const struct halo_state *h, const struct parting *p, const struct shades *r)
+{
+    bool letters = c->colours == COLOURS_NONE || c->ascii;
+    int left = left_of(p);
+    for (int y = 0; y < h->n; y++)
+        for (int x = 0; x < h->n; x++) {
+            double items = h->items[(int64_t)y * h->n + x];
+            int at = left + GLYPHS * x;
+            if (items > 0)
+                draw_fill(c, at, TOP + y, GLYPHS, ST_RAMP + (unsigned)spy_shade(r, items, RAMP_STEPS),
+                          letters ? (uint32_t)spy_sign[spy_shade(r, items, SIGNS)] : 0x2588);
+            else
+                canvas_put(c, at, TOP + y, ST_PAD, x == y ? '\\' : 0xb7);
+        }
+}
+
+static void draw_labels(struct canvas *c, const struct halo_state *h, const struct parting *p)
+{
+    char text[32];
+    int left = left_of(p), last = h->n - 1, parts = p->x.parts;
+    canvas_text(c, 1, TOP - 2, ST_DIM, "from part (across) to part (down)");
+    int end = canvas_text(c, left, TOP - 1, ST_AXIS, "0");
+    show_count(parts - 1, text, sizeof text);
+    int at = left + GLYPHS * h->n - text_width(text);
+    if (at > end) canvas_text(c, at, TOP - 1, ST_AXIS, "%s", text);
+    draw_right(c, left - 1, TOP, ST_AXIS, "0");
+    if (last > 0) draw_right(c, left - 1, TOP + last, ST_AXIS, text);
+    if (last > 7)
+        draw_right(c, left - 1, TOP + last / 2, ST_AXIS, show_count(first_of(h, parts, last / 2), text, sizeof text));
+}
+
+static void draw_legend(struct canvas *c, const struct halo_state *h, const struct parting *p, const struct shades *r)
+{
+    char low[32], high[32];
+    int y = TOP + h->n + 1, x = 1;
+    bool letters = c->colours == COLOURS_NONE || c->ascii;
+    if (h->n < p->x.parts)
+        x = canvas_text(c, 1, y, ST_DIM, "1 cell = %d x %d parts; ", (p->x.parts + h->n - 1) / h->n,
+                        (p->x.parts + h->n - 1) / h->n);
+    if (!(r->high > 0)) {
+        canvas_text(c, x, y, ST_DIM, "no part needs items of another part");
+        return;
+    }
+    show_count((int64_t)r->low, low, sizeof low);
+    show_count((int64_t)r->high, high, sizeof high);
+    x = canvas_text(c, x, y, ST_DIM, "items of x %s ", low);
+    if (r->low == r->high) return;
+    for (int k = spy_shade(r, r->low, SIGNS); k < SIGNS; k++)
+        canvas_put(c, x++, y, ST_RAMP + (unsigned)(k * (RAMP_STEPS - 1) / (SIGNS - 1)),
+                   letters ? (uint32_t)spy_sign[k] : 0x2588);
+    canvas_text(c, x, y, ST_DIM, " %s (log)", high);
+}
+
+/* "parts 0..3 receive 160 items, 1.28 kB, from parts 4..7" */
+static void draw_status(struct canvas *c, const struct matrix *m, const struct halo_state *h, const struct parting *p,
+                        int y, int x)
+{
+    char items[32], bytes[32], to[64], from[64];
+    int parts = p->x.parts, to0 = first_of(h, parts, y), to1 = first_of(h, parts, y + 1) - 1;
+    int from0 = first_of(h, parts, x), from1 = first_of(h, parts, x + 1) - 1;
+    double n = h->items[(int64_t)y * h->n + x];
+    if (to0 == to1 && from0 == to0 && from1 == to0) {
+        canvas_text(c, 1, c->h - 2, ST_PLAIN, "part %d does not send its items to itself", to0);
+        return;
+    }
+    snprintf(to, sizeof to, to0 == to1 ? "part %d receives" : "parts %d..%d receive", to0, to1);
+    snprintf(from, sizeof from, from0 == from1 ? "part %d" : "parts %d..%d", from0, from1);
+    canvas_text(c, 1, c->h - 2, ST_PLAIN, "%s %s items, %s, from %s", to, show_count((int64_t)n, items, sizeof items),
+                show_bytes(n * parting_item_bytes(m), bytes, sizeof bytes), from);
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct parting *p = parting_of(s);
+    struct halo_state *h = st->own;
+    draw_title(c, "halo", s->current, "%s%s%s", p ? how_many(p->x.parts, "part").text : "", p ? " by " : "",
+               p ? p->P.way->name : "");
+    int n = p ? cells_that_fit(c, p, st->full) : 0;
+    if (n < 1 || !fill(h, p, n)) {
+        draw_wrapped(c, 1, 1, 3, ST_DIM, p ? "too small for a picture" : parting_missing);
+        return;
+    }
+    struct shades r = range_of(h);
+    draw_labels(c, h, p);
+    draw_cells(c, h, p, &r);
+    draw_legend(c, h, p, &r);
+    if (!st->full) return;
+    st->item = st->item < n ? st->item : n - 1;
+    st->scroll = st->scroll < n ? st->scroll : n - 1;
+    for (int i = 0; i < GLYPHS; i++)
+        canvas_style(c, left_of(p) + GLYPHS * (int)st->scroll + i, TOP + (int)st->item, ST_CURSOR);
+    draw_status(c, s->current, h, p, (int)st->item, (int)st->scroll);
+}
+
+/* ---- keys and numbers ---- */
+
+static int64_t within(int64_t v, int64_t n)
+{
+    return v < 0 ? 0 : v < n ? v : n - 1;
+}
+
+/* st->item is the cell's row, and st->scroll its column. */
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    const struct halo_state *h = st->own;
+    if (!parting_of(s) || h->n < 1) return false;
+    st->item = within(st->item + (k == UI_DOWN) - (k == UI_UP), h->n);
+    st->scroll = within(st->scroll + (k == UI_RIGHT) - (k == UI_LEFT), h->n);
+    if (k == 'g' || k == UI_HOME) st->item = st->scroll = 0;
+    if (k == UI_END) st->item = st->scroll = h->n - 1;
+    return true;
+}
+
+static bool click(struct session *s, struct view_state *st, int x, int y)
+{
+    const struct halo_state *h = st->own;
+    const struct parting *p = parting_of(s);
+    int column = p ? (x - left_of(p)) / GLYPHS : -1;
+    if (!p || x < left_of(p) || column >= h->n || y < TOP || y >= TOP + h->n) return false;
+    st->item = y - TOP;
+    st->scroll = column;
+    return true;
+}
+
+/* One row per pair of parts that exchange items. */
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    const struct parting *p = parting_of(s);
+    (void)st, (void)w, (void)h, (void)e;
+    for (int to = 0; to < p->x.parts; to++)
+        for (int64_t k = p->x.first[to]; k < p->x.first[to + 1]; k++) {
+            out_row(s->out);
+            out_str(s->out, "matrix", NULL, s->current->name);
+            out_str(s->out, "way", NULL, p->P.way->name);
+            out_int(s->out, "to", "to", to);
+            out_int(s->out, "from", "from", p->x.from[k]);
+            out_int(s->out, "items", "items", p->x.items[k]);
+            out_int(s->out, "bytes", "bytes", (int64_t)((double)p->x.items[k] * parting_item_bytes(s->current)));
+        }
+    return true;
+}
+
+const struct view view_halo = {
+    .name = "halo",
+    .about = "the communication matrix of the parts that `partition` made: how many items of x each part (down) "
+             "receives from each other part (across) in a product",
+    .keys = "? help  q leave  arrows move  g first  End last",
+    .large = true,
+    .state_size = sizeof(struct halo_state),
+    .state_free = state_free,
+    .exists = exists,
+    .draw = draw,
+    .key = key,
+    .click = click,
+    .nothing = nothing,
+    .numbers = numbers,
+};
