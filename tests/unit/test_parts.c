@@ -1,0 +1,458 @@
+/* Partitions and parts. Owners, local matrices, halos and lists of what is sent are compared with a plain reading of
+   the matrix, for matrices of every shape, every way and several numbers of parts. */
+#include "kits/shapes.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/watch.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
+#include "matrix/random.h"
+#include "parts/part.h"
+#include "parts/partition.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const int counts[] = {1, 2, 3, 7, 64};
+
+static struct csr made(const char *generator, int64_t a, int64_t b)
+{
+    struct csr A;
+    struct err e = {0};
+    int64_t param[PARAMS_MAX];
+    const struct generator *g = generator_find(generator);
+    for (int i = 0; i < PARAMS_MAX && g->params[i].name; i++) param[i] = g->params[i].default_value;
+    param[0] = a;
+    param[1] = b;
+    if (!g->make(param, 7, NULL, &A, &e)) fail_msg("%s: %s", generator, e.text);
+    return A;
+}
+
+/* ---- what a partition promises ---- */
+
+static void check_order(const char *what, const struct partition *P)
+{
+    bool *seen = calloc((size_t)P->rows + 1, 1);
+    assert_non_null(seen);
+    for (int p = 0; p < P->parts; p++)
+        for (int64_t at = P->first[p]; at < P->first[p + 1]; at++) {
+            int64_t row = partition_row(P, at);
+            if (row < 0 || row >= P->rows || seen[row]) fail_msg("%s: row %ld at %ld", what, (long)row, (long)at);
+            if (at > P->first[p] && row <= partition_row(P, at - 1))
+                fail_msg("%s: %ld does not ascend", what, (long)at);
+            seen[row] = true;
+            assert_int_equal(partition_position(P, row), at);
+            assert_int_equal(partition_owner(P, row), p);
+        }
+    free(seen);
+}
+
+static void check_partition(const char *what, const struct csr *A, const struct partition *P, int parts)
+{
+    assert_int_equal(P->parts, parts);
+    assert_int_equal(P->rows, A->rows);
+    assert_int_equal(P->cols, A->cols);
+    assert_int_equal(P->first[0] | P->first_col[0], 0);
+    assert_int_equal(P->first[parts], A->rows);
+    assert_int_equal(P->first_col[parts], A->cols);
+    for (int p = 0; p < parts; p++)
+        assert_true(P->first[p] <= P->first[p + 1] && P->first_col[p] <= P->first_col[p + 1]);
+    assert_true(A->rows == A->cols || (!P->order && P->first_col != P->first));
+    check_order(what, P);
+}
+
+/* ---- parts, read plainly ---- */
+
+/* Does a row of part p have an entry in column j? */
+static bool needs(const struct csr *A, const struct partition *P, int p, int64_t j)
+{
+    for (int64_t at = P->first[p]; at < P->first[p + 1]; at++)
+        if (csr_find(A, partition_row(P, at), j) >= 0) return true;
+    return false;
+}
+
+/* The column of A of column c of a part's outside, or of its inside. */
+static int64_t column_of(const struct partition *P, const struct part *part, bool outside, int c)
+{
+    return outside ? part->halo[c] : partition_row(P, P->first_col[part->number] + c);
+}
+
+/* Every entry of one of the two matrices of a part is that entry of A, on the right side. Returns the entries. */
+static int64_t check_entries(const char *what, const struct csr *A, const struct partition *P, const struct part *part,
+                             bool outside)
+{
+    const struct csr *B = outside ? &part->outside : &part->inside;
+    struct err e = {0};
+    if (!csr_check(B, &e)) fail_msg("%s, part %d: %s", what, part->number, e.text);
+    assert_int_equal(!B->imag, !A->imag);
+    assert_int_equal(B->rows, partition_rows_of(P, part->number));
+    for (int64_t r = 0; r < B->rows; r++)
+        for (int k = B->rowptr[r]; k < B->rowptr[r + 1]; k++) {
+            int64_t j = column_of(P, part, outside, B->col[k]);
+            int64_t from = csr_find(A, partition_row(P, P->first[part->number] + r), j);
+            if (from < 0 || A->val[from] != B->val[k] || (A->imag && A->imag[from] != B->imag[k]))
+                fail_msg("%s, part %d: entry (%ld, %d)", what, part->number, (long)r, B->col[k]);
+            assert_int_equal(partition_col_owner(P, j) != part->number, outside);
+        }
+    return B->nnz;
+}
+
+/* The halo holds every column that the part needs and others own: by owner, and ascending. */
+static void check_halo(const char *what, const struct csr *A, const struct partition *P, const struct part *part)
+{
+    int64_t at = 0;
+    int neighbour = 0;
+    for (int q = 0; q < P->parts; q++) {
+        int64_t from = at;
+        for (int64_t c = P->first_col[q]; q != part->number && c < P->first_col[q + 1]; c++) {
+            if (!needs(A, P, part->number, partition_row(P, c))) continue;
+            if (at >= part_halo(part) || part->halo[at] != partition_row(P, c))
+                fail_msg("%s, part %d: item %ld of the halo", what, part->number, (long)at);
+            at++;
+        }
+        if (at == from) continue;
+        assert_true(neighbour < part->from.n);
+        assert_int_equal(part->from.part[neighbour], q);
+        assert_int_equal(part->from.first[neighbour], from);
+        assert_int_equal(part->from.first[++neighbour], at);
+    }
+    assert_int_equal(at, part_halo(part));
+    assert_int_equal(neighbour, part->from.n);
+}
+
+/* Copy x to all halos by the lists of what is sent, and look whether every halo then holds the items it names. */
+static void check_exchange(const char *what, const struct partition *P, const struct part *part)
+{
+    int64_t sent = 0, received = 0;
+    for (int p = 0; p < P->parts; p++) {
+        received += part_halo(&part[p]);
+        for (int t = 0; t < part[p].to.n; t++) {
+            const struct part *to = &part[part[p].to.part[t]];
+            int i = 0;
+            assert_true(t == 0 || part[p].to.part[t] > part[p].to.part[t - 1]);
+            while (i < to->from.n && to->from.part[i] != p) i++;
+            assert_true(i < to->from.n);
+            assert_int_equal(to->from.first[i + 1] - to->from.first[i], part[p].to.first[t + 1] - part[p].to.first[t]);
+            for (int64_t s = part[p].to.first[t]; s < part[p].to.first[t + 1]; s++, sent++) {
+                int64_t item = partition_row(P, P->first_col[p] + part[p].send[s]);
+                if (to->halo[to->from.first[i] + s - part[p].to.first[t]] != item)
+                    fail_msg("%s: part %d sends %ld to part %d", what, p, (long)item, to->number);
+            }
+        }
+        assert_int_equal(part_sends(&part[p]), part[p].to.n ? part[p].to.first[part[p].to.n] : 0);
+    }
+    assert_int_equal(sent, received);
+}
+
+static bool same_neighbours(const struct neighbours *a, const struct neighbours *b)
+{
+    return a->n == b->n && !memcmp(a->part, b->part, (size_t)a->n * sizeof *a->part) &&
+           !memcmp(a->first, b->first, ((size_t)a->n + 1) * sizeof *a->first);
+}
+
+static void check_single(const struct csr *A, const struct partition *P, const struct part *part)
+{
+    struct part one;
+    assert_true(part_extract(&one, A, P, part->number, NULL));
+    assert_true(csr_equal(&one.inside, &part->inside) && csr_equal(&one.outside, &part->outside));
+    assert_true(same_neighbours(&one.from, &part->from));
+    assert_memory_equal(one.halo, part->halo, (size_t)part_halo(part) * sizeof *part->halo);
+    assert_int_equal(one.to.n, 0);
+    part_free(&one);
+}
+
+static void check_parts(const char *what, const struct csr *A, const struct partition *P)
+{
+    struct err e = {0};
+    int64_t nnz = 0;
+    struct part *part = parts_extract(A, P, &e);
+    if (!part) fail_msg("%s: %s", what, e.text);
+    for (int p = 0; p < P->parts; p++) {
+        assert_int_equal(part[p].number, p);
+        nnz += check_entries(what, A, P, &part[p], false) + check_entries(what, A, P, &part[p], true);
+        assert_int_equal(part[p].inside.cols, partition_cols_of(P, p));
+        check_halo(what, A, P, &part[p]);
+        if (p < 3) check_single(A, P, &part[p]);
+    }
+    assert_int_equal(nnz, A->nnz);
+    check_exchange(what, P, part);
+    parts_free(part, P->parts);
+}
+
+/* ---- all shapes, ways and numbers of parts ---- */
+
+/* Is the way there, and can it divide A into that many parts? Libraries may be missing, and refuse more parts than
+   rows. */
+static bool divided(struct partition *P, const struct way *way, const struct csr *A, int parts, const char *what)
+{
+    struct err e = {0};
+    if (partition_new(P, way, A, parts, NULL, &e)) return true;
+    if (!way->by_owner || e.code != E_UNSUPPORTED) fail_msg("%s: %s", what, e.text);
+    return false;
+}
+
+static void check_all(const char *name, const struct csr *A, int n)
+{
+    for (int i = 0; ways[i]; i++)
+        for (int c = 0; c < n; c++) {
+            char what[100];
+            struct partition P;
+            snprintf(what, sizeof what, "%s, %s, %d parts", name, ways[i]->name, counts[c]);
+            if (!divided(&P, ways[i], A, counts[c], what)) continue;
+            assert_ptr_equal(P.way, ways[i]);
+            check_partition(what, A, &P, counts[c]);
+            check_parts(what, A, &P);
+            partition_free(&P);
+        }
+}
+
+static void test_shapes(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 5), C = shape_csr_complex(s, 6);
+        check_all(s->name, &A, COUNT(counts));
+        check_all(s->name, &C, 2);
+        csr_free(&A);
+        csr_free(&C);
+    }
+}
+
+static void test_grid(void **state)
+{
+    struct csr A = made("poisson2d", 30, 20), B = made("circuit", 700, 2);
+    (void)state;
+    check_all("poisson2d 30 20", &A, COUNT(counts));
+    check_all("circuit 700 2", &B, COUNT(counts));
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* A grid of 20 x 12 points in 4 contiguous parts: each part has 3 lines of 20 points, and needs one line of each
+   neighbour. */
+static void test_lines(void **state)
+{
+    struct csr A = made("poisson2d", 20, 12);
+    struct partition P;
+    (void)state;
+    assert_true(partition_rows(&P, &A, 4, NULL));
+    struct part *part = parts_extract(&A, &P, NULL);
+    assert_non_null(part);
+    for (int p = 0; p < 4; p++) {
+        int sides = (p > 0) + (p < 3);
+        assert_int_equal(part[p].inside.rows, 60);
+        assert_int_equal(part[p].from.n, sides);
+        assert_int_equal(part_halo(&part[p]), 20 * sides);
+        assert_int_equal(part_sends(&part[p]), 20 * sides);
+        assert_int_equal(part[p].outside.nnz, 20 * sides);
+    }
+    assert_int_equal(part[1].send[0], 0);
+    assert_int_equal(part[1].send[20], 40);
+    parts_free(part, 4);
+    partition_free(&P);
+    csr_free(&A);
+}
+
+/* Random owners, also with empty parts: the general case of a way of graphs. */
+static void test_owners(void **state)
+{
+    struct csr A = made("circuit", 400, 3);
+    uint64_t seed = 11;
+    int owner[400];
+    struct partition P, Q;
+    (void)state;
+    for (int i = 0; i < 400; i++) owner[i] = 1 + (int)(random_next(&seed) % 9) / 2 * 2;
+    assert_true(partition_of_owners(&P, 400, 11, owner, NULL));
+    check_partition("random owners", &A, &P, 11);
+    for (int i = 0; i < 400; i++) assert_int_equal(partition_owner(&P, i), owner[i]);
+    check_parts("random owners", &A, &P);
+    assert_true(partition_copy(&Q, &P, NULL));
+    check_partition("a copy", &A, &Q, 11);
+    for (int i = 0; i < 400; i++) assert_int_equal(partition_owner(&Q, i), owner[i]);
+    partition_free(&Q);
+    partition_free(&P);
+    csr_free(&A);
+}
+
+/* ---- balance ---- */
+
+/* No boundary can be moved by one row and come nearer to its share of the nonzeros. */
+static void test_nnz(void **state)
+{
+    (void)state;
+    for (const struct shape *s = shapes; s->name; s++) {
+        struct csr A = shape_csr(s, 9);
+        struct partition P;
+        assert_true(partition_nnz(&P, &A, 5, NULL));
+        for (int p = 1; A.nnz && p < 5; p++) {
+            double target = (double)(A.nnz * p / 5), off = llabs(A.rowptr[P.first[p]] - (int64_t)target);
+            for (int64_t i = P.first[p - 1]; i <= A.rows; i++)
+                if (llabs(A.rowptr[i] - (int64_t)target) < off) fail_msg("%s: part %d ends badly", s->name, p);
+        }
+        partition_free(&P);
+        csr_free(&A);
+    }
+}
+
+static void test_shares(void **state)
+{
+    struct csr A = made("random", 4000, 10);
+    static const double share[] = {3, 0, 1, 4}, bad[] = {1, -1, 1, 1}, none[] = {0, 0, 0, 0};
+    struct partition P;
+    (void)state;
+    assert_true(partition_shares(&P, &A, 4, share, NULL));
+    check_partition("shares", &A, &P, 4);
+    for (int p = 0; p < 4; p++) {
+        double n = A.rowptr[P.first[p + 1]] - A.rowptr[P.first[p]];
+        if (fabs(n / (double)A.nnz - share[p] / 8) > 0.01) fail_msg("part %d has %g nonzeros", p, n);
+    }
+    assert_int_equal(partition_rows_of(&P, 1), 0);
+    check_parts("shares", &A, &P);
+    partition_free(&P);
+    assert_false(partition_shares(&P, &A, 4, bad, NULL));
+    assert_false(partition_shares(&P, &A, 4, none, NULL));
+    csr_free(&A);
+}
+
+/* ---- large matrices, refusals, failures, cancelling ---- */
+
+/* The matrix has wide row pointers, its parts do not need them. */
+static void test_large(void **state)
+{
+    struct csr A = made("poisson2d", 30, 20);
+    csr_set_most_small(2000);
+    struct csr L = made("poisson2d", 30, 20);
+    assert_true(csr_is_large(&L));
+    struct partition P, Q;
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        assert_true(partition_new(&P, ways[i], &A, 4, NULL, NULL));
+        assert_true(partition_new(&Q, ways[i], &L, 4, NULL, NULL));
+        struct part *small = parts_extract(&A, &P, NULL), *large = parts_extract(&L, &Q, NULL);
+        assert_true(small && large);
+        for (int p = 0; p < 4; p++) {
+            assert_true(csr_equal(&small[p].inside, &large[p].inside));
+            assert_true(csr_equal(&small[p].outside, &large[p].outside));
+            assert_false(csr_is_large(&large[p].inside));
+        }
+        parts_free(small, 4);
+        parts_free(large, 4);
+        partition_free(&P);
+        partition_free(&Q);
+    }
+    csr_set_most_small(0);
+    csr_free(&A);
+    csr_free(&L);
+}
+
+static void test_refused(void **state)
+{
+    struct csr A = made("random", 5, 2);
+    int owner[] = {0, 1, 2, 0, 0};
+    struct partition P;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        static const int bad[] = {0, -1, PARTS_MOST + 1};
+        struct err e = {0};
+        assert_false(partition_rows(&P, &A, bad[i], &e));
+        assert_int_equal(e.code, E_USAGE);
+        assert_non_null(strstr(e.text, "from 1 to 1048576"));
+        assert_null(P.first);
+    }
+    struct err e = {0};
+    assert_false(partition_of_owners(&P, 5, 2, owner, &e));
+    assert_int_equal(e.code, E_INTERNAL);
+    assert_non_null(strstr(e.text, "row 2 belongs to part 2"));
+    csr_free(&A);
+}
+
+static const struct way *failing;
+
+static bool go(const void *user, struct err *e)
+{
+    const struct csr *A = user;
+    struct partition P, Q;
+    if (!partition_new(&P, failing, A, 3, NULL, e)) return false;
+    struct part *part = parts_extract(A, &P, e);
+    bool ok = part && partition_copy(&Q, &P, e);
+    if (ok) partition_free(&Q);
+    parts_free(part, 3);
+    partition_free(&P);
+    return ok;
+}
+
+static bool present(const struct way *way)
+{
+    struct csr A = made("poisson2d", 6, 6);
+    struct partition P;
+    bool ok = divided(&P, way, &A, 2, way->name);
+    if (ok) partition_free(&P);
+    if (!ok) print_message("skipped: %s is not here\n", way->name);
+    csr_free(&A);
+    return ok;
+}
+
+static void test_allocations(void **state)
+{
+    struct csr A = made("random", 40, 3), B = made("poisson2d", 8, 8);
+    B.cols++;
+    (void)state;
+    for (int i = 0; ways[i]; i++) {
+        if (!present(failing = ways[i])) continue;
+        assert_true(fail_each(go, &A) > 10);
+        if (!ways[i]->by_owner) assert_true(fail_each(go, &B) > 10);
+    }
+    csr_free(&A);
+    csr_free(&B);
+}
+
+static bool stop_after(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    (void)what, (void)done, (void)total;
+    return --*(int *)w->user > 0;
+}
+
+/* Cancel at each call of the watch, until nothing is left to cancel. */
+static void test_cancelled(void **state)
+{
+    struct csr A = made("poisson2d", 60, 60);
+    (void)state;
+    for (int i = 0; ways[i]; i++) {
+        if (!present(ways[i])) continue;
+        int ticks = 0;
+        for (bool done = false; !done; ticks++) {
+            int left = ticks;
+            struct watch w = {stop_after, &left};
+            struct partition P;
+            struct err e = {0};
+            loop_check_all(true);
+            struct watch *was = loop_enter(&w);
+            bool ok = partition_new(&P, ways[i], &A, 5, &w, &e);
+            struct part *part = ok ? parts_extract(&A, &P, &e) : NULL;
+            done = part != NULL;
+            loop_enter(was);
+            loop_check_all(false);
+            if (!done) assert_int_equal(e.code, E_CANCELLED);
+            parts_free(part, 5);
+            partition_free(&P);
+        }
+        if (ticks < 5) fail_msg("%s: only %d ticks", ways[i]->name, ticks);
+    }
+    csr_free(&A);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_shapes),    cmocka_unit_test(test_grid),    cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_owners),    cmocka_unit_test(test_nnz),     cmocka_unit_test(test_shares),
+        cmocka_unit_test(test_large),     cmocka_unit_test(test_refused), cmocka_unit_test(test_allocations),
+        cmocka_unit_test(test_cancelled),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
