@@ -84,6 +84,8 @@ struct run run_begin(const struct kernel *k, const struct mat *M, const struct o
                         .alpha = op->alpha,
                         .beta = op->beta,
                         .bytes = kernel_bytes(k, M->of, op->beta),
+                        .members = M->dev->members,
+                        .halo_bytes = mat_halo_bytes(M),
                         .bound_us = NAN};
 }
 

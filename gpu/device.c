@@ -3,6 +3,7 @@
 #include "dev.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "machine/split.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -205,6 +206,12 @@ void device_sums_give(struct device *d)
     if (--d->sums.users > 0) return;
     d->ops->unshare(d, d->sums.host);
     d->sums = (struct block_sums){0};
+}
+
+void device_was_reset(const struct device *d)
+{
+    for (int i = 0; i < nknown; i++)
+        if (known[i].device != d && device_has(known[i].device, d)) known[i].device->lost = true;
 }
 
 void devices_close(void)

@@ -360,12 +360,11 @@ static inline bool vec_turn(struct device *d)
 
 static inline struct vec_mail vec_mail_of(const struct seat *t, unsigned epoch)
 {
-    int64_t all = (int64_t)t->members * MAIL_MOST;
     return {{0, 0, 0},
             t->members,
             t->flags,
             epoch,
-            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), all, double),
+            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), (int64_t)t->members *MAIL_MOST, double),
             VECTOR("flag", ROLE_WORK, t->flag, t->members, unsigned),
             VECTOR("late", ROLE_WORK, t->late, LATES, int)};
 }

@@ -115,13 +115,11 @@ void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t s
     return b.at ? add_block(d, &b, bytes, what, e) : NULL;
 }
 
-static bool start(struct device *d, struct err *e);
-
 static void *multi_alloc(struct device *d, int64_t bytes, const char *what, struct err *e)
 {
     int64_t each[MEMBERS_MOST];
     struct block b = {.bytes = bytes};
-    if (!start(d, e)) return NULL;
+    if (!multi_start(d, e)) return NULL;
     for (int k = 0; k < MEMBERS_MOST; k++) each[k] = bytes;
     return add_block(d, &b, each, what, e);
 }
@@ -247,7 +245,7 @@ static bool multi_get(struct device *d, void *to, const void *from, int64_t byte
 static void *multi_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
 {
     struct multi *m = multi_of(d);
-    void *host = start(d, e) ? m->member[0]->ops->share(m->member[0], bytes, what, on_device, e) : NULL;
+    void *host = multi_start(d, e) ? m->member[0]->ops->share(m->member[0], bytes, what, on_device, e) : NULL;
     for (int i = 0; host && i < COUNT(m->shared); i++)
         if (!m->shared[i]) return m->shared[i] = *on_device, host;
     if (!host) return note_lost(d), NULL;
@@ -480,7 +478,7 @@ static bool all_carry(const struct multi *m)
 }
 
 /* Make the mailboxes. The launches of the members find them through their seats. */
-static bool start(struct device *d, struct err *e)
+bool multi_start(struct device *d, struct err *e)
 {
     struct multi *m = multi_of(d);
     if (m->ready) return true;
@@ -598,7 +596,6 @@ static void name_of(const struct multi *m, const char *typed, char *out, size_t 
         at += (size_t)snprintf(out + at, size - at, "%s%s", k ? "+" : "", m->member[k]->name + (k ? 5 : 0));
 }
 
-/* What the members are: "2 x NVIDIA H200 ..., peer stores" */
 static void describe(struct device *d)
 {
     static const char *const way[] = {
@@ -607,9 +604,11 @@ static void describe(struct device *d)
         [EXCHANGE_HOST] = "with copies through the host",
     };
     const struct multi *m = multi_of(d);
-    bool emulated = d->kind == DEV_EMU;
-    snprintf(d->about, sizeof d->about, "%d members, %s: %.80s", m->n, way[m->best],
-             emulated ? "emulated GPUs with memories of their own, run one after another" : m->member[m->n - 1]->about);
+    if (d->kind == DEV_EMU)
+        snprintf(d->about, sizeof d->about, "%d members that share the rows, emulated one after another", m->n);
+    else
+        snprintf(d->about, sizeof d->about, "%d members that share the rows, %s: %.80s", m->n, way[m->best],
+                 m->member[m->n - 1]->about);
 }
 
 static const struct device_ops multi_ops = {
@@ -652,7 +651,7 @@ struct device *multi_make(const char *name, struct err *e)
     bool ok = strlen(name) < sizeof d->name || fail(e, E_LIMIT, "the name of the device is too long: %.40s...", name);
     ok = ok && add_members(m, name, e);
     if (ok) take_kind(d);
-    ok = ok && start(d, e);
+    ok = ok && multi_start(d, e);
     if (!ok) return multi_close(d), mem_free(d), NULL;
     d->members = m->n;
     name_of(m, name, d->name, sizeof d->name);

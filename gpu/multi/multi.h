@@ -62,7 +62,16 @@ const struct block *multi_block(const struct multi *m, const void *p);
 void *multi_part(const struct block *b, const void *p, int k);
 /* Memory for n vectors whose elements are divided as first[] says. */
 void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e);
+/* Start the device again if a reset has taken its mailboxes. */
+bool multi_start(struct device *d, struct err *e);
+/* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
+
+/* ---- multi_ops.cc ---- */
+
+/* Seat the members for a stage of an operation, and end the stage. */
+void multi_sit(struct device *d, int stage);
+void multi_stand(struct device *d);
 
 /* ---- multi_mat.c ---- */
 

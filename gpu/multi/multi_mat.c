@@ -3,6 +3,7 @@
 #include "multi.h"
 #include "base/base.h"
 #include "base/err.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/text.h"
@@ -34,21 +35,24 @@ static bool rows_of(const struct stored *S, struct csr *out, bool *own, struct e
     return true;
 }
 
-/* Members of different kinds share the nonzeros in proportion to their measured bandwidth, if it is known. */
-static bool shares_of(const struct multi *m, double *share)
+/* Members of different kinds share the nonzeros in proportion to their bandwidth, which is measured once. The emulator
+   has none: then the shares are equal. */
+static bool shares_of(const struct device *d, double *share, struct err *e)
 {
-    bool known = m->mixed;
+    const struct multi *m = multi_of(d);
     for (int k = 0; k < m->n; k++) {
-        share[k] = m->member[k]->ceilings.read_gbs;
-        known &= m->member[k]->ceilings.measured;
+        struct device *of = m->member[k];
+        if (d->kind != DEV_EMU && !of->ceilings.measured && !device_ceilings(of, loop_watch(), e)) return false;
+        share[k] = of->ceilings.measured ? of->ceilings.read_gbs : 1;
     }
-    return known;
+    return true;
 }
 
-static bool divide(const struct multi *m, const struct csr *A, struct partition *P, struct err *e)
+static bool divide(const struct device *d, const struct csr *A, struct partition *P, struct err *e)
 {
+    const struct multi *m = multi_of(d);
     double share[MEMBERS_MOST];
-    if (shares_of(m, share)) return partition_shares(P, A, m->n, share, e);
+    if (m->mixed) return shares_of(d, share, e) && partition_shares(P, A, m->n, share, e);
     return (equal_rows ? partition_rows : partition_nnz)(P, A, m->n, e);
 }
 
@@ -235,8 +239,7 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
     if (!p) return false;
     p->dev = d;
     p->n = multi_of(d)->n;
-    struct copied before = d->put;
-    bool ok = rows_of(S, &A, &own, e) && divide(multi_of(d), &A, &p->P, e) && put_all(p, &A, S, e);
+    bool ok = multi_start(d, e) && rows_of(S, &A, &own, e) && divide(d, &A, &p->P, e) && put_all(p, &A, S, e);
     if (own) csr_free(&A);
     M->scratch = ok ? mem_zero(1, sizeof *M->scratch, "a matrix on a device", e) : NULL;
     for (int k = 0; k < p->n; k++) {
@@ -244,7 +247,6 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
         M->copied.us += p->piece[k].local.copied.us;
         d->lost |= multi_of(d)->member[k]->lost;
     }
-    (void)before;
     if (!M->scratch) mat_free(M);
     return M->scratch != NULL;
 }

@@ -11,6 +11,32 @@
 #include <cstring>
 #include <type_traits>
 
+void multi_sit(struct device *d, int stage)
+{
+    multi *m = multi_of(d);
+    bool peer = exchange_of(d) == EXCHANGE_PEER;
+    for (int k = 0; k < m->n; k++) {
+        seat *t = &m->seat[k];
+        t->stage = stage;
+        t->at = t->sums = 0;
+        t->epoch = m->epoch;
+        t->flags = peer;
+        t->targets = peer ? m->n : 1;
+        for (int j = 0; j < t->targets; j++) {
+            int to = peer ? j : k;
+            t->to[j] = m->seat[to].box;
+            t->to_flag[j] = m->seat[to].flag;
+        }
+        m->member[k]->seat = t;
+    }
+}
+
+void multi_stand(struct device *d)
+{
+    multi *m = multi_of(d);
+    for (int k = 0; k < m->n; k++) m->member[k]->seat = nullptr;
+}
+
 namespace
 {
 
@@ -40,33 +66,6 @@ template <typename A> A for_member(multi *m, const block *like, int k, A a)
     } else {
         return a;
     }
-}
-
-/* Seat the members for an operation. */
-void sit(device *d, int stage)
-{
-    multi *m = multi_of(d);
-    bool peer = exchange_of(d) == EXCHANGE_PEER;
-    for (int k = 0; k < m->n; k++) {
-        seat *t = &m->seat[k];
-        t->stage = stage;
-        t->at = t->sums = 0;
-        t->epoch = m->epoch;
-        t->flags = peer;
-        t->targets = peer ? m->n : 1;
-        for (int j = 0; j < t->targets; j++) {
-            int to = peer ? j : k;
-            t->to[j] = m->seat[to].box;
-            t->to_flag[j] = m->seat[to].flag;
-        }
-        m->member[k]->seat = t;
-    }
-}
-
-void stand(device *d)
-{
-    multi *m = multi_of(d);
-    for (int k = 0; k < m->n; k++) m->member[k]->seat = nullptr;
 }
 
 /* Members of several kinds round differently: the scalars of member 0 count. An error shows at the next sync. */
@@ -100,7 +99,7 @@ template <auto GET, typename OPS, typename... A, void (*OPS::*FIELD)(device *, A
         const block *like = vectors_among(m, a...);
         int stages = 1, sums = 0;
         for (int stage = 0; stage < stages; stage++) {
-            sit(d, stage);
+            multi_sit(d, stage);
             for (int k = 0; k < m->n; k++) {
                 device *of = m->member[k];
                 if (multi_select(of, &m->pending)) (GET(of)->*FIELD)(of, for_member(m, like, k, a)...);
@@ -109,7 +108,7 @@ template <auto GET, typename OPS, typename... A, void (*OPS::*FIELD)(device *, A
             sums = m->seat[0].sums;
             /* every pass of these operations has sums, so stage 2 i sends those of pass i */
             if (sums && stage % 2 == 0) multi_sums_move(d, m->epoch + 1 + (unsigned)stage / 2, &m->pending);
-            stand(d);
+            multi_stand(d);
         }
         m->epoch += (unsigned)sums;
         if (stages > 1 || !like) agree(d, scalars_among(a...));

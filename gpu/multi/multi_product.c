@@ -1,23 +1,16 @@
 /* The product y = alpha A x + beta y on a device with members: every member sends what others need, multiplies its own
    columns meanwhile, waits for the items of others, and adds their share. */
-#include "multi.h"
+#include "phases.h"
 #include "base/base.h"
 #include "base/err.h"
 #include "base/precision.h"
 #include "formats/format.h"
+#include "gpu/emu/emu.h"
+#include "gpu/emu/scope.h"
 #include "machine/cg_ops.h"
 
 #include <math.h>
 #include <string.h>
-
-struct product_of {
-    const struct kernel *kernel;
-    const struct launch *L;
-    struct pieces *p;
-    struct multi *m;
-    const struct block *x, *y;
-    enum type real;
-};
 
 /* ---- what each member does ---- */
 
@@ -27,12 +20,11 @@ static void *part_of(const struct block *b, const void *p, int k)
 }
 
 /* All bits set are the mark of an item that was not written; the emulator checks for it. */
-static bool poison(const struct product_of *w, int k)
+static void poison(const struct product_of *w, int k)
 {
     struct piece *q = &w->p->piece[k];
     if (w->m->member[k]->kind == DEV_EMU)
         memset(q->in[w->p->epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
-    return true;
 }
 
 static bool push(const struct product_of *w, int k, struct err *e)
@@ -96,6 +88,7 @@ static bool wait(const struct product_of *w, int k, struct err *e)
     if (!q->neighbours) return true;
     if (!multi_select(d, e)) return false;
     if (exchange_of(w->p->dev) == EXCHANGE_PEER) ops->wait(d, q->flag, q->neighbours, w->p->epoch, late);
+    emu_scope_kernel(false); /* the check is the emulator's, and is not counted */
     if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[w->p->epoch % 2], late);
     return true;
 }
@@ -127,10 +120,15 @@ typedef bool phase_fn(const struct product_of *w, int k, struct err *e);
 static phase_fn *const phases[] = {
     [SPLIT_PUSH] = push, [SPLIT_LOCAL] = local, [SPLIT_WAIT] = wait, [SPLIT_OUTSIDE] = outside};
 
+bool product_phase(const struct product_of *w, enum split_phase phase, int k, struct err *e)
+{
+    return phases[phase](w, k, e);
+}
+
 static bool each(const struct product_of *w, enum split_phase phase, struct err *e)
 {
     for (int k = 0; k < w->p->n; k++)
-        if (!phases[phase](w, k, e)) return false;
+        if (!product_phase(w, phase, k, e)) return false;
     return true;
 }
 
@@ -139,7 +137,7 @@ static bool divided_alike(const struct block *b, const int64_t *first, int n)
     return b && b->vectors && !memcmp(b->first, first, (size_t)(n + 1) * sizeof *first);
 }
 
-static bool begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e)
+bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e)
 {
     struct pieces *p = L->A->pieces;
     enum type stored = L->A->of->real;
@@ -150,6 +148,7 @@ static bool begin(struct product_of *w, const struct kernel *k, const struct lau
     if (!divided_alike(w->x, p->P.first_col, p->n) || !divided_alike(w->y, p->P.first, p->n))
         return fail(e, E_INTERNAL, "%s: the vectors of a product are not divided like the matrix", p->dev->name);
     p->epoch++;
+    for (int i = 0; i < p->n; i++) poison(w, i);
     return true;
 }
 
@@ -161,7 +160,6 @@ static bool lost(const struct product_of *w)
 
 static bool product(const struct product_of *w, struct err *e)
 {
-    for (int k = 0; k < w->p->n; k++) poison(w, k);
     return each(w, SPLIT_PUSH, e) && multi_halo_move(w->p, (int64_t)type_size(w->real), e) &&
            each(w, SPLIT_LOCAL, e) && each(w, SPLIT_WAIT, e) && each(w, SPLIT_OUTSIDE, e);
 }
@@ -176,7 +174,7 @@ static void sums(const struct launch *L, enum type real)
 bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
 {
     struct product_of w;
-    if (!begin(&w, k, L, e)) return false;
+    if (!product_begin(&w, k, L, e)) return false;
     if (!product(&w, e)) return lost(&w);
     if (L->s) sums(L, w.real);
     return true;

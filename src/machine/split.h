@@ -7,13 +7,17 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/array.h"
+#include "device.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-struct device;
 struct err;
+struct kernel;
 struct mat;
+struct watch;
 
 enum { SPLIT_MOST = 16 }; /* members of a device */
 
@@ -41,6 +45,17 @@ enum exchange exchange_of(const struct device *d);
 /* How rows are divided: equal nonzeros (the default), or equal rows. For matrices that are copied to a device from now
    on. */
 void split_by_rows(bool rows);
+
+/* Is `part` d itself or a member of d? */
+static inline bool device_has(const struct device *d, const struct device *part)
+{
+    bool found = d == part;
+    for (int i = 0; i < d->members; i++) found |= d->member[i] == part;
+    return found;
+}
+
+/* d was reset, so devices of which d is a member have lost what they had on it. */
+void device_was_reset(const struct device *d);
 
 /* What one member has of a matrix. */
 struct split_member {
@@ -71,10 +86,14 @@ struct timeline {
         double sectors;  /* NaN if timed */
     } cell[SPLIT_MOST][SPLIT_PHASES];
     struct split_member member[SPLIT_MOST];
-    double us; /* from the first beginning to the last end */
+    double us; /* from the first beginning to the last end; NaN if not timed */
+    const struct device *dev;
+    const struct kernel *kernel;
+    enum type real;
+    char matrix[64]; /* its name, which the caller sets */
 };
-struct kernel;
-bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct err *e);
+/* M must be on a device with members. */
+bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct watch *w, struct err *e);
 
 #ifdef __cplusplus
 }

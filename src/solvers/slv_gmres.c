@@ -286,6 +286,7 @@ const struct solver solver_gmres = {
     .used_bytes = used_bytes,
     .arnoldi = true,
     .products_only = true,
+    .several = true,
     .complex_steps = true,
     .products = 1,
     .bytes = bytes,

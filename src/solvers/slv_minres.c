@@ -149,6 +149,7 @@ const struct solver solver_minres = {
     .probes = true,
     .refines = true,
     .products_only = true,
+    .several = true,
     .products = 1,
     .bytes = bytes,
     .init = init,
