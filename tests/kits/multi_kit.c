@@ -147,7 +147,7 @@ static void agree(const struct history *many, const struct history *one, const s
 static void check_stepping(struct session *s, const char *device)
 {
     char line[200];
-    snprintf(line, sizeof line, "step 7 cg tol 1e-30 maxit %d on %s", ITERATIONS, device);
+    snprintf(line, sizeof line, "solve cg step tol 1e-30 maxit %d on %s; step 7", ITERATIONS, device);
     run(s, line);
     struct history first = history_of(s);
     assert_int_equal(first.n, 7);

@@ -47,6 +47,7 @@ static const struct state states[] = {
      .fix = make_parted},
     {.name = "race", .setup = "gen poisson2d 20; race cg gs jacobi on cpu", .keys = "t"},
     {.name = "lu", .setup = "gen dense 16", .keys = "s s s s s"},
+    {.name = "timeline", .setup = "gen poisson2d 20; timeline on emu*3", .keys = "Down"},
     {.name = "spy_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = ""},
     {.name = "spy_lit_dots", .setup = "gen poisson2d 20; trace csr-scalar block 1 step 5", .keys = ""},
     {.name = "spy_follows", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "6 5 s Right Tab"},
