@@ -48,7 +48,7 @@
     }
 
 /* Defines the function that returns a table of operations for a device and a precision. */
-#define TABLES(ops, of, id, with)                                                                 \
+#define TABLES(ops, of, id, with)                                                           \
     extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64; \
     extern const struct ops cuda_##id##_f32, cuda_##id##_f64;                               \
     extern const struct ops multi_##id##_f32, multi_##id##_f64;                             \
@@ -64,7 +64,7 @@
     }
 
 /* The same for operations that also exist for pairs: of T_F32, T_F64, T_C32, T_C64. */
-#define PAIR_TABLES(ops, of, id, with)                                                                \
+#define PAIR_TABLES(ops, of, id, with)                                                          \
     extern const struct ops cpu_##id##_f32, cpu_##id##_f64, emu_##id##_f32, emu_##id##_f64;     \
     extern const struct ops cpu_##id##_c32, cpu_##id##_c64, emu_##id##_c32, emu_##id##_c64;     \
     extern const struct ops cuda_##id##_f32, cuda_##id##_f64, cuda_##id##_c32, cuda_##id##_c64; \

@@ -240,10 +240,13 @@ extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, i
      columns, most, t);
 }
 
-#define HALO_ENTRY(id, space, T)         \
-    extern "C" const struct halo_ops id; \
-    const struct halo_ops id = {         \
-        .push = space::push<T>, .wait = space::wait, .check = space::check<T>, .add = space::add<T>, .scale = space::scale<T>}
+#define HALO_ENTRY(id, space, T)                          \
+    extern "C" const struct halo_ops id;                  \
+    const struct halo_ops id = {.push = space::push<T>,   \
+                                .wait = space::wait,      \
+                                .check = space::check<T>, \
+                                .add = space::add<T>,     \
+                                .scale = space::scale<T>}
 
 HALO_ENTRY(VEC_SYMBOL(halo_f32), KERNEL_SPACE, float);
 HALO_ENTRY(VEC_SYMBOL(halo_f64), KERNEL_SPACE, double);

@@ -364,7 +364,7 @@ static inline struct vec_mail vec_mail_of(const struct seat *t, unsigned epoch)
             t->members,
             t->flags,
             epoch,
-            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), (int64_t)t->members *MAIL_MOST, double),
+            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), (int64_t)t->members * MAIL_MOST, double),
             VECTOR("flag", ROLE_WORK, t->flag, t->members, unsigned),
             VECTOR("late", ROLE_WORK, t->late, LATES, int)};
 }
@@ -558,8 +558,7 @@ static inline void mail_post(const struct seat *t, unsigned epoch, const double 
 static inline bool mail_arrived(const struct seat *t, unsigned epoch)
 {
     for (int r = 0; r < t->members && t->flags; r++)
-        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - epoch) < 0)
-            return t->late[LATE_SUMS] = r + 1, false;
+        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - epoch) < 0) return t->late[LATE_SUMS] = r + 1, false;
     return true;
 }
 

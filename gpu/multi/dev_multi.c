@@ -97,7 +97,8 @@ static void *add_block(struct device *d, struct block *b, const int64_t *bytes, 
 /* A range of addresses that nothing else has, and that nobody can read or write. */
 static char *reserve(int64_t bytes, const char *what, struct err *e)
 {
-    void *p = mmap(NULL, (size_t)(bytes > 0 ? bytes : 1), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *p =
+        mmap(NULL, (size_t)(bytes > 0 ? bytes : 1), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p != MAP_FAILED) return p;
     fail(e, E_MEMORY, "no range of addresses is free for %s", what);
     return NULL;
@@ -160,8 +161,8 @@ static int64_t least_of(int64_t a, int64_t b)
 }
 
 /* The part of vector v that member k has, as far as it lies in the range. */
-static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int k, int64_t from, int64_t end, char *host,
-                         move_fn *move, struct err *e)
+static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int k, int64_t from, int64_t end,
+                         char *host, move_fn *move, struct err *e)
 {
     int64_t whole = b->first[SPLIT_MOST] * b->size, own = (b->first[k + 1] - b->first[k]) * b->size;
     int64_t begin = v * whole + b->first[k] * b->size, low = most_of(begin, from), high = least_of(begin + own, end);
@@ -169,8 +170,8 @@ static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int 
     return move(m->member[k], (char *)b->part[k] + v * own + (low - begin), host + (low - from), high - low, e);
 }
 
-static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes, move_fn *move,
-                         struct err *e)
+static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes,
+                         move_fn *move, struct err *e)
 {
     int64_t from = (const char *)p - b->at, whole = b->first[SPLIT_MOST] * b->size;
     for (int64_t v = whole ? from / whole : 0; whole && v * whole < from + bytes; v++)
@@ -533,7 +534,8 @@ static bool add_several(struct multi *m, const char *item, size_t n, struct err 
     char *end;
     long count = strtol(item + 4, &end, 10);
     if (strncmp(item, "emu*", 4) || !isdigit((unsigned char)item[4]) || end != item + n || count < 1)
-        return fail(e, E_USAGE, "'%.*s' is no device; several emulated GPUs are called emu*2, emu*3, ...", (int)n, item);
+        return fail(e, E_USAGE, "'%.*s' is no device; several emulated GPUs are called emu*2, emu*3, ...", (int)n,
+                    item);
     if (count > MEMBERS_MOST) return fail(e, E_LIMIT, "a device has at most %d members", +MEMBERS_MOST);
     for (long k = 0; k < count; k++)
         if (!add_member(m, "emu", e)) return false;

@@ -112,8 +112,8 @@ bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
 
 /* ---- multi_exchange.c ---- */
 
-/* Move the sums, or the items of x, that the members have written to their own memory to where they belong. Does nothing
-   if launches have stored them there. */
+/* Move the sums, or the items of x, that the members have written to their own memory to where they belong. Does
+   nothing if launches have stored them there. */
 bool multi_sums_move(struct device *d, unsigned epoch, struct err *e);
 bool multi_halo_move(struct pieces *p, int64_t size, struct err *e);
 

@@ -187,8 +187,8 @@ static bool check_room(const struct device *d, const struct pieces *p, const str
         long long enough = least > 0 ? (long long)(all / least + 1) : 0;
         if (enough > p->n) snprintf(more, sizeof more, "; about %lld such members would do", enough);
         return fail(e, E_MEMORY, "%s: part %d of %d needs %s on %s, which has %s free%s", d->name, k + 1, p->n,
-                    show_bytes((double)need, a, sizeof a), m->member[k]->name,
-                    show_bytes((double)left, b, sizeof b), more);
+                    show_bytes((double)need, a, sizeof a), m->member[k]->name, show_bytes((double)left, b, sizeof b),
+                    more);
     }
     return true;
 }

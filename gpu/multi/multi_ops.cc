@@ -124,55 +124,57 @@ template <auto OF, enum type T> auto table_of(device *d)
 
 #define ONE(ops, of, T, field) .field = each<table_of<of, T>, &ops::field>::go
 
-#define MULTI_VEC(id, T)                                                                                              \
-    extern "C" const struct vec_ops id;                                                                               \
-    const struct vec_ops id = {                                                                                       \
-        ONE(vec_ops, vec_ops_host_sums, T, copy),   ONE(vec_ops, vec_ops_host_sums, T, zero),                         \
-        ONE(vec_ops, vec_ops_host_sums, T, axpy),   ONE(vec_ops, vec_ops_host_sums, T, xpby),                         \
-        ONE(vec_ops, vec_ops_host_sums, T, mul),    ONE(vec_ops, vec_ops_host_sums, T, dot),                          \
-        ONE(vec_ops, vec_ops_host_sums, T, div),    ONE(vec_ops, vec_ops_host_sums, T, jacobi),                       \
-        ONE(vec_ops, vec_ops_host_sums, T, affine), ONE(vec_ops, vec_ops_host_sums, T, probe),                        \
-        ONE(vec_ops, vec_ops_host_sums, T, widen),  ONE(vec_ops, vec_ops_host_sums, T, narrow),                       \
-        ONE(vec_ops, vec_ops_host_sums, T, record),                                                                   \
+#define MULTI_VEC(id, T)                                                                        \
+    extern "C" const struct vec_ops id;                                                         \
+    const struct vec_ops id = {                                                                 \
+        ONE(vec_ops, vec_ops_host_sums, T, copy),   ONE(vec_ops, vec_ops_host_sums, T, zero),   \
+        ONE(vec_ops, vec_ops_host_sums, T, axpy),   ONE(vec_ops, vec_ops_host_sums, T, xpby),   \
+        ONE(vec_ops, vec_ops_host_sums, T, mul),    ONE(vec_ops, vec_ops_host_sums, T, dot),    \
+        ONE(vec_ops, vec_ops_host_sums, T, div),    ONE(vec_ops, vec_ops_host_sums, T, jacobi), \
+        ONE(vec_ops, vec_ops_host_sums, T, affine), ONE(vec_ops, vec_ops_host_sums, T, probe),  \
+        ONE(vec_ops, vec_ops_host_sums, T, widen),  ONE(vec_ops, vec_ops_host_sums, T, narrow), \
+        ONE(vec_ops, vec_ops_host_sums, T, record),                                             \
     }
 MULTI_VEC(multi_vec_f32, T_F32);
 MULTI_VEC(multi_vec_f64, T_F64);
 MULTI_VEC(multi_vec_c32, T_C32);
 MULTI_VEC(multi_vec_c64, T_C64);
 
-#define MULTI_CG(id, T)                                                                                \
-    extern "C" const struct cg_ops id;                                                                 \
-    const struct cg_ops id = {                                                                         \
-        ONE(cg_ops, cg_ops_host_sums, T, dots),   ONE(cg_ops, cg_ops_host_sums, T, step),              \
-        ONE(cg_ops, cg_ops_host_sums, T, update), ONE(cg_ops, cg_ops_host_sums, T, rho),               \
-        ONE(cg_ops, cg_ops_host_sums, T, direction),                                                   \
+#define MULTI_CG(id, T)                                                                      \
+    extern "C" const struct cg_ops id;                                                       \
+    const struct cg_ops id = {                                                               \
+        ONE(cg_ops, cg_ops_host_sums, T, dots),      ONE(cg_ops, cg_ops_host_sums, T, step), \
+        ONE(cg_ops, cg_ops_host_sums, T, update),    ONE(cg_ops, cg_ops_host_sums, T, rho),  \
+        ONE(cg_ops, cg_ops_host_sums, T, direction),                                         \
     }
 MULTI_CG(multi_vec_cg_f32, T_F32);
 MULTI_CG(multi_vec_cg_f64, T_F64);
 
-#define MULTI_MINRES(id, T)                                                                               \
-    extern "C" const struct minres_ops id;                                                                \
-    const struct minres_ops id = {                                                                        \
-        ONE(minres_ops, minres_ops_host_sums, T, begin), ONE(minres_ops, minres_ops_host_sums, T, lanczos), \
-        ONE(minres_ops, minres_ops_host_sums, T, step),                                                   \
-        ONE(minres_ops, minres_ops_host_sums, T, step_residual),                                          \
+#define MULTI_MINRES(id, T)                                      \
+    extern "C" const struct minres_ops id;                       \
+    const struct minres_ops id = {                               \
+        ONE(minres_ops, minres_ops_host_sums, T, begin),         \
+        ONE(minres_ops, minres_ops_host_sums, T, lanczos),       \
+        ONE(minres_ops, minres_ops_host_sums, T, step),          \
+        ONE(minres_ops, minres_ops_host_sums, T, step_residual), \
     }
 MULTI_MINRES(multi_vec_minres_f32, T_F32);
 MULTI_MINRES(multi_vec_minres_f64, T_F64);
 
-#define BICG_STEPS(T)                                                                                       \
-    ONE(bicg_ops, bicg_ops_host_sums, T, begin), ONE(bicg_ops, bicg_ops_host_sums, T, alpha),               \
-        ONE(bicg_ops, bicg_ops_host_sums, T, half), ONE(bicg_ops, bicg_ops_host_sums, T, omega),            \
+#define BICG_STEPS(T)                                                                            \
+    ONE(bicg_ops, bicg_ops_host_sums, T, begin), ONE(bicg_ops, bicg_ops_host_sums, T, alpha),    \
+        ONE(bicg_ops, bicg_ops_host_sums, T, half), ONE(bicg_ops, bicg_ops_host_sums, T, omega), \
         ONE(bicg_ops, bicg_ops_host_sums, T, update), ONE(bicg_ops, bicg_ops_host_sums, T, direction)
-#define MULTI_BICG(id, T)                                                                                       \
-    extern "C" const struct bicg_ops id;                                                                        \
-    const struct bicg_ops id = {                                                                                \
-        BICG_STEPS(T),                                                                                          \
-        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_begin), ONE(bicg_ops, bicg_ops_host_sums, T, qmr_residual),    \
-        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_update),                                                       \
+#define MULTI_BICG(id, T)                                   \
+    extern "C" const struct bicg_ops id;                    \
+    const struct bicg_ops id = {                            \
+        BICG_STEPS(T),                                      \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_begin),    \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_residual), \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_update),   \
     }
 /* The functions of qmrcgstab exist for real numbers only. */
-#define MULTI_BICG_PAIRS(id, T)         \
+#define MULTI_BICG_PAIRS(id, T)          \
     extern "C" const struct bicg_ops id; \
     const struct bicg_ops id = {BICG_STEPS(T)}
 MULTI_BICG(multi_vec_bicg_f32, T_F32);
@@ -180,13 +182,13 @@ MULTI_BICG(multi_vec_bicg_f64, T_F64);
 MULTI_BICG_PAIRS(multi_vec_bicg_c32, T_C32);
 MULTI_BICG_PAIRS(multi_vec_bicg_c64, T_C64);
 
-#define MULTI_GMRES(id, T)                                                                                   \
-    extern "C" const struct gmres_ops id;                                                                    \
-    const struct gmres_ops id = {                                                                            \
-        ONE(gmres_ops, gmres_ops_host_sums, T, dots),     ONE(gmres_ops, gmres_ops_host_sums, T, subtract),  \
-        ONE(gmres_ops, gmres_ops_host_sums, T, column),   ONE(gmres_ops, gmres_ops_host_sums, T, solve),     \
-        ONE(gmres_ops, gmres_ops_host_sums, T, add),      ONE(gmres_ops, gmres_ops_host_sums, T, residual),  \
-        ONE(gmres_ops, gmres_ops_host_sums, T, scale),                                                       \
+#define MULTI_GMRES(id, T)                                                                                \
+    extern "C" const struct gmres_ops id;                                                                 \
+    const struct gmres_ops id = {                                                                         \
+        ONE(gmres_ops, gmres_ops_host_sums, T, dots),   ONE(gmres_ops, gmres_ops_host_sums, T, subtract), \
+        ONE(gmres_ops, gmres_ops_host_sums, T, column), ONE(gmres_ops, gmres_ops_host_sums, T, solve),    \
+        ONE(gmres_ops, gmres_ops_host_sums, T, add),    ONE(gmres_ops, gmres_ops_host_sums, T, residual), \
+        ONE(gmres_ops, gmres_ops_host_sums, T, scale),                                                    \
     }
 MULTI_GMRES(multi_vec_gmres_f32, T_F32);
 MULTI_GMRES(multi_vec_gmres_f64, T_F64);

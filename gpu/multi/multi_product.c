@@ -45,7 +45,8 @@ static bool push(const struct product_of *w, int k, struct err *e)
     memcpy(h.first, q->first, sizeof h.first);
     for (int t = 0; t < q->targets; t++) {
         struct piece *to = &w->p->piece[q->target[t]];
-        h.to[t] = peer ? (char *)to->in[w->p->epoch % 2] + q->halo_at[t] * size : (char *)q->packed + q->first[t] * size;
+        h.to[t] =
+            peer ? (char *)to->in[w->p->epoch % 2] + q->halo_at[t] * size : (char *)q->packed + q->first[t] * size;
     }
     for (int r = 0; peer && r < w->p->n; r++)
         if (q->neighbours >> r & 1) h.flag[h.flags++] = w->p->piece[r].flag;
@@ -160,8 +161,8 @@ static bool lost(const struct product_of *w)
 
 static bool product(const struct product_of *w, struct err *e)
 {
-    return each(w, SPLIT_PUSH, e) && multi_halo_move(w->p, (int64_t)type_size(w->real), e) &&
-           each(w, SPLIT_LOCAL, e) && each(w, SPLIT_WAIT, e) && each(w, SPLIT_OUTSIDE, e);
+    return each(w, SPLIT_PUSH, e) && multi_halo_move(w->p, (int64_t)type_size(w->real), e) && each(w, SPLIT_LOCAL, e) &&
+           each(w, SPLIT_WAIT, e) && each(w, SPLIT_OUTSIDE, e);
 }
 
 /* The sums of conjugate gradients, which some kernels compute in the same launch, take a pass of their own here. */

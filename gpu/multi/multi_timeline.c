@@ -100,7 +100,8 @@ static bool each(struct work *w, struct product_of *p, struct timeline *out, vis
 
 /* ---- GPUs: events ---- */
 
-static double queued_at[MEMBERS_MOST]; /* the host's clock when a member's first event was recorded, with idle members */
+static double
+    queued_at[MEMBERS_MOST]; /* the host's clock when a member's first event was recorded, with idle members */
 
 static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f, int k, int stage,
                         struct timeline *out, struct err *e)
@@ -169,7 +170,8 @@ static bool visit_counted(struct work *w, struct product_of *p, enum split_phase
     struct visit v = {w, p, f, k, stage};
     struct err why = {0};
     struct counts *counts = mem_zero(1, sizeof *counts, "the counts of a phase", e);
-    struct watched of = {.name = names[f], .dev = w->m->member[k], .rows = w->L.A->of->rows, .queue = queue, .user = &v};
+    struct watched of = {
+        .name = names[f], .dev = w->m->member[k], .rows = w->L.A->of->rows, .queue = queue, .user = &v};
     static const enum access_kind kinds[] = {ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_TEXTURE};
     if (!counts) return false;
     if (stage == 0) *c = (struct timeline_cell){NAN, NAN, 0};

@@ -60,11 +60,11 @@ void device_was_reset(const struct device *d);
 /* What one member has of a matrix. */
 struct split_member {
     const struct device *dev;
-    int64_t rows, cols;     /* its rows, and its elements of x */
-    int64_t nnz, outside;   /* entries in its own columns, and in those of others */
-    int64_t halo, sends;    /* elements of x that it needs from others, and that others need from it */
-    int64_t bytes;          /* of its memory */
-    int neighbours;         /* members with which it exchanges flags or items */
+    int64_t rows, cols;   /* its rows, and its elements of x */
+    int64_t nnz, outside; /* entries in its own columns, and in those of others */
+    int64_t halo, sends;  /* elements of x that it needs from others, and that others need from it */
+    int64_t bytes;        /* of its memory */
+    int neighbours;       /* members with which it exchanges flags or items */
 };
 /* 0: M is on an ordinary device. Otherwise the number of members, and out[] describes them. */
 int mat_split(const struct mat *M, struct split_member out[SPLIT_MOST]);
@@ -75,8 +75,9 @@ int64_t mat_halo_bytes(const struct mat *M);
 enum split_phase { SPLIT_PUSH, SPLIT_LOCAL, SPLIT_WAIT, SPLIT_OUTSIDE, SPLIT_SUMS, SPLIT_PHASES };
 const char *split_phase_name(enum split_phase p); /* "push", "local", ... */
 
-/* A product y = A x and one inner product, phase by phase and member by member. On GPUs: when each phase began and ended,
-   in us since the first began, by events. On the emulator: the sectors that the launches of each phase read and wrote. */
+/* A product y = A x and one inner product, phase by phase and member by member. On GPUs: when each phase began and
+   ended, in us since the first began, by events. On the emulator: the sectors that the launches of each phase read and
+   wrote. */
 struct timeline {
     int members;
     bool timed;

@@ -508,7 +508,8 @@ static void drop_matrix_from(struct session *s, struct matrix *m, const struct d
             if (device_has(p->mat[i].dev, d) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
-/* Free the mats on d, and on devices of which d is a member, that no holding uses, because the memory is needed or the device is lost. */
+/* Free the mats on d, and on devices of which d is a member, that no holding uses, because the memory is needed or the
+ * device is lost. */
 static void drop_from(struct session *s, const struct device *d)
 {
     for (struct matrix *m = s->matrices; m; m = m->next) drop_matrix_from(s, m, d);

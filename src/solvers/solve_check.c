@@ -210,14 +210,14 @@ static bool check_members(const struct solve_options *o, struct err *e)
     if (o->sums_host)
         return fail(e, E_UNSUPPORTED, "%s: `sums host` is for one device; members send their sums to each other",
                     d->name);
-    if (o->form_matrix)
-        return fail(e, E_UNSUPPORTED, "%s: `form matrix` is for one device; leave it out", d->name);
+    if (o->form_matrix) return fail(e, E_UNSUPPORTED, "%s: `form matrix` is for one device; leave it out", d->name);
     return true;
 }
 
 bool solve_check_numbers(const struct solve_options *o, struct err *e)
 {
-    return check_members(o, e) && check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) && check_form(o, e);
+    return check_members(o, e) && check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) &&
+           check_form(o, e);
 }
 
 static bool check_rules(const struct solve_options *o, struct err *e)

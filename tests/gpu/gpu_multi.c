@@ -1,5 +1,5 @@
-/* Devices with several GPUs as members. On a machine with one GPU, cuda:0+0 is tested: two members with streams of their
-   own on one GPU. */
+/* Devices with several GPUs as members. On a machine with one GPU, cuda:0+0 is tested: two members with streams of
+   their own on one GPU. */
 #include "kits/multi_kit.h"
 #include "machine/device.h"
 #include "machine/split.h"

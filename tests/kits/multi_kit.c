@@ -24,8 +24,8 @@
 /* ---- products ---- */
 
 /* The product on a new copy of the matrix. */
-static void multiply(const struct kernel *k, const struct csr *A, const struct stored *S, struct device *d, double alpha,
-                     double beta, double *y)
+static void multiply(const struct kernel *k, const struct csr *A, const struct stored *S, struct device *d,
+                     double alpha, double beta, double *y)
 {
     struct err e = {0};
     struct mat M;
@@ -128,8 +128,8 @@ static double apart(const struct history *a, const struct history *b, int64_t i)
     return fabs(a->residual[i] - b->residual[i]) / b->residual[i];
 }
 
-/* The recurrences of bicgstab and qmrcgstab amplify rounding errors: two ordinary devices, which add in different orders,
-   differ by more than 1e-12. Several members may then differ by ten times as much. */
+/* The recurrences of bicgstab and qmrcgstab amplify rounding errors: two ordinary devices, which add in different
+   orders, differ by more than 1e-12. Several members may then differ by ten times as much. */
 static void agree(const struct history *many, const struct history *one, const struct history *other, bool amplifies,
                   const char *what, const char *device)
 {
@@ -163,9 +163,17 @@ static void check_stepping(struct session *s, const char *device)
 
 void check_multi_solves(const char *device, const char *one)
 {
-    static const char *const what[] = {"cg",        "cg precond jacobi",       "jacobi",         "wjacobi",
-                                       "bicgstab",  "bicgstab precond jacobi", "gmres m 8",      "gmres m 30 precond jacobi",
-                                       "qmrcgstab", "minres",                  "gmres m 6 orth modified"};
+    static const char *const what[] = {"cg",
+                                       "cg precond jacobi",
+                                       "jacobi",
+                                       "wjacobi",
+                                       "bicgstab",
+                                       "bicgstab precond jacobi",
+                                       "gmres m 8",
+                                       "gmres m 30 precond jacobi",
+                                       "qmrcgstab",
+                                       "minres",
+                                       "gmres m 6 orth modified"};
     struct session s;
     FILE *nowhere = fopen("/dev/null", "w");
     assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, NULL));

@@ -475,7 +475,7 @@ static void completion_follows_the_grammar(void **state)
     }
     struct given g = {""};
     complete(&t.s, "spmv on emu", 8, give, &g);
-    assert_string_equal(g.text, "cpu emu ");
+    assert_string_equal(g.text, "cpu emu emu*2 ");
     talk_close(&t);
 }
 

@@ -73,9 +73,9 @@ static void test_names(void **state)
     static const struct {
         const char *name, *why;
     } wrong[] = {
-        {"emu*0", "is no device"},     {"emu*", "is no device"},      {"emu*x", "is no device"},
+        {"emu*0", "is no device"},     {"emu*", "is no device"},        {"emu*x", "is no device"},
         {"emu*17", "at most 16"},      {"+emu", "a device is missing"}, {"emu++emu", "a device is missing"},
-        {"cpu+cpu", "is named twice"}, {"0+1", "give its kind first"}, {"emu+nothing", "no device is called"},
+        {"cpu+cpu", "is named twice"}, {"0+1", "give its kind first"},  {"emu+nothing", "no device is called"},
     };
     struct err e = {0};
     for (int i = 0; i < COUNT(wrong); i++) {
@@ -110,13 +110,15 @@ static void test_vectors(void **state)
     assert_true(p && M.dev->ops->put(M.dev, p, in, sizeof in, &e));
     assert_true(M.dev->ops->get(M.dev, out, p, sizeof in, &e));
     assert_memory_equal(in, out, sizeof in);
-    assert_true(M.dev->ops->get(M.dev, out, p + N + 7, 60 * 8, &e)); /* across the end of a vector and several members */
+    assert_true(
+        M.dev->ops->get(M.dev, out, p + N + 7, 60 * 8, &e)); /* across the end of a vector and several members */
     assert_memory_equal(in + N + 7, out, 60 * 8);
     M.dev->ops->free(M.dev, p);
     struct split_member m[SPLIT_MOST];
     int64_t rows = 0, nnz = 0, halo = 0, sends = 0;
     assert_int_equal(mat_split(&M, m), 4);
-    for (int k = 0; k < 4; k++) rows += m[k].rows, nnz += m[k].nnz + m[k].outside, halo += m[k].halo, sends += m[k].sends;
+    for (int k = 0; k < 4; k++)
+        rows += m[k].rows, nnz += m[k].nnz + m[k].outside, halo += m[k].halo, sends += m[k].sends;
     assert_true(rows == N && nnz == A.nnz && halo == sends && mat_halo_bytes(&M) == 8 * halo);
     mat_free(&M);
     stored_free(&S);
