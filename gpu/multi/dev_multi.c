@@ -418,9 +418,12 @@ static bool multi_reset(struct device *d, struct err *e)
     give_back(m);
     while (m->nblocks) multi_free(d, m->block[0].at);
     memset(m->shared, 0, sizeof m->shared);
-    for (int k = 0; k < m->n; k++)
-        if (m->member[k]->lost && !(m->member[k]->ops->reset && m->member[k]->ops->reset(m->member[k], ok ? e : NULL)))
-            ok = false;
+    for (int k = 0; k < m->n; k++) {
+        struct device *of = m->member[k];
+        if (!of->lost) continue;
+        ok &= of->ops->reset && of->ops->reset(of, ok ? e : NULL);
+        device_was_reset(of);
+    }
     return ok ? !(d->lost = false) : false;
 }
 

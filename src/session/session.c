@@ -465,8 +465,11 @@ static void several_refused(const struct command *c, const struct device *d, str
     struct message t = {0};
     for (int i = 0; commands[i]; i++)
         if (commands[i]->several && strstr(commands[i]->grammar, "[on DEVICE]")) message_list(&t, commands[i]->name);
-    fail(e, E_UNSUPPORTED, "`%s` runs on one device, but %s has %d members; these commands run on several: %s", c->name,
-         d->name, d->members, t.text);
+    const char *one = d->member[0]->name;
+    fail(e, E_UNSUPPORTED,
+         "`%s` runs on one device, but %s has %d members; choose one, as by `device %.*s`. These commands run on "
+         "several: %s",
+         c->name, d->name, d->members, (int)strcspn(one, "["), one, t.text);
 }
 
 struct device *session_device(struct session *s, const char *name, struct err *e)
@@ -525,9 +528,14 @@ static bool make_room(struct session *s, struct device *d, const struct stored *
     drop_from(s, d);
     if (!d->ops->memory(d, &free_bytes, &total, e)) return false;
     if (need <= free_bytes) return true;
-    return fail(e, E_LIMIT, "%s needs %s on %s, which has %s free; try f32, another format or another device",
+    char more[80] = "";
+    if (d->kind == DEV_CUDA && free_bytes > 0) {
+        long long members = (need + free_bytes - 1) / free_bytes * (d->members ? d->members : 1);
+        snprintf(more, sizeof more, "; about %lld such GPUs together hold it (`help devices`)", members);
+    }
+    return fail(e, E_LIMIT, "%s needs %s on %s, which has %s free; try f32, another format or another device%s",
                 S->format->name, show_bytes((double)need, a, sizeof a), d->name,
-                show_bytes((double)free_bytes, b, sizeof b));
+                show_bytes((double)free_bytes, b, sizeof b), more);
 }
 
 /* Make M, a copy of S on the device of `lent`, from the arrays of `lent`. */
@@ -565,7 +573,7 @@ void session_device_lost(struct session *s, struct device *d)
     for (int i = 0; i < d->members; i++)
         if (d->member[i]->lost) drop_from(s, d->member[i]);
     d->lost = !d->ops->reset || !d->ops->reset(d, &why);
-    device_was_reset(d);
+    if (!d->members) device_was_reset(d);
     if (!d->lost) {
         out_note(s->out, "%s was lost and has been reset; matrices are kept, and copied to it again when needed",
                  d->name);

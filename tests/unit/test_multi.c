@@ -253,7 +253,7 @@ static void test_lost_member(void **state)
     if (!says(&s, messages, "spmv on broken; spmv on emu+broken; solve gmres on emu+broken", said, sizeof said))
         fail_msg("%s", said);
     assert_false(says(&s, messages, "lu on emu*2", said, sizeof said));
-    assert_non_null(strstr(said, "`lu` runs on one device, but emu*2 has 2 members"));
+    assert_non_null(strstr(said, "`lu` runs on one device, but emu*2 has 2 members; choose one, as by `device emu`"));
     assert_false(says(&s, messages, "solve cg precond ilu0 on emu*2", said, sizeof said));
     assert_non_null(strstr(said, "`precond jacobi` does"));
     assert_false(says(&s, messages, "solve gs on emu*2", said, sizeof said));
