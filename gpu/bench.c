@@ -9,6 +9,8 @@
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/split.h"
+#include "multi/multi.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -34,6 +36,7 @@ static void *put_new(struct device *d, const void *from, int64_t bytes, const ch
 bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err *e)
 {
     struct copied before = d->put;
+    if (d->members) return pieces_put(M, S, d, e);
     *M = (struct mat){.of = S, .dev = d};
     for (int k = 0; k < S->narrays; k++) {
         const struct array *a = &S->a[k];
@@ -59,6 +62,7 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
 void mat_free(struct mat *M)
 {
     scratch_free(M);
+    pieces_free(M->pieces);
     for (int k = 0; k < ARRAYS_MAX; k++)
         if (M->ptr[k] && !M->lent[k]) M->dev->ops->free(M->dev, M->ptr[k]);
     *M = (struct mat){0};
@@ -80,6 +84,8 @@ struct run run_begin(const struct kernel *k, const struct mat *M, const struct o
                         .alpha = op->alpha,
                         .beta = op->beta,
                         .bytes = kernel_bytes(k, M->of, op->beta),
+                        .members = M->dev->members,
+                        .halo_bytes = mat_halo_bytes(M),
                         .bound_us = NAN};
 }
 
@@ -101,7 +107,6 @@ struct problem {
 static bool problem_new(struct problem *p, const struct kernel *k, const struct csr *A, const struct mat *M,
                         struct err *e)
 {
-    struct device *d = M->dev;
     int64_t size = (int64_t)type_size(M->of->real), parts = type_parts(M->of->real);
     *p = (struct problem){.kernel = k, .A = A, .M = M, .nx = parts * A->cols, .ny = parts * A->rows};
     p->x = mem_new(p->nx, sizeof *p->x, "x of a check", e);
@@ -110,8 +115,8 @@ static bool problem_new(struct problem *p, const struct kernel *k, const struct 
     p->bound = mem_new(p->ny, sizeof *p->bound, "the error bounds of a check", e);
     p->narrow = mem_new(A->rows > A->cols ? A->rows : A->cols, (size_t)size, "a vector to copy", e);
     if (!p->x || !p->y || !p->ref || !p->bound || !p->narrow) return false;
-    p->dx = d->ops->alloc(d, A->cols * size, "the vector x", e);
-    p->dy = p->dx ? d->ops->alloc(d, A->rows * size, "the vector y", e) : NULL;
+    p->dx = mat_col_vectors(M, 1, size, "the vector x", e);
+    p->dy = p->dx ? mat_row_vectors(M, 1, size, "the vector y", e) : NULL;
     p->launch = (struct launch){.A = M, .x = p->dx, .y = p->dy};
     return p->dy != NULL;
 }

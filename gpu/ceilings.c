@@ -6,6 +6,8 @@
 #include "base/loop.h"
 #include "base/watch.h"
 
+#include <string.h>
+
 /* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
  * than FAR because other programs share the host's memory. */
 enum { REPS = 10, LAUNCHES = 50, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
@@ -152,8 +154,42 @@ static bool measure(const struct probe *p, struct watch *w, struct ceilings *out
     return watch_tick(w, "launching", COUNT(steps), COUNT(steps) + 1, e) && time_launch(p, &out->launch_us, e);
 }
 
+/* Together, members of different memories have the sum of their rates. */
+static void add_ceilings(struct ceilings *to, const struct ceilings *c)
+{
+    to->read_gbs += c->read_gbs;
+    to->copy_gbs += c->copy_gbs;
+    to->cache_gbs += c->cache_gbs;
+    to->cache_bytes += c->cache_bytes;
+    to->gather_gps += c->gather_gps;
+    to->gather_cache_gps += c->gather_cache_gps;
+    if (c->launch_us > to->launch_us) to->launch_us = c->launch_us;
+}
+
+/* Two members on one GPU share its rates. */
+static bool is_counted(const struct device *d, int k)
+{
+    size_t n = strcspn(d->member[k]->name, "[");
+    for (int j = 0; j < k; j++)
+        if (n == strcspn(d->member[j]->name, "[") && !strncmp(d->member[j]->name, d->member[k]->name, n)) return true;
+    return false;
+}
+
+static bool ceilings_of_members(struct device *d, struct watch *w, struct err *e)
+{
+    struct ceilings sum = {.measured = true};
+    for (int k = 0; k < d->members; k++) {
+        struct device *m = d->member[k];
+        if (!m->ceilings.measured && !device_ceilings(m, w, e)) return false;
+        if (!is_counted(d, k)) add_ceilings(&sum, &m->ceilings);
+    }
+    d->ceilings = sum;
+    return true;
+}
+
 bool device_ceilings(struct device *d, struct watch *w, struct err *e)
 {
+    if (d->members) return ceilings_of_members(d, w, e);
     struct probe p = {.dev = d, .ops = device_maker_of(d)->ceilings};
     struct ceilings found = {.measured = true};
     if (!p.ops)

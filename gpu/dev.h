@@ -54,7 +54,12 @@ double share_staying(const struct mat *A, int most_times);
 /* In cuda/vendor.cu: discard the libraries' handles for d before a reset. */
 void vendor_forget(const struct device *d);
 
-/* The kind of d. */
+/* In multi/dev_multi.c: does a name list several devices? Open the device that has them as members; the caller closes
+   it. */
+bool multi_is_name(const char *name);
+struct device *multi_make(const char *name, struct err *e);
+
+/* The kind of d; NULL for a device with members. */
 const struct device_maker *device_maker_of(const struct device *d);
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #include "dev.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "machine/split.h"
 #include "base/text.h"
 
 #include <ctype.h>
@@ -23,7 +24,7 @@ static int nknown;
 
 const struct device_maker *device_maker_of(const struct device *d)
 {
-    for (int i = 0; i < COUNT(makers); i++)
+    for (int i = 0; i < COUNT(makers) && !d->members; i++)
         if (makers[i]->kind == d->kind) return makers[i];
     return NULL;
 }
@@ -102,6 +103,16 @@ static struct device *refuse(const char *name, struct err *e)
     return NULL;
 }
 
+/* A list of one member stands for that member. */
+static struct device *alone(struct device *d, struct err *e)
+{
+    char name[sizeof d->name];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(d->member[0]->name, "["), d->member[0]->name);
+    d->ops->close(d);
+    mem_free(d);
+    return device_open(name, e);
+}
+
 static struct device *open_made(const struct device_maker *m, const char *name, int number, struct err *e)
 {
     int count = m->count(e);
@@ -111,10 +122,27 @@ static struct device *open_made(const struct device_maker *m, const char *name, 
     return d && m->start(d, e) ? d : NULL;
 }
 
+/* A device with members, whose name may list them in another way than the name that was typed. */
+static struct device *open_members(const char *name, struct err *e)
+{
+    int old = index_of(name);
+    if (old >= 0) return known[old].device;
+    struct device *d = multi_make(name, e);
+    if (!d) return NULL;
+    if (d->members == 1) return alone(d, e);
+    old = index_of(d->name);
+    if (old < 0 && remember(d, true)) return d;
+    if (old < 0) fail(e, E_LIMIT, "%s: %d devices are open already", name, nknown);
+    d->ops->close(d);
+    mem_free(d);
+    return old < 0 ? NULL : known[old].device;
+}
+
 struct device *device_open(const char *name, struct err *e)
 {
     int old = index_of(name), number;
     if (old >= 0 && !known[old].owned) return known[old].device;
+    if (multi_is_name(name)) return open_members(name, e);
     for (int i = 0; i < COUNT(makers); i++)
         if (named(makers[i], name, &number)) return open_made(makers[i], name, number, e);
     return refuse(name, e);
@@ -125,7 +153,7 @@ bool device_is_name(const char *text)
     for (int i = 0; i < COUNT(makers); i++) {
         size_t n = strlen(makers[i]->name);
         if (strncmp(text, makers[i]->name, n)) continue;
-        if (!text[n] || (makers[i]->numbered && text[n] == ':')) return true;
+        if (text[n] == '+' || text[n] == '*' || !text[n] || (makers[i]->numbered && text[n] == ':')) return true;
     }
     return index_of(text) >= 0;
 }
@@ -178,6 +206,12 @@ void device_sums_give(struct device *d)
     if (--d->sums.users > 0) return;
     d->ops->unshare(d, d->sums.host);
     d->sums = (struct block_sums){0};
+}
+
+void device_was_reset(const struct device *d)
+{
+    for (int i = 0; i < nknown; i++)
+        if (known[i].device != d && device_has(known[i].device, d)) known[i].device->lost = true;
 }
 
 void devices_close(void)

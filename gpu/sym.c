@@ -10,6 +10,7 @@ extern const struct sym_peer_ops cuda_sym_peer; /* vendor_sym.cu */
 
 const struct sym_ops *sym_ops_of(const struct device *d)
 {
+    if (d->members) return NULL;
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_vec_sym;
 #endif
@@ -18,6 +19,7 @@ const struct sym_ops *sym_ops_of(const struct device *d)
 
 const struct sym_peer_ops *sym_peer_of(const struct device *d)
 {
+    if (d->members) return NULL;
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_sym_peer;
 #endif

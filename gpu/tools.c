@@ -10,6 +10,7 @@ extern const struct tools cuda_tools; /* tools_cub.cu */
 
 const struct tools *tools_of(const struct device *d)
 {
+    if (d->members) return NULL;
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_tools;
 #endif

@@ -8,6 +8,7 @@ extern const struct transfer_ops cuda_transfer; /* transfer.cu */
 
 const struct transfer_ops *transfer_ops_of(const struct device *d)
 {
+    if (d->members) return NULL;
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return &cuda_transfer;
 #endif

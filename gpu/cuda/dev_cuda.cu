@@ -12,6 +12,7 @@
 #include "machine/transfer.h"
 
 #include <cuda_runtime.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,6 +27,7 @@ struct gpu {
     bool started;
     int64_t cache; /* bytes of L2 */
     cudaEvent_t mark[BATCH + 1];
+    cudaEvent_t hand; /* orders copies between devices */
     struct staging staging;
 };
 
@@ -93,6 +95,7 @@ static bool open_handles(struct device *d, struct err *e)
     CU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     d->stream = stream;
     for (int i = 0; i <= BATCH; i++) CU(cudaEventCreate(&g->mark[i]));
+    CU(cudaEventCreateWithFlags(&g->hand, cudaEventDisableTiming));
     return true;
 }
 
@@ -103,6 +106,8 @@ static void close_handles(struct device *d)
         if (g->mark[i]) cudaEventDestroy(g->mark[i]);
         g->mark[i] = NULL;
     }
+    if (g->hand) cudaEventDestroy(g->hand);
+    g->hand = NULL;
     staging_free(&g->staging, d, &cuda_transfer);
     if (d->stream) cudaStreamDestroy(stream_of(d));
     d->stream = NULL;
@@ -393,6 +398,59 @@ static bool gpu_time(struct device *d, bool (*go)(void *ctx, struct err *e), voi
     return true;
 }
 
+/* ---- members of a device with several GPUs ---- */
+
+/* Two members may be the same GPU. */
+static bool gpu_reach(struct device *d, struct device *other)
+{
+    int can = 0;
+    if (other->kind != DEV_CUDA || !ready(d, NULL)) return false;
+    int from = gpu_of(d)->number, to = gpu_of(other)->number;
+    if (from == to) return true;
+    cudaError_t status = cudaDeviceCanAccessPeer(&can, from, to);
+    if (status == cudaSuccess && can) status = cudaDeviceEnablePeerAccess(to, 0);
+    cudaGetLastError();
+    return can && (status == cudaSuccess || status == cudaErrorPeerAccessAlreadyEnabled);
+}
+
+static bool record_hand(struct device *d, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaEventRecord(gpu_of(d)->hand, stream_of(d)));
+    return true;
+}
+
+static bool wait_for_hand(struct device *d, const struct device *of, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaStreamWaitEvent(stream_of(d), gpu_of(of)->hand, 0));
+    return true;
+}
+
+static bool gpu_carry(struct device *d, void *to, struct device *other, const void *from, int64_t bytes, struct err *e)
+{
+    if (!record_hand(other, e) || !wait_for_hand(d, other, e)) return false;
+    CU(cudaMemcpyPeerAsync(to, gpu_of(d)->number, from, gpu_of(other)->number, (size_t)bytes, stream_of(d)));
+    return record_hand(d, e) && wait_for_hand(other, d, e);
+}
+
+static bool gpu_mark(struct device *d, int i, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    CU(cudaEventRecord(gpu_of(d)->mark[i], stream_of(d)));
+    return true;
+}
+
+static double gpu_between(struct device *d, int from, int to)
+{
+    float ms = 0;
+    if (!ready(d, NULL) || cudaEventElapsedTime(&ms, gpu_of(d)->mark[from], gpu_of(d)->mark[to]) != cudaSuccess) {
+        cudaGetLastError();
+        return NAN;
+    }
+    return 1000.0 * ms;
+}
+
 /* ---- reset and close ---- */
 
 /* cudaDeviceReset also returns the error that made the reset necessary, so success is tested by starting the device. */
@@ -435,6 +493,11 @@ static const struct device_ops gpu_ops = {
     .replay = gpu_replay,
     .forget = gpu_forget,
     .close = gpu_close,
+    .select = ready,
+    .reach = gpu_reach,
+    .carry = gpu_carry,
+    .mark = gpu_mark,
+    .between = gpu_between,
 };
 
 static bool make(struct device *d, int n, struct err *e)

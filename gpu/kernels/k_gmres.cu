@@ -51,6 +51,19 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
     }
 }
 
+/* One warp: the inner products of all members, in the order of the ranks, go to the row. */
+__global__ void gm_mail_row(GPTR(const double) s, struct vec_mail mail, GPTR(double) w, int m, int first, int last,
+                            int row)
+{
+    if (s[S_DONE] != 0) return;
+    if (!mail_arrives(mail)) return;
+    for (int j = first + (int)threadIdx.x; j < last; j += WARP) {
+        double sum = 0;
+        for (int r = 0; r < mail.members; r++) sum += fresh(mail.box, (int64_t)r * MAIL_MOST + j - first);
+        w[gm_row(m, row) + j] = sum;
+    }
+}
+
 /* With NORM, also the squared norm of the remainder. */
 template <typename AT, bool NORM> struct pass_subtract {
     enum { SUMS = NORM ? 1 : 0 };
@@ -238,10 +251,20 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
                        const void *V, const void *q)
 {
     struct sum_tree tree = sum_tree_of(n);
+    struct seat *t = d->seat;
+    void *part = t ? (void *)t->part : d->sums.on_device;
+    unsigned epoch = t ? t->epoch + (unsigned)++t->sums : 0;
+    if (t) t->at += 2;
+    if (t && t->stage == 1)
+        LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), vec_mail_of(t, epoch), WORK_OF(w), m, from, to, row);
+    if (t && t->stage == 1) return;
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_of<T>)
-    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from,
-     to, VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
-    if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
+    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, part, (int64_t)to * SUM_BLOCKS, double), from, to,
+     VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
+    if (t)
+        VEC_SYMBOL(mail_send)(d, s, tree.blocks, from, to - from, false, epoch);
+    else if (vec_sums_arrived(d))
+        gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
 template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
@@ -282,11 +305,10 @@ static void dots(struct device *, int64_t n, double *s, double *w, int m, int fi
     for (int j = first; j < last; j++) to[j] = total(part + (int64_t)j * GM_BLOCKS, pieces);
 }
 
+/* part[j * SUM_BLOCKS + p]: the sum of piece p of the inner product with column j. false: Ctrl-C ended the sums. */
 template <typename T>
-static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int first, int last, int row,
-                       const void *V, const void *q)
+static bool column_parts(int64_t n, int first, int last, const void *V, const void *q, double *part)
 {
-    if (s[S_DONE] != 0) return;
     const T *from = (const T *)V, *with = (const T *)q;
     struct sum_tree tree = sum_tree_of(n);
     checks check(n * (last - first));
@@ -297,9 +319,45 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
             int64_t begin = p * tree.each, end = begin + tree.each < n ? begin + tree.each : n;
 #pragma omp simd reduction(+ : sum)
             for (int64_t i = begin; i < end; i++) sum += (double)from[j * n + i] * (double)with[i];
-            d->sums.host[(int64_t)j * SUM_BLOCKS + p] = sum;
+            part[(int64_t)j * SUM_BLOCKS + p] = sum;
         }
-    if (check.complete()) gm_put_row(d, w, m, first, last, row, tree.blocks);
+    return check.complete();
+}
+
+/* Stage 1 of a member's inner products: all members' sums, in the order of the ranks. */
+static void add_mail(const struct seat *t, unsigned epoch, int n, double *to)
+{
+    if (!mail_arrived(t, epoch)) return;
+    for (int j = 0; j < n; j++) {
+        to[j] = 0;
+        for (int r = 0; r < t->members; r++) to[j] += t->box[mail_slot(t, epoch, r) + j];
+    }
+}
+
+static void dots_seated(struct seat *t, double *w, int m, int first, int last, int row, int blocks, bool summed)
+{
+    double sum[GM_MOST];
+    unsigned epoch = t->epoch + (unsigned)++t->sums;
+    if (t->stage == 1) add_mail(t, epoch, last - first, w + gm_row(m, row) + first);
+    if (t->stage != 0 || !summed) return;
+    for (int j = first; j < last; j++)
+        sum[j - first] = vec_add_parts<gm_one_sum>(t->part + (int64_t)j * SUM_BLOCKS, blocks).a;
+    mail_post(t, epoch, sum, last - first);
+}
+
+template <typename T>
+static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int first, int last, int row,
+                       const void *V, const void *q)
+{
+    struct seat *t = d->seat;
+    int blocks = sum_tree_of(n).blocks;
+    if (t) t->at += 2;
+    if (s[S_DONE] != 0) return;
+    bool whole = (t && t->stage) || column_parts<T>(n, first, last, V, q, t ? t->part : d->sums.host);
+    if (t)
+        dots_seated(t, w, m, first, last, row, blocks, whole);
+    else if (whole)
+        gm_put_row(d, w, m, first, last, row, blocks);
 }
 
 template <typename T> static void column(struct device *, double *s, double *w, int m, int k, bool twice)

@@ -3,6 +3,7 @@
 #include "gpu/dev.h"
 #include "gpu/emu/emu.h"
 #include "gpu/emu/scope.h"
+#include "gpu/multi/multi.h"
 #include "base/clock.h"
 #include "machine/device.h"
 #include "base/err.h"
@@ -83,12 +84,17 @@ bool kernel_needs_cuda(const char *name)
 
 bool kernel_runs_on(const struct kernel *k, const struct device *d)
 {
+    for (int i = 0; i < d->members; i++)
+        if (kernel_runs_on(k, d->member[i])) return true;
+    if (d->members) return false;
     return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
 }
 
 const struct kernel *kernel_default(const struct format *f, const struct csr *A, const struct device *d)
 {
     const struct kernel *chosen = NULL;
+    for (int i = 0; i < d->members; i++) /* that of a GPU, if a member is one */
+        if (d->member[i]->kind == d->kind) return kernel_default(f, A, d->member[i]);
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
         if (k->vendor || !kernel_runs_on(k, d) || k->format != f) continue;
@@ -252,6 +258,7 @@ bool kernel_takes(const struct kernel *k, enum type real, struct err *e)
 bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e)
 {
     const struct device *d = L->A->dev;
+    if (L->A->pieces) return multi_launch(k, L, e);
     const struct kernel *c = compiled_for(k, d);
     if (!c || !kernel_runs_on(k, d))
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,

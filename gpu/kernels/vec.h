@@ -4,6 +4,8 @@
 #define VEC_H
 
 #include "gpu/dialect.h"
+#include "gpu/peers.h"
+#include "gpu/seat.h"
 
 #include "machine/reason.h"
 #include "machine/sum_tree.h"
@@ -284,10 +286,47 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
     if (PASS::SUMS > 2) part[2 * SUM_BLOCKS + blockIdx.x] = t.c;
 }
 
-/* One thread: the end of a pass whose sums t the host has added. */
-template <typename PASS> __global__ void vec_end(GPTR(double) s, vec_sums t, PASS pass)
+/* The sums that end a pass: t, which the host has added; or, if there are members, the sums in the mailbox of this
+   member, which hold the parts of all members of a device. */
+struct vec_mail {
+    vec_sums t;
+    int members;
+    bool flags; /* wait for the flag of each member */
+    unsigned epoch;
+    GPTR(double) box;
+    GPTR(unsigned) flag;
+    GPTR(int) late;
+};
+
+/* One thread: wait for the sums of all members. false: those of some member did not come, which `late` reports. */
+template <typename MAIL> __device__ bool mail_arrives(const MAIL &mail)
+{
+    for (int r = 0; r < mail.members && mail.flags; r++)
+        if (!flag_arrives(mail.flag, r, mail.epoch)) return mail.late[LATE_SUMS] = r + 1, false;
+    return true;
+}
+
+/* The sums of all members, added in the order of their ranks. */
+template <typename PASS, typename P> __device__ vec_sums mail_sums(P box, int members)
+{
+    vec_sums t = {0, 0, 0};
+    for (int r = 0; r < members; r++) {
+        int64_t at = (int64_t)r * MAIL_MOST;
+        vec_sums more = {fresh(box, at), 0, 0};
+        if (PASS::SUMS > 1) more.b = fresh(box, at + 1);
+        if (PASS::SUMS > 2) more.c = fresh(box, at + 2);
+        t = vec_joined<PASS>(t, more);
+    }
+    return t;
+}
+
+/* One thread: the end of a pass. */
+template <typename PASS> __global__ void vec_end(GPTR(double) s, struct vec_mail mail, PASS pass)
 {
     if (s[S_DONE] != 0) return;
+    if (!mail_arrives(mail)) return;
+    vec_sums t = mail.t;
+    if (mail.members > 0) t = mail_sums<PASS>(mail.box, mail.members);
     pass.begin(s);
     pass.end(s, t);
 }
@@ -304,6 +343,41 @@ template <typename PASS> static vec_sums vec_add_parts(const double *part, int b
         t.c = vec_most<PASS> && more.c < t.c ? t.c : vec_most<PASS> ? more.c : t.c + more.c;
     }
     return t;
+}
+
+/* ---- a member of a device with several members (gpu/seat.h) ---- */
+
+/* k_multi.cu: one launch adds the sums of `blocks` thread blocks in the `columns` columns of seat->part from column
+   `first` on, and sends them to the members. Column 2 is a maximum if `most` is set. */
+extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, bool most,
+                                      unsigned epoch);
+
+/* Is it the turn of a pass without sums? */
+static inline bool vec_turn(struct device *d)
+{
+    return !d->seat || d->seat->stage == d->seat->at++;
+}
+
+static inline struct vec_mail vec_mail_of(const struct seat *t, unsigned epoch)
+{
+    return {{0, 0, 0},
+            t->members,
+            t->flags,
+            epoch,
+            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), (int64_t)t->members * MAIL_MOST, double),
+            VECTOR("flag", ROLE_WORK, t->flag, t->members, unsigned),
+            VECTOR("late", ROLE_WORK, t->late, LATES, int)};
+}
+
+static inline struct vec_mail vec_mail_with(vec_sums t)
+{
+    return {t,
+            0,
+            false,
+            0,
+            VECTOR("box", ROLE_WORK, nullptr, 0, double),
+            VECTOR("flag", ROLE_WORK, nullptr, 0, unsigned),
+            VECTOR("late", ROLE_WORK, nullptr, 0, int)};
 }
 
 /* Wait until the host can read what launches wrote to d->sums. An error stays on the device until its next sync. */
@@ -354,14 +428,32 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
         if constexpr (PASS::SUMS == 0) {
-            on_gpu<T>::run(d, n, s, pass);
+            if (vec_turn(d)) on_gpu<T>::run(d, n, s, pass);
+        } else if (d->seat) {
+            run_seated(d, n, s, pass);
         } else {
             struct sum_tree tree = sum_tree_of(n);
             LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
             (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, 3 * SUM_BLOCKS, double), pass);
             if (!vec_sums_arrived(d)) return;
-            LAUNCH(d, 1, 1, vec_end<PASS>)(SCALARS_OF(s), vec_add_parts<PASS>(d->sums.host, tree.blocks), pass);
+            LAUNCH(d, 1, 1, vec_end<PASS>)
+            (SCALARS_OF(s), vec_mail_with(vec_add_parts<PASS>(d->sums.host, tree.blocks)), pass);
         }
+    }
+
+    template <typename PASS> static void run_seated(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        struct seat *t = d->seat;
+        struct sum_tree tree = sum_tree_of(n);
+        unsigned epoch = t->epoch + (unsigned)++t->sums;
+        int stage = t->stage - t->at;
+        t->at += 2;
+        if (stage == 0) {
+            LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
+            (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, 3 * SUM_BLOCKS, double), pass);
+            VEC_SYMBOL(mail_send)(d, s, tree.blocks, 0, PASS::SUMS, vec_most<PASS>, epoch);
+        }
+        if (stage == 1) LAUNCH(d, 1, 1, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
     }
 };
 
@@ -454,6 +546,22 @@ template <typename PASS> static void sum_stretch(PASS &pass, int64_t n, int j, d
     part[j] = t.a, part[VEC_BLOCKS + j] = t.b, part[2 * VEC_BLOCKS + j] = t.c;
 }
 
+/* Send sums from this member, whose memory is host memory. */
+static inline void mail_post(const struct seat *t, unsigned epoch, const double *sum, int n)
+{
+    for (int k = 0; k < t->targets; k++) {
+        memcpy(t->to[k] + mail_slot(t, epoch, t->rank), sum, (size_t)n * sizeof *sum);
+        __atomic_store_n(&t->to_flag[k][t->rank], epoch, __ATOMIC_RELEASE);
+    }
+}
+
+static inline bool mail_arrived(const struct seat *t, unsigned epoch)
+{
+    for (int r = 0; r < t->members && t->flags; r++)
+        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - epoch) < 0) return t->late[LATE_SUMS] = r + 1, false;
+    return true;
+}
+
 } // namespace host
 
 template <typename T> struct on_host {
@@ -490,10 +598,34 @@ template <typename T> struct on_host {
 template <typename T> struct host_then_host : on_host<T> {
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {
-        if (PASS::SUMS == 0) return on_host<T>::run(d, n, s, pass);
+        if (PASS::SUMS == 0) {
+            if (vec_turn(d)) on_host<T>::run(d, n, s, pass);
+            return;
+        }
+        vec_sums t;
+        if (d->seat) return run_seated(d, n, s, pass);
+        if (s[S_DONE] == 0 && sums_of(n, s, d->sums.host, pass, &t)) pass.end(s, t);
+    }
+
+    template <typename PASS> static void run_seated(struct device *d, int64_t n, double *s, PASS pass)
+    {
+        struct seat *seat = d->seat;
+        unsigned epoch = seat->epoch + (unsigned)++seat->sums;
+        int stage = seat->stage - seat->at;
+        vec_sums t;
+        seat->at += 2;
         if (s[S_DONE] != 0) return;
+        if (stage == 0 && sums_of(n, s, seat->part, pass, &t)) host::mail_post(seat, epoch, &t.a, PASS::SUMS);
+        if (stage != 1 || !host::mail_arrived(seat, epoch)) return;
+        pass.begin(s);
+        pass.end(s, mail_sums<PASS>(simt::array<double>{seat->box + mail_slot(seat, epoch, 0),
+                                                        (int64_t)seat->members * MAIL_MOST, 0, "box", ROLE_WORK},
+                                    seat->members));
+    }
+
+    template <typename PASS> static bool sums_of(int64_t n, double *s, double *part, PASS &pass, vec_sums *out)
+    {
         struct sum_tree tree = sum_tree_of(n);
-        double *part = d->sums.host;
         pass.begin(s);
         host::checks check(n);
 #pragma omp parallel for if (n > host::ALONE)
@@ -503,7 +635,8 @@ template <typename T> struct host_then_host : on_host<T> {
             vec_sums t = host::stretch_sums(pass, from, end);
             part[k] = t.a, part[SUM_BLOCKS + k] = t.b, part[2 * SUM_BLOCKS + k] = t.c;
         }
-        if (check.complete()) pass.end(s, vec_add_parts<PASS>(part, tree.blocks));
+        *out = vec_add_parts<PASS>(part, tree.blocks);
+        return check.complete();
     }
 };
 #endif

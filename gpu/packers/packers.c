@@ -29,6 +29,7 @@ static const struct packer *find(const struct packer *const *p, const struct for
 
 const struct packer *packer_find(const struct format *f, const struct device *d)
 {
+    if (d->members) return NULL;
 #ifdef HAVE_CUDA
     if (d->kind == DEV_CUDA) return find(on_cuda, f);
 #endif

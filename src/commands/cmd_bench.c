@@ -272,4 +272,5 @@ const struct command command_bench = {
             "    bench A on cuda:0 f32; bench csr-vector ell sell on emu; bench bsr block 8; bench A transposed",
     .run = run_bench,
     .large = true,
+    .several = true,
 };

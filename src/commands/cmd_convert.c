@@ -46,7 +46,7 @@ static void packed_how(const struct product *p, char *out, size_t size)
     if (p->packed_on && p->packed_on->kind == DEV_EMU)
         snprintf(out, size, "on emu");
     else
-        snprintf(out, size, "%s%s%sin %.2f ms", p->packed_on ? "on " : "", p->packed_on ? p->packed_on->name : "",
+        snprintf(out, size, "%s%.32s%sin %.2f ms", p->packed_on ? "on " : "", p->packed_on ? p->packed_on->name : "",
                  p->packed_on ? " " : "", p->prep_us / 1000);
 }
 

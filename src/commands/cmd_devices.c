@@ -31,6 +31,7 @@ static void out_device(void *user, const char *name)
     out_str(s->out, "name", "device", name);
     out_bool(s->out, "default", NULL, used);
     out_str(s->out, "kind", NULL, d ? kind_name(d->kind) : NULL);
+    out_int(s->out, "members", NULL, d && d->members ? d->members : 1);
     out_bool(s->out, "usable", NULL, d && !d->lost);
     out_int(s->out, "units", NULL, d ? d->units : 0);
     if (total >= 0)
@@ -106,6 +107,9 @@ const struct command command_devices = {
     .grammar = "",
     .about = "list the devices and their memory; the device in use is marked",
     .help = "cpu runs plain loops, emu runs the GPU kernels lane by lane in an emulator, cuda:N is a GPU.\n"
+            "Several devices together, which share the rows of each matrix: cuda:0+1 (or more numbers), cuda:all,\n"
+            "cpu+cuda:0, and emu*N, which is N emulated GPUs with memories of their own. cuda:0+0 is one GPU twice,\n"
+            "to try several members on one GPU; that is never faster. `timeline` shows what each member does.\n"
             "    devices",
     .run = run_devices,
 };
@@ -115,8 +119,10 @@ const struct command command_device = {
     .grammar = "[DEVICE]",
     .about = "choose the device that commands use, or show it",
     .help = "The default is the first GPU, or the host if there is no GPU.\n"
-            "    device emu",
+            "`spmv`, `bench`, `solve` and `timeline` also run on several devices together (see `help devices`).\n"
+            "    device emu; device cuda:0+1",
     .run = run_device,
+    .several = true,
 };
 
 const struct command command_ceilings = {
@@ -129,4 +135,5 @@ const struct command command_ceilings = {
             "predicts times for this GPU on another computer; force replaces a file that exists.\n"
             "    ceilings on cpu; ceilings on cuda:0 save lab.txt",
     .run = run_ceilings,
+    .several = true,
 };

@@ -8,6 +8,7 @@
 #include "session/command.h"
 #include "direct/direct.h"
 #include "machine/device.h"
+#include "machine/split.h"
 #include "formats/format.h"
 #include "session/front.h"
 #include "session/holding.h"
@@ -950,6 +951,7 @@ const struct command command_solve = {
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
+    .several = true,
 };
 
 const struct command command_step = {
@@ -1003,7 +1005,7 @@ static bool is_paused(const struct session *s)
 
 static bool is_on(const struct session *s, const struct device *d)
 {
-    return s->solve && s->solve->dev == d;
+    return s->solve && device_has(s->solve->dev, d);
 }
 
 static bool uses(const struct session *s, const struct mat *M)

@@ -106,4 +106,5 @@ const struct command command_spmv = {
             "spmv A transposed",
     .run = run_spmv,
     .large = true,
+    .several = true,
 };

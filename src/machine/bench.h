@@ -59,6 +59,14 @@ struct run {
     double share;         /* gbs / the measured read bandwidth; 0: the bandwidth was not measured */
     enum run_bound bound; /* what takes longest; BY_NOTHING: the ceilings of the device were not measured */
     double bound_us;      /* the time that it takes at the measured ceilings; NaN with BY_NOTHING */
+    /* on a device with members: their number, the bytes that they send to each other in one SpMV, and the same SpMV on
+       one member alone; of members of two kinds, each alone. us: NaN if it was not timed */
+    int members;
+    int64_t halo_bytes;
+    struct {
+        const struct device *dev; /* NULL: none */
+        double us;
+    } alone[2];
     struct verdict error; /* error of y compared with the reference, for random x, y, alpha and beta */
 };
 

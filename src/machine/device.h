@@ -12,6 +12,7 @@ extern "C" {
 
 struct device;
 struct err;
+struct seat;
 struct watch;
 
 enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA };
@@ -73,7 +74,18 @@ struct device_ops {
     bool (*replay)(struct device *d, void *graph, struct err *e);
     void (*forget)(struct device *d, void *graph);
     void (*close)(struct device *d);
+    /* ---- for devices that are members of another device; NULL where the host's memory and clock serve ---- */
+    bool (*select)(struct device *d, struct err *e); /* launches of this thread go to d from now on */
+    /* may launches on d access the memory of `other`? */
+    bool (*reach)(struct device *d, struct device *other);
+    /* Copy from the memory of `other` after all launches that are queued on it. Later launches on both devices wait for
+       the copy. Returns at once. */
+    bool (*carry)(struct device *d, void *to, struct device *other, const void *from, int64_t bytes, struct err *e);
+    /* Record moment i (below MARKS) of the launches, and the time between two such moments, after a sync. */
+    bool (*mark)(struct device *d, int i, struct err *e);
+    double (*between)(struct device *d, int from, int to);
 };
+enum { MARKS = 64 };
 
 /* Host memory that launches can write to, for sums of thread blocks that the host adds. All solves on a device share
    it, because the host reads the sums before the next launch. */
@@ -85,7 +97,7 @@ struct block_sums {
 };
 
 struct device {
-    char name[16];   /* cpu, emu, cuda:0 */
+    char name[64];   /* cpu, emu, cuda:0, cuda:0+1, emu*3 */
     char about[160]; /* model, multiprocessors or threads, memory, driver */
     enum device_kind kind;
     const struct device_ops *ops;
@@ -97,6 +109,10 @@ struct device {
     struct copied put, got; /* all copies to and from the device; 0 if the device works in host memory */
     void *impl;
     void *stream; /* cudaStream_t, or NULL */
+    /* the devices that share the rows of each matrix on this device; none: an ordinary device (see split.h) */
+    struct device **member;
+    int members;
+    struct seat *seat; /* while it takes part in an operation of a device of which it is a member (gpu/seat.h) */
 };
 
 /* The device called `name` ("cpu", "emu", "cuda:N", "cuda" = cuda:0), opened at first use. Returns NULL if there is no

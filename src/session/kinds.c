@@ -193,11 +193,16 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
     (void)s, (void)a;
     give(user, "cpu");
     give(user, "emu");
-    for (int i = 0; i < device_count(DEV_CUDA); i++) {
+    int gpus = device_count(DEV_CUDA);
+    for (int i = 0; i < gpus; i++) {
         char name[24];
         snprintf(name, sizeof name, "cuda:%d", i);
         give(user, name);
     }
+    give(user, "emu*2");
+    if (gpus > 0) give(user, "cpu+cuda:0");
+    if (gpus > 1) give(user, "cuda:0+1");
+    if (gpus > 2) give(user, "cuda:all");
 }
 
 /* If the device has too little memory or the GPU is missing, device_open reports it later. */

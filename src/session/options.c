@@ -1,6 +1,7 @@
 /* The options that `set` saves in a file of lines such as "colours 256", which can also be edited by hand. */
 #include "options.h"
 #include "machine/device.h"
+#include "machine/split.h"
 #include "front.h"
 #include "kinds.h"
 #include "base/mem.h"
@@ -33,7 +34,9 @@ static void list_devices(const struct session *s, const struct args *a, give_fn 
    opened. */
 static bool check_device(const char *value)
 {
-    return !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") || !strncmp(value, "cuda:", 5);
+    bool several = strpbrk(value, "+*") && device_is_name(value);
+    return several || !strcmp(value, "auto") || !strcmp(value, "cpu") || !strcmp(value, "emu") ||
+           !strncmp(value, "cuda:", 5);
 }
 
 /* Do not open the default device before it is needed. */
@@ -94,6 +97,21 @@ static bool use_page_locked(struct session *s, const char *value, struct err *e)
 {
     (void)s, (void)e;
     transfer_page_locked(!strcmp(value, "on"));
+    return true;
+}
+
+static bool use_exchange(struct session *s, const char *value, struct err *e)
+{
+    (void)s, (void)e;
+    for (int x = 0; x < EXCHANGES; x++)
+        if (!strcmp(value, exchange_name(x))) exchange_choose(x);
+    return true;
+}
+
+static bool use_parts(struct session *s, const char *value, struct err *e)
+{
+    (void)s, (void)e;
+    split_by_rows(!strcmp(value, "rows"));
     return true;
 }
 
@@ -176,6 +194,24 @@ const struct setting options[] = {
                     is_not_empty,
                     use_gpu,
                     "predict-for"},
+    [OPTION_EXCHANGE] =
+        {"exchange",
+         "how the members of a device such as cuda:0+1 send to each other: peer (launches store into "
+         "each other's memory), copy (copies between devices), host (through the host); auto: the first "
+         "that is possible",
+         "auto",
+         {"auto", "peer", "copy", "host"},
+         NULL,
+         NULL,
+         use_exchange},
+    [OPTION_PARTS] = {"parts",
+                      "how rows are divided among the members of a device, from the next copy of a matrix on: parts of "
+                      "equal nonzeros, or of equal rows",
+                      "nnz",
+                      {"nnz", "rows"},
+                      NULL,
+                      NULL,
+                      use_parts},
     [OPTIONS] = {0},
 };
 

@@ -30,6 +30,8 @@ enum option_id {
     OPTION_PAGER,
     OPTION_PINNED,
     OPTION_GPU,
+    OPTION_EXCHANGE,
+    OPTION_PARTS,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */

@@ -257,6 +257,51 @@ static void out_diagonal_keys(struct out *o, const struct run *r, bool shown)
             "%.2f");
 }
 
+/* Of the members that were timed alone, the fastest; -1: none was. */
+static int fastest_alone(const struct run *r)
+{
+    int best = -1;
+    for (int i = 0; i < COUNT(r->alone); i++)
+        if (r->alone[i].dev && r->alone[i].us > 0 && (best < 0 || r->alone[i].us < r->alone[best].us)) best = i;
+    return best;
+}
+
+/* The SpMV on several members, compared with one alone. */
+static void out_members(struct out *o, const struct run *r, bool long_form)
+{
+    int best = fastest_alone(r), other = r->members && r->alone[1].dev ? 1 - best : -1;
+    bool on = r->members, timed = on && best >= 0;
+    double gain = timed ? r->alone[best].us / r->us : NAN;
+    out_int(o, "members", on && long_form ? "members" : NULL, on ? r->members : 1);
+    if (on)
+        out_bytes(o, "halo_bytes", "halo", r->halo_bytes);
+    else
+        out_num(o, "halo_bytes", NULL, NAN, NULL);
+    out_str(o, "alone_on", timed && long_form ? "fastest alone" : NULL, timed ? r->alone[best].dev->name : NULL);
+    put_time(o, "alone_us", timed ? "its time" : NULL, timed ? "alone us" : NULL, timed ? r->alone[best].us : NAN,
+             long_form);
+    out_str(o, "other_on", other >= 0 && long_form ? "the other alone" : NULL,
+            other >= 0 ? r->alone[other].dev->name : NULL);
+    put_time(o, "other_us", other >= 0 ? "its time" : NULL, NULL, other >= 0 ? r->alone[other].us : NAN, long_form);
+    out_num(o, "speedup", timed ? "speed-up" : NULL, gain, "%.2f");
+    out_num(o, "efficiency_percent", timed ? "efficiency %" : NULL, on ? 100 * gain / r->members : NAN, "%.0f");
+}
+
+/* Say when several members are slower than one. */
+static void out_gain(struct out *o, const struct run *r, int n)
+{
+    for (int i = 0; i < n && out_mode(o) == OUT_TEXT; i++) {
+        int best = r[i].members ? fastest_alone(&r[i]) : -1;
+        char alone[32], together[32];
+        if (best < 0 || r[i].alone[best].us >= r[i].us) continue;
+        show_us(r[i].alone[best].us, alone, sizeof alone);
+        show_us(r[i].us, together, sizeof together);
+        out_text(o, "%s on %s does not pay: %s alone takes %s, its members together take %s.", r[i].kernel->name,
+                 r[i].dev->name, r[i].alone[best].dev->name, alone, together);
+        return;
+    }
+}
+
 void out_run(struct out *o, const struct matrix *m, const struct run *r, enum run_form form)
 {
     bool long_form = form == RUN_RECORD;
@@ -280,6 +325,7 @@ void out_run(struct out *o, const struct matrix *m, const struct run *r, enum ru
     out_num(o, "error_of_bound", long_form ? "worst error / bound" : NULL, r->error.worst, "%.3f");
     out_int(o, "reps", long_form && r->reps ? "repetitions" : NULL, r->reps);
     out_bool(o, "deterministic", long_form ? "deterministic" : NULL, r->kernel->deterministic);
+    out_members(o, r, long_form);
     out_diagonal_keys(o, r, long_form);
 }
 
@@ -305,6 +351,7 @@ void out_remarks(struct out *o, const struct run *r, int n)
         out_text(o, "Packed on the GPU from its csr: prep is the time of the first packing, with memory allocation.");
     if (n && type_is_complex(r->real))
         out_text(o, "GFLOP/s counts 8 operations per entry: 4 multiplications and 4 additions of real numbers.");
+    out_gain(o, r, n);
     if (wild) out_text(o, "The product has NaN or inf where the reference has them, so there is no relative error.");
     if (once) out_text(o, "One repetition: there is no spread.");
     if (cached)

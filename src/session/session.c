@@ -15,8 +15,10 @@
 #include "base/mem.h"
 #include "parting.h"
 #include "machine/packer.h"
+#include "machine/split.h"
 #include "product.h"
 #include "record.h"
+#include "base/suggest.h"
 #include "base/text.h"
 
 #include <signal.h>
@@ -203,6 +205,7 @@ void session_free(struct session *s)
     while (s->matrices) session_drop(s, s->matrices);
     mem_free(s->log.text);
     mem_free(s->gpu);
+    mem_free(s->timeline);
     out_free(s->out);
     memset(s, 0, sizeof *s);
 }
@@ -465,6 +468,18 @@ static struct device *open_default(struct session *s, struct err *e)
     return s->dev = device_open("cpu", e);
 }
 
+static void several_refused(const struct command *c, const struct device *d, struct err *e)
+{
+    struct message t = {0};
+    for (int i = 0; commands[i]; i++)
+        if (commands[i]->several && strstr(commands[i]->grammar, "[on DEVICE]")) message_list(&t, commands[i]->name);
+    const char *one = d->member[0]->name;
+    fail(e, E_UNSUPPORTED,
+         "`%s` runs on one device, but %s has %d members; choose one, as by `device %.*s`. These commands run on "
+         "several: %s",
+         c->name, d->name, d->members, (int)strcspn(one, "["), one, t.text);
+}
+
 struct device *session_device(struct session *s, const char *name, struct err *e)
 {
     struct device *d = name ? device_open(name, e) : open_default(s, e);
@@ -475,6 +490,7 @@ struct device *session_device(struct session *s, const char *name, struct err *e
         fail(e, E_DEVICE, "%s is lost, and its driver refuses a reset; use `device cpu`, or restart warpspy", d->name);
         return NULL;
     }
+    if (d && d->members && s->command && !s->command->several) return several_refused(s->command, d, e), NULL;
     s->used = d;
     return d;
 }
@@ -500,10 +516,11 @@ static void drop_matrix_from(struct session *s, struct matrix *m, const struct d
     if (m->transposed) drop_matrix_from(s, m->transposed, d);
     for (struct product *p = m->products; p; p = p->next)
         for (int i = p->nmats; i-- > 0;)
-            if (p->mat[i].dev == d && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
+            if (device_has(p->mat[i].dev, d) && !holdings_use(s, &p->mat[i])) remove_mat(s, p, i);
 }
 
-/* Free the mats on d that no holding uses, because the memory is needed or the device is lost. */
+/* Free the mats on d, and on devices of which d is a member, that no holding uses, because the memory is needed or the
+ * device is lost. */
 static void drop_from(struct session *s, const struct device *d)
 {
     for (struct matrix *m = s->matrices; m; m = m->next) drop_matrix_from(s, m, d);
@@ -519,9 +536,14 @@ static bool make_room(struct session *s, struct device *d, const struct stored *
     drop_from(s, d);
     if (!d->ops->memory(d, &free_bytes, &total, e)) return false;
     if (need <= free_bytes) return true;
-    return fail(e, E_LIMIT, "%s needs %s on %s, which has %s free; try f32, another format or another device",
+    char more[80] = "";
+    if (d->kind == DEV_CUDA && free_bytes > 0) {
+        long long members = (need + free_bytes - 1) / free_bytes * (d->members ? d->members : 1);
+        snprintf(more, sizeof more, "; about %lld such GPUs together hold it (`help devices`)", members);
+    }
+    return fail(e, E_LIMIT, "%s needs %s on %s, which has %s free; try f32, another format or another device%s",
                 S->format->name, show_bytes((double)need, a, sizeof a), d->name,
-                show_bytes((double)free_bytes, b, sizeof b));
+                show_bytes((double)free_bytes, b, sizeof b), more);
 }
 
 /* Make M, a copy of S on the device of `lent`, from the arrays of `lent`. */
@@ -556,7 +578,10 @@ void session_device_lost(struct session *s, struct device *d)
     struct err why = {0};
     holdings_drop_on(s, d);
     drop_from(s, d);
+    for (int i = 0; i < d->members; i++)
+        if (d->member[i]->lost) drop_from(s, d->member[i]);
     d->lost = !d->ops->reset || !d->ops->reset(d, &why);
+    if (!d->members) device_was_reset(d);
     if (!d->lost) {
         out_note(s->out, "%s was lost and has been reset; matrices are kept, and copied to it again when needed",
                  d->name);

@@ -68,6 +68,7 @@ struct session {
     struct race *race;            /* the current or last race */
     struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
     struct tracing *trace;        /* the traced warp; NULL: none */
+    struct timeline *timeline;    /* the last timeline, owned; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */

@@ -137,6 +137,27 @@ struct product *spmv_product(struct session *s, const struct spmv_request *w, co
     return session_product(s, w->matrix, f, param, w->real, w->force, e);
 }
 
+/* Time the SpMV on the first member of each kind alone. A matrix that one member cannot hold is not timed there. */
+static bool measure_alone(struct session *s, const struct spmv_request *w, const struct kernel *k, struct product *p,
+                          struct run *out, struct err *e)
+{
+    int n = 0;
+    for (int i = 0; i < w->dev->members && n < COUNT(out->alone); i++) {
+        struct device *d = w->dev->member[i];
+        struct err why = {0};
+        struct run one;
+        bool again = n && out->alone[0].dev->kind == d->kind;
+        const struct kernel *own = kernel_runs_on(k, d) ? k : kernel_default(k->format, &w->matrix->csr, d);
+        if (again || d->kind == DEV_EMU || !own) continue;
+        struct mat *M = session_mat(s, p, d, &why);
+        bool ok = M && bench_operation(own, &w->matrix->csr, M, operation_of(w), w->reps, &s->watch, &one, &why);
+        if (!ok && (why.code == E_CANCELLED || d->lost)) return fail_at(e, why.code, why.where, "%s", why.text);
+        out->alone[n].dev = d;
+        out->alone[n++].us = ok ? one.us : NAN;
+    }
+    return true;
+}
+
 bool spmv_measure(struct session *s, const struct spmv_request *w, const struct kernel *k, struct run *out,
                   struct err *e)
 {
@@ -163,7 +184,7 @@ bool spmv_measure(struct session *s, const struct spmv_request *w, const struct 
     out->put_gbs = copied_gbs(&M->copied);
     out->packed_on = p->packed_on;
     transpose_costs(w->matrix, p, out);
-    return ok;
+    return ok && (!w->dev->members || w->dev->kind == DEV_EMU || measure_alone(s, w, k, p, out, e));
 }
 
 static int by_time(const void *a, const void *b)

@@ -199,7 +199,7 @@ static bool spmv_y_of(struct session *s, struct vector *out, struct err *e)
     struct mat *M = d ? session_mat(s, p, d, e) : NULL;
     if (!M || !vector_new(out, m->name, m->csr.rows, &m->csr, e)) return false;
     operation_text(r->transposed, r->alpha, r->beta, r->y0, what, sizeof what);
-    snprintf(out->about, sizeof out->about, "%s by %s on %s", what, r->kernel->name, d->name);
+    snprintf(out->about, sizeof out->about, "%s by %s on %.40s", what, r->kernel->name, d->name);
     bool gave = screen_lock_give();
     bool ok = bench_result(r->kernel, &m->csr, M, &op, CHECK_SEED, out->value, &error, e);
     screen_lock_back(gave);

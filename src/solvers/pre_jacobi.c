@@ -32,9 +32,8 @@ static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
     bool ok = dinv && diagonal_inverse(v->matrix.csr, "the preconditioner jacobi", 1, dinv, e);
-    int64_t size = v->n * (int64_t)type_size(v->real);
     if (ok) take_absolute(v, dinv);
-    if (ok) v->pre.part[DINV] = v->dev->ops->alloc(v->dev, size, "the inverted diagonal", e);
+    if (ok) v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), "the inverted diagonal", e);
     ok = ok && v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
     mem_free(dinv);
     return ok;

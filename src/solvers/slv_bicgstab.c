@@ -109,6 +109,7 @@ const struct solver solver_bicgstab = {
     .probes = true,
     .refines = true,
     .products_only = true,
+    .several = true,
     .complex_steps = true,
     .products = 2,
     .bytes = bytes,

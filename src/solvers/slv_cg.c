@@ -184,6 +184,7 @@ const struct solver solver_cg = {
     .probes = true,
     .refines = true,
     .products_only = true,
+    .several = true,
     .products = 1,
     .diagonal_vectors = 2,
     .bytes = bytes,

@@ -32,7 +32,7 @@ static bool make_room(struct solve *v, int64_t m, struct err *e)
     if (m > v->n / numbers) m = v->n / numbers; /* a basis has at most as many vectors as the space has dimensions */
     v->set.m = m;
     if (v->set.sums_host && !device_sums_grow(v->dev, m * SUM_BLOCKS, e)) return false;
-    return solve_alloc(v, GMRES_BASIS, m * v->n * (int64_t)type_size(v->real), "the Krylov space", e) &&
+    return solve_vectors(v, GMRES_BASIS, m, v->real, "the Krylov space", e) &&
            solve_alloc(v, GMRES_SYSTEM, numbers * GMRES_WORK(m) * (int64_t)sizeof(double), "the system of gmres", e);
 }
 
@@ -286,6 +286,7 @@ const struct solver solver_gmres = {
     .used_bytes = used_bytes,
     .arnoldi = true,
     .products_only = true,
+    .several = true,
     .complex_steps = true,
     .products = 1,
     .bytes = bytes,

@@ -109,7 +109,7 @@ static bool put_f(struct solve *v, const double *d, struct err *e)
     bool ok = f && loop_copy(f, v->b, v->n * (int64_t)sizeof *f, "the vector f", e);
     for (int64_t i = 0; ok && i < v->matrix.csr->rows && loop_goes(&l, i); i++)
         divide_by(d, i, &f[parts * i], pairs ? &f[2 * i + 1] : NULL);
-    ok = ok && loop_end(&l, e) && solve_alloc(v, JACOBI_F, v->n * (int64_t)type_size(v->real), "the vector f", e) &&
+    ok = ok && loop_end(&l, e) && solve_vectors(v, JACOBI_F, 1, v->real, "the vector f", e) &&
          solve_put(v, v->vec[JACOBI_F], f, e);
     mem_free(f);
     return ok;
@@ -222,6 +222,7 @@ const struct solver solver_jacobi = {
     .window = 1000, /* convergence may be slow, so a gain of 1% may take up to 1000 iterations */
     .diff = true,
     .alternates = true,
+    .several = true,
     .no_precond = true,
     .complex_steps = true,
     .products = 1,
@@ -255,6 +256,7 @@ const struct solver solver_wjacobi = {
     .window = 1000,
     .diff = true,
     .alternates = true,
+    .several = true,
     .no_precond = true,
     .complex_steps = true,
     .omega = 2. / 3,

@@ -37,7 +37,7 @@ static void *older(const struct solve *v, int first)
 static bool room_for_residual(struct solve *v, struct err *e)
 {
     if (!v->pre.method || v->vec[MINRES_RESIDUAL]) return true;
-    return solve_alloc(v, MINRES_RESIDUAL, v->n * (int64_t)type_size(v->real), "a vector of the solver", e);
+    return solve_vectors(v, MINRES_RESIDUAL, 1, v->real, "a vector of the solver", e);
 }
 
 /* Start the Lanczos process from r = b - A x. */
@@ -149,6 +149,7 @@ const struct solver solver_minres = {
     .probes = true,
     .refines = true,
     .products_only = true,
+    .several = true,
     .products = 1,
     .bytes = bytes,
     .init = init,

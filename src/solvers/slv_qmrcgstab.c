@@ -72,6 +72,7 @@ const struct solver solver_qmrcgstab = {
     .probes = true,
     .refines = true,
     .products_only = true,
+    .several = true,
     .products = 2,
     .bytes = bytes,
     .init = init,

@@ -74,13 +74,13 @@ static bool right_sided(const struct solve *v)
 
 static bool new_vectors(struct solve *v, struct err *e)
 {
-    int64_t bytes = v->n * (int64_t)type_size(v->real);
     for (int i = 0; i < 2 + v->solver->vectors; i++)
-        if (!solve_alloc(v, i, bytes, "a vector of the solver", e)) return false;
-    if (v->pre.method && !solve_alloc(v, VEC_Z, bytes, "a preconditioned vector", e)) return false;
-    if (right_sided(v) && !solve_alloc(v, VEC_X0, bytes, "the starting guess", e)) return false;
+        if (!solve_vectors(v, i, 1, v->real, "a vector of the solver", e)) return false;
+    if (v->pre.method && !solve_vectors(v, VEC_Z, 1, v->real, "a preconditioned vector", e)) return false;
+    if (right_sided(v) && !solve_vectors(v, VEC_X0, 1, v->real, "the starting guess", e)) return false;
     if (!refine_new_vectors(v, e)) return false;
-    return !v->solver->probes || v->refine.on || solve_alloc(v, VEC_PROBE, bytes, "a vector for the true residual", e);
+    return !v->solver->probes || v->refine.on ||
+           solve_vectors(v, VEC_PROBE, 1, v->real, "a vector for the true residual", e);
 }
 
 /* Ctrl-C does not end this restart, so that a solve that has converged is reported as converged. */

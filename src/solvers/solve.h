@@ -311,8 +311,9 @@ struct solve {
     /* on the device */
     void *vec[SOLVE_VECTORS]; /* indexed by enum solve_vector; a solver's file has an enum for its own vectors */
     int64_t vec_bytes[SOLVE_VECTORS];
-    double *scalars;      /* VEC_WORK doubles: the scalars (enum in machine/vec_ops.h) and work memory */
-    double *host_scalars; /* as last read */
+    size_t vec_numbers[SOLVE_VECTORS]; /* bytes of a number of vec[i]; 0: vec[i] holds no vectors */
+    double *scalars;                   /* VEC_WORK doubles: the scalars (enum in machine/vec_ops.h) and work memory */
+    double *host_scalars;              /* as last read */
     struct {
         const struct vec_ops *vec;
         const struct cg_ops *cg;

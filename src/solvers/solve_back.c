@@ -71,7 +71,8 @@ static bool check_change(const struct solve *v, const struct solve_change *c, st
     if (c->maxit >= 0 && c->maxit <= v->iterations)
         return fail(e, E_USAGE, "maxit is %lld, but %lld iterations are already done; give a larger number",
                     (long long)c->maxit, (long long)v->iterations);
-    struct solve_options o = {.solver = s, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
+    struct solve_options o = {
+        .solver = s, .dev = v->dev, .omega = isnan(c->omega) ? 0 : c->omega, .m = c->m > 0 ? c->m : 0};
     o.pre = c->change_pre ? c->pre : NULL;
     o.pre_block = c->change_pre ? c->pre_block : 0;
     if (c->change_pre) o.triangles = c->triangles;

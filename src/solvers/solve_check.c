@@ -1,6 +1,7 @@
 /* Checks before a solve: Is the matrix square? Do the solver and the preconditioner take its values? Do the options
  * suit the solver? Are the values finite? */
 #include "matrix/csr.h"
+#include "machine/device.h"
 #include "machine/gmres_ops.h"
 #include "precond.h"
 #include "solve.h"
@@ -193,9 +194,30 @@ static bool check_refine(const struct csr *A, const struct solve_options *o, str
                 type_name(type_of_stored(o->stored)));
 }
 
+/* A device with members takes what works row by row: solvers that say so, and a preconditioner that is a diagonal. */
+static bool check_members(const struct solve_options *o, struct err *e)
+{
+    const struct device *d = o->dev;
+    if (!d || !d->members) return true;
+    if (!o->solver->several)
+        return fail(e, E_UNSUPPORTED,
+                    "%s does not run on %s, which has %d members; jacobi, wjacobi, cg, minres, bicgstab, qmrcgstab and "
+                    "gmres do",
+                    o->solver->name, d->name, d->members);
+    if (o->pre && !o->pre->diagonal)
+        return fail(e, E_UNSUPPORTED, "%s does not run on %s, which has %d members; `precond jacobi` does",
+                    o->pre->name, d->name, d->members);
+    if (o->sums_host)
+        return fail(e, E_UNSUPPORTED, "%s: `sums host` is for one device; members send their sums to each other",
+                    d->name);
+    if (o->form_matrix) return fail(e, E_UNSUPPORTED, "%s: `form matrix` is for one device; leave it out", d->name);
+    return true;
+}
+
 bool solve_check_numbers(const struct solve_options *o, struct err *e)
 {
-    return check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) && check_form(o, e);
+    return check_members(o, e) && check_omega(o, e) && check_m(o, e) && check_precond(o, e) && check_gmres(o, e) &&
+           check_form(o, e);
 }
 
 static bool check_rules(const struct solve_options *o, struct err *e)

@@ -32,13 +32,22 @@ static void list_parts(struct solve *v, int n, const int *list)
     }
 }
 
+/* Memory for a copy of v->vec[vec] or, if vec is -1, of the scalars. */
+static void *copy_room(struct solve *v, int vec, int64_t bytes, struct err *e)
+{
+    static const char what[] = "a copy of vectors";
+    size_t number = vec < 0 ? 0 : v->vec_numbers[vec];
+    if (number && v->n) return solve_room(v, bytes / (v->n * (int64_t)number), number, what, e);
+    return v->dev->ops->alloc(v->dev, bytes, what, e);
+}
+
 static bool make_room(struct solve *v, struct err *e)
 {
     struct solve_cut *c = &v->cut;
     for (int i = 0; i < c->n; i++) {
         if (c->part[i].bytes <= c->part[i].room) continue;
         if (c->part[i].saved) v->dev->ops->free(v->dev, c->part[i].saved);
-        c->part[i].saved = v->dev->ops->alloc(v->dev, c->part[i].bytes, "a copy of vectors", e);
+        c->part[i].saved = copy_room(v, c->part[i].vec, c->part[i].bytes, e);
         c->part[i].room = c->part[i].saved ? c->part[i].bytes : 0;
         if (!c->part[i].saved) return false;
     }

@@ -9,7 +9,9 @@
 #include "machine/device.h"
 #include "machine/gmres_ops.h"
 #include "machine/kernel.h"
+#include "machine/mat.h"
 #include "machine/minres_ops.h"
+#include "machine/split.h"
 #include "machine/vec_ops.h"
 #include "precond.h"
 #include "solve.h"
@@ -115,7 +117,7 @@ void work_restarted(struct solve *v, bool whole)
 
 bool solve_complex_steps(const struct solve *v)
 {
-    bool host_only_real = v->set.sums_host && v->solver->arnoldi;
+    bool host_only_real = (v->set.sums_host || v->dev->members) && v->solver->arnoldi;
     return v->matrix.csr->imag && v->solver->complex_steps && !host_only_real;
 }
 
@@ -221,6 +223,22 @@ bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct
 {
     v->vec[i] = v->dev->ops->alloc(v->dev, bytes, what, e);
     v->vec_bytes[i] = v->vec[i] ? bytes : 0;
+    v->vec_numbers[i] = 0;
+    return v->vec[i] != NULL;
+}
+
+void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e)
+{
+    int64_t rows = v->matrix.csr->rows, each = (int64_t)number * (rows ? v->n / rows : 1);
+    return v->matrix.mat ? mat_row_vectors(v->matrix.mat, n, each, what, e)
+                         : v->dev->ops->alloc(v->dev, n * rows * each, what, e);
+}
+
+bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char *what, struct err *e)
+{
+    v->vec[i] = solve_room(v, n, type_size(real), what, e);
+    v->vec_bytes[i] = v->vec[i] ? n * v->n * (int64_t)type_size(real) : 0;
+    v->vec_numbers[i] = type_size(real);
     return v->vec[i] != NULL;
 }
 

@@ -11,7 +11,7 @@
 bool refine_new_vectors(struct solve *v, struct err *e)
 {
     for (int i = VEC_FINE_X; i <= VEC_FINE_NEXT && v->refine.on; i++)
-        if (!solve_alloc(v, i, v->n * (int64_t)sizeof(double), "a vector in fp64", e)) return false;
+        if (!solve_vectors(v, i, 1, T_F64, "a vector in fp64", e)) return false;
     return true;
 }
 

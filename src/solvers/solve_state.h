@@ -28,8 +28,12 @@ void phase_put(struct solve *v, const struct phase *p);
 /* Copy v->n doubles on the host to a vector of type v->real on the device, or copy such a vector to the host. */
 bool solve_put(struct solve *v, void *to, const double *from, struct err *e);
 bool solve_get(struct solve *v, double *to, const void *from, struct err *e);
-/* Allocate v->vec[i] on the device; an error message calls it `what`. */
+/* Allocate v->vec[i] on the device; an error message calls it `what`. solve_vectors: n vectors of v->n numbers each,
+   one after another; solve_alloc: other memory. solve_room: such vectors that are not in v->vec, with numbers of this
+   size. */
+bool solve_vectors(struct solve *v, int i, int64_t n, enum type real, const char *what, struct err *e);
 bool solve_alloc(struct solve *v, int i, int64_t bytes, const char *what, struct err *e);
+void *solve_room(const struct solve *v, int64_t n, size_t number, const char *what, struct err *e);
 void solve_dealloc(struct solve *v, int i);
 /* s[i] = value. The device assigns the value after the launches that are already queued. */
 bool solve_set(struct solve *v, int i, double value, struct err *e);

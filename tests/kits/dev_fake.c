@@ -114,7 +114,8 @@ static bool fake_reset(struct device *d, struct err *e)
 
 static void *fake_share(struct device *d, int64_t bytes, const char *what, void **on_device, struct err *e)
 {
-    return *on_device = fake_alloc(d, bytes, what, e);
+    void *p = *on_device = fake_alloc(d, bytes, what, e);
+    return p ? memset(p, 0, (size_t)bytes) : NULL;
 }
 
 static void fake_close(struct device *d)

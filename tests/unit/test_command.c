@@ -220,10 +220,10 @@ static const struct {
     {"load", "load: a file is missing after `load`\n"},
     {"load a as 'x y'", "load: `x y` after `as` is not a name of at most 63 bytes without blanks, quotes or slashes\n"},
     {"load a b as C", "load: 2 files cannot share the name `C`: give one file before `as`\n"},
-    {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu\n"},
-    {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu\n"},
-    {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu\n"},
-    {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu\n"},
+    {"spmv on", "spmv: a device is missing after `on`; one of cpu, emu, emu*2\n"},
+    {"spmv on gpuu", "spmv: `gpuu` after `on` is not a device; one of cpu, emu, emu*2\n"},
+    {"spmv on csr-merge", "spmv: `csr-merge` after `on` is not a device, but a kernel; one of cpu, emu, emu*2\n"},
+    {"spmv on cpuu", "spmv: `cpuu` after `on` is not a device (did you mean `cpu`?); one of cpu, emu, emu*2\n"},
     {"spmv A on cpu onn",
      "spmv: `onn` after `cpu` is unknown; use a format, a kernel, a precision, `transposed`, `alpha`, "
      "`beta`, ...; `help spmv` shows all\n"},
@@ -440,7 +440,7 @@ static const struct {
     {"use A ", ""},
     {"drop A B", "Bus "},
     {"spmv A o", "on "},
-    {"spmv on e", "emu "},
+    {"spmv on e", "emu emu*2 "},
     {"spmv on emu o", ""},
     {"spmv A kernel csr-v", "csr-vector "},
     {"spmv on cpu using ell kernel ", "ell-serial ell-openmp "},
@@ -475,7 +475,7 @@ static void completion_follows_the_grammar(void **state)
     }
     struct given g = {""};
     complete(&t.s, "spmv on emu", 8, give, &g);
-    assert_string_equal(g.text, "cpu emu ");
+    assert_string_equal(g.text, "cpu emu emu*2 ");
     talk_close(&t);
 }
 

@@ -20,6 +20,7 @@ enum { ITERATIONS = 9, CYCLE = 4, LONG_CYCLE = 11, MOST_TICKS = 5000 };
 
 static const struct problem on_cpu = {.generator = "poisson2d", .p = {70, 61}},
                             on_emu = {.generator = "poisson2d", .p = {23, 17}},
+                            on_members = {.generator = "poisson2d", .p = {9, 7}},
                             tiny = {.generator = "poisson2d", .p = {3, 4}};
 
 /* Returns true for the first `left` ticks, then cancels the work. */
@@ -183,6 +184,17 @@ static void iterations_on_the_emulator_can_be_cut(void **state)
     /* a cycle has almost as many iterations as A has rows */
     for (int i = 0; solvers[i]; i++)
         if (solvers[i]->restarts) check(&tiny, "emu", solvers[i], NULL, PLAIN);
+    loop_check_all(false);
+}
+
+/* On a device with members, Ctrl-C may come between two members. */
+static void iterations_on_members_can_be_cut(void **state)
+{
+    (void)state;
+    loop_check_all(true);
+    for (int i = 0; solvers[i]; i++)
+        if (solvers[i]->several) check(&on_members, "emu*2", solvers[i], NULL, PLAIN);
+    check(&on_members, "emu*3", solver_find("cg"), precond_find("jacobi"), PLAIN);
     loop_check_all(false);
 }
 
@@ -384,6 +396,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_on_cpu_can_be_cut),
         cmocka_unit_test(iterations_on_the_emulator_can_be_cut),
+        cmocka_unit_test(iterations_on_members_can_be_cut),
         cmocka_unit_test(a_solve_that_was_cut_keeps_x),
         cmocka_unit_test(x_can_be_left_for_later),
         cmocka_unit_test(the_residual_of_a_stopped_solve_can_be_cut),

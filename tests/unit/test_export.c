@@ -395,7 +395,8 @@ static void test_svg_axes(void **state)
     size_t n;
     (void)state;
     talk_open_screen(&t);
-    if (!talk_line(&t, "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu"))
+    if (!talk_line(&t,
+                   "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; timeline on emu*2"))
         fail_msg("%s", t.err);
     for (int i = 0; i < COUNT(plots); i++) {
         snprintf(name, sizeof name, "%s.svg", plots[i].view);
@@ -498,7 +499,7 @@ static void test_place(void **state)
 static void do_work(struct talk *t)
 {
     static const char work[] = "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; "
-                               "partition 3; whatif parts 1 2";
+                               "partition 3; whatif parts 1 2; timeline on emu*2";
     if (!talk_line(t, work)) fail_msg("%s", t->err);
 }
 

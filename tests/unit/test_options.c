@@ -106,7 +106,7 @@ static void errors_list_the_valid_names_and_values(void **state)
     talk_refuses(&t, "set colours 255", "one of auto, none, 8, 16, 256, true");
     talk_refuses(&t, "set colours 255", "did you mean `256`");
     talk_refuses(&t, "set devcie cpu", "`devcie` after `set` is not an option (did you mean `device`?)");
-    talk_refuses(&t, "set device gpu", "one of auto, cpu, emu");
+    talk_refuses(&t, "set device gpu", "one of auto, cpu, emu, emu*2");
     talk_refuses(&t, "set ascii ''", "one of auto, on, off");
     assert_string_equal(config(), "");
     assert_string_equal(option_value(&t.s, OPTION_COLOURS), "auto");

@@ -51,6 +51,7 @@ static const struct state states[] = {
     {.name = "speedup", .setup = "gen poisson2d 60; whatif parts 1 2 4 8 64 link nccl", .keys = "Right"},
     {.name = "spy_by_owner", .setup = "gen circuit 400 2; partition 5; spy by owner", .keys = "Right Down"},
     {.name = "lu", .setup = "gen dense 16", .keys = "s s s s s"},
+    {.name = "timeline", .setup = "gen poisson2d 20; timeline on emu*3", .keys = "Down"},
     {.name = "spy_lit", .setup = "load samples/thesis4.mtx; trace csr-scalar step 5", .keys = ""},
     {.name = "spy_lit_dots", .setup = "gen poisson2d 20; trace csr-scalar block 1 step 5", .keys = ""},
     {.name = "spy_follows", .setup = "load samples/thesis4.mtx; trace csr-scalar", .keys = "6 5 s Right Tab"},

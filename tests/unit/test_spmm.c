@@ -84,7 +84,7 @@ static void the_command_shows_every_kernel(void **state)
     for (int d = 0; d < COUNT(devices); d++) {
         char line[80];
         struct device *dev = open_or_fail(devices[d]);
-        snprintf(line, sizeof line, "spmm k 5 reps 2 on %s", dev->name);
+        snprintf(line, sizeof line, "spmm k 5 reps 2 on %.40s", dev->name);
         if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
         for (int i = 0; spmm_kernels[i]; i++) {
             if (!spmm_runs_on(spmm_kernels[i], dev)) continue;

@@ -1,0 +1,260 @@
+/* What the members of a device send to each other: the sums of inner products, and the items of x that others need.
+   push: neighbouring threads read the list of items in order, gather x, and store to neighbouring places of the
+   receiver's halo. add: a vector of threads per row that has entries outside its member's columns. */
+#include "vec.h"
+
+#include "gpu/halo.h"
+
+namespace KERNEL_SPACE
+{
+
+enum { SEND_BLOCK = 256 };
+
+struct mail_targets {
+    int n, rank;
+    unsigned epoch;
+    GPTR(double) to[MEMBERS_MOST]; /* the place of this member's sums in each mailbox */
+    GPTR(unsigned) flag[MEMBERS_MOST];
+};
+
+/* One block, one warp per column: the sums of the thread blocks, in a fixed order, go to every target. The flags follow
+   when all columns have been sent. */
+__global__ void mail_post(GPTR(const double) s, GPTR(const double) part, int blocks, int first, int columns, bool most,
+                          struct mail_targets t)
+{
+    if (s[S_DONE] != 0) return;
+    int lane = (int)(threadIdx.x % WARP);
+    for (int c = (int)(threadIdx.x / WARP); c < columns; c += SEND_BLOCK / WARP) {
+        double sum = 0;
+        bool largest = most && c == 2;
+        for (int b = lane; b < blocks; b += WARP) {
+            double more = part[(int64_t)(first + c) * SUM_BLOCKS + b];
+            sum = largest ? vec_join<true>(sum, more) : sum + more;
+        }
+        for (int d = WARP / 2; d > 0; d /= 2) {
+            double more = __shfl_down_sync(FULL_MASK, sum, d);
+            sum = largest ? vec_join<true>(sum, more) : sum + more;
+        }
+        if (lane == 0)
+            for (int k = 0; k < t.n; k++) t.to[k][c] = sum;
+        if (lane == 0) fence_system();
+    }
+    __syncthreads(); /* all threads of the block: all sums have been stored */
+    if (threadIdx.x == 0)
+        for (int k = 0; k < t.n; k++) flag_set(t.flag[k], t.rank, t.epoch);
+}
+
+template <typename T> struct push_targets {
+    int n, nflags, rank;
+    unsigned epoch;
+    int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
+    GPTR(T) to[MEMBERS_MOST];
+    GPTR(unsigned) flag[MEMBERS_MOST];
+};
+
+/* One item per thread, with a grid stride. The last block to arrive sets the flags. */
+template <typename T>
+__global__ void halo_push(int64_t n, GPTR(const int) send, GPTR(const T) x, GPTR(unsigned) ticket,
+                          struct push_targets<T> t)
+{
+    int k = 0;
+    for (int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x; i < n; i += (int64_t)gridDim.x * SEND_BLOCK) {
+        while (i >= t.first[k + 1]) k++;
+        t.to[k][i - t.first[k]] = x[send[i]];
+    }
+    if (t.nflags == 0) return;
+    fence_system();
+    if (!vec_last_block(ticket) || threadIdx.x != 0) return;
+    for (int f = 0; f < t.nflags; f++) flag_set(t.flag[f], t.rank, t.epoch);
+}
+
+/* One warp; lane r waits for member r if its bit is set. */
+__global__ void halo_wait(GPTR(unsigned) flag, unsigned neighbours, unsigned epoch, GPTR(int) late)
+{
+    int r = (int)threadIdx.x;
+    if ((neighbours >> r & 1) && !flag_arrives(flag, r, epoch)) late[LATE_HALO] = r + 1;
+}
+
+/* One item per thread: report an item that nobody has written since the halo was filled with the mark. */
+template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, GPTR(int) late)
+{
+    int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x;
+    if (i >= n) return;
+    T v = halo[i];
+    unsigned char byte[sizeof(T)];
+    memcpy(byte, &v, sizeof v);
+    bool all = true;
+    for (int b = 0; b < (int)sizeof(T); b++) all = all && byte[b] == 0xff;
+    if (all) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+}
+
+/* y[row[r]] += alpha * (the entries of row r) * halo, V threads per row. Rows are listed only if they have entries, and
+   only once, so that no two vectors add to one element. */
+template <typename T, int V>
+__global__ void halo_add(int64_t rows, GPTR(const int) row, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
+                         T alpha, GPTR(const T) halo, GPTR(T) y)
+{
+    int64_t r = ((int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x) / V;
+    int lane = (int)(threadIdx.x % V);
+    T sum = 0;
+    if (r < rows) {
+        int end = ptr[r + 1];
+        for (int k = ptr[r] + lane; k < end; k += V) sum += val[k] * halo[col[k]];
+    }
+    if (V > 1) /* all lanes of the warp, also those without a row */
+        for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, V);
+    if (r >= rows || lane > 0) return;
+    int at = row[r];
+    y[at] += alpha * sum;
+}
+
+/* y = beta y; y is not read if beta is 0. */
+template <typename T> __global__ void halo_scale(int64_t n, T beta, GPTR(T) y)
+{
+    int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x;
+    if (i < n) y[i] = beta == 0 ? T(0) : beta * y[i];
+}
+
+/* ---- the launches ---- */
+
+#define ITEMS(name, p, n, ...) VECTOR(name, ROLE_WORK, p, n, __VA_ARGS__)
+
+template <typename T> static void push(struct device *d, const struct halo_push *p)
+{
+    unsigned blocks = vec_grid(d, p->n);
+    struct push_targets<T> t;
+    t.n = p->targets, t.nflags = p->flags, t.rank = p->rank, t.epoch = p->epoch;
+    memcpy(t.first, p->first, sizeof t.first);
+    for (int k = 0; k < MEMBERS_MOST; k++) {
+        int64_t n = k < p->targets ? p->first[k + 1] - p->first[k] : 0;
+        t.to[k] = ITEMS("halo", n ? p->to[k] : nullptr, n, T);
+        t.flag[k] = ITEMS("flag", k < p->flags ? p->flag[k] : nullptr, k < p->flags ? MEMBERS_MOST : 0, unsigned);
+    }
+    LAUNCH(d, blocks, SEND_BLOCK, halo_push<T>)
+    (p->n, ITEMS("send", p->send, p->n, const int), VECTOR("x", ROLE_X, p->x, p->cols, const T),
+     ITEMS("ticket", p->ticket, 1, unsigned), t);
+}
+
+static void wait(struct device *d, const unsigned *flag, unsigned neighbours, unsigned epoch, int *late)
+{
+    LAUNCH(d, 1, WARP, halo_wait)
+    (ITEMS("flag", const_cast<unsigned *>(flag), MEMBERS_MOST, unsigned), neighbours, epoch,
+     ITEMS("late", late, LATES, int));
+}
+
+template <typename T> static void check(struct device *d, int64_t n, const void *halo, int *late)
+{
+    LAUNCH(d, blocks_for(n, SEND_BLOCK), SEND_BLOCK, halo_check<T>)
+    (n, ITEMS("halo", halo, n, const T), ITEMS("late", late, LATES, int));
+}
+
+template <typename T, int V> static void add_by(struct device *d, const struct halo_add *p)
+{
+    LAUNCH(d, blocks_for(p->rows * V, SEND_BLOCK), SEND_BLOCK, halo_add<T, V>)
+    (p->rows, ITEMS("row", p->row, p->rows, const int), ITEMS("ptr", p->ptr, p->rows + 1, const int),
+     ITEMS("col", p->col, p->nnz, const int), ITEMS("val", p->val, p->nnz, const T), (T)p->alpha,
+     ITEMS("halo", p->halo, p->items, const T), VECTOR("y", ROLE_Y, p->y, p->y_rows, T));
+}
+
+/* A warp per row pays if the rows are long. */
+template <typename T> static void add(struct device *d, const struct halo_add *p)
+{
+    (p->nnz > 8 * p->rows ? add_by<T, WARP> : add_by<T, 1>)(d, p);
+}
+
+template <typename T> static void scale(struct device *d, int64_t n, double beta, void *y)
+{
+    LAUNCH(d, blocks_for(n, SEND_BLOCK), SEND_BLOCK, halo_scale<T>)(n, (T)beta, VECTOR("y", ROLE_Y, y, n, T));
+}
+
+/* ---- the same on the host ---- */
+
+#ifndef __CUDACC__
+namespace host
+{
+
+template <typename T> static void push(struct device *, const struct halo_push *p)
+{
+    const T *x = (const T *)p->x;
+    for (int k = 0; k < p->targets; k++)
+        for (int64_t i = p->first[k]; i < p->first[k + 1]; i++) ((T *)p->to[k])[i - p->first[k]] = x[p->send[i]];
+    for (int f = 0; f < p->flags; f++) __atomic_store_n(&p->flag[f][p->rank], p->epoch, __ATOMIC_RELEASE);
+}
+
+static void wait(struct device *, const unsigned *flag, unsigned neighbours, unsigned epoch, int *late)
+{
+    for (int r = 0; r < MEMBERS_MOST; r++)
+        if ((neighbours >> r & 1) && (int)(__atomic_load_n(&flag[r], __ATOMIC_ACQUIRE) - epoch) < 0)
+            late[LATE_HALO] = r + 1;
+}
+
+template <typename T> static void check(struct device *, int64_t n, const void *halo, int *late)
+{
+    for (int64_t i = 0; i < n; i++) {
+        const unsigned char *v = (const unsigned char *)halo + i * (int64_t)sizeof(T);
+        size_t b = 0;
+        while (b < sizeof(T) && v[b] == 0xff) b++;
+        if (b == sizeof(T)) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+    }
+}
+
+template <typename T> static void add(struct device *, const struct halo_add *p)
+{
+    const T *val = (const T *)p->val, *halo = (const T *)p->halo, alpha = (T)p->alpha;
+    T *y = (T *)p->y;
+#pragma omp parallel for if (p->nnz > ALONE)
+    for (int64_t r = 0; r < p->rows; r++) {
+        T sum = 0;
+        for (int k = p->ptr[r]; k < p->ptr[r + 1]; k++) sum += val[k] * halo[p->col[k]];
+        y[p->row[r]] += alpha * sum;
+    }
+}
+
+template <typename T> static void scale(struct device *, int64_t n, double beta, void *y)
+{
+    T *to = (T *)y;
+    for (int64_t i = 0; i < n; i++) to[i] = beta == 0 ? T(0) : (T)beta * to[i];
+}
+
+} // namespace host
+#endif
+
+} // namespace KERNEL_SPACE
+
+using namespace KERNEL_SPACE;
+
+extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, bool most,
+                                      unsigned epoch)
+{
+    const struct seat *seat = d->seat;
+    struct mail_targets t;
+    t.n = seat->targets, t.rank = seat->rank, t.epoch = epoch;
+    for (int k = 0; k < MEMBERS_MOST; k++) {
+        bool used = k < t.n;
+        t.to[k] = ITEMS("box", used ? seat->to[k] + mail_slot(seat, epoch, seat->rank) : nullptr, used ? MAIL_MOST : 0,
+                        double);
+        t.flag[k] = ITEMS("flag", used ? seat->to_flag[k] : nullptr, used ? seat->members : 0, unsigned);
+    }
+    LAUNCH(d, 1, SEND_BLOCK, mail_post)
+    (SCALARS_OF(s), ITEMS("part", seat->part, (int64_t)(first + columns) * SUM_BLOCKS, const double), blocks, first,
+     columns, most, t);
+}
+
+#define HALO_ENTRY(id, space, T)                          \
+    extern "C" const struct halo_ops id;                  \
+    const struct halo_ops id = {.push = space::push<T>,   \
+                                .wait = space::wait,      \
+                                .check = space::check<T>, \
+                                .add = space::add<T>,     \
+                                .scale = space::scale<T>}
+
+HALO_ENTRY(VEC_SYMBOL(halo_f32), KERNEL_SPACE, float);
+HALO_ENTRY(VEC_SYMBOL(halo_f64), KERNEL_SPACE, double);
+HALO_ENTRY(VEC_SYMBOL(halo_c32), KERNEL_SPACE, cplx<float>);
+HALO_ENTRY(VEC_SYMBOL(halo_c64), KERNEL_SPACE, cplx<double>);
+#ifndef __CUDACC__
+HALO_ENTRY(cpu_vec_halo_f32, KERNEL_SPACE::host, float);
+HALO_ENTRY(cpu_vec_halo_f64, KERNEL_SPACE::host, double);
+HALO_ENTRY(cpu_vec_halo_c32, KERNEL_SPACE::host, cplx<float>);
+HALO_ENTRY(cpu_vec_halo_c64, KERNEL_SPACE::host, cplx<double>);
+#endif

@@ -1,0 +1,123 @@
+/* Devices with members: what the files of gpu/multi share. */
+#ifndef MULTI_H
+#define MULTI_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "gpu/dev.h"
+#include "gpu/halo.h"
+#include "gpu/seat.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/split.h"
+#include "parts/partition.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct csr;
+
+/* An allocation: a copy on each member, or vectors whose elements are divided among the members. `at` is the address
+   that the host calls it by: for copies that of member 0, for vectors a range of addresses without memory. */
+struct block {
+    char *at;
+    int64_t bytes;
+    void *part[MEMBERS_MOST];
+    bool vectors;
+    int64_t size;                    /* bytes of an element of a vector */
+    int64_t first[MEMBERS_MOST + 1]; /* the elements of member k are first[k] .. first[k + 1] - 1 */
+};
+
+struct multi {
+    struct device *member[MEMBERS_MOST];
+    bool owned[MEMBERS_MOST]; /* opened for this device alone */
+    int n;
+    bool ready, mixed; /* mixed: members of several kinds, whose arithmetic may differ in the last bit */
+    enum exchange best;
+    struct device_ops ops;
+    struct block *block;
+    int nblocks, room;
+    void *shared[8]; /* addresses that `share` gave out, which only member 0 may write to */
+    unsigned epoch;  /* number of the last exchange of sums */
+    struct seat seat[MEMBERS_MOST];
+    int *late[MEMBERS_MOST]; /* seat.late, as the host reads it */
+    struct err pending;      /* the first error of operations, which cannot fail themselves; the next sync reports it */
+    char *staging;           /* host memory through which copies go */
+    int64_t staging_bytes;
+};
+
+static inline struct multi *multi_of(const struct device *d)
+{
+    return (struct multi *)d->impl;
+}
+
+/* ---- dev_multi.c ---- */
+
+/* The allocation that an address lies in; NULL: none. */
+const struct block *multi_block(const struct multi *m, const void *p);
+/* The memory of member k behind an address on the device, which points to the beginning of a vector. */
+void *multi_part(const struct block *b, const void *p, int k);
+/* Memory for n vectors whose elements are divided as first[] says. */
+void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e);
+/* Start the device again if a reset has taken its mailboxes. */
+bool multi_start(struct device *d, struct err *e);
+/* Launches of this thread go to the member from now on. */
+bool multi_select(struct device *member, struct err *e);
+
+/* ---- multi_ops.cc ---- */
+
+/* Seat the members for a stage of an operation, and end the stage. */
+void multi_sit(struct device *d, int stage);
+void multi_stand(struct device *d);
+
+/* ---- multi_mat.c ---- */
+
+/* What one member has of a matrix: y = inside x + outside halo. */
+struct piece {
+    struct stored S; /* the entries in its own columns, in the format of the matrix */
+    struct mat local;
+    int64_t rows, cols, halo, sends;
+    int targets; /* members that need its items of x */
+    int target[MEMBERS_MOST];
+    int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 of `send` go to target k */
+    int64_t halo_at[MEMBERS_MOST];   /* where they begin in the halo of target k */
+    unsigned neighbours;             /* bit r: exchanges items or flags with member r */
+    int *send;
+    void *packed; /* the items to send, unless launches store them into the halos */
+    void *in[2];  /* the halo: one for even products, one for odd ones */
+    unsigned *flag, *ticket;
+    int64_t out_rows, out_nnz; /* the rows with entries in others' columns */
+    int *row, *ptr, *col;
+    void *val;
+    int64_t bytes;
+};
+
+struct pieces {
+    struct device *dev;
+    struct partition P;
+    int n;
+    unsigned epoch; /* number of the last product */
+    struct piece piece[MEMBERS_MOST];
+};
+
+bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
+void pieces_free(struct pieces *p);
+
+/* ---- multi_product.c ---- */
+
+bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e);
+
+/* ---- multi_exchange.c ---- */
+
+/* Move the sums, or the items of x, that the members have written to their own memory to where they belong. Does
+   nothing if launches have stored them there. */
+bool multi_sums_move(struct device *d, unsigned epoch, struct err *e);
+bool multi_halo_move(struct pieces *p, int64_t size, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

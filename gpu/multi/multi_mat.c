@@ -1,0 +1,320 @@
+/* A matrix on a device with members: its rows are divided, and each member gets its rows, packed in the format of the
+   matrix as far as their columns are its own. The other entries are kept by rows, with the columns of the halo. */
+#include "multi.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/precision.h"
+#include "base/text.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "matrix/csr.h"
+#include "parts/part.h"
+
+#include <string.h>
+
+static bool equal_rows;
+
+void split_by_rows(bool rows)
+{
+    equal_rows = rows;
+}
+
+/* ---- the entries of a stored matrix by rows ---- */
+
+/* S as rows. `own` says whether out owns its arrays: those of a csr in fp64 are used as they are. */
+static bool rows_of(const struct stored *S, struct csr *out, bool *own, struct err *e)
+{
+    *own = S->format != &format_csr || S->real != T_F64;
+    if (*own) return format_unpack(S, out, e);
+    *out = (struct csr){.rows = S->rows, .cols = S->cols, .nnz = S->nnz};
+    out->rowptr = S->a[CSR_PTR].data;
+    out->col = S->a[CSR_COL].data;
+    out->val = S->a[CSR_VAL].data;
+    return true;
+}
+
+/* Members of different kinds share the nonzeros in proportion to their bandwidth, which is measured once. The emulator
+   has none: then the shares are equal. */
+static bool shares_of(const struct device *d, double *share, struct err *e)
+{
+    const struct multi *m = multi_of(d);
+    for (int k = 0; k < m->n; k++) {
+        struct device *of = m->member[k];
+        if (d->kind != DEV_EMU && !of->ceilings.measured && !device_ceilings(of, loop_watch(), e)) return false;
+        share[k] = of->ceilings.measured ? of->ceilings.read_gbs : 1;
+    }
+    return true;
+}
+
+static bool divide(const struct device *d, const struct csr *A, struct partition *P, struct err *e)
+{
+    const struct multi *m = multi_of(d);
+    double share[MEMBERS_MOST];
+    if (m->mixed) return shares_of(d, share, e) && partition_shares(P, A, m->n, share, e);
+    return (equal_rows ? partition_rows : partition_nnz)(P, A, m->n, e);
+}
+
+/* ---- one member ---- */
+
+static void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e)
+{
+    void *p = d->ops->alloc(d, bytes, what, e);
+    if (!p) return NULL;
+    *sum += bytes;
+    if (!from || d->ops->put(d, p, from, bytes, e)) return p;
+    d->ops->free(d, p);
+    return NULL;
+}
+
+/* The rows of `outside` that have entries: their numbers, and where their entries begin. */
+static bool list_rows(const struct csr *outside, struct piece *q, int **row, int **ptr, struct err *e)
+{
+    *row = mem_new(outside->rows, sizeof **row, "the rows with outer entries", e);
+    *ptr = *row ? mem_new(outside->rows + 1, sizeof **ptr, "the rows with outer entries", e) : NULL;
+    if (!*ptr) return false;
+    (*ptr)[0] = 0;
+    for (int64_t i = 0; i < outside->rows; i++) {
+        int64_t end = csr_start(outside, i + 1);
+        if (csr_start(outside, i) == end) continue;
+        (*row)[q->out_rows++] = (int)i;
+        (*ptr)[q->out_rows] = (int)end;
+    }
+    return true;
+}
+
+/* The outer entries' values in the type of the vectors. */
+static void *values_of(const struct csr *outside, enum type real, struct err *e)
+{
+    struct array a = {.type = real, .n = outside->nnz};
+    a.data = mem_new(a.n, type_size(real), "outer entries", e);
+    if (a.data) put_values(&a, outside);
+    return a.data;
+}
+
+static bool put_outside(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e)
+{
+    int *row = NULL, *ptr = NULL;
+    static const char what[] = "the entries in columns of other members";
+    q->out_nnz = outside->nnz;
+    void *val = list_rows(outside, q, &row, &ptr, e) ? values_of(outside, real, e) : NULL;
+    int64_t words = (int64_t)sizeof(int), n = outside->nnz;
+    bool ok = val && (q->row = put_array(d, row, q->out_rows * words, what, &q->bytes, e)) &&
+              (q->ptr = put_array(d, ptr, (q->out_rows + 1) * words, what, &q->bytes, e)) &&
+              (q->col = put_array(d, outside->col, n * words, what, &q->bytes, e)) &&
+              (q->val = put_array(d, val, n * (int64_t)type_size(real), what, &q->bytes, e));
+    mem_free(row);
+    mem_free(ptr);
+    mem_free(val);
+    return ok;
+}
+
+static bool put_lists(struct piece *q, struct device *d, const struct part *part, int64_t size, struct err *e)
+{
+    unsigned zero[MEMBERS_MOST] = {0};
+    static const char what[] = "the items of x that members exchange";
+    q->halo = part_halo(part);
+    q->sends = part_sends(part);
+    q->send = put_array(d, part->send, q->sends * (int64_t)sizeof(int), what, &q->bytes, e);
+    q->packed = q->send ? put_array(d, NULL, q->sends * size, what, &q->bytes, e) : NULL;
+    for (int i = 0; q->packed && i < COUNT(q->in); i++)
+        if (!(q->in[i] = put_array(d, NULL, q->halo * size, what, &q->bytes, e))) return false;
+    if (!q->packed || !(q->flag = put_array(d, zero, sizeof zero, "flags", &q->bytes, e))) return false;
+    return (q->ticket = put_array(d, zero, sizeof *zero, "a counter of blocks", &q->bytes, e)) != NULL;
+}
+
+/* Where this part's items begin in the halo of part t. */
+static int64_t place_in(const struct part *t, int number)
+{
+    for (int i = 0; i < t->from.n; i++)
+        if (t->from.part[i] == number) return t->from.first[i];
+    return 0;
+}
+
+static void take_neighbours(struct piece *q, const struct part *all, const struct part *part)
+{
+    q->targets = part->to.n;
+    for (int t = 0; t < part->to.n; t++) {
+        q->target[t] = part->to.part[t];
+        q->first[t] = part->to.first[t];
+        q->halo_at[t] = place_in(&all[part->to.part[t]], part->number);
+        q->neighbours |= 1u << part->to.part[t];
+    }
+    for (int t = part->to.n; t <= MEMBERS_MOST; t++) q->first[t] = part_sends(part);
+    for (int i = 0; i < part->from.n; i++) q->neighbours |= 1u << part->from.part[i];
+}
+
+/* Pack the inner entries with the parameters of the whole matrix or, if the format refuses them for a part, with its
+   own defaults. */
+static bool pack_inside(struct piece *q, const struct csr *inside, const struct stored *S, struct err *e)
+{
+    struct err why = {0};
+    enum type precision = type_is_narrow(S->real) ? S->real : type_of_parts(S->real);
+    if (inside->nnz == 0) return true;
+    if (format_pack(inside, S->format, S->param, precision, true, &q->S, &why)) return true;
+    if (why.code == E_CANCELLED || why.code == E_MEMORY) return fail_at(e, why.code, why.where, "%s", why.text);
+    return format_pack(inside, S->format, NULL, precision, true, &q->S, e);
+}
+
+/* ---- memory ---- */
+
+/* Bytes that a part takes on its member. */
+static int64_t need_of(const struct piece *q, const struct part *part, int64_t size)
+{
+    int64_t words = (int64_t)sizeof(int);
+    int64_t outside = part->outside.nnz * (words + size) + 2 * part->outside.rows * words;
+    return stored_bytes(&q->S) + outside + part_sends(part) * (words + size) + 2 * part_halo(part) * size;
+}
+
+/* Estimate before anything is allocated; the members of one host's memory share what is free. */
+static bool check_room(const struct device *d, const struct pieces *p, const struct part *part, int64_t size,
+                       struct err *e)
+{
+    const struct multi *m = multi_of(d);
+    int64_t all = 0, least = INT64_MAX;
+    for (int k = 0; k < p->n; k++) {
+        int64_t left, total;
+        if (!m->member[k]->ops->memory(m->member[k], &left, &total, e)) return false;
+        all += need_of(&p->piece[k], &part[k], size);
+        least = left < least ? left : least;
+    }
+    for (int k = 0; k < p->n; k++) {
+        int64_t need = need_of(&p->piece[k], &part[k], size), left, total;
+        char a[32], b[32], more[64] = "";
+        if (!m->member[k]->ops->memory(m->member[k], &left, &total, e)) return false;
+        if (need <= left) continue;
+        long long enough = least > 0 ? (long long)(all / least + 1) : 0;
+        if (enough > p->n) snprintf(more, sizeof more, "; about %lld such members would do", enough);
+        return fail(e, E_MEMORY, "%s: part %d of %d needs %s on %s, which has %s free%s", d->name, k + 1, p->n,
+                    show_bytes((double)need, a, sizeof a), m->member[k]->name, show_bytes((double)left, b, sizeof b),
+                    more);
+    }
+    return true;
+}
+
+/* ---- the whole ---- */
+
+static bool put_piece(struct pieces *p, int k, const struct part *all, enum type real, struct err *e)
+{
+    struct piece *q = &p->piece[k];
+    struct device *d = multi_of(p->dev)->member[k];
+    const struct part *part = &all[k];
+    q->rows = part->inside.rows;
+    q->cols = part->inside.cols;
+    take_neighbours(q, all, part);
+    if (q->S.format && !mat_put(&q->local, &q->S, d, e)) return false;
+    q->bytes += stored_bytes(&q->S);
+    return put_lists(q, d, part, (int64_t)type_size(real), e) && put_outside(q, d, &part->outside, real, e);
+}
+
+/* Flags go both ways between two members if items go one way: a member that has the flag of its neighbours may
+   overwrite the halo that they read two products ago. */
+static void pair_neighbours(struct pieces *p)
+{
+    for (int a = 0; a < p->n; a++)
+        for (int b = 0; b < p->n; b++)
+            if (p->piece[a].neighbours >> b & 1) p->piece[b].neighbours |= 1u << a;
+}
+
+static bool put_all(struct pieces *p, const struct csr *A, const struct stored *S, struct err *e)
+{
+    enum type real = type_is_narrow(S->real) ? type_of_parts(S->real) : S->real;
+    struct part *part = parts_extract(A, &p->P, e);
+    bool ok = part != NULL;
+    for (int k = 0; ok && k < p->n; k++) ok = pack_inside(&p->piece[k], &part[k].inside, S, e);
+    ok = ok && check_room(p->dev, p, part, (int64_t)type_size(real), e);
+    for (int k = 0; ok && k < p->n; k++) ok = put_piece(p, k, part, real, e);
+    if (ok) pair_neighbours(p);
+    parts_free(part, p->n);
+    return ok;
+}
+
+bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e)
+{
+    struct csr A = {0};
+    bool own = false;
+    struct pieces *p = mem_zero(1, sizeof *p, "the parts of a matrix", e);
+    *M = (struct mat){.of = S, .dev = d, .pieces = p};
+    if (!p) return false;
+    p->dev = d;
+    p->n = multi_of(d)->n;
+    bool ok = multi_start(d, e) && rows_of(S, &A, &own, e) && divide(d, &A, &p->P, e) && put_all(p, &A, S, e);
+    if (own) csr_free(&A);
+    M->scratch = ok ? mem_zero(1, sizeof *M->scratch, "a matrix on a device", e) : NULL;
+    for (int k = 0; k < p->n; k++) {
+        M->copied.bytes += p->piece[k].local.copied.bytes;
+        M->copied.us += p->piece[k].local.copied.us;
+        d->lost |= multi_of(d)->member[k]->lost;
+    }
+    if (!M->scratch) mat_free(M);
+    return M->scratch != NULL;
+}
+
+static void piece_free(struct piece *q, struct device *d)
+{
+    void *const own[] = {q->send, q->packed, q->in[0], q->in[1], q->flag, q->ticket, q->row, q->ptr, q->col, q->val};
+    for (int i = 0; i < COUNT(own); i++)
+        if (own[i]) d->ops->free(d, own[i]);
+    if (q->local.dev) mat_free(&q->local);
+    stored_free(&q->S);
+}
+
+void pieces_free(struct pieces *p)
+{
+    if (!p) return;
+    for (int k = 0; k < p->n; k++) piece_free(&p->piece[k], multi_of(p->dev)->member[k]);
+    partition_free(&p->P);
+    mem_free(p);
+}
+
+/* ---- vectors ---- */
+
+static void *vectors(const struct mat *M, bool cols, int64_t n, int64_t size, const char *what, struct err *e)
+{
+    struct device *d = M->dev;
+    if (!M->pieces) return d->ops->alloc(d, (cols ? M->of->cols : M->of->rows) * n * size, what, e);
+    return multi_vectors(d, cols ? M->pieces->P.first_col : M->pieces->P.first, n, size, what, e);
+}
+
+void *mat_row_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e)
+{
+    return vectors(M, false, n, size, what, e);
+}
+
+void *mat_col_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e)
+{
+    return vectors(M, true, n, size, what, e);
+}
+
+/* ---- what the members have ---- */
+
+static int bits_of(unsigned v)
+{
+    return __builtin_popcount(v);
+}
+
+int mat_split(const struct mat *M, struct split_member out[SPLIT_MOST])
+{
+    const struct pieces *p = M->pieces;
+    for (int k = 0; p && k < p->n; k++) {
+        const struct piece *q = &p->piece[k];
+        out[k] = (struct split_member){.dev = multi_of(p->dev)->member[k],
+                                       .rows = q->rows,
+                                       .cols = q->cols,
+                                       .nnz = q->S.nnz,
+                                       .outside = q->out_nnz,
+                                       .halo = q->halo,
+                                       .sends = q->sends,
+                                       .bytes = q->bytes,
+                                       .neighbours = bits_of(q->neighbours)};
+    }
+    return p ? p->n : 0;
+}
+
+int64_t mat_halo_bytes(const struct mat *M)
+{
+    int64_t items = 0;
+    for (int k = 0; M->pieces && k < M->pieces->n; k++) items += M->pieces->piece[k].halo;
+    return items * (int64_t)type_size(type_is_narrow(M->of->real) ? type_of_parts(M->of->real) : M->of->real);
+}

@@ -1,0 +1,194 @@
+/* The tables of operations of devices with members: each operation calls that of each member, stage by stage, with the
+   member's part of the vectors and its copy of the scalars. */
+#include "multi.h"
+#include "base/err.h"
+#include "machine/bicg_ops.h"
+#include "machine/cg_ops.h"
+#include "machine/gmres_ops.h"
+#include "machine/minres_ops.h"
+#include "machine/vec_ops.h"
+
+#include <cstring>
+#include <type_traits>
+
+void multi_sit(struct device *d, int stage)
+{
+    multi *m = multi_of(d);
+    bool peer = exchange_of(d) == EXCHANGE_PEER;
+    for (int k = 0; k < m->n; k++) {
+        seat *t = &m->seat[k];
+        t->stage = stage;
+        t->at = t->sums = 0;
+        t->epoch = m->epoch;
+        t->flags = peer;
+        t->targets = peer ? m->n : 1;
+        for (int j = 0; j < t->targets; j++) {
+            int to = peer ? j : k;
+            t->to[j] = m->seat[to].box;
+            t->to_flag[j] = m->seat[to].flag;
+        }
+        m->member[k]->seat = t;
+    }
+}
+
+void multi_stand(struct device *d)
+{
+    multi *m = multi_of(d);
+    for (int k = 0; k < m->n; k++) m->member[k]->seat = nullptr;
+}
+
+namespace
+{
+
+/* The first argument that points to vectors decides how the elements of all are divided. */
+const block *vectors_among(multi *)
+{
+    return nullptr;
+}
+template <typename A, typename... REST> const block *vectors_among(multi *m, A a, REST... rest)
+{
+    if constexpr (std::is_pointer_v<A>) {
+        const block *b = multi_block(m, a);
+        if (b && b->vectors) return b;
+    }
+    return vectors_among(m, rest...);
+}
+
+/* An argument as member k gets it: its part of a vector, its copy of other memory, its number of elements. */
+template <typename A> A for_member(multi *m, const block *like, int k, A a)
+{
+    if constexpr (std::is_pointer_v<A>) {
+        const block *b = multi_block(m, a);
+        return b ? (A)multi_part(b, a, k) : a;
+    } else if constexpr (std::is_same_v<A, int64_t>) {
+        int64_t rows = like ? like->first[SPLIT_MOST] : 0;
+        return rows ? a / rows * (like->first[k + 1] - like->first[k]) : 0;
+    } else {
+        return a;
+    }
+}
+
+/* Members of several kinds round differently: the scalars of member 0 count. An error shows at the next sync. */
+void agree(device *d, void *s)
+{
+    multi *m = multi_of(d);
+    double scalars[SCALARS];
+    if (!m->mixed || !s || !d->ops->get(d, scalars, s, sizeof scalars, &m->pending)) return;
+    d->ops->put(d, s, scalars, sizeof scalars, &m->pending);
+}
+
+/* The scalars are the first argument of type double *; they come before the work space of gmres. */
+void *scalars_among()
+{
+    return nullptr;
+}
+template <typename A, typename... REST> void *scalars_among(A a, REST... rest)
+{
+    if constexpr (std::is_same_v<A, double *>)
+        return a;
+    else
+        return scalars_among(rest...);
+}
+
+/* each<GET, FIELD>::go is the operation FIELD of a table; GET returns the table of a member. */
+template <auto GET, auto FIELD> struct each;
+template <auto GET, typename OPS, typename... A, void (*OPS::*FIELD)(device *, A...)> struct each<GET, FIELD> {
+    static void go(device *d, A... a)
+    {
+        multi *m = multi_of(d);
+        const block *like = vectors_among(m, a...);
+        int stages = 1, sums = 0;
+        for (int stage = 0; stage < stages; stage++) {
+            multi_sit(d, stage);
+            for (int k = 0; k < m->n; k++) {
+                device *of = m->member[k];
+                if (multi_select(of, &m->pending)) (GET(of)->*FIELD)(of, for_member(m, like, k, a)...);
+            }
+            stages = m->seat[0].at > 1 ? m->seat[0].at : 1;
+            sums = m->seat[0].sums;
+            /* every pass of these operations has sums, so stage 2 i sends those of pass i */
+            if (sums && stage % 2 == 0) multi_sums_move(d, m->epoch + 1 + (unsigned)stage / 2, &m->pending);
+            multi_stand(d);
+        }
+        m->epoch += (unsigned)sums;
+        if (stages > 1 || !like) agree(d, scalars_among(a...));
+    }
+};
+
+template <auto OF, enum type T> auto table_of(device *d)
+{
+    return OF(d, T);
+}
+
+} // namespace
+
+#define ONE(ops, of, T, field) .field = each<table_of<of, T>, &ops::field>::go
+
+#define MULTI_VEC(id, T)                                                                        \
+    extern "C" const struct vec_ops id;                                                         \
+    const struct vec_ops id = {                                                                 \
+        ONE(vec_ops, vec_ops_host_sums, T, copy),   ONE(vec_ops, vec_ops_host_sums, T, zero),   \
+        ONE(vec_ops, vec_ops_host_sums, T, axpy),   ONE(vec_ops, vec_ops_host_sums, T, xpby),   \
+        ONE(vec_ops, vec_ops_host_sums, T, mul),    ONE(vec_ops, vec_ops_host_sums, T, dot),    \
+        ONE(vec_ops, vec_ops_host_sums, T, div),    ONE(vec_ops, vec_ops_host_sums, T, jacobi), \
+        ONE(vec_ops, vec_ops_host_sums, T, affine), ONE(vec_ops, vec_ops_host_sums, T, probe),  \
+        ONE(vec_ops, vec_ops_host_sums, T, widen),  ONE(vec_ops, vec_ops_host_sums, T, narrow), \
+        ONE(vec_ops, vec_ops_host_sums, T, record),                                             \
+    }
+MULTI_VEC(multi_vec_f32, T_F32);
+MULTI_VEC(multi_vec_f64, T_F64);
+MULTI_VEC(multi_vec_c32, T_C32);
+MULTI_VEC(multi_vec_c64, T_C64);
+
+#define MULTI_CG(id, T)                                                                      \
+    extern "C" const struct cg_ops id;                                                       \
+    const struct cg_ops id = {                                                               \
+        ONE(cg_ops, cg_ops_host_sums, T, dots),      ONE(cg_ops, cg_ops_host_sums, T, step), \
+        ONE(cg_ops, cg_ops_host_sums, T, update),    ONE(cg_ops, cg_ops_host_sums, T, rho),  \
+        ONE(cg_ops, cg_ops_host_sums, T, direction),                                         \
+    }
+MULTI_CG(multi_vec_cg_f32, T_F32);
+MULTI_CG(multi_vec_cg_f64, T_F64);
+
+#define MULTI_MINRES(id, T)                                      \
+    extern "C" const struct minres_ops id;                       \
+    const struct minres_ops id = {                               \
+        ONE(minres_ops, minres_ops_host_sums, T, begin),         \
+        ONE(minres_ops, minres_ops_host_sums, T, lanczos),       \
+        ONE(minres_ops, minres_ops_host_sums, T, step),          \
+        ONE(minres_ops, minres_ops_host_sums, T, step_residual), \
+    }
+MULTI_MINRES(multi_vec_minres_f32, T_F32);
+MULTI_MINRES(multi_vec_minres_f64, T_F64);
+
+#define BICG_STEPS(T)                                                                            \
+    ONE(bicg_ops, bicg_ops_host_sums, T, begin), ONE(bicg_ops, bicg_ops_host_sums, T, alpha),    \
+        ONE(bicg_ops, bicg_ops_host_sums, T, half), ONE(bicg_ops, bicg_ops_host_sums, T, omega), \
+        ONE(bicg_ops, bicg_ops_host_sums, T, update), ONE(bicg_ops, bicg_ops_host_sums, T, direction)
+#define MULTI_BICG(id, T)                                   \
+    extern "C" const struct bicg_ops id;                    \
+    const struct bicg_ops id = {                            \
+        BICG_STEPS(T),                                      \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_begin),    \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_residual), \
+        ONE(bicg_ops, bicg_ops_host_sums, T, qmr_update),   \
+    }
+/* The functions of qmrcgstab exist for real numbers only. */
+#define MULTI_BICG_PAIRS(id, T)          \
+    extern "C" const struct bicg_ops id; \
+    const struct bicg_ops id = {BICG_STEPS(T)}
+MULTI_BICG(multi_vec_bicg_f32, T_F32);
+MULTI_BICG(multi_vec_bicg_f64, T_F64);
+MULTI_BICG_PAIRS(multi_vec_bicg_c32, T_C32);
+MULTI_BICG_PAIRS(multi_vec_bicg_c64, T_C64);
+
+#define MULTI_GMRES(id, T)                                                                                \
+    extern "C" const struct gmres_ops id;                                                                 \
+    const struct gmres_ops id = {                                                                         \
+        ONE(gmres_ops, gmres_ops_host_sums, T, dots),   ONE(gmres_ops, gmres_ops_host_sums, T, subtract), \
+        ONE(gmres_ops, gmres_ops_host_sums, T, column), ONE(gmres_ops, gmres_ops_host_sums, T, solve),    \
+        ONE(gmres_ops, gmres_ops_host_sums, T, add),    ONE(gmres_ops, gmres_ops_host_sums, T, residual), \
+        ONE(gmres_ops, gmres_ops_host_sums, T, scale),                                                    \
+    }
+MULTI_GMRES(multi_vec_gmres_f32, T_F32);
+MULTI_GMRES(multi_vec_gmres_f64, T_F64);

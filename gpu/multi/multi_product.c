@@ -1,0 +1,182 @@
+/* The product y = alpha A x + beta y on a device with members: every member sends what others need, multiplies its own
+   columns meanwhile, waits for the items of others, and adds their share. */
+#include "phases.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/precision.h"
+#include "formats/format.h"
+#include "gpu/emu/emu.h"
+#include "gpu/emu/scope.h"
+#include "machine/cg_ops.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- what each member does ---- */
+
+static void *part_of(const struct block *b, const void *p, int k)
+{
+    return multi_part(b, p, k);
+}
+
+/* All bits set are the mark of an item that was not written; the emulator checks for it. */
+static void poison(const struct product_of *w, int k)
+{
+    struct piece *q = &w->p->piece[k];
+    if (w->m->member[k]->kind == DEV_EMU)
+        memset(q->in[w->p->epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
+}
+
+static bool push(const struct product_of *w, int k, struct err *e)
+{
+    struct piece *q = &w->p->piece[k];
+    struct device *d = w->m->member[k];
+    bool peer = exchange_of(w->p->dev) == EXCHANGE_PEER;
+    int64_t size = (int64_t)type_size(w->real);
+    struct halo_push h = {.rank = k,
+                          .n = q->sends,
+                          .cols = q->cols,
+                          .send = q->send,
+                          .x = part_of(w->x, w->L->x, k),
+                          .targets = q->targets,
+                          .epoch = w->p->epoch,
+                          .ticket = q->ticket};
+    if (!q->neighbours) return true;
+    memcpy(h.first, q->first, sizeof h.first);
+    for (int t = 0; t < q->targets; t++) {
+        struct piece *to = &w->p->piece[q->target[t]];
+        h.to[t] =
+            peer ? (char *)to->in[w->p->epoch % 2] + q->halo_at[t] * size : (char *)q->packed + q->first[t] * size;
+    }
+    for (int r = 0; peer && r < w->p->n; r++)
+        if (q->neighbours >> r & 1) h.flag[h.flags++] = w->p->piece[r].flag;
+    if (!multi_select(d, e)) return false;
+    halo_ops_of(d, w->real)->push(d, &h);
+    return true;
+}
+
+/* The kernel for a member: the one that was asked for, or the member's own if that one does not run there. */
+static const struct kernel *kernel_on(const struct product_of *w, const struct device *d)
+{
+    return kernel_runs_on(w->kernel, d) ? w->kernel : kernel_default(w->kernel->format, NULL, d);
+}
+
+static bool local(const struct product_of *w, int k, struct err *e)
+{
+    struct piece *q = &w->p->piece[k];
+    struct device *d = w->m->member[k];
+    struct launch L = *w->L;
+    if (!multi_select(d, e)) return false;
+    L.A = &q->local;
+    L.x = part_of(w->x, w->L->x, k);
+    L.y = part_of(w->y, w->L->y, k);
+    L.s = NULL;
+    if (q->S.format) {
+        const struct kernel *own = kernel_on(w, d);
+        if (own) return kernel_launch(own, &L, e);
+        return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", w->kernel->format->name, d->name);
+    }
+    if (q->rows) halo_ops_of(d, w->real)->scale(d, q->rows, L.beta, L.y);
+    return true;
+}
+
+static bool wait(const struct product_of *w, int k, struct err *e)
+{
+    struct piece *q = &w->p->piece[k];
+    struct device *d = w->m->member[k];
+    const struct halo_ops *ops = halo_ops_of(d, w->real);
+    int *late = w->m->seat[k].late;
+    if (!q->neighbours) return true;
+    if (!multi_select(d, e)) return false;
+    if (exchange_of(w->p->dev) == EXCHANGE_PEER) ops->wait(d, q->flag, q->neighbours, w->p->epoch, late);
+    emu_scope_kernel(false); /* the check is the emulator's, and is not counted */
+    if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[w->p->epoch % 2], late);
+    return true;
+}
+
+static bool outside(const struct product_of *w, int k, struct err *e)
+{
+    struct piece *q = &w->p->piece[k];
+    struct device *d = w->m->member[k];
+    struct halo_add h = {.rows = q->out_rows,
+                         .nnz = q->out_nnz,
+                         .items = q->halo,
+                         .y_rows = q->rows,
+                         .row = q->row,
+                         .ptr = q->ptr,
+                         .col = q->col,
+                         .val = q->val,
+                         .halo = q->in[w->p->epoch % 2],
+                         .alpha = w->L->alpha,
+                         .y = part_of(w->y, w->L->y, k)};
+    if (!q->out_rows) return true;
+    if (!multi_select(d, e)) return false;
+    halo_ops_of(d, w->real)->add(d, &h);
+    return true;
+}
+
+/* ---- the order ---- */
+
+typedef bool phase_fn(const struct product_of *w, int k, struct err *e);
+static phase_fn *const phases[] = {
+    [SPLIT_PUSH] = push, [SPLIT_LOCAL] = local, [SPLIT_WAIT] = wait, [SPLIT_OUTSIDE] = outside};
+
+bool product_phase(const struct product_of *w, enum split_phase phase, int k, struct err *e)
+{
+    return phases[phase](w, k, e);
+}
+
+static bool each(const struct product_of *w, enum split_phase phase, struct err *e)
+{
+    for (int k = 0; k < w->p->n; k++)
+        if (!product_phase(w, phase, k, e)) return false;
+    return true;
+}
+
+static bool divided_alike(const struct block *b, const int64_t *first, int n)
+{
+    return b && b->vectors && !memcmp(b->first, first, (size_t)(n + 1) * sizeof *first);
+}
+
+bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e)
+{
+    struct pieces *p = L->A->pieces;
+    enum type stored = L->A->of->real;
+    *w = (struct product_of){.kernel = k, .L = L, .p = p, .m = multi_of(p->dev)};
+    w->real = type_is_narrow(stored) ? type_of_parts(stored) : stored;
+    w->x = multi_block(w->m, L->x);
+    w->y = multi_block(w->m, L->y);
+    if (!divided_alike(w->x, p->P.first_col, p->n) || !divided_alike(w->y, p->P.first, p->n))
+        return fail(e, E_INTERNAL, "%s: the vectors of a product are not divided like the matrix", p->dev->name);
+    p->epoch++;
+    for (int i = 0; i < p->n; i++) poison(w, i);
+    return true;
+}
+
+static bool lost(const struct product_of *w)
+{
+    for (int k = 0; k < w->m->n; k++) w->p->dev->lost |= w->m->member[k]->lost;
+    return false;
+}
+
+static bool product(const struct product_of *w, struct err *e)
+{
+    return each(w, SPLIT_PUSH, e) && multi_halo_move(w->p, (int64_t)type_size(w->real), e) && each(w, SPLIT_LOCAL, e) &&
+           each(w, SPLIT_WAIT, e) && each(w, SPLIT_OUTSIDE, e);
+}
+
+/* The sums of conjugate gradients, which some kernels compute in the same launch, take a pass of their own here. */
+static void sums(const struct launch *L, enum type real)
+{
+    struct device *d = L->A->dev;
+    cg_ops_of(d, real)->dots(d, L->A->of->rows, L->s, L->x, L->y, L->r, L->dinv);
+}
+
+bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e)
+{
+    struct product_of w;
+    if (!product_begin(&w, k, L, e)) return false;
+    if (!product(&w, e)) return lost(&w);
+    if (L->s) sums(L, w.real);
+    return true;
+}

@@ -1,0 +1,102 @@
+/* How the rows of a matrix, and the elements of vectors, are divided among the members of a device. Such a device has a
+   name like cuda:0+1 or emu*3; it is opened by device_open, and its members share every matrix and vector by contiguous
+   rows. Implemented by gpu/multi/. */
+#ifndef SPLIT_H
+#define SPLIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "device.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct err;
+struct kernel;
+struct mat;
+struct watch;
+
+enum { SPLIT_MOST = 16 }; /* members of a device */
+
+/* Memory for vectors with one element per row of M, or per column, on the device of M: `n` vectors, one after another,
+   with elements of `size` bytes. If the device has members, each member holds its part of each vector; the address
+   stands for all parts, and may be moved by whole vectors. Other memory of such a device (ops->alloc) is a copy on each
+   member. */
+void *mat_row_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
+void *mat_col_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
+
+/* How members send items to each other. AUTO: the first of the following that all members can use. */
+enum exchange {
+    EXCHANGE_AUTO,
+    EXCHANGE_PEER, /* launches store into the memory of other members, and set flags there */
+    EXCHANGE_COPY, /* launches collect the items, and copies between devices move them */
+    EXCHANGE_HOST, /* the items go through the host's memory */
+    EXCHANGES
+};
+const char *exchange_name(enum exchange x); /* "auto", "peer", "copy", "host" */
+/* The way for all devices from now on; a device whose members cannot use it takes the next one. */
+void exchange_choose(enum exchange wanted);
+/* The way that a device with members uses. */
+enum exchange exchange_of(const struct device *d);
+
+/* How rows are divided: equal nonzeros (the default), or equal rows. For matrices that are copied to a device from now
+   on. */
+void split_by_rows(bool rows);
+
+/* Is `part` d itself or a member of d? */
+static inline bool device_has(const struct device *d, const struct device *part)
+{
+    bool found = d == part;
+    for (int i = 0; i < d->members; i++) found |= d->member[i] == part;
+    return found;
+}
+
+/* d was reset, so devices of which d is a member have lost what they had on it. */
+void device_was_reset(const struct device *d);
+
+/* What one member has of a matrix. */
+struct split_member {
+    const struct device *dev;
+    int64_t rows, cols;   /* its rows, and its elements of x */
+    int64_t nnz, outside; /* entries in its own columns, and in those of others */
+    int64_t halo, sends;  /* elements of x that it needs from others, and that others need from it */
+    int64_t bytes;        /* of its memory */
+    int neighbours;       /* members with which it exchanges flags or items */
+};
+/* 0: M is on an ordinary device. Otherwise the number of members, and out[] describes them. */
+int mat_split(const struct mat *M, struct split_member out[SPLIT_MOST]);
+/* Bytes that all members together send in one product. */
+int64_t mat_halo_bytes(const struct mat *M);
+
+/* What the members do in a product and in the sum that follows it, in this order. */
+enum split_phase { SPLIT_PUSH, SPLIT_LOCAL, SPLIT_WAIT, SPLIT_OUTSIDE, SPLIT_SUMS, SPLIT_PHASES };
+const char *split_phase_name(enum split_phase p); /* "push", "local", ... */
+
+/* A product y = A x and one inner product, phase by phase and member by member. On GPUs: when each phase began and
+   ended, in us since the first began, by events. On the emulator: the sectors that the launches of each phase read and
+   wrote. */
+struct timeline {
+    int members;
+    bool timed;
+    enum exchange exchange;
+    struct timeline_cell {
+        double from, to; /* us; NaN if not timed */
+        double sectors;  /* NaN if timed */
+    } cell[SPLIT_MOST][SPLIT_PHASES];
+    struct split_member member[SPLIT_MOST];
+    double us; /* from the first beginning to the last end; NaN if not timed */
+    const struct device *dev;
+    const struct kernel *kernel;
+    enum type real;
+    char matrix[64]; /* its name, which the caller sets */
+};
+/* M must be on a device with members. */
+bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct watch *w, struct err *e);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,290 @@
+/* Devices with several members, on the emulator: products, solves, and faults. */
+#include "kits/dev_fake.h"
+#include "kits/multi_kit.h"
+#include "kits/shapes.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "formats/format.h"
+#include "gpu/emu/emu.h"
+#include "gpu/multi/phases.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/split.h"
+#include "matrix/csr.h"
+#include "session/command.h"
+#include "session/session.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <string.h>
+#include <cmocka.h>
+
+enum { SLOTS = 1500, BUDGET = 1 << 26 };
+
+static void test_formats(void **state)
+{
+    (void)state;
+    static const char *const devices[] = {"emu*1", "emu*2", "emu*3", "emu*4", "emu*5", "cpu+emu"};
+    for (int i = 0; i < COUNT(devices); i++) assert_true(check_multi_formats(devices[i], T_F64, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", T_F32, SLOTS) > 100);
+    assert_true(check_multi_formats("emu*3", T_BF16_F32, SLOTS) > 20);
+}
+
+/* With the race check on, and in other orders of the lanes. */
+static void test_races(void **state)
+{
+    (void)state;
+    emu_races(true);
+    check_multi_formats("emu*3", T_F64, 200);
+    emu_races(false);
+    emu_order(77);
+    check_multi_formats("emu*3", T_F64, 200);
+    emu_order(0);
+}
+
+static void test_equal_rows(void **state)
+{
+    (void)state;
+    split_by_rows(true);
+    check_multi_formats("emu*4", T_F64, SLOTS);
+    split_by_rows(false);
+}
+
+static void test_solves(void **state)
+{
+    (void)state;
+    check_multi_solves("emu*2", "emu");
+    check_multi_solves("emu*5", "emu");
+    exchange_choose(EXCHANGE_HOST);
+    check_multi_solves("emu*3", "emu");
+    exchange_choose(EXCHANGE_AUTO);
+    check_multi_solves("cpu+emu", "cpu");
+}
+
+/* ---- names ---- */
+
+static void test_names(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name, *why;
+    } wrong[] = {
+        {"emu*0", "is no device"},     {"emu*", "is no device"},        {"emu*x", "is no device"},
+        {"emu*17", "at most 16"},      {"+emu", "a device is missing"}, {"emu++emu", "a device is missing"},
+        {"cpu+cpu", "is named twice"}, {"0+1", "give its kind first"},  {"emu+nothing", "no device is called"},
+    };
+    struct err e = {0};
+    for (int i = 0; i < COUNT(wrong); i++) {
+        struct err why = {0};
+        assert_null(device_open(wrong[i].name, &why));
+        if (!strstr(why.text, wrong[i].why)) fail_msg("%s: %s", wrong[i].name, why.text);
+    }
+    struct device *d = device_open("emu*3", &e);
+    assert_true(d && d->members == 3 && d->kind == DEV_EMU && device_open("emu*3", &e) == d);
+    assert_true(device_open("emu*1", &e) == device_open("emu", &e));
+    assert_true(device_open("cpu+emu*2", &e)->members == 3);
+    assert_true(device_is_name("emu*2") && device_is_name("cpu+emu") && device_is_name("cuda:0+1"));
+    assert_false(device_is_name("thesis4"));
+}
+
+/* ---- the memory of vectors ---- */
+
+static void test_vectors(void **state)
+{
+    (void)state;
+    enum { N = 50, VECTORS = 3 };
+    const struct shape square = {.name = "square", .rows = N, .cols = N, .entries = 200, .long_row = -1};
+    struct err e = {0};
+    struct csr A = shape_csr(&square, 1);
+    struct stored S;
+    struct mat M;
+    double in[VECTORS * N], out[VECTORS * N] = {0};
+    assert_true(format_pack(&A, format_find("csr"), NULL, T_F64, false, &S, &e));
+    assert_true(mat_put(&M, &S, device_open("emu*4", &e), &e));
+    double *p = mat_row_vectors(&M, VECTORS, 8, "vectors", &e);
+    for (int i = 0; i < VECTORS * N; i++) in[i] = i + 0.5;
+    assert_true(p && M.dev->ops->put(M.dev, p, in, sizeof in, &e));
+    assert_true(M.dev->ops->get(M.dev, out, p, sizeof in, &e));
+    assert_memory_equal(in, out, sizeof in);
+    assert_true(
+        M.dev->ops->get(M.dev, out, p + N + 7, 60 * 8, &e)); /* across the end of a vector and several members */
+    assert_memory_equal(in + N + 7, out, 60 * 8);
+    M.dev->ops->free(M.dev, p);
+    struct split_member m[SPLIT_MOST];
+    int64_t rows = 0, nnz = 0, halo = 0, sends = 0;
+    assert_int_equal(mat_split(&M, m), 4);
+    for (int k = 0; k < 4; k++)
+        rows += m[k].rows, nnz += m[k].nnz + m[k].outside, halo += m[k].halo, sends += m[k].sends;
+    assert_true(rows == N && nnz == A.nnz && halo == sends && mat_halo_bytes(&M) == 8 * halo);
+    mat_free(&M);
+    stored_free(&S);
+    csr_free(&A);
+}
+
+/* ---- flags and halos ---- */
+
+static struct csr chain;
+static struct stored chain_stored;
+
+static struct mat chain_on(const char *device)
+{
+    const struct shape square = {.name = "square", .rows = 40, .cols = 40, .entries = 300, .long_row = -1};
+    struct err e = {0};
+    struct mat M;
+    chain = shape_csr(&square, 1);
+    assert_true(format_pack(&chain, format_find("csr"), NULL, T_F64, false, &chain_stored, &e));
+    assert_true(mat_put(&M, &chain_stored, device_open(device, &e), &e));
+    return M;
+}
+
+/* A member that waits for a flag that was not set, and a halo that was not written, are found. */
+static void test_missing(void **state)
+{
+    (void)state;
+    struct mat M = chain_on("emu*2");
+    struct device *d = M.dev;
+    struct err e = {0};
+    struct product_of w;
+    struct launch L = {.A = &M, .alpha = 1};
+    L.x = mat_col_vectors(&M, 1, 8, "x", &e);
+    L.y = mat_row_vectors(&M, 1, 8, "y", &e);
+    const struct kernel *k = kernel_find("csr-scalar");
+    assert_true(kernel_launch(k, &L, &e) && d->ops->sync(d, &e));
+    assert_true(product_begin(&w, k, &L, &e) && product_phase(&w, SPLIT_WAIT, 0, &e));
+    assert_false(d->ops->sync(d, &e));
+    assert_non_null(strstr(e.text, "emu*2: part 1 of 2, on emu[0]: the items of x from part 2 did not arrive"));
+    err_clear(&e);
+    assert_true(product_begin(&w, k, &L, &e));
+    w.p->piece[0].flag[1] = w.p->epoch; /* the flag comes, but the items do not */
+    assert_true(product_phase(&w, SPLIT_WAIT, 0, &e));
+    assert_false(d->ops->sync(d, &e));
+    assert_non_null(strstr(e.text, "was read before it was written"));
+    err_clear(&e);
+    assert_true(kernel_launch(k, &L, &e) && d->ops->sync(d, &e));
+    d->ops->free(d, (void *)L.x);
+    d->ops->free(d, L.y);
+    mat_free(&M);
+    stored_free(&chain_stored);
+    csr_free(&chain);
+}
+
+/* ---- faults ---- */
+
+static struct fake fake;
+
+static bool bench_on_fake(struct err *e)
+{
+    struct mat M;
+    struct verdict v;
+    struct device *d = device_open("emu+broken", e);
+    bool put = d && mat_put(&M, &chain_stored, d, e);
+    bool ok = put && bench_check(kernel_find("csr-scalar"), &chain, &M, 1, 0, 1, NULL, &v, e);
+    if (put) mat_free(&M);
+    return ok;
+}
+
+/* Each allocation and copy on one member fails in turn: one clear line, and all its memory is given back. */
+static void test_failing_member(void **state)
+{
+    (void)state;
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    struct mat M = chain_on("emu*2");
+    mat_free(&M);
+    struct err e = {0};
+    if (!bench_on_fake(&e)) fail_msg("%s", e.text);
+    int64_t used = fake.used;
+    int failures = 0;
+    for (int c = 0; c < COUNT(calls); c++)
+        for (int n = 1; n < 200; n++) {
+            struct err why = {0};
+            fake.fail_in[calls[c]] = n;
+            bool ok = bench_on_fake(&why);
+            fake.fail_in[calls[c]] = 0;
+            if (ok) break;
+            failures++;
+            assert_true(why.code == E_DEVICE && strstr(why.text, "broken"));
+            assert_int_equal(fake.used, used);
+            device_open("emu+broken", NULL)->ops->sync(device_open("emu+broken", NULL), NULL);
+        }
+    assert_true(failures > 20);
+    fake.budget = fake.used + 300;
+    assert_false(bench_on_fake(&e));
+    assert_true(e.code == E_MEMORY && strstr(e.text, "emu+broken: part 2 of 2 needs") && strstr(e.text, "on broken"));
+    assert_int_equal(fake.used, used);
+    fake.budget = BUDGET;
+    stored_free(&chain_stored);
+    csr_free(&chain);
+}
+
+/* Run a line; `said` receives the messages. */
+static bool says(struct session *s, FILE *messages, const char *line, char *said, size_t size)
+{
+    rewind(messages);
+    if (ftruncate(fileno(messages), 0)) return false;
+    bool ok = run_line(s, line);
+    fflush(messages);
+    rewind(messages);
+    said[fread(said, 1, size - 1, messages)] = 0;
+    return ok;
+}
+
+static void test_lost_member(void **state)
+{
+    (void)state;
+    struct session s;
+    char said[4000];
+    FILE *messages = tmpfile(), *data = fopen("/dev/null", "w");
+    assert_true(messages && data && session_new(&s, data, messages, OUT_TEXT, NULL));
+    assert_true(run_line(&s, "gen poisson2d 12; spmv on emu+broken; solve cg on emu+broken"));
+    fake.sticky = true;
+    fake.fail_in[FAKE_SYNC] = 3;
+    assert_false(says(&s, messages, "solve cg on emu+broken", said, sizeof said));
+    assert_non_null(strstr(said, "broken"));
+    assert_true(run_line(&s, "spmv on emu; solve cg on emu*2"));
+    assert_true(fake.resets > 0 && !fake.dev.lost);
+    assert_true(says(&s, messages, "solve cg on emu+broken", said, sizeof said));
+    /* a member that other commands lost, and that was reset, has lost the parts of matrices on it, too */
+    fake.fail_in[FAKE_TIME] = 1;
+    assert_false(run_line(&s, "spmv on broken"));
+    if (!says(&s, messages, "spmv on broken; spmv on emu+broken; solve gmres on emu+broken", said, sizeof said))
+        fail_msg("%s", said);
+    assert_false(says(&s, messages, "lu on emu*2", said, sizeof said));
+    assert_non_null(strstr(said, "`lu` runs on one device, but emu*2 has 2 members; choose one, as by `device emu`"));
+    assert_false(says(&s, messages, "solve cg precond ilu0 on emu*2", said, sizeof said));
+    assert_non_null(strstr(said, "`precond jacobi` does"));
+    assert_false(says(&s, messages, "solve gs on emu*2", said, sizeof said));
+    assert_false(says(&s, messages, "solve cg sums host on emu*2", said, sizeof said));
+    assert_true(run_line(&s, "timeline on emu*3"));
+    assert_true(s.timeline && s.timeline->members == 3 && !s.timeline->timed);
+    for (int k = 0; k < 3; k++) assert_true(s.timeline->cell[k][SPLIT_LOCAL].sectors > 0);
+    session_free(&s);
+    fclose(messages);
+    fclose(data);
+}
+
+static int open_fake(void **state)
+{
+    (void)state;
+    return fake_open(&fake, "broken", "emu", BUDGET, NULL) ? 0 : -1;
+}
+
+static int close_all(void **state)
+{
+    (void)state;
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_names),          cmocka_unit_test(test_vectors),     cmocka_unit_test(test_missing),
+        cmocka_unit_test(test_failing_member), cmocka_unit_test(test_lost_member), cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_races),          cmocka_unit_test(test_equal_rows),  cmocka_unit_test(test_solves),
+    };
+    return cmocka_run_group_tests(tests, open_fake, close_all);
+}
