@@ -1,0 +1,272 @@
+/* warpspy-ranks: started by warpspy on several processes through mpiexec, it holds a matrix in PETSc, multiplies and
+   solves with it, and answers in JSON. src/ranks/protocol.h describes the commands. */
+#include "worker.h"
+#include "ranks/protocol.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* ---- answers ---- */
+
+void answer(const struct worker *w, const char *fmt, ...)
+{
+    va_list list;
+    if (w->rank) return;
+    va_start(list, fmt);
+    vprintf(fmt, list);
+    va_end(list);
+    putchar('\n');
+}
+
+void answer_flush(const struct worker *w)
+{
+    if (!w->rank) fflush(stdout);
+}
+
+const char *quoted(const char *text, char *out, size_t size)
+{
+    size_t n = 0;
+    for (; *text && n + 7 < size; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '"' || c == '\\') out[n++] = '\\';
+        out[n++] = c < ' ' ? ' ' : (char)c;
+    }
+    out[n] = 0;
+    return out;
+}
+
+double seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* ---- input ---- */
+
+enum { INPUT_MOST = 1 << 16 };
+static char input[INPUT_MOST];
+static size_t input_used, input_given; /* bytes read, and bytes of the line that was returned last */
+
+char *input_line(struct worker *w, bool wait)
+{
+    memmove(input, input + input_given, input_used -= input_given);
+    input_given = 0;
+    while (!w->over) {
+        char *end = memchr(input, '\n', input_used);
+        if (end) {
+            *end = 0;
+            input_given = (size_t)(end + 1 - input);
+            return input;
+        }
+        struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
+        if (poll(&p, 1, wait ? -1 : 0) <= 0) {
+            if (wait) continue;
+            return NULL;
+        }
+        ssize_t n = read(STDIN_FILENO, input + input_used, INPUT_MOST - input_used);
+        if (n <= 0)
+            w->over = true;
+        else
+            input_used += (size_t)n;
+    }
+    return NULL;
+}
+
+/* Yield, then sleep for longer and longer: a rank that waits for the user should leave its core to others. */
+static void wait_for(MPI_Request *r)
+{
+    enum { YIELDS = 200, NAP_LEAST_US = 50, NAP_MOST_US = 4000 };
+    useconds_t nap = NAP_LEAST_US;
+    int done = 0;
+    for (int i = 0; MPI_Test(r, &done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !done; i++) {
+        if (i < YIELDS) {
+            sched_yield();
+            continue;
+        }
+        usleep(nap);
+        if (nap < NAP_MOST_US) nap *= 2;
+    }
+}
+
+void tell_all(const struct worker *w, long long *n, int count)
+{
+    MPI_Request r;
+    (void)MPI_Ibcast(n, count, MPI_LONG_LONG, 0, w->comm, &r);
+    wait_for(&r);
+}
+
+/* The line of rank 0 on all ranks. */
+static void tell_line(const struct worker *w, char *line)
+{
+    MPI_Request r;
+    (void)MPI_Ibcast(line, INPUT_MOST, MPI_CHAR, 0, w->comm, &r);
+    wait_for(&r);
+}
+
+/* ---- files ---- */
+
+PetscErrorCode file_open(const struct worker *w, const char *name, PetscFileMode mode, PetscViewer *file)
+{
+    char path[PETSC_MAX_PATH_LEN];
+    PetscFunctionBeginUser;
+    snprintf(path, sizeof path, "%s/%s", w->folder, name);
+    PetscCall(PetscViewerCreate(w->comm, file));
+    PetscCall(PetscViewerSetType(*file, PETSCVIEWERBINARY));
+    PetscCall(PetscViewerBinarySetSkipInfo(*file, PETSC_TRUE));
+    PetscCall(PetscViewerFileSetMode(*file, mode));
+    PetscCall(PetscViewerFileSetName(*file, path));
+    PetscFunctionReturn(0);
+}
+
+/* The files that rank 0 removes at the end: warpspy, which wrote them, may have been killed. */
+static const char *const file_names[] = {RANKS_MATRIX, RANKS_X, RANKS_B, RANKS_Y, ""};
+enum { FILES = sizeof file_names / sizeof *file_names };
+static char file_path[FILES][PETSC_MAX_PATH_LEN]; /* empty on the other ranks; the last is the folder */
+
+static void name_files(const struct worker *w)
+{
+    for (int i = 0; i < FILES && !w->rank; i++)
+        snprintf(file_path[i], sizeof file_path[i], "%s/%s", w->folder, file_names[i]);
+}
+
+static void remove_files(void)
+{
+    for (int i = 0; i < FILES - 1; i++) unlink(file_path[i]);
+    rmdir(file_path[FILES - 1]);
+}
+
+/* The launcher has ended, or ends the ranks. */
+static void terminate(int n)
+{
+    (void)n;
+    remove_files();
+    _exit(1);
+}
+
+/* ---- errors ---- */
+
+static char error_text[800];
+
+/* Keep the message of the first error instead of printing it. */
+static PetscErrorCode keep_error(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                                 PetscErrorType type, const char *text, void *user)
+{
+    (void)comm, (void)line, (void)file, (void)user;
+    if (type == PETSC_ERROR_INITIAL) snprintf(error_text, sizeof error_text, "%s: %s", function, text ? text : "");
+    return n;
+}
+
+/* An error that only other ranks met is reported too. */
+static void answer_error(const struct worker *w, PetscErrorCode why)
+{
+    char text[900];
+    int mine = error_text[0] ? w->rank : w->ranks, first = mine;
+    (void)MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, w->comm);
+    if (first < w->ranks) (void)MPI_Bcast(error_text, sizeof error_text, MPI_CHAR, first, w->comm);
+    if (!error_text[0]) snprintf(error_text, sizeof error_text, "PETSc failed with error %d", (int)why);
+    answer(w, "{\"type\":\"error\",\"rank\":%d,\"text\":\"%s\"}", first < w->ranks ? first : 0,
+           quoted(error_text, text, sizeof text));
+    error_text[0] = 0;
+}
+
+/* ---- commands ---- */
+
+/* The greeting: each rank, then the program. */
+static void greet(const struct worker *w)
+{
+    char version[64], text[200], host[MPI_MAX_PROCESSOR_NAME + 16] = "";
+    int length, pid = (int)getpid();
+    PetscInt major, minor, subminor;
+    MPI_Get_processor_name(host, &length);
+    for (int r = 0; r < w->ranks; r++) {
+        if (w->rank && w->rank == r) (void)MPI_Send(host, sizeof host, MPI_CHAR, 0, 0, w->comm);
+        if (w->rank && w->rank == r) (void)MPI_Send(&pid, 1, MPI_INT, 0, 0, w->comm);
+        if (w->rank) continue;
+        if (r) (void)MPI_Recv(host, sizeof host, MPI_CHAR, r, 0, w->comm, MPI_STATUS_IGNORE);
+        if (r) (void)MPI_Recv(&pid, 1, MPI_INT, r, 0, w->comm, MPI_STATUS_IGNORE);
+        answer(w, "{\"type\":\"rank\",\"rank\":%d,\"host\":\"%s\",\"pid\":%d}", r, quoted(host, text, sizeof text),
+               pid);
+    }
+    PetscGetVersionNumber(&major, &minor, &subminor, NULL);
+    snprintf(version, sizeof version, "%d.%d.%d", (int)major, (int)minor, (int)subminor);
+    answer(w,
+           "{\"type\":\"hello\",\"protocol\":%d,\"petsc\":\"%s\",\"ranks\":%d,\"index_bytes\":%d,\"scalar_bytes\":%d}",
+           RANKS_PROTOCOL, version, w->ranks, (int)sizeof(PetscInt), (int)sizeof(PetscScalar));
+    answer_flush(w);
+}
+
+/* Run one command on all ranks. */
+static void obey(struct worker *w, const char *line)
+{
+    PetscErrorCode why = 0;
+    if (!strcmp(line, "quit"))
+        w->over = true;
+    else if (!strcmp(line, "load"))
+        why = matrix_load(w);
+    else if (!strncmp(line, "multiply ", 9))
+        why = matrix_multiply(w, atoll(line + 9));
+    else if (!strncmp(line, "solve ", 6))
+        why = solve(w, line + 6);
+    else if (!strcmp(line, "log"))
+        why = events_answer(w);
+    /* `stop`, `pause` and `go` may arrive after the end of a solve. */
+    if (why) answer_error(w, why);
+    answer_flush(w);
+}
+
+static void serve(struct worker *w)
+{
+    static char line[INPUT_MOST];
+    while (!w->over) {
+        const char *next = w->rank ? "" : input_line(w, true);
+        snprintf(line, sizeof line, "%s", next ? next : "quit");
+        tell_line(w, line);
+        obey(w, line);
+    }
+}
+
+static PetscErrorCode set_up(struct worker *w)
+{
+    static const char *const names[] = {"load", "product", "set-up", "solve"};
+    PetscFunctionBeginUser;
+    PetscCall(PetscOptionsGetAll(NULL, &w->base_options));
+    PetscCall(PetscLogDefaultBegin());
+    for (int i = 0; i < PHASES; i++) PetscCall(PetscLogStageRegister(names[i], &w->stage[i]));
+    PetscCall(PetscPushErrorHandler(keep_error, NULL));
+    PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+    struct worker w = {.folder = argc > 1 ? argv[1] : ""};
+    signal(SIGTERM, terminate);
+    prctl(PR_SET_PDEATHSIG, SIGTERM); /* no rank outlives its launcher */
+    signal(SIGPIPE, SIG_IGN);
+    if (argc < 2 || argv[1][0] != '/') {
+        fprintf(stderr, "warpspy-ranks is started by warpspy: type `ranks 4` there\n");
+        return 2;
+    }
+    if (PetscOptionsSetValue(NULL, "-no_signal_handler", "1") || PetscInitialize(&argc, &argv, NULL, NULL)) return 1;
+    MPI_Comm_dup(PETSC_COMM_WORLD, &w.comm);
+    MPI_Comm_rank(w.comm, &w.rank);
+    MPI_Comm_size(w.comm, &w.ranks);
+    if (!w.rank) setvbuf(stdout, NULL, _IOFBF, 1 << 16);
+    name_files(&w);
+    if (set_up(&w)) return 1;
+    greet(&w);
+    serve(&w);
+    remove_files();
+    MatDestroy(&w.A);
+    PetscFree(w.base_options);
+    MPI_Comm_free(&w.comm);
+    return PetscFinalize() ? 1 : 0;
+}
