@@ -30,6 +30,7 @@ enum option_id {
     OPTION_PAGER,
     OPTION_PINNED,
     OPTION_GPU,
+    OPTION_LAUNCHER,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */
