@@ -21,6 +21,7 @@
 #include "base/newfile.h"
 #include "solvers/precond.h"
 #include "race.h"
+#include "ranks/ranks.h"
 #include "session/right_side.h"
 #include "solvers/ritz.h"
 #include "session/session.h"
@@ -880,6 +881,14 @@ static void out_kind(struct out *o, const char *title)
     out_record(o);
 }
 
+static void out_rank_methods(struct out *o, const char *title, const char *kind, const struct registry *r)
+{
+    const struct rank_method *m;
+    out_kind(o, title);
+    for (int i = 0; (m = (const struct rank_method *)registry_at(r, i)); i++)
+        out_method(o, kind, m->name, m->about, "`ranks N`", m->source);
+}
+
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
@@ -892,6 +901,8 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     out_kind(s->out, "Preconditioners, for cg, minres, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
         out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
+    out_rank_methods(s->out, "Direct solvers on ranks", "rank_direct", &rank_direct_registry);
+    out_rank_methods(s->out, "Preconditioners on ranks", "rank_precond", &rank_precond_registry);
     return true;
 }
 
