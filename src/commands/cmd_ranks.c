@@ -32,18 +32,14 @@ bool on_ranks(const struct args *a)
 /* The hosts, each once, as words, as far as they fit. */
 static void hosts_of(const struct ranks *r, char *out, size_t size)
 {
-    int more = 0;
     out[0] = 0;
     for (int i = 0; i < r->n; i++) {
         bool seen = false;
         for (int k = 0; k < i && !seen; k++) seen = !strcmp(r->rank[k].host, r->rank[i].host);
         if (seen) continue;
-        if (strlen(out) + strlen(r->rank[i].host) + 2 < size)
-            text_append(out, size, "%s%s", *out ? " " : "", r->rank[i].host);
-        else
-            more++;
+        bool fits = strlen(out) + strlen(r->rank[i].host) + 2 < size;
+        if (fits) text_append(out, size, "%s%s", *out ? " " : "", r->rank[i].host);
     }
-    if (more) out[size - 1] = 0;
 }
 
 static const struct matrix *held_by(const struct session *s, const struct ranks *r)

@@ -162,7 +162,7 @@ static bool slice(struct solve *v, double us, struct err *e)
     return steps ? finish_steps(v, e) : take_answers(v, false, us > 0 ? us : 1500, e);
 }
 
-/* Direct solvers send no norms: the residual after the solve is the true one. */
+/* Direct solvers send no norms: the residual after the solve is the true one, computed here. */
 static bool measure_direct(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the residual", e);
@@ -183,7 +183,8 @@ static bool fetch(struct solve *v, struct err *e)
         return false;
     }
     v->result.x = x;
-    return !q->direct || measure_direct(v, e);
+    bool unknown = q->direct || !v->history.residual;
+    return !unknown || measure_direct(v, e);
 }
 
 static bool end(struct solve *v, bool soon, struct err *e)
