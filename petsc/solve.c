@@ -35,7 +35,7 @@ struct solving {
 /* Answer the iterations so far, many at a time: an iteration may take a few microseconds. */
 static void answer_batch(struct solving *v)
 {
-    if (v->w->rank || !v->nbatch) return;
+    if (v->w->rank || v->w->over || !v->nbatch) return;
     printf("{\"type\":\"its\",\"n\":%lld,\"r\":[", (long long)v->batch_from);
     for (int i = 0; i < v->nbatch; i++) printf("%s%.12g", i ? "," : "", v->batch[i].r);
     printf("],\"us\":[");

@@ -19,7 +19,7 @@
 void answer(const struct worker *w, const char *fmt, ...)
 {
     va_list list;
-    if (w->rank) return;
+    if (w->rank || w->over) return; /* at the end of the input, nobody reads */
     va_start(list, fmt);
     vprintf(fmt, list);
     va_end(list);
@@ -28,7 +28,7 @@ void answer(const struct worker *w, const char *fmt, ...)
 
 void answer_flush(const struct worker *w)
 {
-    if (!w->rank) fflush(stdout);
+    if (!w->rank && !w->over) fflush(stdout);
 }
 
 const char *quoted(const char *text, char *out, size_t size)
@@ -52,7 +52,7 @@ double seconds(void)
 
 /* ---- input ---- */
 
-enum { INPUT_MOST = 1 << 16 };
+enum { INPUT_MOST = 1 << 16, END_S = 10 };
 static char input[INPUT_MOST];
 static size_t input_used, input_given; /* bytes read, and bytes of the line that was returned last */
 
@@ -226,7 +226,8 @@ static void obey(struct worker *w, const char *line)
 static void serve(struct worker *w)
 {
     static char line[INPUT_MOST];
-    while (!w->over) {
+    /* Only rank 0 knows of the end of the input, which may come during a solve. */
+    for (bool goes = true; goes; goes = strcmp(line, "quit") != 0) {
         const char *next = w->rank ? "" : input_line(w, true);
         snprintf(line, sizeof line, "%s", next ? next : "quit");
         tell_line(w, line);
@@ -265,6 +266,7 @@ int main(int argc, char **argv)
     greet(&w);
     serve(&w);
     remove_files();
+    alarm(END_S); /* MPI may wait for a rank that is gone */
     MatDestroy(&w.A);
     PetscFree(w.base_options);
     MPI_Comm_free(&w.comm);

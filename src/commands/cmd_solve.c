@@ -25,6 +25,7 @@
 #include "session/right_side.h"
 #include "solvers/ritz.h"
 #include "session/session.h"
+#include "session/session_ranks.h"
 #include "session/session_solve.h"
 #include "session/solver_advice.h"
 #include "machine/sum_tree.h"
@@ -617,11 +618,9 @@ static bool save_x(const struct solve *v, const char *file, struct watch *w, str
     return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
-/* Solve with one right side, as far as `step` and the user let it run. */
-static bool solve_one(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                      const struct right_sides *r, int64_t i, struct err *e)
+/* Run the solve that has begun, as far as `step` and the user let it run. */
+static bool run_begun(struct session *s, const struct args *a, struct err *e)
 {
-    if (!begin(s, m, a, o, r, i, e)) return false;
     struct solve *v = s->solve;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
@@ -638,6 +637,23 @@ static bool solve_one(struct session *s, struct matrix *m, const struct args *a,
     if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
+}
+
+/* Solve with one right side. */
+static bool solve_one(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                      const struct right_sides *r, int64_t i, struct err *e)
+{
+    return begin(s, m, a, o, r, i, e) && run_begun(s, a, e);
+}
+
+/* Solve by PETSc, and print what its options, such as -ksp_view, have it print. */
+static bool solve_on_ranks(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+{
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
+    if (!ranks_begin_solve(s, m, a, e)) return false;
+    bool ok = run_begun(s, a, e) || session_ranks_failed(s);
+    if (ok && s->ranks && s->ranks->nprints) out_verbatim(s->out, s->ranks->prints);
+    return ok;
 }
 
 /* ---- several right sides ---- */
@@ -784,7 +800,7 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct right_sides r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
-    if (on_ranks(a)) return run_solve_ranks(s, m, a, e);
+    if (on_ranks(a)) return solve_on_ranks(s, m, a, e);
     if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
     if (!direct_options_absent(a, e)) return false;

@@ -1,16 +1,12 @@
 /* `solve on ranks`: solves by PETSc, with the options and the output of other solves. */
 #include "cmd_ranks.h"
-#include "cmd_solve.h"
-#include "race.h"
 #include "base/err.h"
 #include "base/mem.h"
-#include "base/newfile.h"
 #include "direct/direct.h"
 #include "formats/format.h"
 #include "ranks/ranks.h"
 #include "ranks/ranks_solve.h"
 #include "session/args.h"
-#include "session/front.h"
 #include "session/matrix.h"
 #include "session/right_side.h"
 #include "session/session.h"
@@ -88,16 +84,17 @@ static bool choose_precond(const struct args *a, struct ranks_request *q, struct
 static bool choose(struct session *s, struct matrix *m, const struct args *a, struct ranks_request *q, struct err *e)
 {
     const char *name = arg(a, "solver");
-    bool direct = (name && registry_find(&direct_word_registry, name)) || arg(a, "library"), symmetric = false;
+    bool direct = (name && registry_find(&direct_word_registry, name)) || arg(a, "library");
     *q = (struct ranks_request){.options = arg(a, "options"), .step = arg_flag(a, "step")};
     if (!check_words(a, e)) return false;
     if (direct) return choose_direct(a, q, e);
     if (name)
         q->solver = solver_find(name);
-    else if (!q->options && !matrix_is_hermitian(s, m, &symmetric, e))
-        return false;
-    else if (!q->options)
-        q->solver = solver_find(symmetric ? "cg" : "gmres");
+    else if (!q->options) {
+        const struct stats *stats = session_stats(s, m, e);
+        if (!stats) return false;
+        q->solver = solver_find(stats->value_symmetric ? "cg" : "gmres");
+    }
     if (q->solver && !q->solver->peers.petsc) return fail(e, E_UNSUPPORTED, "PETSc has no %s", q->solver->name);
     return choose_precond(a, q, e);
 }
@@ -131,41 +128,7 @@ static bool begin(struct session *s, struct matrix *m, const struct args *a, con
     return r != NULL;
 }
 
-/* What PETSc has printed, as options such as -ksp_view request. */
-static void out_prints(struct session *s)
-{
-    if (s->ranks && s->ranks->nprints) out_verbatim(s->out, s->ranks->prints);
-}
-
-static bool save_x(struct session *s, const struct args *a, struct err *e)
-{
-    const struct solve *v = s->solve;
-    const char *file = arg(a, "save");
-    if (!file) return true;
-    if (!solve_has_x(v)) return fail(e, E_USAGE, "the solve is paused: there is no x to save yet");
-    if (!solve_save_x(file, v->n, false, v->result.x, &s->watch, e)) return false;
-    out_text(s->out, "x was written to %s", file);
-    return true;
-}
-
-static bool solve_one(struct session *s, struct matrix *m, const struct args *a, const struct ranks_request *q,
-                      const struct right_sides *b, int64_t i, struct err *e)
-{
-    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
-    solve_free(s->solve);
-    s->solve = NULL;
-    if (!begin(s, m, a, q, b, i, e)) return false;
-    s->direct_is_newer = false;
-    if (s->race) s->race->solve_is_newer = true;
-    bool full = arg_flag(a, "view") && s->interactive && s->front && s->front->show;
-    if (full && !s->front->show(s, "solve", true, e)) return false;
-    if (s->solve->paused && !full) out_step(s->out, s->solve);
-    if (!solve_drive(s, e)) return session_ranks_failed(s);
-    out_prints(s);
-    return save_x(s, a, e);
-}
-
-bool run_solve_ranks(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+bool ranks_begin_solve(struct session *s, struct matrix *m, const struct args *a, struct err *e)
 {
     struct right_sides b = {0};
     struct ranks_request q;
@@ -174,7 +137,11 @@ bool run_solve_ranks(struct session *s, struct matrix *m, const struct args *a, 
               right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &b, e) && solve_column_of(a, &b, &i, e);
     if (ok && b.n > 1 && !arg(a, "column"))
         ok = fail(e, E_USAGE, "b has %lld columns, and the ranks solve one at a time; add `column 0`", (long long)b.n);
-    ok = ok && solve_one(s, m, a, &q, &b, i, e);
+    if (ok) {
+        solve_free(s->solve);
+        s->solve = NULL;
+        ok = begin(s, m, a, &q, &b, i, e);
+    }
     right_sides_free(&b);
     return ok;
 }
