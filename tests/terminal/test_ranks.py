@@ -75,8 +75,10 @@ class Program:
         return row["error"]
 
     def pids(self):
-        """The processes of the ranks, which must hold a matrix."""
-        return [row["pid"] for row in self.rows("ranks parts") if row["ok"]]
+        """The processes of the ranks, and their launcher."""
+        ranks = [row["pid"] for row in self.rows("ranks parts") if row["ok"]]
+        with open(f"/proc/{ranks[0]}/stat") as file:
+            return ranks + [int(file.read().rsplit(")", 1)[1].split()[1])]
 
     def folders(self):
         return glob.glob(self.env["XDG_CACHE_HOME"] + "/warpspy/*")
@@ -437,7 +439,7 @@ def test_nothing_is_left_when_the_program_ends_during_a_solve():
         p.rows(f"gen poisson2d {POINTS}")
         pids = p.pids()
         folder = p.folders()
-        assert len(pids) == 2 and len(folder) == 1
+        assert len(pids) == 3 and len(folder) == 1
         p.send(LONG)
         time.sleep(0.3)
         if how == "quit":
