@@ -1,4 +1,4 @@
-/* What warpspy and the program warpspy-ranks (petsc/) agree on. warpspy writes one command per line to the standard
+/* What warpspy and the program warpspy-ranks (src/petsc) agree on. warpspy writes one command per line to the standard
    input of rank 0; rank 0 answers with one JSON object per line. Vectors and the matrix are files in PETSc's binary
    format in a common folder, the argument of warpspy-ranks. At the end of its input, warpspy-ranks ends, and removes
    these files and the folder.
