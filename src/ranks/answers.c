@@ -61,7 +61,7 @@ static bool fail_as_known(const struct ranks *r, struct err *e)
 {
     for (int i = 0; i < COUNT(known); i++) {
         char fault[400];
-        if (!strstr(r->child.said, known[i].pattern)) continue;
+        if (!strstr(r->program.said, known[i].pattern)) continue;
         snprintf(fault, sizeof fault, known[i].fault, r->launcher);
         fail(e, E_DEVICE, "%s; %s", fault, known[i].cure);
         return true;
@@ -83,13 +83,13 @@ bool ranks_died(struct ranks *r, struct err *e)
     enum { LAST_WORDS_US = 1000000 };
     char line[256], how[120];
     const char *words;
-    child_end(&r->child, LAST_WORDS_US);
-    ending(r->child.status, how, sizeof how);
+    coprocess_end(&r->program, LAST_WORDS_US);
+    ending(r->program.status, how, sizeof how);
     r->dead = true;
     if (r->n == 0 && fail_as_known(r, e)) return false;
-    words = line_with(r->child.said, "exited on signal", line, sizeof line);
-    if (!words) words = line_with(r->child.said, "MPI_ABORT", line, sizeof line);
-    if (!words) words = first_words(r->child.said, line, sizeof line);
+    words = line_with(r->program.said, "exited on signal", line, sizeof line);
+    if (!words) words = line_with(r->program.said, "MPI_ABORT", line, sizeof line);
+    if (!words) words = first_words(r->program.said, line, sizeof line);
     if (!words && r->nprints) words = first_words(r->prints, line, sizeof line);
     char again[60] = "check the launcher: `set launcher`";
     if (r->n) snprintf(again, sizeof again, "`ranks %d` starts them again", r->n);
@@ -101,7 +101,7 @@ bool ranks_died(struct ranks *r, struct err *e)
 
 bool ranks_send(struct ranks *r, const char *line, struct err *e)
 {
-    if (child_send(&r->child, line) && child_send(&r->child, "\n")) return true;
+    if (coprocess_send(&r->program, line) && coprocess_send(&r->program, "\n")) return true;
     return ranks_died(r, e);
 }
 
@@ -128,9 +128,9 @@ static bool is_answer(const cJSON *a)
 
 cJSON *ranks_next(struct ranks *r, double us, struct err *e)
 {
-    char *line = child_line(&r->child, us);
+    char *line = coprocess_line(&r->program, us);
     if (!line) {
-        if (r->child.ended) ranks_died(r, e);
+        if (r->program.ended) ranks_died(r, e);
         return NULL;
     }
     cJSON *a = *line == '{' ? cJSON_Parse(line) : NULL;

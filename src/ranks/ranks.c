@@ -113,7 +113,7 @@ static bool launch(struct ranks *r, int n, struct err *e)
     bool missing = false;
     snprintf(number, sizeof number, "%d", n);
     bool ok = find_program(program, sizeof program, e) && command_of(r, n, &w, program, number, argv, e);
-    ok = ok && child_start(&r->child, argv, &missing, e);
+    ok = ok && coprocess_start(&r->program, argv, &missing, e);
     if (missing)
         err_advise(e, "install an MPI (Debian: openmpi-bin), or name what starts programs here: `set launcher "
                       "\"srun\"`");
@@ -156,7 +156,7 @@ static bool take_hello(struct ranks *r, const cJSON *a, int ranks, struct err *e
 static const char *printed(const struct ranks *r, char *out, size_t size)
 {
     char safe[160];
-    const char *from = r->nprints ? r->prints : r->child.said;
+    const char *from = r->nprints ? r->prints : r->program.said;
     snprintf(out, size, "%s", "nothing was printed");
     if (*from) snprintf(out, size, "it printed \"%s\"", print_safe(from, strcspn(from, "\n"), 120, safe, sizeof safe));
     return out;
@@ -201,7 +201,7 @@ static void forget_parts(struct ranks *r)
 /* End the processes within `us` microseconds, or by force. */
 static void end(struct ranks *r, double us)
 {
-    child_end(&r->child, us);
+    coprocess_end(&r->program, us);
     if (r->folder[0]) petsc_remove_files(r);
     forget_parts(r);
     mem_free(r->rank);
@@ -219,8 +219,8 @@ static void give_up(struct ranks *r)
 {
     if (r->folder[0]) petsc_remove_files(r);
     r->folder[0] = 0;
-    if (r->child.pid) kill(-r->child.pid, SIGTERM);
-    if (!r->child.pid || !detached_start(end_apart, r)) end(r, 0);
+    if (r->program.pid) kill(-r->program.pid, SIGTERM);
+    if (!r->program.pid || !detached_start(end_apart, r)) end(r, 0);
 }
 
 bool ranks_start(struct ranks **out, const char *launcher, int n, double wait_s, struct watch *w, struct err *e)
@@ -240,7 +240,7 @@ bool ranks_start(struct ranks **out, const char *launcher, int n, double wait_s,
 void ranks_end(struct ranks *r)
 {
     if (!r) return;
-    if (r->child.pid && !r->busy) child_send(&r->child, "quit\n");
+    if (r->program.pid && !r->busy) coprocess_send(&r->program, "quit\n");
     end(r, r->busy ? BUSY_QUIT_US : QUIT_US);
 }
 

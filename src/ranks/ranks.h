@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/child.h"
+#include "base/coprocess.h"
 
 struct csr;
 struct err;
@@ -29,7 +29,7 @@ struct rank {
 };
 
 struct ranks {
-    struct child child;
+    struct coprocess program;
     char launcher[256]; /* as the user named it */
     char petsc[32];     /* its version */
     char folder[512];   /* holds the files of the matrix and of the vectors */

@@ -1,5 +1,5 @@
 /* Another program, connected by pipes. */
-#include "child.h"
+#include "coprocess.h"
 #include "clock.h"
 #include "err.h"
 #include "mem.h"
@@ -38,7 +38,7 @@ static bool make_ends(int end[3][2])
     return !pipe2(end[1], O_CLOEXEC) && !pipe2(end[2], O_CLOEXEC);
 }
 
-static int spawn(struct child *c, char *const *argv, int end[3][2])
+static int spawn(struct coprocess *c, char *const *argv, int end[3][2])
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t how;
@@ -58,7 +58,7 @@ static int spawn(struct child *c, char *const *argv, int end[3][2])
     return why;
 }
 
-bool child_start(struct child *c, char *const *argv, bool *missing, struct err *e)
+bool coprocess_start(struct coprocess *c, char *const *argv, bool *missing, struct err *e)
 {
     int end[3][2], why = 0;
     char safe[200];
@@ -76,7 +76,7 @@ bool child_start(struct child *c, char *const *argv, bool *missing, struct err *
     c->open = true;
     if (!why) return true;
     c->pid = 0;
-    child_end(c, 0);
+    coprocess_end(c, 0);
     *missing = made && (why == ENOENT || why == EACCES || why == ENOTDIR);
     return fail(e, E_IO, "cannot start %s: %s", print_safe(argv[0], strlen(argv[0]), 150, safe, sizeof safe),
                 strerror(why));
@@ -84,7 +84,7 @@ bool child_start(struct child *c, char *const *argv, bool *missing, struct err *
 
 /* ---- lines ---- */
 
-bool child_send(struct child *c, const char *text)
+bool coprocess_send(struct coprocess *c, const char *text)
 {
     size_t n = strlen(text);
     double start = steady_us();
@@ -99,7 +99,7 @@ bool child_send(struct child *c, const char *text)
 }
 
 /* Keep the end of what is written to standard error. */
-static void hear(struct child *c)
+static void hear(struct coprocess *c)
 {
     char more[1024];
     ssize_t n = read(c->err, more, sizeof more);
@@ -117,7 +117,7 @@ static void hear(struct child *c)
 }
 
 /* Read more of the output. */
-static void take(struct child *c)
+static void take(struct coprocess *c)
 {
     if (c->at) memmove(c->text, c->text + c->at, c->used -= c->at);
     c->at = 0;
@@ -137,7 +137,7 @@ static void take(struct child *c)
     if (n == 0 || (n < 0 && errno != EINTR)) c->ended = true;
 }
 
-static char *first_line(struct child *c)
+static char *first_line(struct coprocess *c)
 {
     char *line = c->text + c->at, *end = c->used > c->at ? memchr(line, '\n', c->used - c->at) : NULL;
     if (!end) return NULL;
@@ -146,7 +146,7 @@ static char *first_line(struct child *c)
     return line;
 }
 
-char *child_line(struct child *c, double us)
+char *coprocess_line(struct coprocess *c, double us)
 {
     double start = steady_us();
     for (;;) {
@@ -165,7 +165,7 @@ char *child_line(struct child *c, double us)
 
 /* ---- the end ---- */
 
-bool child_is_over(struct child *c)
+bool coprocess_is_over(struct coprocess *c)
 {
     if (!c->pid) return true;
     pid_t n = waitpid(c->pid, &c->status, WNOHANG);
@@ -180,9 +180,9 @@ static bool is_readable(int fd)
 }
 
 /* Wait for the end, and read meanwhile, so that a full pipe does not hold the program up. */
-static bool ends_within(struct child *c, double us)
+static bool ends_within(struct coprocess *c, double us)
 {
-    for (double start = steady_us(); !child_is_over(c);) {
+    for (double start = steady_us(); !coprocess_is_over(c);) {
         if (steady_us() - start > us) return false;
         if (is_readable(c->err)) hear(c);
         c->at = c->used = 0;
@@ -192,7 +192,7 @@ static bool ends_within(struct child *c, double us)
     return true;
 }
 
-void child_end(struct child *c, double us)
+void coprocess_end(struct coprocess *c, double us)
 {
     pid_t group = c->pid;
     if (!c->open) return;

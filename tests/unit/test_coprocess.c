@@ -1,5 +1,5 @@
-/* Another program that works for this one (base/child.h): lines, the end, programs that do not end. */
-#include "base/child.h"
+/* Another program that works for this one (base/coprocess.h): lines, the end, programs that do not end. */
+#include "base/coprocess.h"
 #include "base/clock.h"
 #include "base/err.h"
 
@@ -13,36 +13,36 @@
 
 #include <cmocka.h>
 
-static struct child begin(const char *script)
+static struct coprocess begin(const char *script)
 {
-    struct child c;
+    struct coprocess c;
     struct err e = {0};
     bool missing;
     char *argv[] = {"sh", "-c", (char *)script, NULL};
-    assert_true(child_start(&c, argv, &missing, &e));
+    assert_true(coprocess_start(&c, argv, &missing, &e));
     assert_false(missing);
     return c;
 }
 
-static char *next(struct child *c)
+static char *next(struct coprocess *c)
 {
     char *line = NULL;
-    for (double start = steady_us(); !line && !c->ended && steady_us() - start < 5e6;) line = child_line(c, 1e5);
+    for (double start = steady_us(); !line && !c->ended && steady_us() - start < 5e6;) line = coprocess_line(c, 1e5);
     return line;
 }
 
 static void test_lines_go_there_and_back(void **state)
 {
     (void)state;
-    struct child c = begin("while read x; do echo \"<$x>\"; done; echo end; echo sorry >&2");
-    assert_true(child_send(&c, "one\ntwo\nthr"));
+    struct coprocess c = begin("while read x; do echo \"<$x>\"; done; echo end; echo sorry >&2");
+    assert_true(coprocess_send(&c, "one\ntwo\nthr"));
     assert_string_equal(next(&c), "<one>");
     assert_string_equal(next(&c), "<two>");
-    assert_null(child_line(&c, 1000));
+    assert_null(coprocess_line(&c, 1000));
     assert_false(c.ended);
-    assert_true(child_send(&c, "ee\n"));
+    assert_true(coprocess_send(&c, "ee\n"));
     assert_string_equal(next(&c), "<three>");
-    child_end(&c, 5e6);
+    coprocess_end(&c, 5e6);
     assert_true(WIFEXITED(c.status) && WEXITSTATUS(c.status) == 0);
     assert_non_null(strstr(c.said, "sorry"));
 }
@@ -50,25 +50,25 @@ static void test_lines_go_there_and_back(void **state)
 static void test_long_lines_arrive_whole(void **state)
 {
     (void)state;
-    struct child c = begin("head -c 1000000 /dev/zero | tr '\\0' x; echo; echo y; exit 3");
+    struct coprocess c = begin("head -c 1000000 /dev/zero | tr '\\0' x; echo; echo y; exit 3");
     char *line = next(&c);
     assert_non_null(line);
     assert_int_equal(strlen(line), 1000000);
     assert_string_equal(next(&c), "y");
     assert_null(next(&c));
     assert_true(c.ended);
-    child_end(&c, 5e6);
+    coprocess_end(&c, 5e6);
     assert_int_equal(WEXITSTATUS(c.status), 3);
 }
 
 static void test_a_missing_program_is_named(void **state)
 {
     (void)state;
-    struct child c;
+    struct coprocess c;
     struct err e = {0};
     bool missing;
     char *argv[] = {"no-such-program-anywhere", NULL};
-    assert_false(child_start(&c, argv, &missing, &e));
+    assert_false(coprocess_start(&c, argv, &missing, &e));
     assert_true(missing);
     assert_non_null(strstr(e.text, "no-such-program-anywhere"));
 }
@@ -77,21 +77,21 @@ static void test_a_missing_program_is_named(void **state)
 static void test_writing_to_an_ended_program_fails(void **state)
 {
     (void)state;
-    struct child c = begin("exit 0");
-    for (double start = steady_us(); !child_is_over(&c) && steady_us() - start < 5e6;) continue;
-    assert_false(child_send(&c, "hello\n") && child_send(&c, "hello\n"));
-    child_end(&c, 0);
+    struct coprocess c = begin("exit 0");
+    for (double start = steady_us(); !coprocess_is_over(&c) && steady_us() - start < 5e6;) continue;
+    assert_false(coprocess_send(&c, "hello\n") && coprocess_send(&c, "hello\n"));
+    coprocess_end(&c, 0);
 }
 
 /* The program and what it started ignore the end of their input and SIGTERM. */
 static void test_stubborn_programs_are_killed(void **state)
 {
     (void)state;
-    struct child c = begin("trap '' TERM; echo $$; sleep 60 & wait; sleep 60");
+    struct coprocess c = begin("trap '' TERM; echo $$; sleep 60 & wait; sleep 60");
     pid_t group = c.pid;
     assert_non_null(next(&c));
     double start = steady_us();
-    child_end(&c, 1000);
+    coprocess_end(&c, 1000);
     assert_true(steady_us() - start < 5e6);
     assert_true(WIFSIGNALED(c.status) && WTERMSIG(c.status) == SIGKILL);
     for (start = steady_us(); !kill(-group, 0) && steady_us() - start < 5e6;) continue;
@@ -101,9 +101,9 @@ static void test_stubborn_programs_are_killed(void **state)
 static void test_ending_nothing_does_nothing(void **state)
 {
     (void)state;
-    struct child c = {0};
-    child_end(&c, 0); /* must not close the standard streams, whose numbers are those of a struct of zeros */
-    assert_true(child_is_over(&c));
+    struct coprocess c = {0};
+    coprocess_end(&c, 0); /* must not close the standard streams, whose numbers are those of a struct of zeros */
+    assert_true(coprocess_is_over(&c));
     assert_int_equal(fcntl(0, F_GETFD), 0);
 }
 
