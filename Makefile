@@ -40,10 +40,12 @@ endif
 # Few sources depend on CUDA being there (they mention HAVE_CUDA): their objects and the programs lie below BUILD, all
 # others below OBJ, so that a build without CUDA can use the objects of one with it.
 OBJ      ?= $(BUILD)
+# warpspy-ranks is a program of its own.
+SRC_C     = $(filter-out src/petsc/%,$(wildcard src/*/*.c))
 AWARE    := $(shell grep -ls HAVE_CUDA src/*/*.c gpu/*.c gpu/*/*.c tests/*/*.c)
 object    = $(addsuffix .o,$(basename $(if $(filter $(AWARE),$1),$(BUILD)/$1,$(OBJ)/$1)))
 objects   = $(foreach f,$(wildcard $1),$(call object,$f))
-C_OBJ    := $(call objects,src/*/*.c gpu/*.c gpu/*/*.c ui/*.c ui/*/*.c src/*/*.cc gpu/*/*.cc)
+C_OBJ    := $(foreach f,$(SRC_C),$(call object,$f)) $(call objects,gpu/*.c gpu/*/*.c ui/*.c ui/*/*.c src/*/*.cc gpu/*/*.cc)
 EMU_OBJ  := $(patsubst gpu/%.cu,$(OBJ)/emu/%.o,$(wildcard gpu/kernels/*.cu gpu/packers/*.cu))
 CUDA_OBJ := $(if $(filter 1,$(CUDA)),$(patsubst gpu/%.cu,$(BUILD)/cuda/%.o,$(wildcard gpu/*/*.cu)))
 LIB      := $(BUILD)/libwarpspy.a
@@ -55,16 +57,37 @@ BENCHES  := $(call programs,tests/bench/bench_*.c)
 T        ?=
 TESTS    := $(if $(T),$(foreach t,$(T),$(call programs,tests/unit/test_$t.c)),$(call programs,tests/unit/test_*.c))
 
-.PHONY: all tests run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden \
-  check-gpu bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
+# ---- warpspy-ranks (src/petsc), if PETSc is installed; PETSC_DIR and PETSC_ARCH name another PETSc ----
+PETSC_PATH := $(if $(PETSC_DIR),$(PETSC_DIR)/$(PETSC_ARCH)/lib/pkgconfig:$(PETSC_DIR)/lib/pkgconfig:)$(PKG_CONFIG_PATH)
+petsc_config = $(shell PKG_CONFIG_PATH='$(PETSC_PATH)' pkg-config $1 PETSc 2>/dev/null)
+MPICC ?= mpicc
+PETSC := $(if $(shell command -v $(MPICC) 2>/dev/null),$(call petsc_config,--modversion))
+RANKS := $(BUILD)/warpspy-ranks
+PETSC_SRC := $(wildcard src/petsc/*.c)
+RANKS_OBJ := $(patsubst src/petsc/%.c,$(OBJ)/src/petsc/%.o,$(PETSC_SRC))
+
+.PHONY: all tests no-petsc run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden \
+  ranks check-gpu bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy
-tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
+tests: all $(if $(PETSC),$(RANKS)) $(TESTS) $(BUILD)/tests/terminal/draw_frames
 
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
 GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))
 $(BUILD)/warpspy: $(OBJ)/src/main.o $(LIB)
 	$(CXX) $(SANITIZE) -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
+ranks: $(if $(PETSC),$(RANKS),no-petsc)
+no-petsc:
+	@echo "warpspy-ranks needs PETSc and MPI: apt-get install $(DEPS_RANKS), or set PETSC_DIR, PETSC_ARCH and MPICC" >&2
+	@exit 1
+$(RANKS): $(RANKS_OBJ)
+	$(MPICC) -o $@ $^ $(call petsc_config,--libs)
+$(OBJ)/src/petsc/%.o: src/petsc/%.c $(OBJ)/src/petsc/flags
+	@mkdir -p $(@D)
+	$(MPICC) -std=c17 -O2 -g $(WARN) $(DEFS) $(PATHS) $(call petsc_config,--cflags) -MMD -c -o $@ $<
+$(OBJ)/src/petsc/flags: FORCE
+	@mkdir -p $(@D)
+	@echo '$(MPICC) $(PETSC) $(PETSC_PATH)' | cmp -s - $@ || echo '$(MPICC) $(PETSC) $(PETSC_PATH)' > $@
 $(LIB): $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 	rm -f $@ && ar rcs $@ $^
 define compile_rules
@@ -125,11 +148,12 @@ test: deps deps-test
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
 DEPS_LINT := clang-format cppcheck
 DEPS_TEST := libcmocka-dev libmetis5 libscotch-7.0 tmux python3-pyte python3-pexpect python3-jsonschema locales zsh groff-base
+DEPS_RANKS := libpetsc-real-dev openmpi-bin pkg-config
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev
 deps-test:
-	@tests/install_debs.sh $(DEPS_TEST)
+	@tests/install_debs.sh $(DEPS_TEST) $(DEPS_RANKS)
 deps-lint:
 	@tests/install_debs.sh $(DEPS_LINT)
 
@@ -166,7 +190,7 @@ FUZZ_CC ?= clang
 FUZZ := $(BUILD)/fuzz$(if $(filter-out clang,$(FUZZ_CC)),-$(FUZZ_CC))
 FUZZ_FLAGS := -D_GNU_SOURCE $(PATHS) -O1 -g -fno-omit-frame-pointer -fopenmp -fsanitize=address,undefined \
   -fno-sanitize-recover=undefined
-FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(wildcard src/*/*.c) tests/kits/slow_mtx.c) \
+FUZZ_OBJ := $(patsubst %.c,$(FUZZ)/%.o,$(SRC_C) tests/kits/slow_mtx.c) \
   $(patsubst %.cc,$(FUZZ)/%.o,$(wildcard src/*/*.cc))
 FUZZ_OPTIONS := -max_total_time=$(SECONDS) -timeout=60 -rss_limit_mb=4096 -print_final_stats=1 -use_value_profile=1 \
   -dict=tests/fuzz/words.txt -artifact_prefix=$(FUZZ)/
@@ -217,6 +241,7 @@ SHARE := $(DESTDIR)$(PREFIX)/share
 ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
+	if [ -x $(RANKS) ]; then install -m755 $(RANKS) $(DESTDIR)$(PREFIX)/bin/warpspy-ranks; fi
 	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/gpus
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
@@ -228,7 +253,7 @@ install: all
 	install -Dm644 $(BUILD)/warpspy.bash $(SHARE)/bash-completion/completions/warpspy
 	install -Dm644 $(BUILD)/warpspy.zsh $(ZSH_FUNCTIONS)/_warpspy
 uninstall:
-	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(SHARE)/warpspy $(SHARE)/man/man1/warpspy.1 \
+	rm -rf $(DESTDIR)$(PREFIX)/bin/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy-ranks $(SHARE)/warpspy $(SHARE)/man/man1/warpspy.1 \
 	  $(SHARE)/bash-completion/completions/warpspy $(ZSH_FUNCTIONS)/_warpspy
 # A Debian package of the installed files, in DEB_FOLDER.
 DEB_FOLDER ?= $(BUILD)

@@ -13,8 +13,8 @@ import subprocess
 import sys
 
 # Each room, and the rooms that it may use besides itself.
-SRC = ["base", "matrix", "parts", "formats", "machine", "files", "solvers", "direct", "eigen", "lu", "card",
-       "microscope", "session", "lessons", "commands"]
+SRC = ["base", "matrix", "parts", "formats", "machine", "files", "solvers", "ranks", "petsc", "direct", "eigen", "lu",
+       "card", "microscope", "session", "lessons", "commands"]
 BESIDE = {("lessons", "commands")}  # rooms that must not use each other
 SCREEN_OR_GPU = re.compile(r"(n?curses|ncursesw|readline|term|cuda|cusparse|cublas|cusolver)")
 CYCLE_MOST = 3

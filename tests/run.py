@@ -23,7 +23,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
 SLOW = ["pack", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope", "json",
-        "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "system"]
+        "ranks", "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "system"]
 
 
 def program_name(path):
@@ -53,7 +53,7 @@ def clean_environment(build, state):
     env = dict(os.environ, WARPSPY_BIN=str(build / "warpspy"), LC_ALL="C.UTF-8",
                # Waiting threads yield their core: spinning on a busy machine would take longer than the tests.
                OMP_WAIT_POLICY="passive")
-    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME"):
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "HOME"):
         env[name] = state
     return env
 

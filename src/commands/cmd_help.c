@@ -18,6 +18,7 @@
 #include "parts/partition.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
+#include "ranks/ranks.h"
 #include "matrix/reorder.h"
 #include "session/session.h"
 #include "solvers/solver.h"
@@ -132,7 +133,10 @@ static const struct {
     {"GENERATOR", "Generators:", &generator_registry},
     {"SOLVER", "Solvers:", &solver_registry},
     {"DIRECT", "Methods of `solve direct`:", &direct_registry},
+    {"DIRECT", "Methods of `solve direct` on ranks:", &rank_direct_registry},
     {"PRECOND", "Preconditioners:", &precond_registry},
+    {"SOLVE_PRECOND", "Preconditioners:", &precond_registry},
+    {"SOLVE_PRECOND", "Preconditioners on ranks:", &rank_precond_registry},
     {"METHOD", "Methods:", &lu_registry},
     {"OPTION", "Options:", &option_registry},
     {"PRECISION", "Precisions:", &precision_registry},
@@ -298,6 +302,26 @@ static bool help_precond(struct session *s, const char *name)
     out_bool(o, "blocks", "has blocks", p->blocks);
     out_str(o, "source", "source", p->source);
     return true;
+}
+
+static bool help_on_ranks(struct session *s, const char *key, const char *heading, const struct rank_method *m)
+{
+    struct out *o = s->out;
+    if (!m) return false;
+    out_topic(o, key, heading, m->name, m->about);
+    out_str(o, "options", "PETSc's options", m->options);
+    out_str(o, "source", "source", m->source);
+    return true;
+}
+
+static bool help_rank_precond(struct session *s, const char *name)
+{
+    return help_on_ranks(s, "rank_precond", "preconditioner on ranks", rank_precond_find(name));
+}
+
+static bool help_rank_direct(struct session *s, const char *name)
+{
+    return help_on_ranks(s, "rank_direct", "direct solver on ranks", rank_direct_find(name));
 }
 
 static bool help_method(struct session *s, const char *name)

@@ -3,6 +3,7 @@
 #include "cmd_solve.h"
 #include "cmd_advise_solver.h"
 #include "cmd_direct.h"
+#include "cmd_ranks.h"
 #include "session/args.h"
 #include "cmd_race.h"
 #include "session/command.h"
@@ -21,9 +22,11 @@
 #include "base/newfile.h"
 #include "solvers/precond.h"
 #include "race.h"
+#include "ranks/ranks.h"
 #include "session/right_side.h"
 #include "solvers/ritz.h"
 #include "session/session.h"
+#include "session/session_ranks.h"
 #include "session/session_solve.h"
 #include "session/solver_advice.h"
 #include "machine/sum_tree.h"
@@ -67,7 +70,7 @@ static void out_phases(struct out *o, const struct solve *v)
     }
     out_strs(o, "phases", v->time.nphases, name);
     out_nums(o, "phase_us", v->time.nphases, us);
-    if (out_mode(o) == OUT_TEXT && v->dev->kind != DEV_EMU)
+    if (out_mode(o) == OUT_TEXT && v->dev->kind != DEV_EMU && v->time.nphases)
         out_str(o, NULL, "spent on", phase_split(v, split, sizeof split));
 }
 
@@ -78,7 +81,7 @@ static void out_bound(struct out *o, const struct solve *v, double bound, double
     snprintf(text, sizeof text,
              "%.2f us per iteration (its bytes at %.0f GB/s); %.2f us if iterations are queued without waiting", bound,
              v->dev->ceilings.read_gbs, queued);
-    if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU) return;
+    if (out_mode(o) != OUT_TEXT || v->dev->kind == DEV_EMU || v->engine.runs) return;
     if (!isfinite(bound)) out_str(o, NULL, "at best", "not measured, run `ceilings`");
     if (isfinite(bound) && isfinite(queued)) out_str(o, NULL, "at best", text);
 }
@@ -157,13 +160,15 @@ static void out_precond(struct out *o, const struct solve *v)
     char note[120] = "", how[240] = "", size[32];
     if (v->pre.method && v->pre.method->note) v->pre.method->note(v, note, sizeof note);
     if (v->pre.method && v->pre.method->how) v->pre.method->how(v, how, sizeof how);
-    out_str(o, "precond", v->pre.method ? "preconditioner" : NULL, v->pre.method ? v->pre.method->name : NULL);
+    const char *heading = v->engine.factors ? "factored by" : "preconditioner";
+    out_str(o, "precond", v->pre.method ? heading : NULL, v->pre.method ? v->pre.method->name : NULL);
     out_str(o, "precond_note", *note ? "structure of M" : NULL, *note ? note : NULL);
     out_str(o, "precond_how", *how ? "applied" : NULL, *how ? how : NULL);
-    out_num(o, "precond_bytes", NULL, v->pre.method ? (double)v->pre.held : NAN, "%.0f");
+    bool held = v->pre.method && !v->engine.runs;
+    out_num(o, "precond_bytes", NULL, held ? (double)v->pre.held : NAN, "%.0f");
     out_time(o, "precond_us", timed ? "made in" : NULL, timed ? v->pre.us : NAN);
     out_time(o, "total_us", timed ? "in total" : NULL, timed ? v->pre.us + v->time.us : NAN);
-    if (v->pre.method && out_mode(o) == OUT_TEXT)
+    if (held && out_mode(o) == OUT_TEXT)
         out_str(o, NULL, "memory of M", show_bytes((double)v->pre.held, size, sizeof size));
     out_break_even(o, v);
 }
@@ -201,7 +206,7 @@ static void out_launches(struct out *o, const struct solve *v)
     const struct cluster_plan *p = &v->schedule.cluster;
     bool one = cluster_used(v);
     char text[160], bytes[32];
-    out_str(o, "launches", NULL, one ? "one" : v->dev->kind == DEV_CPU ? NULL : "many");
+    out_str(o, "launches", NULL, one ? "one" : v->dev->kind == DEV_CPU || v->engine.runs ? NULL : "many");
     if (!one || out_mode(o) != OUT_TEXT) return;
     snprintf(text, sizeof text, "one for many iterations: %s of %d threads %s A and the vectors, %s each",
              how_many(p->blocks, "thread block").text, p->threads, p->blocks > 1 ? "hold" : "holds",
@@ -296,13 +301,25 @@ static void out_right_side(struct out *o, const struct solve *v)
     if (r->from_file && out_mode(o) == OUT_TEXT) out_str(o, NULL, "right side", text);
 }
 
+/* Another program that iterated. */
+static void out_engine(struct out *o, const struct solve *v)
+{
+    bool on = v->engine.runs != NULL;
+    out_int_if(o, "ranks", NULL, on, v->engine.ranks);
+    out_str(o, "engine", on ? "iterated by" : NULL, on ? v->engine.about : NULL);
+    out_str(o, "engine_options", on ? "options" : NULL, on ? v->engine.options : NULL);
+    out_str(o, "residual_is", NULL, on ? v->engine.residual : "||r|| / ||b||");
+    if (on && out_mode(o) == OUT_TEXT) out_str(o, NULL, "residual is", v->engine.residual);
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
     out_str(o, "matrix", "matrix", v->matrix.name);
     out_str(o, "solver", "solver", v->solver->name);
     out_str(o, "device", "device", v->dev->name);
-    out_str(o, "kernel", "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
+    out_engine(o, v);
+    out_str(o, "kernel", v->engine.runs ? NULL : "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
     bool pairs = v->matrix.csr->imag;
     out_str(o, "precision", "precision", precision_of(v->matrix.csr, v->real));
     if (pairs && !solve_complex_steps(v) && out_mode(o) == OUT_TEXT)
@@ -602,11 +619,9 @@ static bool save_x(const struct solve *v, const char *file, struct watch *w, str
     return solve_save_x(file, A->rows, A->imag != NULL, v->result.x, w, e);
 }
 
-/* Solve with one right side, as far as `step` and the user let it run. */
-static bool solve_one(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
-                      const struct right_sides *r, int64_t i, struct err *e)
+/* Run the solve that has begun, as far as `step` and the user let it run. */
+static bool run_begun(struct session *s, const struct args *a, struct err *e)
 {
-    if (!begin(s, m, a, o, r, i, e)) return false;
     struct solve *v = s->solve;
     s->direct_is_newer = false;
     if (s->race) s->race->solve_is_newer = true;
@@ -623,6 +638,23 @@ static bool solve_one(struct session *s, struct matrix *m, const struct args *a,
     if (!solve_fetch_x(v, e) || !save_x(v, arg(a, "save"), &s->watch, e)) return false;
     out_text(s->out, "x was written to %s", arg(a, "save"));
     return true;
+}
+
+/* Solve with one right side. */
+static bool solve_one(struct session *s, struct matrix *m, const struct args *a, struct solve_options *o,
+                      const struct right_sides *r, int64_t i, struct err *e)
+{
+    return begin(s, m, a, o, r, i, e) && run_begun(s, a, e);
+}
+
+/* Solve by PETSc, and print what its options, such as -ksp_view, have it print. */
+static bool solve_on_ranks(struct session *s, struct matrix *m, const struct args *a, struct err *e)
+{
+    if (arg(a, "save") && !newfile_allowed(arg(a, "save"), arg_flag(a, "force"), e)) return false;
+    if (!ranks_begin_solve(s, m, a, e)) return false;
+    bool ok = run_begun(s, a, e) || session_ranks_failed(s);
+    if (ok && s->ranks && s->ranks->nprints) out_verbatim(s->out, s->ranks->prints);
+    return ok;
 }
 
 /* ---- several right sides ---- */
@@ -769,6 +801,8 @@ static bool run_solve(struct session *s, const struct args *a, struct err *e)
     struct right_sides r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
     if (!m) return false;
+    if (on_ranks(a)) return solve_on_ranks(s, m, a, e);
+    if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
     if (!direct_options_absent(a, e)) return false;
     fill_options(s, a, &o, e);
@@ -864,6 +898,14 @@ static void out_kind(struct out *o, const char *title)
     out_record(o);
 }
 
+static void out_rank_methods(struct out *o, const char *title, const char *kind, const struct registry *r)
+{
+    const struct rank_method *m;
+    out_kind(o, title);
+    for (int i = 0; (m = (const struct rank_method *)registry_at(r, i)); i++)
+        out_method(o, kind, m->name, m->about, "`ranks N`", m->source);
+}
+
 static bool run_solvers(struct session *s, const struct args *a, struct err *e)
 {
     (void)a, (void)e;
@@ -876,19 +918,21 @@ static bool run_solvers(struct session *s, const struct args *a, struct err *e)
     out_kind(s->out, "Preconditioners, for cg, minres, bicgstab, gmres and qmrcgstab");
     for (int i = 0; preconds[i]; i++)
         out_method(s->out, "precond", preconds[i]->name, preconds[i]->about, preconds[i]->needs, preconds[i]->source);
+    out_rank_methods(s->out, "Direct solvers on ranks", "rank_direct", &rank_direct_registry);
+    out_rank_methods(s->out, "Preconditioners on ranks", "rank_precond", &rank_precond_registry);
     return true;
 }
 
 const struct command command_solve = {
     .name = "solve",
-    .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] PRECOND] [block N] "
+    .grammar = "[SOLVER] [MATRIX] [on DEVICE] [[using] FORMAT] [[kernel] KERNEL] [[precond] SOLVE_PRECOND] [block N] "
                "[triangles levels|sync-free] [sweeps N] [order ORDER] [tol R] "
                "[eps R] "
                "[omega R] [m N] [orth classical|modified] [sums device|host] [form update|matrix] [launches one|many] "
                "[maxit N] [refine fp32|fp16|bf16] [b RIGHT_SIDE] "
                "[column N] [x0 GUESS] [seed N] "
                "[save FILE] [DIRECT] [plan] [step] "
-               "[view] [force] [f32|f64]",
+               "[view] [force] [f32|f64] [options WORD]",
     .about = "solve A x = b by iteration, or directly",
     .help =
         "Without a solver, takes the method that `advise solver` would take for this system, and says why.\n"
@@ -941,6 +985,7 @@ const struct command command_solve = {
         "the operations and the memory of the factors; a factorisation that does not fit in memory is refused.\n"
         "x is refined with residuals in higher precision, so later iterative solves with the same b show their\n"
         "error against it.\n"
+        "`on ranks` solves by PETSc on the processes that `ranks` started; options passes it options of its own.\n"
         "    solve; solve A b random; solve precond jacobi\n"
         "    solve cg tol 1e-10\n"
         "    solve bicgstab precond ilu0\n"
@@ -949,6 +994,7 @@ const struct command command_solve = {
         "    solve direct plan; solve direct; solve direct umfpack b random\n"
         "    solve jacobi form matrix\n"
         "    solve cg refine fp32; solve bicgstab precond ilu0 refine bf16 tol 1e-10\n"
+        "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
     .several = true,

@@ -1,4 +1,5 @@
 /* spmv: runs one kernel, checks the result against the reference, and times it. */
+#include "cmd_ranks.h"
 #include "session/args.h"
 #include "machine/bench.h"
 #include "session/command.h"
@@ -78,6 +79,7 @@ static bool run_spmv(struct session *s, const struct args *a, struct err *e)
 {
     struct spmv_operation o;
     struct spmv_request w;
+    if (on_ranks(a)) return run_spmv_ranks(s, a, e);
     if (!spmv_request_of(s, a, &o, &w, e)) return false;
     bool ok = multiply(s, a, &w, &o, e);
     spmv_operation_free(&o);
@@ -102,6 +104,7 @@ const struct command command_spmv = {
             "If no format is named, both are shown: csc, then csr. Complex values are not conjugated.\n"
             "A precision such as bf16-fp32 stores the values in the first type; x, y and the sums have the second.\n"
             "The error includes the rounding of the stored values, and so does its bound.\n"
+            "`spmv on ranks` checks and times PETSc's product on the processes that `ranks` started.\n"
             "    spmv csr-vector on emu f32; spmv sell bf16-fp32; spmv A hyb width 2; spmv alpha 2 beta 1 y0 ones; "
             "spmv A transposed",
     .run = run_spmv,

@@ -15,7 +15,8 @@ struct err;
 struct seat;
 struct watch;
 
-enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA };
+/* DEV_RANKS: processes of another program (src/ranks); such a device is not in the registry, and has no ops. */
+enum device_kind { DEV_CPU, DEV_EMU, DEV_CUDA, DEV_RANKS };
 
 /* Measured once per device by device_ceilings; 0 = not measured. */
 struct ceilings {

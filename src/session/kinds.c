@@ -26,6 +26,7 @@
 #include "matrix/reorder.h"
 #include "right_side.h"
 #include "peer_options.h"
+#include "ranks/ranks.h"
 #include "session.h"
 #include "stagnation.h"
 #include "solvers/solver.h"
@@ -188,9 +189,10 @@ static const char *value_reason(const struct session *s, const char *text)
     return word ? word->name : value_choice(s, text);
 }
 
+/* Ranks are offered where a line names a device: they are no device of their own. */
 static void list_devices(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
-    (void)s, (void)a;
+    if (a && s->ranks) give(user, device_ranks);
     give(user, "cpu");
     give(user, "emu");
     int gpus = device_count(DEV_CUDA);
@@ -225,6 +227,37 @@ static const char *value_precond(const struct session *s, const char *text)
     const struct precond *found;
     (void)s;
     return !precond_typed(text, &found) ? NULL : found ? found->name : precond_none;
+}
+
+/* Those of `solve`: also the preconditioners on ranks. */
+static void list_solve_preconds(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    const char *on = a ? arg(a, "on") : NULL;
+    bool ranks = on && !strcmp(on, device_ranks);
+    if (ranks || !on) registry_list(&rank_precond_registry, give, user);
+    if (!ranks) list_preconds(s, a, give, user);
+}
+
+static const char *value_solve_precond(const struct session *s, const char *text)
+{
+    const struct rank_method *found = rank_precond_find(text);
+    const char *own = value_precond(s, text);
+    return own ? own : found ? found->name : NULL;
+}
+
+static void list_directs(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    registry_list(&direct_registry, give, user);
+    registry_list(&rank_direct_registry, give, user);
+}
+
+static const char *value_direct(const struct session *s, const char *text)
+{
+    const struct named *found = registry_find(&direct_registry, text);
+    (void)s;
+    if (!found) found = registry_find(&rank_direct_registry, text);
+    return found ? found->name : NULL;
 }
 
 static const char natural[] = "natural"; /* the order of the rows in the matrix */
@@ -457,8 +490,10 @@ const struct kind kinds[] = {
      "kernels"},
     {"DEVICE", "device", "a device", NULL, NULL, value_device, list_devices, KIND_PLAIN, NULL},
     {"SOLVER", "solver", "a solver", NULL, NULL, value_solver, list_solvers, KIND_LEAD, NULL},
-    {"DIRECT", "library", "a direct solver", NULL, &direct_registry, NULL, NULL, KIND_DIRECT, NULL},
+    {"DIRECT", "library", "a direct solver", NULL, NULL, value_direct, list_directs, KIND_DIRECT, "solvers"},
     {"PRECOND", "precond", "a preconditioner", NULL, NULL, value_precond, list_preconds, KIND_PLAIN, NULL},
+    {"SOLVE_PRECOND", "precond", "a preconditioner", NULL, NULL, value_solve_precond, list_solve_preconds, KIND_PLAIN,
+     "solvers"},
     {"RACER", "racer", "a solver, a kernel or the number of a solver", NULL, NULL, value_racer, list_racers, KIND_PLAIN,
      "kernels"},
     {"PEER", "peer", "a library", NULL, &peer_registry, NULL, NULL, KIND_PLAIN, NULL},

@@ -115,6 +115,19 @@ static bool use_parts(struct session *s, const char *value, struct err *e)
     return true;
 }
 
+/* A launcher is a command: a script may not choose which. */
+static bool use_launcher(struct session *s, const char *value, struct err *e)
+{
+    return !strcmp(value, options[OPTION_LAUNCHER].default_value) || shell_is_allowed(s, e);
+}
+
+static bool check_launcher(const char *value)
+{
+    for (const char *p = value; *p; p++)
+        if ((unsigned char)*p < ' ') return false;
+    return *value && *value != ' ';
+}
+
 static bool restyle(struct session *s, const char *value, struct err *e)
 {
     (void)value, (void)e;
@@ -212,6 +225,13 @@ const struct setting options[] = {
                       NULL,
                       NULL,
                       use_parts},
+    [OPTION_LAUNCHER] = {"launcher",
+                         "what starts `ranks`: a command to which -n, a number and warpspy-ranks are added",
+                         "mpiexec",
+                         {"mpiexec", "srun"},
+                         NULL,
+                         check_launcher,
+                         use_launcher},
     [OPTIONS] = {0},
 };
 
@@ -365,7 +385,7 @@ void options_load(struct session *s, char *warned, size_t size)
 
 static bool is_line_of(const char *line, size_t n, const char *option)
 {
-    char copy[128], *name, *value;
+    char copy[2 * OPTION_MOST], *name, *value;
     if (n >= sizeof copy) return false;
     memcpy(copy, line, n);
     copy[n] = 0;
@@ -376,7 +396,7 @@ static bool is_line_of(const char *line, size_t n, const char *option)
    appended. */
 static bool write_lines(struct newfile *f, const char *text, const struct setting *o, const char *value, struct err *e)
 {
-    char new_line[128];
+    char new_line[2 * OPTION_MOST];
     bool written = false, ok = true;
     int n = snprintf(new_line, sizeof new_line, "%s %s\n", o->name, value);
     for (size_t k; ok && *text; text += k) {

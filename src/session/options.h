@@ -32,6 +32,7 @@ enum option_id {
     OPTION_GPU,
     OPTION_EXCHANGE,
     OPTION_PARTS,
+    OPTION_LAUNCHER,
     OPTIONS
 };
 extern const struct setting options[]; /* at most OPTIONS_MAX entries; the last entry has a NULL name */

@@ -4,6 +4,7 @@
 #include "base/screen_lock.h"
 #include "base/clock.h"
 #include "machine/device.h"
+#include "machine/device_sorts.h"
 #include "base/err.h"
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
@@ -19,6 +20,7 @@
 #include "product.h"
 #include "record.h"
 #include "base/suggest.h"
+#include "ranks/ranks.h"
 #include "base/text.h"
 
 #include <signal.h>
@@ -199,6 +201,8 @@ bool session_drop(struct session *s, struct matrix *m)
 void session_free(struct session *s)
 {
     holdings_drop_all(s);
+    ranks_end(s->ranks);
+    s->ranks = NULL;
     undo_forget(s);
     record_end(s);
     s->undo.open = false;
@@ -480,8 +484,19 @@ static void several_refused(const struct command *c, const struct device *d, str
          c->name, d->name, d->members, (int)strcspn(one, "["), one, t.text);
 }
 
+/* Commands that work on ranks take this name before they ask for a device. */
+static struct device *refuse_ranks(const struct session *s, struct err *e)
+{
+    fail(e, E_UNSUPPORTED,
+         "%s does not run on ranks; `spmv on ranks` and `solve on ranks` do, and `ranks parts` shows "
+         "the partition",
+         s->command ? s->command->name : "this");
+    return NULL;
+}
+
 struct device *session_device(struct session *s, const char *name, struct err *e)
 {
+    if (name && !strcmp(name, device_ranks)) return refuse_ranks(s, e);
     struct device *d = name ? device_open(name, e) : open_default(s, e);
     if (!d) return NULL;
     if (d->lost) session_device_lost(s, d);

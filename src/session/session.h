@@ -19,7 +19,7 @@ struct csr;
 struct format;
 struct load_info;
 
-enum { OPTIONS_MAX = 16 };
+enum { OPTIONS_MAX = 16, OPTION_MOST = 240 };
 enum { QUIET_US = 300000 }; /* commands that take less time than this show no progress */
 
 struct solve;         /* solver.h */
@@ -30,6 +30,7 @@ struct race;          /* race.h */
 struct tracing;       /* tracing.h */
 struct front;
 struct machine; /* gpu_profile.h */
+struct ranks;   /* ranks.h */
 struct record;
 struct out;
 struct run;
@@ -69,6 +70,7 @@ struct session {
     struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
     struct tracing *trace;        /* the traced warp; NULL: none */
     struct timeline *timeline;    /* the last timeline, owned; NULL: none */
+    struct ranks *ranks;          /* processes of PETSc; NULL: none were started */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
@@ -83,9 +85,9 @@ struct session {
     struct command_log log; /* commands that succeeded */
     const char *folder; /* folder of the running lesson, to which its file names are relative; NULL outside lessons */
     struct undo undo;
-    struct record *record;        /* the recording; NULL: none */
-    char option[OPTIONS_MAX][64]; /* values of options[]; empty: the default */
-    struct machine *gpu;          /* that `set gpu` chose for predictions, owned; NULL: the device in use */
+    struct record *record;                 /* the recording; NULL: none */
+    char option[OPTIONS_MAX][OPTION_MOST]; /* values of options[]; empty: the default */
+    struct machine *gpu;                   /* that `set gpu` chose for predictions, owned; NULL: the device in use */
     struct explained explained;
     bool single;                   /* fp32 is the default precision */
     int nested;                    /* nesting depth of running commands */

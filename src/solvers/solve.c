@@ -30,6 +30,7 @@ double csr_bytes(const struct csr *A, size_t real)
 /* The bytes of an iteration, for numbers of `size` bytes. */
 static double bytes_of(const struct solve *v, size_t size)
 {
+    if (v->engine.runs) return NAN;
     double bytes = v->set.form_matrix ? v->solver->form_bytes(v) : v->solver->bytes(v->matrix.csr, size, v->set.m);
     double restart = v->solver->restarts && v->set.m > 0 ? 1 / (double)v->set.m : 0;
     if (v->solver->diagonal_vectors && v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag)
@@ -128,11 +129,17 @@ static bool solve_trivially(struct solve *v, struct err *e)
     return true;
 }
 
-static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
+static bool take_b(struct solve *v, const struct solve_options *o, struct err *e)
 {
     v->b = mem_new(v->n, sizeof *v->b, "the right-hand side", e);
     if (!v->b || !loop_copy(v->b, o->b, v->n * (int64_t)sizeof *v->b, "copying b", e)) return false;
     v->b_norm = norm2(v->n, o->b);
+    return true;
+}
+
+static bool prepare(struct solve *v, const struct solve_options *o, struct err *e)
+{
+    if (!take_b(v, o, e)) return false;
     if (v->b_norm == 0) return solve_trivially(v, e);
     solve_choose_ops(v);
     if ((!v->matrix.mat && !v->set.form_matrix) || !v->matrix.kernel || (v->refine.on && !v->matrix.fine))
@@ -230,11 +237,11 @@ static bool keep_truth(struct solve *v, const struct solve_options *o, struct er
            loop_copy(v->result.truth, o->truth, v->n * (int64_t)sizeof *o->truth, "copying the known solution", e);
 }
 
-bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
+/* A solve with its settings, before it has vectors. */
+static struct solve *new_solve(const struct solve_matrix *A, const struct solve_options *o, struct err *e)
 {
-    if (!solve_check(A->csr, o, e)) return false;
     struct solve *v = mem_zero(1, sizeof *v, "a solve", e);
-    if (!v) return false;
+    if (!v) return NULL;
     v->solver = o->solver;
     v->matrix = *A;
     v->dev = o->dev;
@@ -247,12 +254,31 @@ bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct 
     v->pre = (struct solve_precond){.method = o->pre, .block = o->pre_block, .triangles = o->triangles, .bytes = NAN};
     v->checkpoints.wanted = o->keeps;
     v->result = (struct solve_result){.residual_true = NAN, .error_known = NAN, .known = o->known_ones};
-    if (!keep_truth(v, o, e) || !prepare(v, o, e)) {
+    if (keep_truth(v, o, e)) return v;
+    solve_free(v);
+    return NULL;
+}
+
+bool solve_begin(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
+{
+    struct solve *v = solve_check(A->csr, o, e) ? new_solve(A, o, e) : NULL;
+    bool ok = v && prepare(v, o, e);
+    if (ok)
+        *out = v;
+    else
         solve_free(v);
-        return false;
-    }
-    *out = v;
-    return true;
+    return ok;
+}
+
+bool solve_begin_engine(struct solve **out, const struct solve_matrix *A, const struct solve_options *o, struct err *e)
+{
+    struct solve *v = new_solve(A, o, e);
+    bool ok = v && take_b(v, o, e) && (v->b_norm > 0 || solve_trivially(v, e));
+    if (ok)
+        *out = v;
+    else
+        solve_free(v);
+    return ok;
 }
 
 /* ---- slices ---- */
@@ -352,6 +378,7 @@ static bool queue_sampled(struct solve *v, struct err *e)
 
 bool solve_drain(struct solve *v, struct err *e)
 {
+    if (v->engine.runs && v->reason == RUNNING && v->paused) return v->engine.runs->slice(v, 0, e);
     if (!v->schedule.ahead) return true;
     v->schedule.ahead = false;
     return live_read(v, e) && solve_settle(v, e);
@@ -408,6 +435,7 @@ static bool take_cut(struct solve *v, int64_t queued, const struct err *why, str
 bool solve_slice(struct solve *v, double us, struct err *e)
 {
     if (v->reason != RUNNING) return true;
+    if (v->engine.runs) return v->engine.runs->slice(v, us, e);
     struct err why = {0};
     int64_t before = v->iterations, queued;
     v->cut.now = false;
@@ -453,6 +481,7 @@ void solve_free(struct solve *v)
 {
     if (!v) return;
     solve_release(v);
+    if (v->engine.runs) v->engine.runs->drop(v); /* solver and preconditioner are among its data */
     live_free(v);
     mem_free(v->host_scalars);
     mem_free(v->b);

@@ -282,6 +282,20 @@ struct solve_result {
     double error_known;     /* the relative error of x with respect to the known solution; NaN: unknown */
 };
 
+struct solve;
+/* Another program that iterates in place of the device, such as PETSc on several processes (src/ranks). */
+struct solve_engine {
+    /* Take the iterations that were done meanwhile, for about `us` microseconds; obey v->paused and v->steps_left.
+       While steps are left, return when they are done. */
+    bool (*slice)(struct solve *v, double us, struct err *e);
+    /* Stop if v->reason is RUNNING, which then becomes STOPPED, and fetch v->result.x. After Ctrl-C (soon), fail rather
+       than take long. */
+    bool (*end)(struct solve *v, bool soon, struct err *e);
+    /* Write the reason for the end to out. Returns the index of the text after "converged: ", or 0. */
+    int (*explain)(const struct solve *v, char *out, size_t size);
+    void (*drop)(struct solve *v); /* stop, and free v->engine.data */
+};
+
 struct solve {
     const struct solver *solver;
     struct solve_matrix matrix;
@@ -327,6 +341,16 @@ struct solve {
     } live;            /* the live record: its addresses on the host and on the device */
     void *solver_data; /* the solver's data on the host, which are freed with its vectors */
 
+    struct {
+        const struct solve_engine *runs; /* NULL: the solver iterates on the device */
+        void *data;
+        int ranks;            /* processes */
+        bool factors;         /* the preconditioner is a factorisation of A, and solves the system */
+        double set_up_us;     /* time before the first iteration, with the preconditioner */
+        const char *residual; /* what the history holds: "||r|| / ||b||" */
+        char about[160];      /* who iterates: "PETSc 3.18.5 on 4 ranks" */
+        char options[400];    /* as the engine got them */
+    } engine;
     bool holds_sums; /* the solve uses the block sums of its device */
     struct solve_precond pre;
     struct solve_history history;
@@ -379,10 +403,15 @@ enum type solve_type(const struct solve *v);     /* the type of the elements of 
 bool solve_check(const struct csr *A, const struct solve_options *o, struct err *e);
 /* Check the options and begin to solve with a matrix on o->dev. If b = 0, A->mat and A->kernel may be NULL. */
 bool solve_begin(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
+/* Begin a solve that another program will iterate: the caller, which has checked the options, sets v->engine. If b = 0,
+   the solve has ended already. */
+bool solve_begin_engine(struct solve **v, const struct solve_matrix *A, const struct solve_options *o, struct err *e);
 /* Run one slice, which is about `us` microseconds of work: queue iterations and read their records. Call again while
    v->reason is RUNNING. If Ctrl-C ends an iteration, v->cut.now is set, and v holds the state after the previous
    iteration; the next slice repeats the iteration that was ended. */
 bool solve_slice(struct solve *v, double us, struct err *e);
+/* For an engine: append iteration n, which ended `us` microseconds after the start of the iterations. */
+bool solve_record(struct solve *v, int64_t n, double residual, double us, struct err *e);
 /* Wait for the launches that are still running on the device, and read their records. */
 bool solve_drain(struct solve *v, struct err *e);
 /* Stop the solve if it is running; copy x to the host, compute the true residual, and fill in v->why. Frees the memory

@@ -53,7 +53,7 @@ static bool start(struct solve *v, const struct end *was, struct err *e)
 bool solve_again(struct solve *v, const struct solve_change *given, struct err *e)
 {
     struct solve_change c = *given;
-    if (v->reason == RUNNING) return solve_change(v, given, e);
+    if (v->reason == RUNNING || v->engine.runs) return solve_change(v, given, e);
     if (!solve_has_x(v) || v->b_norm == 0) return fail(e, E_USAGE, "this solve has no x from which it could continue");
     if (c.maxit < 0 && v->set.maxit <= v->iterations)
         return fail(e, E_USAGE,

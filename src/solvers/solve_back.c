@@ -50,6 +50,7 @@ static bool iterate(struct solve *v, int64_t n, struct err *e)
 bool solve_back(struct solve *v, int64_t n, struct err *e)
 {
     int64_t target = v->iterations - n;
+    if (v->engine.runs) return fail(e, E_UNSUPPORTED, "a solve on %s cannot go back", v->dev->name);
     v->cut.now = false;
     if (!solve_drain(v, e)) return false;
     if (target < v->base) target = v->base;
@@ -150,8 +151,15 @@ static bool change_method(struct solve *v, const struct solve_change *c, struct 
     return false;
 }
 
+/* Another program has the settings, and cannot change them. */
+static bool refuse_change(const struct solve *v, struct err *e)
+{
+    return fail(e, E_UNSUPPORTED, "the settings of a solve on %s cannot change; begin another `solve`", v->dev->name);
+}
+
 bool solve_change(struct solve *v, const struct solve_change *c, struct err *e)
 {
+    if (v->engine.runs) return refuse_change(v, e);
     if (!solve_drain(v, e) || !check_change(v, c, e)) return false;
     if (c->maxit >= 0) v->set.maxit = c->maxit;
     if (!isnan(c->tol)) {

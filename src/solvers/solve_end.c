@@ -392,7 +392,7 @@ static bool end(struct solve *v, double us, struct err *e)
 {
     bool measured = false, large = loop_worth(v->matrix.csr->nnz / 8);
     struct watch *w = loop_enter(NULL);
-    bool ok = solve_drain(v, e);
+    bool ok = v->engine.runs ? v->engine.runs->end(v, isfinite(us), e) : solve_drain(v, e);
     if (v->reason == RUNNING) v->reason = STOPPED;
     if (large) loop_enter(w);
     ok = ok && x_now_or_later(v, isfinite(us), e);
@@ -400,8 +400,8 @@ static bool end(struct solve *v, double us, struct err *e)
     loop_enter(w);
     if (ok) live_compare(v, v->iterations, v->result.residual_true, v->residual);
     if (measured) judge(v);
-    v->why_detail = explain(v, v->why, sizeof v->why);
-    solve_try(v, wants_too_much(v));
+    v->why_detail = (v->engine.runs ? v->engine.runs->explain : explain)(v, v->why, sizeof v->why);
+    if (!v->engine.runs) solve_try(v, wants_too_much(v));
     (v->result.later ? release_most : solve_release)(v);
     return ok;
 }

@@ -103,6 +103,18 @@ static void take_time(struct solve *v, int64_t from, int64_t known)
     v->time.rate_us = us / (double)(known - from);
 }
 
+bool solve_record(struct solve *v, int64_t n, double residual, double us, struct err *e)
+{
+    if (!grow_history(v, n + 1, e)) return false;
+    v->history.residual[n] = v->residual = residual;
+    v->history.alpha[n] = v->history.beta[n] = NAN;
+    v->history.stamp[n] = us;
+    v->iterations = n;
+    v->time.us = us;
+    if (n) v->time.us_iteration = v->time.rate_us = us / (double)n;
+    return true;
+}
+
 bool live_take(struct solve *v, int64_t known, struct err *e)
 {
     int64_t from = v->iterations + 1;

@@ -82,6 +82,11 @@ static void draw_about(struct canvas *c, const struct solve *v)
 {
     char text[200];
     const struct kernel *k = v->matrix.kernel;
+    if (v->engine.runs) {
+        snprintf(text, sizeof text, "%s by iteration, log scale; %s", v->engine.residual, v->engine.about);
+        draw_wrapped(c, 1, 1, PLOT_TOP - 1, ST_DIM, text);
+        return;
+    }
     snprintf(text, sizeof text, "||r|| / ||b|| by iteration, log scale; on %s, %s%s%s, %s", v->dev->name,
              k ? k->format->name : "", k ? ", " : "",
              cluster_used(v) ? "many iterations a launch"
@@ -137,8 +142,8 @@ static const char *keys_now(const struct session *s)
 {
     const struct solve *v = s->solve;
     if (v && v->reason == RUNNING) return all_keys;
-    return v && solve_has_x(v) && v->b_norm > 0 ? "? help  q leave  change at the prompt continues the solve"
-                                                : "? help  q leave";
+    bool continues = v && solve_has_x(v) && v->b_norm > 0 && !v->engine.runs;
+    return continues ? "? help  q leave  change at the prompt continues the solve" : "? help  q leave";
 }
 
 static const char *nothing(const struct session *s)

@@ -83,6 +83,7 @@ static void item_bound(struct canvas *c, struct solve_pen *at, const struct solv
 {
     char text[64] = "not measured, run `ceilings`";
     const struct ceilings *k = &v->dev->ceilings;
+    if (v->engine.runs) return;
     double share = solve_bytes(v) * 1e-3 / solve_each_us(v) / k->read_gbs;
     if (k->measured && !isfinite(share)) return;
     if (k->measured)
@@ -109,7 +110,8 @@ static void figures_cost(struct canvas *c, struct solve_pen *at, const struct so
     if (timed) item_time(c, at, "time", v->time.us);
     if (timed && v->time.us > 0 && v->iterations > 0) item_time(c, at, "each", v->time.us / (double)v->iterations);
     if (timed) item_bound(c, at, v);
-    if (v->reason == RUNNING) solve_view_item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
+    if (v->reason == RUNNING && !v->engine.runs)
+        solve_view_item(c, at, "memory", show_bytes((double)solve_memory(v), text, sizeof text));
     item_precond(c, at, v);
 }
 

@@ -77,8 +77,10 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
     struct solve *v = s->solve;
     bool any = k > 0 && k < 0x7f && strchr(" GsnbBToMp", k);
     if (v && v->reason != RUNNING && any)
-        snprintf(st->message, sizeof st->message,
-                 "this solve has ended; `change tol 1e-12; continue` at the prompt continues the solve");
+        snprintf(st->message, sizeof st->message, "%s",
+                 v->engine.runs
+                     ? "this solve has ended"
+                     : "this solve has ended; `change tol 1e-12; continue` at the prompt continues the solve");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;
