@@ -225,6 +225,9 @@ double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */
 
+/* Add the source of a user's kernel, or replace it. Both strings must live until they are replaced or removed; text NULL:
+   remove it. Fails with E_LIMIT if there are too many. */
+bool kernel_source_put(const char *file, const char *text, struct err *e);
 /* Line n (from 1) of a kernel's file ("k_csr.cu"), or NULL if there is no such line. *length receives the length of the
    line without the line end. */
 const char *kernel_source_line(const char *file, int n, int *length);
