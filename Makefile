@@ -64,7 +64,7 @@ tests: all $(TESTS) $(BUILD)/tests/terminal/draw_frames
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
 GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))
 $(BUILD)/warpspy: $(OBJ)/src/main.o $(LIB)
-	$(CXX) $(SANITIZE) -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
+	$(CXX) $(SANITIZE) -rdynamic -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
 $(LIB): $(C_OBJ) $(EMU_OBJ) $(CUDA_OBJ)
 	rm -f $@ && ar rcs $@ $^
 define compile_rules

@@ -24,6 +24,13 @@ static const struct {
 #undef SOURCE
 };
 
+const char *kernel_source(int i, const char **file)
+{
+    if (i < 0 || i >= COUNT(sources)) return NULL;
+    *file = sources[i].file;
+    return sources[i].text;
+}
+
 enum { ADDED_MOST = 64 };
 static struct {
     const char *file, *text;

@@ -102,10 +102,10 @@ struct scope_names {
 
 /* lab_worker.c: run the job at FD_JOB and end the process. */
 _Noreturn void lab_work(void);
-/* lab_guard.c: limit this process, and report its faults. guard_object: the shared object, once it is loaded. */
-bool guard_begin(const struct job *job, struct err *e);
-void guard_object(const void *address);
-bool guard_send(enum reply_kind kind, int n, const void *const *part, const uint64_t *bytes);
-_Noreturn void guard_end(void);
+/* lab_guard.c: limit this process, and report its faults. lab_guard_object: the shared object, once it is loaded. */
+bool lab_guard_begin(const struct job *job, struct err *e);
+void lab_guard_object(const void *address);
+bool lab_guard_send(enum reply_kind kind, int n, const void *const *part, const uint64_t *bytes);
+_Noreturn void lab_guard_end(void);
 
 #endif

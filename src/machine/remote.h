@@ -9,6 +9,7 @@
 
 struct counts;
 struct csr;
+struct emu_finding;
 struct err;
 struct kernel;
 struct launch;
@@ -58,6 +59,8 @@ bool emu_in_guard(const void *address);
 bool emu_running(char *out, unsigned size);
 /* The end of the stack of the running lane, to search it for return addresses; NULL: no kernel is running. */
 const void *emu_stack_end(void);
+/* The finding that the next sync of the emulator reports (wrong.h); all members are 0 if there is none. */
+void emu_last_finding(struct emu_finding *out);
 /* Whether later launches look for races within blocks (emu.h). */
 void emu_look_for_races(bool on);
 
