@@ -165,13 +165,15 @@ static void show_line(const char *text, struct place_at at)
 
 struct reading {
     const char *file, *user_text;
-    int found;
+    int found, line; /* errors so far, and the line of the last one */
     struct err *e;
 };
 
 static void take_error(struct reading *r, struct place_at at, const char *what)
 {
     char text[LINE_MOST], safe[2 * LINE_MOST], where[128];
+    if (r->found && at.line == r->line) return; /* one error often leads to others */
+    r->line = at.line;
     if (r->found++ >= LAB_MESSAGES) return;
     snprintf(text, sizeof text, "%.*s", (int)strcspn(what, "\n"), what);
     plain_words(text, sizeof text);
@@ -301,8 +303,8 @@ static int compile_text(const char *text, const char *folder, const char *header
 {
     char quote[PATH_MAX + 16], in[3][PATH_MAX + 32];
     const char *argv[ARGUMENTS_MOST] = {
-        gpu ? nvcc_path() : "g++", "-std=c++20", "-x", gpu ? "cu" : "c++", "-D_GNU_SOURCE", "-w", "-shared"};
-    int n = 7, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
+        "env", "LC_ALL=C", gpu ? nvcc_path() : "g++", "-std=c++20", "-x", gpu ? "cu" : "c++", "-D_GNU_SOURCE", "-w", "-shared"};
+    int n = 9, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
     static const char *const for_emulator[] = {
         "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-ftls-model=initial-exec",
         "-fno-finite-loops", "-fstack-clash-protection", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error",

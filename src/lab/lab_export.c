@@ -64,6 +64,7 @@ static const char *after_template(const char *p)
 static void find_names(struct chunk *c)
 {
     const char *p = after_template(c->code), *end = c->code_end;
+    if (begins(p, "KERNEL_ENTRY") || begins(p, "INSTANTIATE")) return;
     if (begins(p, "enum")) {
         for (p = word_end(p); p < end; p++)
             if (scan_is_letter(*p) && !scan_is_letter(p[-1]) && !isdigit((unsigned char)*p)) add_name(c, p, word_end(p));
@@ -80,7 +81,8 @@ static void find_names(struct chunk *c)
             add_name(c, name, stop);
             return;
         }
-    const char *stop = p;
+    const char *stop = scan_parameters(p);
+    if (!stop || stop > end) stop = p;
     while (stop < end && !strchr("([={;", *stop)) stop++;
     while (stop > p && isspace((unsigned char)stop[-1])) stop--;
     const char *name = stop;
@@ -211,9 +213,9 @@ struct macro {
 /* Replace whole words in `text`. */
 static void expand(char *text, size_t size, const struct macro *m, int n)
 {
-    char out[1024];
+    char out[200];
     size_t k = 0;
-    for (const char *p = text; *p && k < sizeof out - 256;) {
+    for (const char *p = text; *p && k < sizeof out - 1;) {
         const char *end = word_end(p);
         if (end == p || isdigit((unsigned char)*p)) {
             out[k++] = *p++;
@@ -223,6 +225,7 @@ static void expand(char *text, size_t size, const struct macro *m, int n)
         while (i < n && (strlen(m[i].name) != (size_t)(end - p) || strncmp(m[i].name, p, (size_t)(end - p)))) i++;
         k += (size_t)snprintf(out + k, sizeof out - k, "%.*s", i < n ? (int)strlen(m[i].value) : (int)(end - p),
                               i < n ? m[i].value : p);
+        if (k >= sizeof out) return; /* too long to be a line TRY */
         p = end;
     }
     out[k] = 0;

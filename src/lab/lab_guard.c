@@ -252,6 +252,7 @@ static bool restrict_calls(void)
         CALL(clock_getres),
         CALL(gettimeofday),
         CALL(getpid),
+        CALL(getppid),
         CALL(gettid),
         CALL(getuid),
         CALL(geteuid),

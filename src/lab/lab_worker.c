@@ -113,6 +113,7 @@ static bool load_object(struct work_state *s, struct err *e)
 
 static bool sent(int n, const void *const *part, const uint64_t *bytes, struct err *e)
 {
+    fflush(stdout); /* the session ends this process when it has the reply */
     return lab_guard_send(REPLY_DONE, n, part, bytes) || fail(e, E_IO, "the session has ended");
 }
 
@@ -251,6 +252,7 @@ _Noreturn void lab_work(void)
     emu_guard_stacks();
     if (!map_job(&s, &failed.err) || !lab_guard_begin(s.job, &failed.err) || !run_job(&s, &failed.err)) {
         if (!failed.err.code) fail(&failed.err, E_INTERNAL, "%s failed", s.job ? s.job->name : "the job");
+        fflush(stdout);
         lab_guard_send(REPLY_FAILED, 1, (const void *[]){&failed}, (const uint64_t[]){sizeof failed});
     }
     lab_guard_end();
