@@ -388,6 +388,58 @@ static void drop_conditions(struct cut *x)
     }
 }
 
+/* The text of an #include, such as "vec.h"; empty: another directive. */
+static void included(const struct chunk *c, char *out, size_t size)
+{
+    *out = 0;
+    if (!is_conditional(c, "include")) return;
+    const char *p = strstr(c->from, "include") + 7;
+    p += strspn(p, " \t");
+    snprintf(out, size, "%.*s", (int)strcspn(p, "\n"), p);
+}
+
+static bool text_mentions(const struct cut *x, const char *name)
+{
+    for (int i = 0; i < x->n; i++)
+        if (x->chunk[i].needed && !x->chunk[i].directive && mentions(x->chunk[i].code, x->chunk[i].code_end, name))
+            return true;
+    return false;
+}
+
+/* Does the text use what one of our headers declares? */
+static bool uses_header(const struct cut *x, const char *name)
+{
+    const char *file;
+    bool uses = false, known = false;
+    struct cut *h = mem_new(1, sizeof *h, "the source of a header", NULL);
+    for (int i = 0; h && !known && kernel_source(i, &file); i++) {
+        size_t n = strlen(file);
+        if (strncmp(name + 1, file, n) || name[1 + n] != '"') continue;
+        known = true;
+        *h = (struct cut){.text = kernel_source(i, &file)};
+        if (!(h->mask = source_blank(h->text, NULL))) break;
+        uses = !cut_file(h);
+        for (int k = 0; k < h->n && !uses; k++)
+            for (int j = 0; j < h->chunk[k].nnames && !uses; j++) uses = text_mentions(x, h->chunk[k].name[j]);
+        mem_free(h->mask);
+    }
+    mem_free(h);
+    return uses || !known;
+}
+
+/* A launch that is written by TRY does not need what the launch in the source needed. */
+static void drop_headers(struct cut *x)
+{
+    char name[100];
+    for (int i = 0; i < x->n; i++) {
+        struct chunk *c = &x->chunk[i];
+        included(c, name, sizeof name);
+        if (*name == '<') c->needed = text_mentions(x, "std");
+        if (!strncmp(name, "\"formats/", 9)) c->needed = false;
+        else if (*name == '"') c->needed = uses_header(x, name);
+    }
+}
+
 static void write_chunk(FILE *out, const struct chunk *c)
 {
     const char *from = c->from;
@@ -423,6 +475,7 @@ static bool write_file(FILE *out, struct cut *x, struct chunk *entry, const stru
     } else
         need_in(x, entry->code, entry->code_end);
     drop_conditions(x);
+    if (reduced) drop_headers(x);
     fprintf(out, "/* %s: %s.\n   `try` compiles this file and compares it with the built-in kernels of %s. */\n", k->name,
             k->work, k->format->name);
     fputs("#include \"gpu/dialect.h\"\n", out);

@@ -100,8 +100,9 @@ const char *scan_comma(const char *p, const char *end)
 {
     int depth = 0;
     for (; p < end; p++) {
+        bool arrow = *p == '>' && p[-1] == '-';
         if (strchr("([{<", *p)) depth++;
-        if (strchr(")]}>", *p)) depth--;
+        if (strchr(")]}>", *p) && !arrow) depth--;
         if (*p == ',' && depth <= 0) return p;
     }
     return end;
