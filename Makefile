@@ -221,6 +221,7 @@ install: all
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
 	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
+	for f in $$(find src gpu -name '*.h' -o -name '*.def'); do install -Dm644 $$f $(SHARE)/warpspy/include/$$f || exit 1; done
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
 	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash
 	$(BUILD)/warpspy --completion zsh > $(BUILD)/warpspy.zsh

@@ -37,9 +37,9 @@ enum { POLL_US = 20000, LOOK_EVERY = 5 }; /* a file is looked at every 100 ms */
 static bool write_new(struct session *s, const struct args *a, struct err *e)
 {
     const struct kernel *k = kernel_find(arg(a, "new"));
-    char name[80], path[PATH_MAX];
+    char name[PATH_MAX], path[PATH_MAX];
     struct newfile f;
-    snprintf(name, sizeof name, "%s.cu", k->name);
+    snprintf(name, sizeof name, "%s%s", arg(a, "as") ? arg(a, "as") : k->name, arg(a, "as") ? "" : ".cu");
     if (!session_path(s, name, path, sizeof path, e) || !newfile_allowed(path, arg_flag(a, "force"), e)) return false;
     char *text = lab_export(k, e);
     if (!text) return false;
@@ -49,7 +49,9 @@ static bool write_new(struct session *s, const struct args *a, struct err *e)
     mem_free(text);
     if (!ok) return false;
     if (out_mode(s->out) == OUT_TEXT) {
-        out_text(s->out, "%s: the source of %s. Change it, then `try %s`.", name, k->name, name);
+        char safe[200];
+        print_safe(name, strlen(name), 150, safe, sizeof safe);
+        out_text(s->out, "%s: the source of %s. Change it, then `try %s`.", safe, k->name, safe);
         return true;
     }
     out_record(s->out);
@@ -389,7 +391,7 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_try = {
     .name = "try",
-    .grammar = "[FILE] [new GPU_KERNEL] [of MATRIX] [format FORMAT] [kernel WORD] [f32|f64|[precision] PRECISION] "
+    .grammar = "[FILE] [new GPU_KERNEL] [as FILE] [of MATRIX] [format FORMAT] [kernel WORD] [f32|f64|[precision] PRECISION] "
                "[seconds R] [watch] [view] [force]",
     .about = "a kernel of yours: compiled, checked, counted, and compared with the built-in ones",
     .help =
@@ -401,10 +403,10 @@ const struct command command_try = {
         "otherwise. One thread is launched per row, 256 per block; a line TRY(csr, blocks, threads, bytes) in\n"
         "the file (or in a comment) gives another format, grid, block, or bytes of shared memory, as in\n"
         "TRY(csr, blocks_for(rows * 32, 128), 128). `try new csr-vector` writes the source of a built-in kernel\n"
-        "into csr-vector.cu; force replaces that file.\n"
+        "into csr-vector.cu, or into the file after `as`; force replaces that file.\n"
         "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
         "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
-        "block and thread. A kernel that is right can then be used by its name in spmv, trace, count, explain,\n"
+        "block and thread. Once tried, the kernel can be used by its name in spmv, trace, count, explain,\n"
         "predict and bench, until the file changes. On a GPU, nvcc compiles it when bench or spmv needs it.\n"
         "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
         "Only try files that you trust: they are programs.\n"
