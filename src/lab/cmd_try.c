@@ -72,6 +72,8 @@ struct trying {
     const struct kernel *kernel;
     struct lab_report report;
     bool traces;
+    bool brief; /* in text, a line about a kernel that is right: many tries follow one another */
+    bool quiet; /* no line: the trace is on the whole screen */
 };
 
 /* The matrix on the emulator in the kernel's format. */
@@ -262,6 +264,16 @@ static bool compare(struct session *s, const struct trying *t, struct err *e)
 
 /* ---- a try ---- */
 
+static void say_briefly(struct out *o, const struct trying *t)
+{
+    const struct lab_report *r = &t->report;
+    char sectors[32], requests[32], us[32];
+    out_text(o, "%s: right; %s sectors in %s requests, %.1f of 32 lanes, %s; predicted %s", t->kernel->name,
+             show_count(r->sectors, sectors, sizeof sectors), show_count(r->requests, requests, sizeof requests),
+             r->active_lanes, how_many(r->steps, "step").text,
+             isnan(r->predicted_us) ? "nothing" : show_us(r->predicted_us, us, sizeof us));
+}
+
 /* In text, the line of the user's file that a fault is about. */
 static void show_line(struct out *o, const struct lab_fault *f)
 {
@@ -322,8 +334,11 @@ static bool try_once(struct session *s, struct trying *t, struct err *e)
     bool ok = lab_judge(t->kernel, &t->matrix->csr, M, &s->watch, &t->report, e);
     screen_lock_back(gave);
     if (!ok) return false;
-    out_report(s, t);
-    if (t->report.ran && t->report.counted && !compare(s, t, e)) return false;
+    bool right = t->report.ran && t->report.correct && !t->report.race && t->report.counted;
+    bool silent = right && (t->quiet || (t->brief && out_mode(s->out) == OUT_TEXT));
+    if (silent && !t->quiet) say_briefly(s->out, t);
+    if (!silent && !(t->brief && out_mode(s->out) == OUT_TEXT)) out_report(s, t);
+    if (!silent && !t->brief && t->report.ran && t->report.counted && !compare(s, t, e)) return false;
     if (t->traces && t->report.ran && t->matrix->csr.rows && !trace_it(s, t, e)) return false;
     return verdict(s, t, e);
 }
@@ -343,7 +358,7 @@ static bool wait_for_save(struct session *s, const char *path, struct stat *st, 
     for (int i = 0;; i++) {
         if (session_interrupted()) return false;
         if (view && s->front && s->front->live && s->front->live(s, "trace") != TURN_ON) return false;
-        if (!view && !watch_tick(&s->watch, "", 0, 0, NULL)) return false;
+        if (!view && !watch_tick(&s->watch, "waiting for the file to be saved", 0, 0, NULL)) return false;
         if (i % LOOK_EVERY == 0 && !stat(path, &now) && !same_file(&now, st)) return *st = now, true;
         bool gave = screen_lock_give();
         usleep(POLL_US);
@@ -355,17 +370,22 @@ static bool watch_file(struct session *s, struct trying *t, bool view, struct er
 {
     char path[PATH_MAX];
     struct stat st = {0};
+    bool first = true;
+    view = view && s->front && s->front->live;
+    t->brief = true;
+    t->quiet = view;
     if (!session_path(s, t->file, path, sizeof path, e)) return false;
     if (stat(path, &st)) return fail(e, E_IO, "there is no file %s to watch", t->file);
     for (;;) {
         struct err why = {0};
-        if (!try_once(s, t, &why)) {
-            if (why.code == E_CANCELLED) return fail(e, why.code, "%s", why.text);
-            out_error(s->out, &why);
-        }
+        bool ok = try_once(s, t, &why);
+        if (!ok && why.code == E_CANCELLED) return fail(e, why.code, "%s", why.text);
+        if (!ok && s->front && s->front->calm) s->front->calm(s); /* what is wrong replaces the view */
+        if (!ok) out_error(s->out, &why);
         if (!out_flush(s->out, e)) return false;
-        out_note(s->out, "Watching %s: each save is tried at once. Ctrl-C ends it.", t->file);
-        if (!wait_for_save(s, path, &st, view)) return session_take_interrupt(), true;
+        if (first) out_note(s->out, "Watching %s: each save is tried at once. Ctrl-C ends it.", t->file);
+        first = false;
+        if (!wait_for_save(s, path, &st, view && ok && s->trace)) return session_take_interrupt(), true;
     }
 }
 
