@@ -211,7 +211,7 @@ bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench/bench_screen)
 bench-load: $(BUILD)/tests/bench/bench_load
 	@$< $(LOAD)
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc' ':!tests/files')
 
 SHARE := $(DESTDIR)$(PREFIX)/share
 ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions

@@ -342,7 +342,8 @@ static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r,
     if (remote) {
         if (!remote->time(p->kernel, p->M, p->launch.alpha, p->launch.beta, reps, w, &far, e)) return false;
         reps = far.reps, r->us = far.us, r->spread_us = far.spread_us;
-    } else if (!bench_times(&t, &reps, w, &r->us, &r->spread_us, e)) return false;
+    } else if (!bench_times(&t, &reps, w, &r->us, &r->spread_us, e))
+        return false;
     r->reps = reps;
     run_rates(r, &t.dev->ceilings);
     return true;

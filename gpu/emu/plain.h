@@ -1,5 +1,5 @@
-/* Included before a user's file that is plain CUDA C, which src/lab has changed little: pointers to global memory became
-   GPTR, and arrays in shared memory SHARED. */
+/* Included before a user's file that is plain CUDA C, which src/lab has changed little: pointers to global memory
+   became GPTR, and arrays in shared memory SHARED. */
 #ifndef PLAIN_H
 #define PLAIN_H
 
@@ -19,9 +19,9 @@ template <typename T> struct shared_rows {
 
     simt::array<T> operator[](int64_t i) const { return of + i * width; }
 };
-#define SHARED_TABLE(T, name, n, m) \
-    shared_rows<T> name            \
-    {                              \
+#define SHARED_TABLE(T, name, n, m)                                      \
+    shared_rows<T> name                                                  \
+    {                                                                    \
         simt::shared<T>(static_cast<int64_t>(n) * (m), #name, HERE), (m) \
     }
 

@@ -294,7 +294,8 @@ static bool verdict(struct session *s, const struct trying *t, struct err *e)
     char text[200];
     if (!r->ran || r->race) {
         show_line(s->out, f);
-        return fail_at(e, E_DEVICE, f->where, "%s: %s%s%s", t->kernel->name, f->thread, *f->thread ? ": " : "", f->what);
+        return fail_at(e, E_DEVICE, f->where, "%s: %s%s%s", t->kernel->name, f->thread, *f->thread ? ": " : "",
+                       f->what);
     }
     if (!r->correct) return fail(e, E_NUMERIC, "%s is %s", t->kernel->name, result_text(r, text, sizeof text));
     return true;
@@ -311,7 +312,8 @@ static bool trace_it(struct session *s, const struct trying *t, struct err *e)
     struct err why = {0};
     if (!tracing_begin(s, &w, &why)) {
         w.launch = -1, w.block = 0, w.warp = 0; /* the new kernel may have fewer blocks */
-        if (why.code != E_USAGE || !tracing_begin(s, &w, e)) return e->code ? false : fail_at(e, why.code, why.where, "%s", why.text);
+        if (why.code != E_USAGE || !tracing_begin(s, &w, e))
+            return e->code ? false : fail_at(e, why.code, why.where, "%s", why.text);
     }
     tracing_open(s->trace, step);
     return true;
@@ -411,25 +413,25 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_try = {
     .name = "try",
-    .grammar = "[FILE] [new GPU_KERNEL] [as FILE] [of MATRIX] [format FORMAT] [kernel WORD] [f32|f64|[precision] PRECISION] "
-               "[seconds R] [watch] [view] [force]",
+    .grammar =
+        "[FILE] [new GPU_KERNEL] [as FILE] [of MATRIX] [format FORMAT] [kernel WORD] [f32|f64|[precision] PRECISION] "
+        "[seconds R] [watch] [view] [force]",
     .about = "a kernel of yours: compiled, checked, counted, and compared with the built-in ones",
-    .help =
-        "The file has a kernel in CUDA C, for example\n"
-        "    __global__ void k(int rows, const int *ptr, const int *col, const double *val,\n"
-        "                      const double *x, double *y)\n"
-        "The names of the parameters say what they are: x, y, alpha, beta, rows, cols, nnz, the arrays of the\n"
-        "format as `layout` shows them, and its parameters. The format is csr unless `format` or the file says\n"
-        "otherwise. One thread is launched per row, 256 per block; a line TRY(csr, blocks, threads, bytes) in\n"
-        "the file (or in a comment) gives another format, grid, block, or bytes of shared memory, as in\n"
-        "TRY(csr, blocks_for(rows * 32, 128), 128). `try new csr-vector` writes the source of a built-in kernel\n"
-        "into csr-vector.cu, or into the file after `as`; force replaces that file.\n"
-        "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
-        "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
-        "block and thread. Once tried, the kernel can be used by its name in spmv, trace, count, explain,\n"
-        "predict and bench, until the file changes. On a GPU, nvcc compiles it when bench or spmv needs it.\n"
-        "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
-        "Only try files that you trust: they are programs.\n"
-        "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view",
+    .help = "The file has a kernel in CUDA C, for example\n"
+            "    __global__ void k(int rows, const int *ptr, const int *col, const double *val,\n"
+            "                      const double *x, double *y)\n"
+            "The names of the parameters say what they are: x, y, alpha, beta, rows, cols, nnz, the arrays of the\n"
+            "format as `layout` shows them, and its parameters. The format is csr unless `format` or the file says\n"
+            "otherwise. One thread is launched per row, 256 per block; a line TRY(csr, blocks, threads, bytes) in\n"
+            "the file (or in a comment) gives another format, grid, block, or bytes of shared memory, as in\n"
+            "TRY(csr, blocks_for(rows * 32, 128), 128). `try new csr-vector` writes the source of a built-in kernel\n"
+            "into csr-vector.cu, or into the file after `as`; force replaces that file.\n"
+            "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
+            "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
+            "block and thread. Once tried, the kernel can be used by its name in spmv, trace, count, explain,\n"
+            "predict and bench, until the file changes. On a GPU, nvcc compiles it when bench or spmv needs it.\n"
+            "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
+            "Only try files that you trust: they are programs.\n"
+            "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view",
     .run = run_try,
 };

@@ -97,7 +97,8 @@ static bool taken(const char *name, const char *path)
 static void name_for(const char *file, const char *path, char *out, size_t size)
 {
     char stem[40], base[48];
-    snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(file, '.') ? strrchr(file, '.') - file : (long)strlen(file)), file);
+    snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(file, '.') ? strrchr(file, '.') - file : (long)strlen(file)),
+             file);
     for (char *c = stem; *c; c++)
         if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_') *c = '-';
     bool number = strspn(stem, "0123456789-") == strlen(stem);
@@ -186,7 +187,6 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
     name_for(l->file, l->path, l->name, sizeof l->name);
     if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
         return false;
-    source_symbol(&l->source, false, l->symbol, sizeof l->symbol);
     char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);
     if (text) l->object = lab_compile(text, l->file, folder, l->text, false, w, e);
     mem_free(text);
@@ -298,8 +298,8 @@ static bool launch_once(const struct kernel *k, const struct mat *M, struct tria
     struct err why = {0};
     struct lab_reply reply = {0};
     if (l) {
-        struct lab_request q = {.op = OP_LAUNCH, .M = M, .x = t->xs, .y = t->ys, .alpha = t->alpha, .beta = t->beta,
-                                .races = races};
+        struct lab_request q = {
+            .op = OP_LAUNCH, .M = M, .x = t->xs, .y = t->ys, .alpha = t->alpha, .beta = t->beta, .races = races};
         *ok = lab_run(l, &q, w, &reply, &why);
         *fault = l->fault;
         mem_free(reply.bytes);

@@ -37,12 +37,12 @@ enum { LAB_SECONDS = 10 };
 /* The most that a kernel's file may have. */
 enum { LAB_BYTES = 1 << 20 };
 
-/* Compile the file and add its kernel to the registry of kernels, or replace the one that this file made before. Returns
-   the registry's entry, whose `remote` is set; NULL: the error has the line of the user's file in `where`, and
+/* Compile the file and add its kernel to the registry of kernels, or replace the one that this file made before.
+   Returns the registry's entry, whose `remote` is set; NULL: the error has the line of the user's file in `where`, and
    lab_messages has the compiler's other messages. */
 const struct kernel *lab_build(const char *path, const struct lab_options *o, struct watch *w, struct err *e);
-/* Messages of the last lab_build, the first errors only: "my.cu:12:9: ...", at most LAB_MESSAGES lines, each followed by
-   that line of the file. Empty: none. */
+/* Messages of the last lab_build, the first errors only: "my.cu:12:9: ...", at most LAB_MESSAGES lines, each followed
+   by that line of the file. Empty: none. */
 const char *lab_messages(void);
 enum { LAB_MESSAGES = 3 };
 /* The file of a kernel that lab_build made; NULL: another kernel. */
@@ -63,8 +63,8 @@ void lab_close(void);
 struct lab_report {
     const struct kernel *kernel;
     enum type real;
-    /* the kernel ended by itself: no index outside an array, no crash, no missing thread at a barrier, no limit reached.
-       If not, `fault` says what happened, and nothing below is known. */
+    /* the kernel ended by itself: no index outside an array, no crash, no missing thread at a barrier, no limit
+       reached. If not, `fault` says what happened, and nothing below is known. */
     bool ran;
     struct lab_fault fault;
     bool correct;         /* all rows are within the rounding-error bound of the reference */
@@ -74,20 +74,20 @@ struct lab_report {
     struct lab_fault race_at;
     bool counted; /* the numbers below are known */
     int64_t launches, blocks, threads, warps;
-    int64_t steps;            /* operations that the lanes of a warp do together, over all warps */
-    int64_t longest_warp;     /* steps of the warp that has the most */
-    double active_lanes;      /* of 32, the mean over the steps */
-    int64_t requests;         /* to global memory: loads, stores, atomics */
+    int64_t steps;                  /* operations that the lanes of a warp do together, over all warps */
+    int64_t longest_warp;           /* steps of the warp that has the most */
+    double active_lanes;            /* of 32, the mean over the steps */
+    int64_t requests;               /* to global memory: loads, stores, atomics */
     int64_t loads, stores, atomics; /* the requests by kind; loads through textures count as loads */
-    int64_t sectors;          /* of 32 bytes, requested from global memory */
+    int64_t sectors;                /* of 32 bytes, requested from global memory */
     int64_t load_sectors, store_sectors, atomic_sectors;
-    int64_t bytes;            /* that the lanes asked for, distinct per request */
-    int64_t refetched;        /* sectors that a warp of the launch had requested before */
-    int64_t shared_requests;  /* to shared memory */
-    int64_t wavefronts;       /* of shared memory */
-    int64_t wavefronts_least; /* the same without bank conflicts */
+    int64_t bytes;                 /* that the lanes asked for, distinct per request */
+    int64_t refetched;             /* sectors that a warp of the launch had requested before */
+    int64_t shared_requests;       /* to shared memory */
+    int64_t wavefronts;            /* of shared memory */
+    int64_t wavefronts_least;      /* the same without bank conflicts */
     int64_t collectives, barriers; /* warps' shuffles, votes and __syncwarp; warps at barriers */
-    double predicted_us;      /* on the GPU of `lab_judge`; NaN: not predicted */
+    double predicted_us;           /* on the GPU of `lab_judge`; NaN: not predicted */
 };
 
 /* Run the kernel on M, which stores A on the emulator in the kernel's format, and fill in the report. A fault of the

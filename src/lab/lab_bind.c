@@ -104,7 +104,8 @@ static bool check_array(const struct source *s, const struct function *f, const 
 {
     bool real = a->type == T_F64;
     (void)f;
-    if (real ? is_real(p->type) : !strcmp(p->type, element_of(a->type)) || (a->type == T_I32 && !strcmp(p->type, "unsigned")))
+    if (real ? is_real(p->type)
+             : !strcmp(p->type, element_of(a->type)) || (a->type == T_I32 && !strcmp(p->type, "unsigned")))
         return true;
     return scan_fail(file, p->line, e, "%s is `%s *`, but the elements of %s in %s are %s", p->name, p->type, a->name,
                      s->of->name, real ? "the values: double, float or T" : element_of(a->type));
@@ -240,7 +241,8 @@ static const char *entry_types(const struct function *f)
     types_of(f, &vector, &value);
     if (f->templates > 1) return "VALUE_TYPES(of_the_lab_go), NARROW_TYPES_OF(of_the_lab_go)";
     if (f->templates) return "VALUE_TYPES(of_the_lab_go)";
-    if (!strcmp(vector, "double")) return !strcmp(value, "double") ? ".f64 = of_the_lab_go<>" : ".narrow = {of_the_lab_go<>}";
+    if (!strcmp(vector, "double"))
+        return !strcmp(value, "double") ? ".f64 = of_the_lab_go<>" : ".narrow = {of_the_lab_go<>}";
     return ".f32 = of_the_lab_go<>";
 }
 
@@ -258,7 +260,8 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
     if (*s->blocks) snprintf(blocks, sizeof blocks, "%s", s->blocks);
     fprintf(out,
             "\n#line 1 \"launch\"\n#include \"formats/fmt_%s.h\"\nnamespace KERNEL_SPACE\n{\n"
-            "template <typename T = double, typename U = T> static bool of_the_lab_go(const struct launch *L, struct err *)\n{\n"
+            "template <typename T = double, typename U = T> static bool of_the_lab_go(const struct launch *L, struct "
+            "err *)\n{\n"
             "    const struct stored *S = L->A->of;\n"
             "    const int64_t rows = S->rows, cols = S->cols, nnz = S->nnz;\n    (void)rows, (void)cols, (void)nnz;\n",
             s->of->name);

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, OUTPUT_MOST = 256 * 1024, LINE_MOST = 300 };
-static const int64_t COMPILER_MEMORY = (int64_t)3 << 30, OBJECT_MOST = 128 << 20;
+static const int64_t COMPILER_MEMORY = (int64_t)3 << 29, OBJECT_MOST = 128 << 20;
 
 /* ---- messages ---- */
 
@@ -108,8 +108,9 @@ static void replace_all(char *text, size_t size, const char *from, const char *t
 /* "simt::array<const double>" is the user's "const double *". */
 static void plain_words(char *text, size_t size)
 {
-    static const char *const types[] = {"double", "float", "int", "unsigned int", "const double", "const float",
-                                        "const int", "const unsigned int", "long int"};
+    static const char *const types[] = {"double",       "float",       "int",       "unsigned int",
+                                        "const double", "const float", "const int", "const unsigned int",
+                                        "long int"};
     char from[80], to[80];
     for (int i = 0; i < COUNT(types); i++) {
         snprintf(from, sizeof from, "simt::array<%s>", types[i]);
@@ -129,11 +130,11 @@ struct place_at {
     int line, column;
 };
 
-/* Is there the place of a file called `file` at p? *end: what follows its colon. */
+/* nvcc writes "my.cu(12):". Is there the place of a file called `file` at p? *end: what follows its colon. */
 static bool read_place(const char *p, const char *file, struct place_at *at, const char **end)
 {
     size_t n = strlen(file);
-    if (strncmp(p, file, n) || p[n] != ':' || !isdigit((unsigned char)p[n + 1])) return false;
+    if (strncmp(p, file, n) || !p[n] || !strchr(":(", p[n]) || !isdigit((unsigned char)p[n + 1])) return false;
     char *q;
     at->line = (int)strtol(p + n + 1, &q, 10);
     at->column = 0;
@@ -152,6 +153,9 @@ static void show_line(const char *text, struct place_at at)
     }
     if (!text) return;
     size_t n = strcspn(text, "\n"), column = at.column > 0 ? (size_t)at.column - 1 : 0;
+    size_t indent = strspn(text, " \t");
+    if (indent > n || indent > column) indent = 0;
+    text += indent, n -= indent, column -= indent;
     snprintf(line, sizeof line, "%.*s", (int)(n < 160 ? n : 160), text);
     for (char *c = line; *c; c++)
         if (*c == '\t') *c = ' ';
@@ -232,7 +236,8 @@ static bool is_in_path(const char *program)
     char at[PATH_MAX];
     for (const char *p = path ? path : ""; *p;) {
         size_t n = strcspn(p, ":");
-        if (n && snprintf(at, sizeof at, "%.*s/%s", (int)n, p, program) < (int)sizeof at && !access(at, X_OK)) return true;
+        if (n && snprintf(at, sizeof at, "%.*s/%s", (int)n, p, program) < (int)sizeof at && !access(at, X_OK))
+            return true;
         p += n + (p[n] == ':');
     }
     return false;
@@ -268,11 +273,9 @@ static int take_object(int status, bool late, const char *object, const char *pr
     bool killed = late || strstr(printed, "Killed") || strstr(printed, "out of memory") ||
                   strstr(printed, "virtual memory exhausted") || strstr(printed, "CPU time limit") ||
                   (WIFSIGNALED(status));
-    if (killed)
-        return fail(r->e, E_LIMIT, "the compiler needs too long or too much memory for %s", r->file), -1;
+    if (killed) return fail(r->e, E_LIMIT, "the compiler needs too long or too much memory for %s", r->file), -1;
     read_output(r, printed);
-    if (!r->found)
-        fail(r->e, E_USAGE, "%s cannot be compiled: %.*s", r->file, (int)strcspn(printed, "\n"), printed);
+    if (!r->found) fail(r->e, E_USAGE, "%s cannot be compiled: %.*s", r->file, (int)strcspn(printed, "\n"), printed);
     return -1;
 }
 
@@ -302,31 +305,43 @@ static int compile_text(const char *text, const char *folder, const char *header
                         struct reading *r, struct watch *w)
 {
     char quote[PATH_MAX + 16], in[3][PATH_MAX + 32];
-    const char *argv[ARGUMENTS_MOST] = {
-        "env", "LC_ALL=C", gpu ? nvcc_path() : "g++", "-std=c++20", "-x", gpu ? "cu" : "c++", "-D_GNU_SOURCE", "-w", "-shared"};
+    const char *argv[ARGUMENTS_MOST] = {"env",           "LC_ALL=C", gpu ? nvcc_path() : "g++",
+                                        "-std=c++20",    "-x",       gpu ? "cu" : "c++",
+                                        "-D_GNU_SOURCE", "-w",       "-shared"};
     int n = 9, fd = -1, source = lab_memory("the source of a kernel", 0, r->e);
-    static const char *const for_emulator[] = {
-        "-O1", "-g1", "-fPIC", "-fno-gnu-unique", "-ftls-model=initial-exec",
-        "-fno-finite-loops", "-fstack-clash-protection", "-fsanitize=bounds", "-fsanitize-undefined-trap-on-error",
-        "-ftemplate-depth=256", "-fmax-errors=5", "-fdiagnostics-color=never", "-fno-diagnostics-show-caret",
-        "-fno-diagnostics-show-option", "-Wl,-Bsymbolic"};
-    static const char *const for_gpu[] = {"-O3", "-lineinfo", "-Xcompiler", "-fPIC", "-arch=native",
-                                          "-cudart", "static"};
+    static const char *const for_emulator[] = {"-O1",
+                                               "-g1",
+                                               "-fPIC",
+                                               "-fno-gnu-unique",
+                                               "-ftls-model=initial-exec",
+                                               "-fno-finite-loops",
+                                               "-fstack-clash-protection",
+                                               "-fsanitize=bounds",
+                                               "-fsanitize-undefined-trap-on-error",
+                                               "-ftemplate-depth=256",
+                                               "-fmax-errors=5",
+                                               "-fdiagnostics-color=never",
+                                               "-fno-diagnostics-show-caret",
+                                               "-fno-diagnostics-show-option",
+                                               "-Wl,-Bsymbolic"};
+    static const char *const for_gpu[] = {"-O3",     "-lineinfo", "-Xcompiler", "-fPIC",     "-arch=native",
+                                          "-cudart", "static",    "-Xlinker",   "-Bsymbolic"};
     snprintf(quote, sizeof quote, gpu ? "-I%s" : "-iquote%s", folder);
     snprintf(in[0], sizeof in[0], "-I%s/src", headers);
     snprintf(in[1], sizeof in[1], "-I%s", headers);
     snprintf(in[2], sizeof in[2], "-I%s/gpu/kernels", headers);
     argv[n++] = quote;
     for (int i = 0; i < 3; i++) argv[n++] = in[i];
-    for (int i = 0; i < (gpu ? COUNT(for_gpu) : COUNT(for_emulator)); i++) argv[n++] = gpu ? for_gpu[i] : for_emulator[i];
+    for (int i = 0; i < (gpu ? COUNT(for_gpu) : COUNT(for_emulator)); i++)
+        argv[n++] = gpu ? for_gpu[i] : for_emulator[i];
     argv[n++] = "-o";
     argv[n++] = object;
     argv[n++] = "/proc/self/fd/3";
     if (source >= 0 && (write(source, text, strlen(text)) != (ssize_t)strlen(text) || lseek(source, 0, SEEK_SET)))
         fail(r->e, E_IO, "cannot write the source of a kernel: %s", strerror(errno));
     else if (source >= 0)
-        fd = run_compiler(argv, folder, source, object, gpu ? NVCC_SECONDS : COMPILE_SECONDS,
-                          gpu ? 0 : COMPILER_MEMORY, r, w);
+        fd = run_compiler(argv, folder, source, object, gpu ? NVCC_SECONDS : COMPILE_SECONDS, gpu ? 0 : COMPILER_MEMORY,
+                          r, w);
     if (source >= 0) close(source);
     return fd;
 }
@@ -336,8 +351,9 @@ static bool has_compiler(bool gpu, struct err *e)
     if (gpu && nvcc_path()) return true;
     if (gpu) return fail(e, E_UNSUPPORTED, "nvcc, which compiles kernels for the GPU, is not installed");
     if (is_in_path("g++")) return true;
-    return fail(e, E_UNSUPPORTED, "g++, which compiles kernels for the emulator, is not installed; on Debian, "
-                                  "`apt-get install g++` installs it");
+    return fail(e, E_UNSUPPORTED,
+                "g++, which compiles kernels for the emulator, is not installed; on Debian, "
+                "`apt-get install g++` installs it");
 }
 
 int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, bool for_gpu,

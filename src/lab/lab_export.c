@@ -67,7 +67,8 @@ static void find_names(struct chunk *c)
     if (begins(p, "KERNEL_ENTRY") || begins(p, "INSTANTIATE")) return;
     if (begins(p, "enum")) {
         for (p = word_end(p); p < end; p++)
-            if (scan_is_letter(*p) && !scan_is_letter(p[-1]) && !isdigit((unsigned char)*p)) add_name(c, p, word_end(p));
+            if (scan_is_letter(*p) && !scan_is_letter(p[-1]) && !isdigit((unsigned char)*p))
+                add_name(c, p, word_end(p));
         return;
     }
     static const char *const named[] = {"struct", "using", "union", "class"};
@@ -94,7 +95,8 @@ static struct chunk *new_chunk(struct cut *x, const char *from, const char *to, 
 {
     if (x->n == CHUNKS_MOST) return NULL;
     struct chunk *c = &x->chunk[x->n++];
-    *c = (struct chunk){.from = x->text + (from - x->mask), .to = x->text + (to - x->mask), .code = code, .code_end = to};
+    *c = (struct chunk){
+        .from = x->text + (from - x->mask), .to = x->text + (to - x->mask), .code = code, .code_end = to};
     return c;
 }
 
@@ -193,7 +195,8 @@ static void need_in(struct cut *x, const char *from, const char *to)
 static struct chunk *chunk_named(struct cut *x, const char *name)
 {
     for (int i = 0; i < x->n; i++)
-        if (!x->chunk[i].directive && x->chunk[i].nnames == 1 && !strcmp(x->chunk[i].name[0], name)) return &x->chunk[i];
+        if (!x->chunk[i].directive && x->chunk[i].nnames == 1 && !strcmp(x->chunk[i].name[0], name))
+            return &x->chunk[i];
     return NULL;
 }
 
@@ -241,6 +244,15 @@ static void shorten(char *text)
             memmove(p, p + strlen(prefixes[i]), strlen(p + strlen(prefixes[i])) + 1);
 }
 
+/* Does nothing happen before the launch? */
+static bool only_declares(const char *from, const char *to)
+{
+    static const char declaration[] = "const struct stored *S = L->A->of;";
+    from = scan_skip(from);
+    if (!strncmp(from, declaration, strlen(declaration))) from = scan_skip(from + strlen(declaration));
+    return from >= to;
+}
+
 /* The pieces of LAUNCH(device, grid, block, kernel)(...) in a body, if it is the only launch there. */
 struct launch_text {
     char grid[200], block[200], kernel[200];
@@ -249,7 +261,7 @@ static bool read_launch(const char *from, const char *to, struct launch_text *l)
 {
     const char *at = scan_word(from, from, "LAUNCH"), *open = at && at < to ? strchr(at, '(') : NULL;
     const char *close = open ? scan_close(open) : NULL;
-    if (!close || mentions(close, to, "LAUNCH") || mentions(from, to, "for") || mentions(from, to, "if")) return false;
+    if (!close || mentions(close, to, "LAUNCH") || !only_declares(from, at)) return false;
     char *const part[] = {NULL, l->grid, l->block, l->kernel};
     const char *p = open + 1;
     for (int i = 0; i < COUNT(part); i++) {
@@ -314,9 +326,8 @@ static bool is_plain(struct cut *x, const char *text)
 /* Does the entry say only what the line TRY also says? */
 static bool entry_is_simple(const struct cut *x, const struct chunk *entry)
 {
-    static const char *const more[] = {"fits",    "scratch", "prepare",   "release",       "together",
-                                       "shares",  "reads",   "host_part", "skips_padding", "param",
-                                       "sums_f32", "sums_f64"};
+    static const char *const more[] = {"fits",  "scratch",   "prepare",       "release", "together", "shares",
+                                       "reads", "host_part", "skips_padding", "param",   "sums_f32", "sums_f64"};
     (void)x;
     for (int i = 0; i < COUNT(more); i++)
         if (mentions(entry->code, entry->code_end, more[i])) return false;
@@ -435,8 +446,10 @@ static void drop_headers(struct cut *x)
         struct chunk *c = &x->chunk[i];
         included(c, name, sizeof name);
         if (*name == '<') c->needed = text_mentions(x, "std");
-        if (!strncmp(name, "\"formats/", 9)) c->needed = false;
-        else if (*name == '"') c->needed = uses_header(x, name);
+        if (!strncmp(name, "\"formats/", 9))
+            c->needed = false;
+        else if (*name == '"')
+            c->needed = uses_header(x, name);
     }
 }
 
@@ -476,8 +489,8 @@ static bool write_file(FILE *out, struct cut *x, struct chunk *entry, const stru
         need_in(x, entry->code, entry->code_end);
     drop_conditions(x);
     if (reduced) drop_headers(x);
-    fprintf(out, "/* %s: %s.\n   `try` compiles this file and compares it with the built-in kernels of %s. */\n", k->name,
-            k->work, k->format->name);
+    fprintf(out, "/* %s: %s.\n   `try` compiles this file and compares it with the built-in kernels of %s. */\n",
+            k->name, k->work, k->format->name);
     fputs("#include \"gpu/dialect.h\"\n", out);
     write_chunks(out, x, entry);
     if (reduced)
@@ -522,7 +535,8 @@ char *lab_export(const struct kernel *k, struct err *e)
     char *out = NULL;
     bool found = false;
     if (k->host || k->vendor || k->remote)
-        return fail(e, E_UNSUPPORTED, "%s is not a kernel for a GPU that is built in; `kernels` lists them", k->name), NULL;
+        return fail(e, E_UNSUPPORTED, "%s is not a kernel for a GPU that is built in; `kernels` lists them", k->name),
+               NULL;
     struct cut *x = mem_new(1, sizeof *x, "the source of a kernel", e);
     for (int i = 0; x && !found && kernel_source(i, &file); i++) {
         *x = (struct cut){.text = kernel_source(i, &file)};

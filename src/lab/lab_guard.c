@@ -199,14 +199,12 @@ static bool set_limits(const struct job *job, struct err *e)
 #define REFUSE BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP)
 /* Allow a call; allow it if none of the bits of an argument is set; allow it if an argument has this value. */
 #define CALL(name) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 1), ALLOW
-#define CALL_UNLESS(name, n, bits)                                                                             \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[n]), BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, \
-                                                                                   (bits), 1, 0),              \
-        ALLOW, REFUSE
-#define CALL_WITH(name, n, value)                                                                             \
-    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[n]), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, \
-                                                                                   (value), 0, 1),            \
-        ALLOW, REFUSE
+#define CALL_UNLESS(name, n, bits)                                        \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[n]), \
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, (bits), 1, 0), ALLOW, REFUSE
+#define CALL_WITH(name, n, value)                                         \
+    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_##name, 0, 4), LOAD(args[n]), \
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), 0, 1), ALLOW, REFUSE
 /* O_WRONLY, O_RDWR, O_CREAT, O_TRUNC, O_APPEND, and the bit of O_TMPFILE that is not O_DIRECTORY. */
 enum { WRITES = 1 | 2 | 0100 | 01000 | 02000 | 020000000 };
 

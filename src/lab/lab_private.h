@@ -21,7 +21,6 @@ struct lab_kernel {
     char name[64], about[200], work[80];
     char path[4096]; /* absolute */
     char file[64];   /* the name of the file, as messages give it */
-    char symbol[96];
     int64_t param[PARAMS_MAX];
     double seconds;
     char *text;           /* the file as it was read */
@@ -45,8 +44,8 @@ char *lab_read(const char *path, struct stat *st, struct err *e);
 
 /* ---- lab_compile.c ---- */
 
-/* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in messages,
-   `folder` the folder of files that it includes. for_gpu: with code for GPUs, by nvcc. */
+/* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in
+   messages, `folder` the folder of files that it includes. for_gpu: with code for GPUs, by nvcc. */
 int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, bool for_gpu,
                 struct watch *w, struct err *e);
 bool lab_has_nvcc(void);
@@ -58,19 +57,19 @@ void lab_message_add(const char *fmt, ...) PRINTF(1, 2);
 /* A child process: what to start, and what it may use. */
 struct lab_process {
     const char *const *argv;
-    const char *folder;  /* working folder; NULL: this one */
-    int keep[4], nkeep;  /* file descriptors that it gets as 3, 4, ... */
-    int out;             /* its stdout and stderr; -1: none */
-    int cpu_seconds;     /* limits; 0: none */
+    const char *folder; /* working folder; NULL: this one */
+    int keep[4], nkeep; /* file descriptors that it gets as 3, 4, ... */
+    int out;            /* its stdout and stderr; -1: none */
+    int cpu_seconds;    /* limits; 0: none */
     int64_t memory, file_bytes;
-    double seconds;      /* wall time, after which it is killed; 0: no limit */
+    double seconds; /* wall time, after which it is killed; 0: no limit */
 };
 /* Start it in a process group of its own. Returns its id, or -1. */
 int lab_start(const struct lab_process *p, struct err *e);
 /* Kill the process group and collect the process. */
 void lab_kill(int pid);
-/* Wait until the process ends; *status as of waitpid. false: the user cancelled, or the time is over (*late); the process
-   is gone then. */
+/* Wait until the process ends; *status as of waitpid. false: the user cancelled, or the time is over (*late); the
+   process is gone then. */
 bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *status, bool *late, struct err *e);
 /* Anonymous memory as a file descriptor; -1: none. */
 int lab_memory(const char *what, int64_t bytes, struct err *e);
@@ -89,10 +88,10 @@ struct lab_reply {
 /* What a job needs besides the kernel. Arrays that are NULL are left out. */
 struct lab_request {
     enum lab_op op;
-    const struct mat *M;  /* NULL: OP_DESCRIBE */
-    const struct csr *A;  /* OP_MODEL */
-    const void *x;        /* on the host, of type M->of->real */
-    void *y;              /* the same; receives the result */
+    const struct mat *M; /* NULL: OP_DESCRIBE */
+    const struct csr *A; /* OP_MODEL */
+    const void *x;       /* on the host, of type M->of->real */
+    void *y;             /* the same; receives the result */
     double alpha, beta;
     bool races;
     int reps, launch, warp, sms;

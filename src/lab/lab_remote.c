@@ -37,8 +37,12 @@ static bool run(const struct kernel *entry, const struct lab_request *q, struct 
                 struct err *e)
 {
     struct lab_kernel *k = lab_kernel_of(entry);
+    struct err why = {0};
+    *out = (struct lab_reply){0};
     if (!k) return fail(e, E_INTERNAL, "%s is not a kernel of the lab", entry->name);
-    return may_run(k, q->M, w, e) && lab_run(k, q, w, out, e);
+    if (may_run(k, q->M, w, &why) && lab_run(k, q, w, out, &why)) return true;
+    /* a fault of one kernel: `bench` and the like go on with the others */
+    return fail_at(e, why.code == E_DEVICE ? E_UNSUPPORTED : why.code, why.where, "%s", why.text);
 }
 
 /* ---- launches ---- */
@@ -193,8 +197,8 @@ static bool unpack_counts(const struct lab_reply *r, uint64_t at, const struct k
                           struct counts *c, struct err *e)
 {
     struct scope_names *names = mem_new(1, sizeof *names, "the names of a trace", e);
-    bool ok = names && take(r, &at, c, sizeof *c) && take(r, &at, names, sizeof *names) &&
-              adopt(&c->scope, names, k, M);
+    bool ok =
+        names && take(r, &at, c, sizeof *c) && take(r, &at, names, sizeof *names) && adopt(&c->scope, names, k, M);
     mem_free(names);
     return ok || garbled(k, e);
 }

@@ -24,8 +24,8 @@
 
 /* Memory that a kernel and the emulator may use besides the matrix. */
 static const int64_t MEMORY_MOST = (int64_t)3 << 30;
-/* Time for each million slots of the matrix, in addition to LAB_SECONDS; the session waits GRACE longer than the process
-   itself, which knows the line. */
+/* Time for each million slots of the matrix, in addition to LAB_SECONDS; the session waits GRACE longer than the
+   process itself, which knows the line. */
 static const double SECONDS_PER_MILLION = 20, GRACE = 3;
 enum { REPLY_MOST = 256 << 20, POLL_MS = 2 };
 
@@ -105,7 +105,7 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
                       .sample = r->sample,
                       .seconds = seconds_for(k, r),
                       .memory = MEMORY_MOST};
-    snprintf(j->symbol, sizeof j->symbol, "%s", k->symbol);
+    source_symbol(&k->source, r->M && r->M->dev->kind == DEV_CUDA, j->symbol, sizeof j->symbol);
     snprintf(j->name, sizeof j->name, "%s", k->name);
     if (r->M) lay_matrix(l, j, r);
     if (r->M) j->memory += 4 * stored_bytes(r->M->of);
@@ -162,13 +162,27 @@ static const struct {
     const char *name;
 } calls[] = {
 #ifdef SYS_fork
-    {SYS_fork, "fork"},   {SYS_vfork, "vfork"}, {SYS_open, "open, to write to a file"}, {SYS_unlink, "unlink"},
-    {SYS_rename, "rename"}, {SYS_mkdir, "mkdir"}, {SYS_rmdir, "rmdir"},
+    {SYS_fork, "fork"},
+    {SYS_vfork, "vfork"},
+    {SYS_open, "open, to write to a file"},
+    {SYS_unlink, "unlink"},
+    {SYS_rename, "rename"},
+    {SYS_mkdir, "mkdir"},
+    {SYS_rmdir, "rmdir"},
 #endif
-    {SYS_clone, "fork or a new thread"}, {SYS_clone3, "fork or a new thread"}, {SYS_execve, "execve"},
-    {SYS_kill, "kill"},     {SYS_tgkill, "kill"},   {SYS_openat, "open, to write to a file"},
-    {SYS_unlinkat, "unlink"}, {SYS_mkdirat, "mkdir"}, {SYS_socket, "socket"}, {SYS_ptrace, "ptrace"},
-    {SYS_ftruncate, "ftruncate"}, {SYS_setitimer, "setitimer"}, {SYS_prlimit64, "setrlimit"}};
+    {SYS_clone, "fork or a new thread"},
+    {SYS_clone3, "fork or a new thread"},
+    {SYS_execve, "execve"},
+    {SYS_kill, "kill"},
+    {SYS_tgkill, "kill"},
+    {SYS_openat, "open, to write to a file"},
+    {SYS_unlinkat, "unlink"},
+    {SYS_mkdirat, "mkdir"},
+    {SYS_socket, "socket"},
+    {SYS_ptrace, "ptrace"},
+    {SYS_ftruncate, "ftruncate"},
+    {SYS_setitimer, "setitimer"},
+    {SYS_prlimit64, "setrlimit"}};
 
 static const char *call_name(int number, char *out, size_t size)
 {
@@ -362,8 +376,7 @@ static bool talk(struct lab_kernel *k, const struct lab_request *q, int job, str
         close(printed);
         return fail(e, E_IO, "cannot make a pipe: %s", strerror(errno));
     }
-    struct lab_process p = {
-        .argv = argv, .keep = {job, gpu ? k->gpu : k->object, ends[1]}, .nkeep = 3, .out = printed};
+    struct lab_process p = {.argv = argv, .keep = {job, gpu ? k->gpu : k->object, ends[1]}, .nkeep = 3, .out = printed};
     b.fd = ends[0];
     snprintf(b.what, sizeof b.what, "%s", k->name);
     pid = lab_start(&p, e);

@@ -165,8 +165,8 @@ static void drop_blanks(char *s)
 
 static const struct {
     const char *from, *to;
-} same_types[] = {{"unsigned int", "unsigned"}, {"uint32_t", "unsigned"},  {"int32_t", "int"},
-                  {"long long", "int64_t"},     {"long", "int64_t"},       {"long long int", "int64_t"},
+} same_types[] = {{"unsigned int", "unsigned"}, {"uint32_t", "unsigned"},      {"int32_t", "int"},
+                  {"long long", "int64_t"},     {"long", "int64_t"},           {"long long int", "int64_t"},
                   {"unsigned char", "uint8_t"}, {"unsigned short", "uint16_t"}};
 
 /* "const double *__restrict__ val" or "GPTR(const double) val" */

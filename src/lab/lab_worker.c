@@ -155,8 +155,7 @@ static bool put_vectors(struct work_state *s, void **x, void **y, struct err *e)
     int64_t size = (int64_t)type_size(s->S.real), nx = s->S.cols * size, ny = s->S.rows * size;
     *x = d->ops->alloc(d, nx, "the vector x", e);
     *y = *x ? d->ops->alloc(d, ny, "the vector y", e) : NULL;
-    return *y && d->ops->put(d, *x, job_data(s, s->job->x), nx, e) &&
-           d->ops->put(d, *y, job_data(s, s->job->y), ny, e);
+    return *y && d->ops->put(d, *x, job_data(s, s->job->x), nx, e) && d->ops->put(d, *y, job_data(s, s->job->y), ny, e);
 }
 
 static bool launch_job(struct work_state *s, struct err *e)

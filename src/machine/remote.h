@@ -50,8 +50,8 @@ struct remote {
 
 /* ---- for the process that runs such kernels; implemented by gpu/emu ---- */
 
-/* From now on, the stack of each lane is larger and ends at a page that faults, so that an overflow cannot overwrite the
-   stack of another lane. Call this before the first launch. */
+/* From now on, the stack of each lane is larger and ends at a page that faults, so that an overflow cannot overwrite
+   the stack of another lane. Call this before the first launch. */
 void emu_guard_stacks(void);
 /* Is this address in one of those pages? */
 bool emu_in_guard(const void *address);

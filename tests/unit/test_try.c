@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "formats/format.h"
-#include "lab/lab.h"
+#include "lab/lab_private.h"
 #include "machine/bench.h"
 #include "machine/device.h"
 #include "machine/kernel.h"
@@ -65,8 +65,8 @@ static const struct {
     const char *file, *more, *says[3];
 } bad[] = {
     {"endless", "seconds 0.5", {"endless.cu:", "thread 5: has not ended after 0.5 s", "block 0"}},
-    {"endless_reads", "seconds 0.5", {"endless_reads.cu:8", "block 0, thread 0: has not ended after 0.5 s"}},
-    {"long_loop", "seconds 0.5", {"long_loop.cu:8", "block 0, thread 0: has not ended after 0.5 s"}},
+    {"endless_reads", "seconds 0.5", {"endless_reads.cu:8", "block 0", "has not ended after 0.5 s"}},
+    {"long_loop", "seconds 0.5", {"long_loop.cu:8", "block 0", "has not ended after 0.5 s"}},
     {"stack", "", {"stack.cu:", "block 0, thread 0: overflows its stack of 256 KB"}},
     {"big_array", "", {"big_array.cu:", "block 0, thread 0: overflows its stack"}},
     {"wild", "", {"wild.cu:8", "block 0, thread 0: uses an address that is not its own"}},
@@ -188,10 +188,51 @@ static void a_tried_kernel_has_a_name(void **state)
     talk_says(&t, "explain right", "predicted");
     talk_says(&t, "predict right", "predicted");
     talk_says(&t, "kernels csr", "\nright ");
-    talk_says(&t, "bench right csr-scalar on emu", "right");
+    talk_says(&t, "bench right csr-scalar on emu", "right is yours, from right.cu");
     talk_refuses(&t, "spmv kernel right on emu alpha 2", "computes A x only");
     talk_refuses(&t, "spmv kernel right on cpu", "right");
     talk_close(&t);
+}
+
+/* A kernel that fails in one run is left out; the other kernels are still shown. */
+static void commands_go_on_without_a_bad_kernel(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_false(try_file(&t, "read_out", ""));
+    talk_says(&t, "bench csr on emu", "index 1000000 of val is outside the array");
+    talk_says(&t, "bench csr on emu", "csr-scalar");
+    talk_refuses(&t, "spmv kernel read_out on emu", "read_out.cu:8");
+    talk_refuses(&t, "trace read_out", "read_out.cu:8");
+    talk_refuses(&t, "explain read_out", "read_out.cu:8");
+    talk_close(&t);
+    lab_close();
+}
+
+/* nvcc compiles what g++ compiles. Without a GPU, the code cannot be launched. */
+static void kernels_compile_for_the_gpu(void **state)
+{
+    struct err e = {0};
+    struct stat st;
+    struct source s;
+    char path[2 * PATH_MAX];
+    (void)state;
+    if (!lab_has_nvcc()) skip();
+    snprintf(path, sizeof path, "%s/vector.cu", files);
+    char *text = lab_read(path, &st, &e);
+    assert_true(text && source_read(&s, text, "vector.cu", &e) && source_choose(&s, "vector.cu", NULL, NULL, &e));
+    char *for_gpu = source_for_gpu(&s, text, "vector.cu", "mine", &e);
+    assert_non_null(for_gpu);
+    int fd = lab_compile(for_gpu, "vector.cu", files, text, true, NULL, &e);
+    if (fd < 0) fail_msg("%s: %s", e.where, e.text);
+    char *object = lab_memory_text(fd, 1 << 26, &e);
+    off_t n = lseek(fd, 0, SEEK_END);
+    assert_non_null(memmem(object, (size_t)n, "cuda_kernel_of_the_lab", 22));
+    close(fd);
+    mem_free(object);
+    mem_free(for_gpu);
+    mem_free(text);
 }
 
 static void a_changed_file_must_be_tried_again(void **state)
@@ -353,6 +394,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_kernels_are_compared),
         cmocka_unit_test(a_tried_kernel_has_a_name),
+        cmocka_unit_test(commands_go_on_without_a_bad_kernel),
+        cmocka_unit_test(kernels_compile_for_the_gpu),
         cmocka_unit_test(a_changed_file_must_be_tried_again),
         cmocka_unit_test(reports_are_json),
         cmocka_unit_test(bad_kernels_leave_the_session_alive),
