@@ -221,23 +221,10 @@ bool emu_in_guard(const void *address)
     return static_cast<size_t>(p - m->stacks) % simt::stack_bytes < simt::GUARD;
 }
 
-bool emu_running(char *out, unsigned size)
-{
-    const simt::lane *l = simt::now.self;
-    if (!l) return false;
-    simt::name_thread(l, out, size);
-    return true;
-}
-
 const void *emu_stack_end(void)
 {
     const simt::lane *l = simt::now.self;
     if (!l) return nullptr;
     const simt::context &c = m->f[l->number].c;
     return static_cast<const char *>(c.bottom) + c.size;
-}
-
-void emu_look_for_races(bool on)
-{
-    emu_races(on);
 }

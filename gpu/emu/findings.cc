@@ -1,12 +1,13 @@
 /* The emulator's findings. The first finding ends the launch and stays in the runner until the sync of the device. */
 #include "simt_runner.h"
+#include "machine/remote.h"
 
 #include <cstdio>
 
 namespace simt
 {
 
-void name_thread(const lane *l, char *out, size_t size)
+static void name_thread(const lane *l, char *out, size_t size)
 {
     snprintf(out, size, "block %u, thread %u", l->block.x, l->number % (m->threads / m->blocks));
 }
@@ -58,3 +59,10 @@ void found_by_scheduler(source at, const char *fmt, ...)
 }
 
 } // namespace simt
+
+bool emu_running(char *out, unsigned size)
+{
+    if (!simt::now.self) return false;
+    simt::name_thread(simt::now.self, out, size);
+    return true;
+}

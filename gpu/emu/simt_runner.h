@@ -123,10 +123,8 @@ fiber *next_runnable(); /* the next lane of order[at .. upto - 1] that can run; 
 void give_way();        /* suspend the running lane until the scheduler or another lane resumes it */
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
 void stacks_free(char *stacks);
-bool make_fibers();                 /* also makes room for the shared memory of m->blocks blocks */
+bool make_fibers(); /* also makes room for the shared memory of m->blocks blocks */
 
-/* findings.cc: "block 3, thread 17" */
-void name_thread(const lane *l, char *out, size_t size);
 /* In findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
    faults of several lanes */
 void found_by(source at, const char *missing, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -225,8 +225,8 @@ double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */
 
-/* Add the source of a user's kernel, or replace it. Both strings must live until they are replaced or removed; text NULL:
-   remove it. Fails with E_LIMIT if there are too many. */
+/* Add the source of a user's kernel, or replace it. Both strings must live until they are replaced or removed; text
+   NULL: remove it. Fails with E_LIMIT if there are too many. */
 bool kernel_source_put(const char *file, const char *text, struct err *e);
 /* File i of the kernels that are built in: its text, and *file, its name; NULL: there is no file i. */
 const char *kernel_source(int i, const char **file);
