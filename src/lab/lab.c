@@ -366,9 +366,9 @@ static bool count_all(const struct kernel *k, const struct csr *A, const struct 
 {
     struct counts *c = mem_new(1, sizeof *c, "the counts of a kernel", e);
     struct workload *work = c ? mem_new(1, sizeof *work, "the work of a kernel", e) : NULL;
-    struct machine g = machine_of(NULL);
+    struct machine g = machine_reference();
     struct err why = {0};
-    bool ok = work && model_watch(k, A, M, g.sms, 0, w, c, work, &why);
+    bool ok = work && model_watch(k, A, M, &g, 0, w, c, work, &why);
     if (ok) {
         out->counted = true;
         out->predicted_us = A->nnz ? model_predict(work, &g).us : NAN;

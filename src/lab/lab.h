@@ -87,7 +87,7 @@ struct lab_report {
     int64_t wavefronts;            /* of shared memory */
     int64_t wavefronts_least;      /* the same without bank conflicts */
     int64_t collectives, barriers; /* warps' shuffles, votes and __syncwarp; warps at barriers */
-    double predicted_us;           /* on the GPU of `lab_judge`; NaN: not predicted */
+    double predicted_us;           /* on the reference GPU of the cost model (machine_reference); NaN: not predicted */
 };
 
 /* Run the kernel on M, which stores A on the emulator in the kernel's format, and fill in the report. A fault of the

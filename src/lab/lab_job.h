@@ -13,6 +13,7 @@
 #include "machine/microscope.h"
 #include "machine/remote.h"
 #include "machine/wrong.h"
+#include "microscope/gpu_profile.h"
 
 struct csr;
 
@@ -49,9 +50,10 @@ struct job {
     int64_t x, y; /* offsets */
     bool races;
     int reps;
-    /* OP_TRACE: launch, block, warp; OP_COUNT and OP_MODEL: sample, sms */
-    int launch, warp, sms;
+    /* OP_TRACE: launch, block, warp; OP_COUNT and OP_MODEL: sample; OP_MODEL: machine */
+    int launch, warp;
     int64_t block, sample;
+    struct machine machine;
     /* limits */
     double seconds;
     int64_t memory;

@@ -94,7 +94,8 @@ struct lab_request {
     void *y;             /* the same; receives the result */
     double alpha, beta;
     bool races;
-    int reps, launch, warp, sms;
+    int reps, launch, warp;
+    const struct machine *machine; /* OP_MODEL */
     int64_t block, sample;
 };
 /* Run a job in a process of its own. If the kernel is at fault, the error is E_DEVICE and k->fault has its parts. */

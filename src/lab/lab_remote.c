@@ -213,12 +213,12 @@ static bool count(const struct kernel *k, const struct mat *M, int64_t sample, s
     return ok;
 }
 
-static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, int sms, int64_t sample,
-                  struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
+                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
     struct lab_reply reply;
     uint64_t at = 0;
-    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .sms = sms, .sample = sample};
+    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample};
     struct counts *own = counts ? NULL : mem_new(1, sizeof *own, "the counts of a kernel", e);
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;

@@ -100,11 +100,11 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
                       .reps = r->reps,
                       .launch = r->launch,
                       .warp = r->warp,
-                      .sms = r->sms,
                       .block = r->block,
                       .sample = r->sample,
                       .seconds = seconds_for(k, r),
                       .memory = MEMORY_MOST};
+    if (r->machine) j->machine = *r->machine;
     source_symbol(&k->source, r->M && r->M->dev->kind == DEV_CUDA, j->symbol, sizeof j->symbol);
     snprintf(j->name, sizeof j->name, "%s", k->name);
     if (r->M) lay_matrix(l, j, r);

@@ -222,7 +222,7 @@ static bool model_job(struct work_state *s, struct err *e)
     const struct job *j = s->job;
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
     struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
-    if (!c || !w || !model_watch(s->kernel, &s->A, &s->M, j->sms, j->sample, &s->watch, c, w, e)) return false;
+    if (!c || !w || !model_watch(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, w, e)) return false;
     struct scope_names *names = names_of(&c->scope, e);
     return names && sent(3, (const void *[]){w, c, names}, (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names}, e);
 }
