@@ -75,7 +75,7 @@ tests: all $(if $(PETSC),$(RANKS)) $(TESTS) $(BUILD)/tests/terminal/draw_frames
 # libgomp reads its environment before main, so main.c can only set it up if libgomp is linked statically.
 GOMP := $(if $(findstring clang,$(CXX)),,$(wildcard $(shell $(CXX) -print-file-name=libgomp.a)))
 $(BUILD)/warpspy: $(OBJ)/src/main.o $(LIB)
-	$(CXX) $(SANITIZE) -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
+	$(CXX) $(SANITIZE) -rdynamic -o $@ $^ $(LIBS) $(if $(GOMP),$(GOMP) -lpthread,-fopenmp)
 ranks: $(if $(PETSC),$(RANKS),no-petsc)
 no-petsc:
 	@echo "warpspy-ranks needs PETSc and MPI: apt-get install $(DEPS_RANKS), or set PETSC_DIR, PETSC_ARCH and MPICC" >&2
@@ -235,7 +235,7 @@ bench-screen: $(if $(NOBUILD),,all $(BUILD)/tests/bench/bench_screen)
 bench-load: $(BUILD)/tests/bench/bench_load
 	@$< $(LOAD)
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc')
+	clang-format -i $$(git ls-files '*.c' '*.h' '*.cu' '*.cc' ':!tests/files')
 
 SHARE := $(DESTDIR)$(PREFIX)/share
 ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
@@ -246,6 +246,7 @@ install: all
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
 	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
+	for f in $$(find src gpu -name '*.h' -o -name '*.def'); do install -Dm644 $$f $(SHARE)/warpspy/include/$$f || exit 1; done
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1
 	$(BUILD)/warpspy --completion bash > $(BUILD)/warpspy.bash
 	$(BUILD)/warpspy --completion zsh > $(BUILD)/warpspy.zsh

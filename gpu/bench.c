@@ -11,6 +11,7 @@
 #include "machine/mat.h"
 #include "machine/split.h"
 #include "multi/multi.h"
+#include "machine/remote.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -341,7 +342,13 @@ void run_bounds(struct run *r, int64_t gathers, const struct ceilings *c)
 static bool time_it(struct problem *p, int reps, struct watch *w, struct run *r, struct err *e)
 {
     struct timed t = {p->M->dev, p->kernel->name, go, p};
-    if (!bench_times(&t, &reps, w, &r->us, &r->spread_us, e)) return false;
+    const struct remote *remote = p->kernel->remote;
+    struct remote_times far = {.reps = reps};
+    if (remote) {
+        if (!remote->time(p->kernel, p->M, p->launch.alpha, p->launch.beta, reps, w, &far, e)) return false;
+        reps = far.reps, r->us = far.us, r->spread_us = far.spread_us;
+    } else if (!bench_times(&t, &reps, w, &r->us, &r->spread_us, e))
+        return false;
     r->reps = reps;
     run_rates(r, &t.dev->ceilings);
     return true;
@@ -358,12 +365,13 @@ bool bench_kernel(const struct kernel *k, const struct csr *A, const struct mat 
 bool bench_operation(const struct kernel *k, const struct csr *A, const struct mat *M, const struct operation *op,
                      int reps, struct watch *w, struct run *out, struct err *e)
 {
-    static const struct operation all_terms = {1.5, -0.5, NULL};
+    static const struct operation terms = {1.5, -0.5, NULL};
+    const struct operation *all_terms = k->product_only ? &operation_product : &terms;
     struct problem p;
     struct verdict v;
     double us;
     *out = run_begin(k, M, op);
-    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, &all_terms, 1, e) &&
+    bool ok = problem_new(&p, k, A, M, e) && set_vectors(&p, all_terms, 1, e) &&
               launch_and_check(&p, &out->first_us, &out->error, e) && must_hold(&p, &out->error, e) &&
               set_vectors(&p, op, 1, e) && launch_and_check(&p, &us, &v, e) && must_hold(&p, &v, e) &&
               time_it(&p, reps, w, out, e);

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "session/front.h"
 #include "session/kinds.h"
+#include "lab/lab.h"
 #include "session/manual.h"
 #include "session/options.h"
 #include "session/session.h"
@@ -248,6 +249,7 @@ static int run_session(const struct options *o)
 out:
     if (e.code) fprintf(stderr, "warpspy: %s%s\n", e.text, status == STATUS_USAGE ? "; see warpspy --help" : "");
     session_free(&s);
+    lab_close();
     devices_close();
     return status;
 }
@@ -257,6 +259,7 @@ int main(int argc, char **argv)
     static struct options o;
     if (spin_is_ours) unsetenv(spin); /* do not pass our value on to the programs that this program starts */
     keep_streams();
+    lab_work_if_asked(argc, argv);
     setlocale(LC_CTYPE, ""); /* LC_NUMERIC stays "C" */
     if (!parse(argc, argv, &o)) return STATUS_USAGE;
     int status = answer(&o);

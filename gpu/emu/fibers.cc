@@ -1,5 +1,9 @@
 /* The emulator's fibers: one stack per thread of a block, and the switches between them. */
 #include "simt_runner.h"
+#include "machine/remote.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #include <pthread.h>
@@ -57,6 +61,34 @@ enum { STACK = 256 * 1024 };
 #else
 enum { STACK = 32 * 1024 };
 #endif
+/* Guarded stacks, for kernels of users: the lowest GUARD bytes of each stack fault. */
+enum { GUARDED_STACK = 256 * 1024, GUARD = 64 * 1024 };
+static size_t stack_bytes = STACK;
+
+static bool guarded()
+{
+    return stack_bytes != STACK;
+}
+
+static char *stacks_new()
+{
+    if (!guarded()) return static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m->err));
+    int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    void *p = mmap(nullptr, BLOCK_MOST * stack_bytes, PROT_READ | PROT_WRITE, flags, -1, 0);
+    bool ok = p != MAP_FAILED;
+    for (size_t k = 0; ok && k < BLOCK_MOST; k++)
+        ok = !mprotect(static_cast<char *>(p) + k * stack_bytes, GUARD, PROT_NONE);
+    if (ok) return static_cast<char *>(p);
+    if (p != MAP_FAILED) munmap(p, BLOCK_MOST * stack_bytes);
+    fail(&m->err, E_MEMORY, "not enough memory for the emulator's stacks");
+    return nullptr;
+}
+
+void stacks_free(char *stacks)
+{
+    if (guarded() && stacks) munmap(stacks, BLOCK_MOST * stack_bytes);
+    if (!guarded()) mem_free(stacks);
+}
 
 void note_launch_stack(context *c)
 {
@@ -128,10 +160,10 @@ static void thread_loop()
 /* The stacks start at different offsets: with equal offsets, their tops would all fall into the same cache sets. */
 static void set_up(fiber *f, unsigned number)
 {
-    char *bottom = m->stacks + static_cast<size_t>(number) * STACK;
-    size_t size = STACK - number % 32 * 192;
+    char *bottom = m->stacks + static_cast<size_t>(number) * stack_bytes + (guarded() ? +GUARD : 0);
+    size_t room = stack_bytes - (guarded() ? +GUARD : 0), size = room - number % 32 * 192;
 #ifdef __SANITIZE_ADDRESS__
-    __asan_unpoison_memory_region(bottom, STACK); /* frames left by a kernel that was cut short */
+    __asan_unpoison_memory_region(bottom, room); /* frames left by a kernel that was cut short */
 #endif
     f->c.bottom = bottom;
     f->c.size = size; /* f->c.fake stays: a fiber that was cut short uses the same fake stack again */
@@ -163,7 +195,7 @@ bool make_fibers()
 {
     if (!m->f) {
         m->f = static_cast<fiber *>(mem_zero(BLOCK_MOST, sizeof(fiber), "the emulator's threads", &m->err));
-        m->stacks = static_cast<char *>(mem_new(BLOCK_MOST, STACK, "the emulator's stacks", &m->err));
+        m->stacks = stacks_new();
     }
     make_shared();
     now.shared = m->shared;
@@ -173,3 +205,26 @@ bool make_fibers()
 }
 
 } // namespace simt
+
+using simt::m;
+
+void emu_guard_stacks(void)
+{
+    simt::stack_bytes = simt::GUARDED_STACK + simt::GUARD;
+}
+
+bool emu_in_guard(const void *address)
+{
+    const char *p = static_cast<const char *>(address);
+    if (!simt::guarded() || !m->stacks || p < m->stacks || p >= m->stacks + simt::BLOCK_MOST * simt::stack_bytes)
+        return false;
+    return static_cast<size_t>(p - m->stacks) % simt::stack_bytes < simt::GUARD;
+}
+
+const void *emu_stack_end(void)
+{
+    const simt::lane *l = simt::now.self;
+    if (!l) return nullptr;
+    const simt::context &c = m->f[l->number].c;
+    return static_cast<const char *>(c.bottom) + c.size;
+}

@@ -1,10 +1,16 @@
 /* The emulator's findings. The first finding ends the launch and stays in the runner until the sync of the device. */
 #include "simt_runner.h"
+#include "machine/remote.h"
 
 #include <cstdio>
 
 namespace simt
 {
+
+static void name_thread(const lane *l, char *out, size_t size)
+{
+    snprintf(out, size, "block %u, thread %u", l->block.x, l->number % (m->threads / m->blocks));
+}
 
 /* missing: what would have prevented the fault, as the end of a sentence; NULL: nothing to add. */
 static void record(source at, const char *missing, const char *fmt, va_list ap)
@@ -14,8 +20,7 @@ static void record(source at, const char *missing, const char *fmt, va_list ap)
     char where[sizeof m->err.where];
     snprintf(where, sizeof where, "%s:%u", scope_file_name(at.file_name()), at.line());
     if (now.self)
-        snprintf(f->thread, sizeof f->thread, "block %u, thread %u", now.self->block.x,
-                 now.self->number % (m->threads / m->blocks));
+        name_thread(now.self, f->thread, sizeof f->thread);
     else
         snprintf(f->thread, sizeof f->thread, "block %u", now.block.x);
     vsnprintf(f->what, sizeof f->what, fmt, ap);
@@ -54,3 +59,10 @@ void found_by_scheduler(source at, const char *fmt, ...)
 }
 
 } // namespace simt
+
+bool emu_running(char *out, unsigned size)
+{
+    if (!simt::now.self) return false;
+    simt::name_thread(simt::now.self, out, size);
+    return true;
+}

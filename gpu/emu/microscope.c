@@ -1,10 +1,12 @@
 /* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
 #include "base/clock.h"
+#include "base/err.h"
 #include "machine/device.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/remote.h"
 #include "base/mem.h"
 
 #include <math.h>
@@ -147,6 +149,10 @@ bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, s
                 struct err *e)
 {
     *out = (struct trace){0};
+    if (of->kernel && of->kernel->remote) {
+        if (!can_watch(of, e)) return false;
+        return of->kernel->remote->trace(of, launch, block, warp, w, out, e);
+    }
     if (!survey(of, out, w, e)) return false;
     if (launch < 0) launch = largest_launch(&out->scope);
     if (!has_warp(out, launch, block, warp, e)) return false;
@@ -248,6 +254,8 @@ bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, c
                   struct watch *w, struct counts *out, struct err *e)
 {
     struct watched of = watched_kernel(k, M);
+    if (k->remote && sink) return fail(e, E_INTERNAL, "%s runs in another process", k->name);
+    if (k->remote) return can_watch(&of, e) && k->remote->count(k, M, sample, w, out, e);
     return count_launches(&of, sample, sink, w, out, e);
 }
 

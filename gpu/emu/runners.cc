@@ -73,7 +73,7 @@ void gather_findings()
 void runner_free(runner *r)
 {
     mem_free(r->f);
-    mem_free(r->stacks);
+    stacks_free(r->stacks);
     mem_free(r->shared);
     mem_free(r->notes);
     r->f = nullptr, r->stacks = r->shared = nullptr, r->notes = nullptr;

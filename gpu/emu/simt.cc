@@ -1,5 +1,6 @@
 /* The emulator's launches: blocks on the threads of the host, and the scheduler of a block. */
 #include "simt_runner.h"
+#include "machine/remote.h"
 #include "matrix/random.h"
 #include "races.h"
 
@@ -335,6 +336,11 @@ void emu_scope_kernel(bool on)
 void emu_races(bool on)
 {
     settings.races = on;
+}
+
+void emu_look_for_races(bool on)
+{
+    emu_races(on);
 }
 
 void emu_close(void)

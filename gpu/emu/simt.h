@@ -211,6 +211,13 @@ template <typename T> struct cell {
     T operator-=(T v) const { return *this = static_cast<T>(*this) - v; }
     T operator/=(T v) const { return *this = static_cast<T>(*this) / v; }
     T operator*=(T v) const { return *this = static_cast<T>(*this) * v; }
+    T operator|=(T v) const { return *this = static_cast<T>(*this) | v; }
+    T operator&=(T v) const { return *this = static_cast<T>(*this) & v; }
+    T operator^=(T v) const { return *this = static_cast<T>(*this) ^ v; }
+    T operator++() const { return *this += 1; }
+    T operator--() const { return *this -= 1; }
+    T operator++(int) const { return (*this += 1) - 1; }
+    T operator--(int) const { return (*this -= 1) + 1; }
 };
 
 template <typename T> array<T> shared(int64_t n, const char *name, source here)

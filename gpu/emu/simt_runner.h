@@ -122,7 +122,8 @@ void switch_stack(context *from, context *to); /* this call returns when another
 fiber *next_runnable(); /* the next lane of order[at .. upto - 1] that can run; NULL: all lanes wait or have returned */
 void give_way();        /* suspend the running lane until the scheduler or another lane resumes it */
 void note_launch_stack(context *c); /* the stack of the launching thread; only the address sanitizer needs it */
-bool make_fibers();                 /* also makes room for the shared memory of m->blocks blocks */
+void stacks_free(char *stacks);
+bool make_fibers(); /* also makes room for the shared memory of m->blocks blocks */
 
 /* In findings.cc: found_by is like `found`, but the lane at fault, now.self, is not running; found_by_scheduler is for
    faults of several lanes */

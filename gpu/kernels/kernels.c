@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/remote.h"
 #include "base/mem.h"
 #include "base/precision.h"
 #include "base/screen_lock.h"
@@ -27,25 +28,47 @@
 
 #ifdef HAVE_CUDA
 #define CUDA_ENTRY(id) &cuda_kernel_##id
-#define VENDOR_KERNEL(id) &cuda_kernel_##id,
 #else
 #define CUDA_ENTRY(id) NULL
+#endif
+
+/* The number of kernels in kernels.def, and the most that kernel_add adds. */
+enum {
+#define KERNEL(id) COUNTED_##id,
+#define HOST_KERNEL(id) COUNTED_##id,
+#undef VENDOR_KERNEL
+#ifdef HAVE_CUDA
+#define VENDOR_KERNEL(id) COUNTED_##id,
+#else
+#define VENDOR_KERNEL(id)
+#endif
+#include "kernels.def"
+    BUILT_IN,
+    ADDED_MOST = 64
+#undef KERNEL
+#undef HOST_KERNEL
+#undef VENDOR_KERNEL
+};
+
+#ifdef HAVE_CUDA
+#define VENDOR_KERNEL(id) &cuda_kernel_##id,
+#else
 #define VENDOR_KERNEL(id)
 #endif
 
 #define KERNEL(id) &emu_kernel_##id,
 #define HOST_KERNEL(id) &emu_kernel_##id,
-const struct kernel *const kernels[] = {
+const struct kernel *kernels[] = {
 #include "kernels.def"
-    NULL};
+    [BUILT_IN + ADDED_MOST] = NULL};
 #undef KERNEL
 #undef HOST_KERNEL
 
 #define KERNEL(id) CUDA_ENTRY(id),
 #define HOST_KERNEL(id) NULL,
-static const struct kernel *const cuda_kernels[] = {
+static const struct kernel *cuda_kernels[] = {
 #include "kernels.def"
-    NULL};
+    [BUILT_IN + ADDED_MOST] = NULL};
 
 const struct registry kernel_registry = {.entries = kernels};
 
@@ -82,11 +105,32 @@ bool kernel_needs_cuda(const char *name)
     return false;
 }
 
+bool kernel_add(const struct kernel *k, const struct kernel *on_gpu, struct err *e)
+{
+    int n = registry_count(&kernel_registry);
+    if (n == BUILT_IN + ADDED_MOST) return fail(e, E_LIMIT, "there are %d kernels of yours already", +ADDED_MOST);
+    kernels[n] = k;
+    cuda_kernels[n] = on_gpu ? on_gpu : k;
+    return true;
+}
+
+void kernel_remove(const struct kernel *k)
+{
+    int i = BUILT_IN;
+    while (kernels[i] && kernels[i] != k) i++;
+    for (; kernels[i]; i++) {
+        kernels[i] = kernels[i + 1];
+        cuda_kernels[i] = cuda_kernels[i + 1];
+    }
+}
+
 bool kernel_runs_on(const struct kernel *k, const struct device *d)
 {
+    if (d->members && k->remote) return false; /* a user's kernel runs in a process that has one device */
     for (int i = 0; i < d->members; i++)
         if (kernel_runs_on(k, d->member[i])) return true;
     if (d->members) return false;
+    if (k->emulated_only) return d->kind == DEV_EMU;
     return k->vendor ? d->kind == DEV_CUDA : k->host == (d->kind == DEV_CPU);
 }
 
@@ -97,7 +141,7 @@ const struct kernel *kernel_default(const struct format *f, const struct csr *A,
         if (d->member[i]->kind == d->kind) return kernel_default(f, A, d->member[i]);
     for (int i = 0; kernels[i]; i++) {
         const struct kernel *k = kernels[i];
-        if (k->vendor || !kernel_runs_on(k, d) || k->format != f) continue;
+        if (k->vendor || k->remote || !kernel_runs_on(k, d) || k->format != f) continue;
         chosen = k;
         if (A && k->best && k->best(A)) break;
     }
@@ -264,8 +308,12 @@ bool kernel_launch(const struct kernel *k, const struct launch *L, struct err *e
         return fail(e, E_UNSUPPORTED, "kernel %s does not run on %s; `kernels` shows where kernels run", k->name,
                     d->name);
     launch_fn *go = entry_of(c, L);
+    if (k->product_only && (L->alpha != 1 || L->beta != 0))
+        return fail(e, E_UNSUPPORTED, "%s computes A x only, because its function has no parameters alpha and beta",
+                    k->name);
     if (!go && L->s) return fail(e, E_INTERNAL, "kernel %s does not compute the sums that cg needs", k->name);
     if (!go) return kernel_takes(k, L->A->of->real, e) || fail(e, E_INTERNAL, "%s lacks an entry", k->name);
+    if (k->remote) return k->remote->launch(k, L, e);
     bool prepared = k->fits || c->scratch || c->prepare;
     emu_name(k->name);
     emu_side_by_side(k->deterministic);

@@ -15,7 +15,7 @@
 struct entry {
     const char *name, *about, *work, *source;
     const struct format *format;
-    bool host, vendor, deterministic;
+    bool host, vendor, emulated_only, deterministic;
     bool real; /* the kernel multiplies real matrices only */
     const int64_t *param;
     bool (*fits)(const struct stored *S, struct err *e);
@@ -30,6 +30,7 @@ static struct entry entry_of(const struct kernel *k)
                           .format = k->format,
                           .host = k->host,
                           .vendor = k->vendor,
+                          .emulated_only = k->emulated_only,
                           .deterministic = k->deterministic,
                           .param = k->param,
                           .fits = k->fits};
@@ -53,7 +54,7 @@ static void out_kernel(struct out *o, const struct entry *k, const struct fit *f
     out_row(o);
     out_str(o, "name", "kernel", k->name);
     out_str(o, "format", "format", k->format->name);
-    out_words(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : "emu cuda");
+    out_words(o, "devices", "runs on", k->host ? "cpu" : k->vendor ? "cuda" : k->emulated_only ? "emu" : "emu cuda");
     out_rank(o, COLUMN_DETAIL);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_rank(o, COLUMN_NORMAL);

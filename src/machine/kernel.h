@@ -18,6 +18,7 @@ struct err;
 struct format;
 struct mat;
 struct registry;
+struct remote;
 struct stored;
 
 /* One SpMV to launch: y = alpha A x + beta y. x: cols values, y: rows values, both on the device, of the type
@@ -54,6 +55,11 @@ struct kernel {
     bool host_part;     /* part of the work is done on the host, where the emulator does not see it */
     bool host_sums;     /* its launches for fp32 vectors also compute the inner products, if launch.s is set */
     bool shares;        /* its blocks take work dynamically, so which block does what depends on timing */
+    bool product_only;  /* y = A x: launches with alpha other than 1 or beta other than 0 are refused */
+    bool emulated_only; /* there is no code for a GPU */
+    /* NULL: the kernel runs in this process. Otherwise a user's kernel, which these functions run in another process;
+       it is never a default kernel. */
+    const struct remote *remote;
     int64_t (*reads)(const struct stored *S); /* bytes of the arrays that the kernel must read; NULL: all arrays */
     bool skips_padding;                       /* stops where a row's padding begins, so it does not read the padding */
     /* the format's parameters with which this kernel is measured; NULL: the defaults */
@@ -81,11 +87,15 @@ struct kernel {
     bool (*sums_narrow[NARROW_TYPES])(const struct launch *L, struct err *e);
 };
 
-extern const struct kernel *const kernels[]; /* terminated by NULL, in the order of kernels.def */
+extern const struct kernel *kernels[]; /* terminated by NULL: kernels.def in its order, then those of kernel_add */
 extern const struct registry kernel_registry;
 const struct kernel *kernel_find(const char *name);
 /* Does this build lack the library kernel of this name, because it was built without CUDA? */
 bool kernel_needs_cuda(const char *name);
+/* Add a kernel, which must live until the program ends or kernel_remove removes it. on_gpu: its entry for GPUs; NULL: k
+   itself. Fails with E_LIMIT if there are too many. */
+bool kernel_add(const struct kernel *k, const struct kernel *on_gpu, struct err *e);
+void kernel_remove(const struct kernel *k);
 bool kernel_runs_on(const struct kernel *k, const struct device *d);
 /* The default kernel: among the kernels of f that run on d, except vendor kernels, the first kernel whose `best`
    accepts A. If no `best` accepts A, the default is the last of these kernels. A may be NULL. */

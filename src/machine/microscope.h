@@ -225,6 +225,11 @@ double counts_error(const struct counts *c);
 
 /* ---- the source of kernels, embedded in the program ---- */
 
+/* Add the source of a user's kernel, or replace it. Both strings must live until they are replaced or removed; text
+   NULL: remove it. Fails with E_LIMIT if there are too many. */
+bool kernel_source_put(const char *file, const char *text, struct err *e);
+/* File i of the kernels that are built in: its text, and *file, its name; NULL: there is no file i. */
+const char *kernel_source(int i, const char **file);
 /* Line n (from 1) of a kernel's file ("k_csr.cu"), or NULL if there is no such line. *length receives the length of the
    line without the line end. */
 const char *kernel_source_line(const char *file, int n, int *length);

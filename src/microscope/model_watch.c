@@ -11,7 +11,9 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
+#include "machine/kernel.h"
 #include "machine/mat.h"
+#include "machine/remote.h"
 #include "base/mem.h"
 
 #include <string.h>
@@ -277,6 +279,7 @@ void watching_free(struct watching *v)
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
+    if (k->remote) return k->remote->model(k, A, M, g, sample, w, counts, out, e);
     bool complex = type_is_complex(M->of->real);
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),

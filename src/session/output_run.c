@@ -345,6 +345,8 @@ void out_remarks(struct out *o, const struct run *r, int n)
         wild |= isnan(r[i].error.relative);
         there |= r[i].packed_on && r[i].packed_on->kind == DEV_CUDA;
     }
+    for (int i = 0; i < n; i++)
+        if (r[i].kernel->remote) out_text(o, "%s is %s.", r[i].kernel->name, r[i].kernel->about);
     if (n && r->dev->kind == DEV_EMU)
         out_text(o, "The emulator models accesses, not time: results are checked, but nothing is timed.");
     if (there)

@@ -409,6 +409,9 @@ def test_install_and_uninstall():
     r = subprocess.run([folder + "/usr/bin/warpspy", "-c", "stats", folder + "/usr/share/warpspy/samples/thesis4.mtx"],
                        capture_output=True, text=True, env=ENV)
     assert r.returncode == 0 and not r.stderr, r
+    r = subprocess.run([folder + "/usr/bin/warpspy", "-c", "gen poisson2d 4; try " + os.path.abspath("tests/files/try/right.cu")],
+                       capture_output=True, text=True, env=ENV, cwd=folder)
+    assert r.returncode == 0 and "right, within" in r.stdout, r  # compiled with the installed headers
     subprocess.run([*make, "uninstall"], check=True, capture_output=True)
     left = [os.path.join(d, f) for d, _, names in os.walk(folder) for f in names]
     assert not left, left

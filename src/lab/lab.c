@@ -1,0 +1,405 @@
+/* The kernels of the lab: from a file to an entry of the registry, and the report on it. */
+#include "lab_private.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/registry.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/mat.h"
+#include "machine/microscope.h"
+#include "matrix/csr.h"
+#include "matrix/random.h"
+#include "microscope/model.h"
+#include "solvers/solver.h"
+
+#include <ctype.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct lab_kernel *all;
+
+/* ---- entries ---- */
+
+struct lab_kernel *lab_kernel_of(const struct kernel *k)
+{
+    struct lab_kernel *l = all;
+    while (l && &l->entry != k) l = l->next;
+    return l;
+}
+
+static void empty(struct lab_kernel *l)
+{
+    if (l->object >= 0) close(l->object);
+    if (l->gpu >= 0) close(l->gpu);
+    mem_free(l->text);
+    l->object = l->gpu = -1;
+    l->text = NULL;
+}
+
+void lab_close(void)
+{
+    while (all) {
+        struct lab_kernel *l = all;
+        all = l->next;
+        kernel_remove(&l->entry);
+        kernel_source_put(l->file, NULL, NULL);
+        empty(l);
+        mem_free(l);
+    }
+    lab_forget_names();
+}
+
+const char *lab_path(const struct kernel *k)
+{
+    const struct lab_kernel *l = lab_kernel_of(k);
+    return l ? l->path : NULL;
+}
+
+const char *lab_text(const struct kernel *k)
+{
+    const struct lab_kernel *l = lab_kernel_of(k);
+    return l ? l->text : NULL;
+}
+
+const char *lab_printed(const struct kernel *k)
+{
+    const struct lab_kernel *l = lab_kernel_of(k);
+    return l ? l->printed : "";
+}
+
+bool lab_changed(const struct kernel *k)
+{
+    const struct lab_kernel *l = lab_kernel_of(k);
+    struct stat st;
+    if (!l || stat(l->path, &st)) return true;
+    return st.st_size != l->st.st_size || st.st_mtim.tv_sec != l->st.st_mtim.tv_sec ||
+           st.st_mtim.tv_nsec != l->st.st_mtim.tv_nsec || st.st_ino != l->st.st_ino;
+}
+
+/* ---- names ---- */
+
+/* Is the name one of a kernel that is not of this file, or of a format or a solver? */
+static bool taken(const char *name, const char *path)
+{
+    const struct kernel *k = kernel_find(name);
+    const struct lab_kernel *l = k ? lab_kernel_of(k) : NULL;
+    return (k && (!l || strcmp(l->path, path))) || format_find(name) || registry_find(&solver_registry, name);
+}
+
+/* "my-csr.cu" makes my-csr; a name that is taken gets "my-" before it, then a number after it. */
+static void name_for(const char *file, const char *path, char *out, size_t size)
+{
+    char stem[40], base[48];
+    snprintf(stem, sizeof stem, "%.*s", (int)(strrchr(file, '.') ? strrchr(file, '.') - file : (long)strlen(file)),
+             file);
+    for (char *c = stem; *c; c++)
+        if (!isalnum((unsigned char)*c) && *c != '-' && *c != '_') *c = '-';
+    bool number = strspn(stem, "0123456789-") == strlen(stem);
+    snprintf(base, sizeof base, "%s%s", number || taken(stem, path) ? "my-" : "", *stem ? stem : "kernel");
+    snprintf(out, size, "%s", base);
+    for (int i = 2; taken(out, path) && i < 1000; i++) snprintf(out, size, "%s-%d", base, i);
+}
+
+/* ---- a file ---- */
+
+static bool split_path(struct lab_kernel *l, const char *path, char *folder, size_t size, struct err *e)
+{
+    char whole[PATH_MAX], safe[128];
+    if (!realpath(path, whole)) return fail(e, E_IO, "cannot find the file");
+    char *slash = strrchr(whole, '/');
+    snprintf(l->path, sizeof l->path, "%s", whole);
+    print_safe(slash + 1, strlen(slash + 1), sizeof l->file - 8, safe, sizeof safe);
+    snprintf(l->file, sizeof l->file, "%.63s", safe);
+    for (char *c = l->file; *c; c++)
+        if (*c == '"' || *c == '\\' || *c == ':') *c = '_';
+    slash[slash == whole] = 0;
+    snprintf(folder, size, "%s", whole);
+    return true;
+}
+
+static bool missing(const struct launch *L, struct err *e)
+{
+    (void)L;
+    return fail(e, E_INTERNAL, "a user's kernel was launched in the session");
+}
+
+/* The registry's entry, from what the shared object says of the kernel. */
+static bool make_entry(struct lab_kernel *l, const struct described *d, struct err *e)
+{
+    const struct format *f = format_find(d->format);
+    struct kernel *k = &l->entry;
+    if (!f) return fail(e, E_USAGE, "%s: its entry names no format", l->file);
+    snprintf(l->about, sizeof l->about, "yours, from %s", l->file);
+    snprintf(l->work, sizeof l->work, "as in %s", l->file);
+    memcpy(l->param, d->param, sizeof l->param);
+    *k = (struct kernel){.name = l->name,
+                         .about = l->about,
+                         .format = f,
+                         .source = "yours",
+                         .work = l->work,
+                         .lesson = "A kernel of yours; `trace` shows what it does.\n",
+                         .deterministic = d->deterministic,
+                         .together = d->together,
+                         .shares = d->shares,
+                         .host_part = d->host_part,
+                         .skips_padding = d->skips_padding,
+                         .product_only = d->product_only,
+                         .emulated_only = !lab_has_nvcc(),
+                         .param = d->has_param ? l->param : NULL,
+                         .remote = &lab_remote};
+    if (d->takes[T_F32]) k->f32 = missing;
+    if (d->takes[T_F64]) k->f64 = missing;
+    if (d->takes[T_C32]) k->c32 = missing;
+    if (d->takes[T_C64]) k->c64 = missing;
+    for (int t = T_NARROW; t < TYPES; t++)
+        if (d->takes[t]) k->narrow[t - T_NARROW] = missing;
+    return true;
+}
+
+static bool describe(struct lab_kernel *l, struct watch *w, struct err *e)
+{
+    struct lab_request q = {.op = OP_DESCRIBE};
+    struct lab_reply reply;
+    struct described d;
+    bool ok = lab_run(l, &q, w, &reply, e);
+    if (ok && reply.n != sizeof d) ok = fail(e, E_DEVICE, "%s has damaged its process while it was loaded", l->file);
+    if (ok) {
+        memcpy(&d, reply.bytes, sizeof d);
+        d.format[sizeof d.format - 1] = 0;
+        ok = make_entry(l, &d, e);
+    }
+    mem_free(reply.bytes);
+    return ok;
+}
+
+static bool read_and_compile(struct lab_kernel *l, const char *path, const struct lab_options *o, struct watch *w,
+                             struct err *e)
+{
+    char folder[PATH_MAX];
+    if (!(l->text = lab_read(path, &l->st, e)) || !split_path(l, path, folder, sizeof folder, e)) return false;
+    name_for(l->file, l->path, l->name, sizeof l->name);
+    if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
+        return false;
+    char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);
+    if (text) l->object = lab_compile(text, l->file, folder, l->text, false, w, e);
+    mem_free(text);
+    return l->object >= 0;
+}
+
+/* Put l into the registry. A kernel that the same file made before keeps its place, as traces point to it. */
+static struct lab_kernel *put(struct lab_kernel *l, struct err *e)
+{
+    struct lab_kernel *old = all;
+    while (old && strcmp(old->path, l->path)) old = old->next;
+    if (!old && !kernel_add(&l->entry, NULL, e)) return NULL;
+    if (old) {
+        struct lab_kernel *next = old->next;
+        empty(old);
+        *old = *l;
+        old->next = next;
+        old->entry.name = old->name, old->entry.about = old->about, old->entry.work = old->work;
+        if (old->entry.param) old->entry.param = old->param;
+        mem_free(l);
+        l = old;
+    } else {
+        l->next = all;
+        all = l;
+    }
+    return kernel_source_put(l->file, l->text, e) ? l : NULL;
+}
+
+const struct kernel *lab_build(const char *path, const struct lab_options *o, struct watch *w, struct err *e)
+{
+    static const struct lab_options none;
+    struct lab_kernel *l = mem_zero(1, sizeof *l, "a kernel", e);
+    lab_messages_clear();
+    if (!l) return NULL;
+    l->object = l->gpu = -1;
+    o = o ? o : &none;
+    l->seconds = o->seconds;
+    if (!read_and_compile(l, path, o, w, e) || !describe(l, w, e)) {
+        empty(l);
+        mem_free(l);
+        return NULL;
+    }
+    struct lab_kernel *kept = put(l, e);
+    if (!kept) empty(l), mem_free(l);
+    return kept ? &kept->entry : NULL;
+}
+
+/* ---- the report ---- */
+
+/* x, y and the reference of a check, in double precision and in the precision of M. */
+struct trial {
+    int64_t nx, ny; /* numbers: two per complex element */
+    double *x, *y, *ref, *bound;
+    void *xs, *ys;
+    double alpha, beta;
+};
+
+static void trial_free(struct trial *t)
+{
+    mem_free(t->x), mem_free(t->y), mem_free(t->ref), mem_free(t->bound), mem_free(t->xs), mem_free(t->ys);
+}
+
+static void fill_random(struct array *a, double *v, uint64_t *state)
+{
+    for (int64_t i = 0; i < a->n; i++) v[i] = random_unit(state);
+    put_reals(a, v);
+    for (int64_t i = 0; i < a->n; i++) v[i] = array_real(a, i);
+}
+
+static bool trial_new(struct trial *t, const struct kernel *k, const struct csr *A, enum type real, struct err *e)
+{
+    uint64_t state = 7;
+    int64_t parts = type_parts(real);
+    size_t size = type_size(type_of_parts(real));
+    *t = (struct trial){.nx = parts * A->cols, .ny = parts * A->rows, .alpha = 1, .beta = 0};
+    if (!k->product_only) t->alpha = 1.25, t->beta = -0.5;
+    t->x = mem_new(t->nx, sizeof *t->x, "x of a check", e);
+    t->y = mem_new(t->ny, sizeof *t->y, "y of a check", e);
+    t->ref = mem_new(t->ny, sizeof *t->ref, "the reference", e);
+    t->bound = mem_new(t->ny, sizeof *t->bound, "the error bounds", e);
+    t->xs = mem_new(t->nx, size, "x of a check", e);
+    t->ys = mem_new(t->ny, size, "y of a check", e);
+    if (!t->x || !t->y || !t->ref || !t->bound || !t->xs || !t->ys) return false;
+    struct array x = {.type = type_of_parts(real), .n = t->nx, .data = t->xs}, y = x;
+    y.n = t->ny, y.data = t->ys;
+    fill_random(&x, t->x, &state);
+    fill_random(&y, t->y, &state);
+    if (t->beta == 0)
+        for (int64_t i = 0; i < t->ny; i++) t->y[i] = NAN;
+    put_reals(&y, t->y);
+    memcpy(t->ref, t->y, (size_t)t->ny * sizeof *t->ref);
+    reference_spmv(A, t->alpha, t->x, t->beta, t->ref, real, t->bound);
+    return loop_unbroken("the reference", e);
+}
+
+/* A fault of a built-in kernel, from the error alone. */
+static void fault_of(const struct err *why, struct lab_fault *f)
+{
+    *f = (struct lab_fault){0};
+    snprintf(f->where, sizeof f->where, "%.127s", why->where);
+    snprintf(f->what, sizeof f->what, "%.399s", why->text);
+}
+
+/* Launch once; *ok: without a fault. Returns false if this process failed or the user cancelled. */
+static bool launch_once(const struct kernel *k, const struct mat *M, struct trial *t, bool races, struct watch *w,
+                        bool *ok, struct lab_fault *fault, struct err *e)
+{
+    struct lab_kernel *l = lab_kernel_of(k);
+    struct err why = {0};
+    struct lab_reply reply = {0};
+    if (l) {
+        struct lab_request q = {
+            .op = OP_LAUNCH, .M = M, .x = t->xs, .y = t->ys, .alpha = t->alpha, .beta = t->beta, .races = races};
+        *ok = lab_run(l, &q, w, &reply, &why);
+        *fault = l->fault;
+        mem_free(reply.bytes);
+    } else {
+        struct launch L = {.A = M, .alpha = t->alpha, .beta = t->beta, .x = t->xs, .y = t->ys};
+        emu_look_for_races(races);
+        *ok = kernel_launch(k, &L, &why) && M->dev->ops->sync(M->dev, &why);
+        emu_look_for_races(false);
+        if (!*ok) fault_of(&why, fault);
+    }
+    bool ours = why.code == E_CANCELLED || why.code == E_MEMORY || why.code == E_INTERNAL;
+    return *ok || !ours || fail_at(e, why.code, why.where, "%s", why.text);
+}
+
+static void judge_result(const struct trial *t, enum type real, struct lab_report *out)
+{
+    struct array y = {.type = type_of_parts(real), .n = t->ny, .data = t->ys};
+    for (int64_t i = 0; i < t->ny; i++) t->y[i] = array_real(&y, i);
+    out->error = verdict_of(t->ny, t->y, t->ref, t->bound);
+    out->correct = out->error.ok;
+    if (out->error.at >= 0) out->got = t->y[out->error.at], out->expected = t->ref[out->error.at];
+    if (out->error.row >= 0) out->error.row /= type_parts(real);
+}
+
+static void add_sites(const struct counts *c, struct lab_report *out)
+{
+    for (int kind = 0; kind < ACCESS_RECONVERGE; kind++) {
+        struct tally t = counts_of(c, (enum access_kind)kind, -1, -1);
+        enum access_kind a = (enum access_kind)kind;
+        if (accesses_global(a)) {
+            out->requests += t.requests, out->sectors += t.sectors, out->bytes += t.bytes;
+            out->refetched += t.refetched;
+        }
+        if (a == ACCESS_LOAD || a == ACCESS_TEXTURE) out->loads += t.requests, out->load_sectors += t.sectors;
+        if (a == ACCESS_STORE) out->stores += t.requests, out->store_sectors += t.sectors;
+        if (a == ACCESS_ATOMIC) out->atomics += t.requests, out->atomic_sectors += t.sectors;
+        if (accesses_shared(a)) {
+            out->shared_requests += t.requests, out->wavefronts += t.wavefronts;
+            out->wavefronts_least += t.wavefronts_least;
+        }
+        if (a == ACCESS_COLLECTIVE) out->collectives += t.requests;
+        if (a == ACCESS_BARRIER) out->barriers += t.requests;
+    }
+}
+
+static void add_launches(const struct counts *c, struct lab_report *out)
+{
+    int64_t active = 0;
+    out->launches = c->scope.nlaunches;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        out->blocks += c->scope.launch[l].blocks;
+        out->threads += c->scope.launch[l].blocks * c->scope.launch[l].threads;
+        out->warps += c->launch[l].warps;
+        out->steps += c->launch[l].steps;
+        active += c->launch[l].active;
+        if (c->launch[l].longest_warp > out->longest_warp) out->longest_warp = c->launch[l].longest_warp;
+    }
+    out->active_lanes = out->steps ? (double)active / (double)out->steps : 0;
+}
+
+/* Count all blocks, and predict the time. */
+static bool count_all(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
+                      struct lab_report *out, struct err *e)
+{
+    struct counts *c = mem_new(1, sizeof *c, "the counts of a kernel", e);
+    struct workload *work = c ? mem_new(1, sizeof *work, "the work of a kernel", e) : NULL;
+    struct machine g = machine_reference();
+    struct err why = {0};
+    bool ok = work && model_watch(k, A, M, &g, 0, w, c, work, &why);
+    if (ok) {
+        out->counted = true;
+        out->predicted_us = A->nnz ? model_predict(work, &g).us : NAN;
+        add_sites(c, out);
+        add_launches(c, out);
+    }
+    mem_free(c);
+    mem_free(work);
+    if (ok || !err_is_refusal(&why)) return ok || fail_at(e, why.code, why.where, "%s", why.text);
+    return true; /* the counts stay unknown */
+}
+
+bool lab_judge(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
+               struct lab_report *out, struct err *e)
+{
+    struct trial t;
+    bool quiet = false;
+    *out = (struct lab_report){.kernel = k, .real = M->of->real, .predicted_us = NAN};
+    bool ok = kernel_takes(k, M->of->real, e) && trial_new(&t, k, A, M->of->real, e);
+    if (!ok) return false;
+    struct trial again = t;
+    size_t bytes = (size_t)t.ny * type_size(type_of_parts(M->of->real));
+    again.ys = mem_new((int64_t)bytes, 1, "y of a check", e);
+    ok = again.ys != NULL;
+    if (ok) memcpy(again.ys, t.ys, bytes);
+    ok = ok && launch_once(k, M, &t, false, w, &out->ran, &out->fault, e);
+    if (ok && out->ran) judge_result(&t, M->of->real, out);
+    if (ok && out->ran) ok = launch_once(k, M, &again, true, w, &quiet, &out->race_at, e);
+    out->race = ok && out->ran && !quiet;
+    if (ok && out->ran) ok = count_all(k, A, M, w, out, e);
+    mem_free(again.ys);
+    trial_free(&t);
+    return ok;
+}

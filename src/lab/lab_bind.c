@@ -1,0 +1,313 @@
+/* Binds the parameters of a user's kernel by their names, and writes the launch and the entry that the file leaves
+   out. */
+#include "lab_source.h"
+#include "lab_scan.h"
+#include "base/base.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "base/memfile.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "formats/format.h"
+#include "matrix/csr.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { THREADS_DEFAULT = 256 };
+
+/* ---- names ---- */
+
+/* Other names for what a parameter may be. */
+static const struct {
+    enum role role;
+    const char *names;
+} array_names[] = {
+    {ROLE_POINTERS, "ptr rowptr row_ptr rowPtr row_offsets rowOffsets offsets indptr row_start rows_ptr Ap ia"},
+    {ROLE_COLUMNS, "col cols colidx col_idx colIdx col_ind column columns indices Aj ja"},
+    {ROLE_VALUES, "val vals value values data Ax a"},
+    {ROLE_ROWS, "row row_idx rowIdx row_ind rowind"},
+    {ROLE_DIAGONALS, "offsets diagonals"},
+};
+static const struct {
+    const char *names, *expression;
+} numbers[] = {
+    {"rows n_rows num_rows nrows numRows m n", "rows"},
+    {"cols n_cols num_cols ncols numCols", "cols"},
+    {"nnz n_nonzeros num_nonzeros", "nnz"},
+};
+
+/* The arrays of a format: those of a small matrix. */
+static bool arrays_of(const struct format *f, struct stored *out, struct err *e)
+{
+    int rowptr[] = {0, 1}, col[] = {0};
+    double val[] = {1};
+    const struct csr A = {.rows = 1, .cols = 1, .nnz = 1, .rowptr = rowptr, .col = col, .val = val};
+    struct plan p;
+    if (!format_plan(&A, f, NULL, T_F64, &p, e)) return false;
+    *out = p.shape;
+    return true;
+}
+
+/* The array that a parameter means; -1: none. */
+static int array_named(const struct stored *S, const char *name)
+{
+    for (int k = 0; k < S->narrays; k++)
+        if (!strcmp(S->a[k].name, name)) return k;
+    for (int k = 0; k < S->narrays; k++)
+        for (int i = 0; i < COUNT(array_names); i++)
+            if (array_names[i].role == S->a[k].role && has_word(array_names[i].names, name)) return k;
+    return -1;
+}
+
+static const char *number_named(const struct stored *S, const char *name)
+{
+    for (int i = 0; S->format->params[i].name; i++)
+        if (!strcmp(S->format->params[i].name, name)) return S->format->params[i].name;
+    for (int i = 0; i < COUNT(numbers); i++)
+        if (has_word(numbers[i].names, name)) return numbers[i].expression;
+    return NULL;
+}
+
+static bool is_any(const char *name, const char *words)
+{
+    return has_word(words, name);
+}
+
+/* ---- types ---- */
+
+static bool is_real(const char *type)
+{
+    return is_any(type, "double float T U");
+}
+
+static const char *element_of(enum type t)
+{
+    return t == T_I32 ? "int" : t == T_I64 ? "int64_t" : t == T_U8 ? "uint8_t" : t == T_U16 ? "uint16_t" : "double";
+}
+
+/* The type of a parameter, by its name; NULL: there is no such parameter. */
+static const char *type_called(const struct function *f, const char *names)
+{
+    for (int i = 0; i < f->nparameters; i++)
+        if (has_word(names, f->parameter[i].name)) return f->parameter[i].type;
+    return NULL;
+}
+
+static bool has_parameter(const struct function *f, const char *name)
+{
+    return type_called(f, name) != NULL;
+}
+
+static bool check_array(const struct source *s, const struct function *f, const struct parameter *p,
+                        const struct array *a, const char *file, struct err *e)
+{
+    bool real = a->type == T_F64;
+    (void)f;
+    if (real ? is_real(p->type)
+             : !strcmp(p->type, element_of(a->type)) || (a->type == T_I32 && !strcmp(p->type, "unsigned")))
+        return true;
+    return scan_fail(file, p->line, e, "%s is `%s *`, but the elements of %s in %s are %s", p->name, p->type, a->name,
+                     s->of->name, real ? "the values: double, float or T" : element_of(a->type));
+}
+
+static bool unknown(const struct source *s, const struct parameter *p, const struct stored *S, const char *file,
+                    struct err *e)
+{
+    struct message list = {0};
+    for (int k = 0; p->pointer && k < S->narrays; k++) message_list(&list, S->a[k].name);
+    if (p->pointer) message_list(&list, "x"), message_list(&list, "y");
+    if (!p->pointer) {
+        static const char *const names[] = {"rows", "cols", "nnz", "alpha", "beta"};
+        for (int i = 0; i < COUNT(names); i++) message_list(&list, names[i]);
+        for (int i = 0; s->of->params[i].name; i++) message_list(&list, s->of->params[i].name);
+    }
+    return scan_fail(file, p->line, e, "what is the parameter %s? for %s, %s may be: %s", p->name, s->of->name,
+                     p->pointer ? "a pointer" : "a number", list.text);
+}
+
+static bool check_parameter(const struct source *s, const struct function *f, const struct parameter *p,
+                            const struct stored *S, const char *file, struct err *e)
+{
+    int k = p->pointer ? array_named(S, p->name) : -1;
+    if (p->pointer && is_any(p->name, "x y")) {
+        if (!is_real(p->type))
+            return scan_fail(file, p->line, e, "%s is `%s *`, but vectors are double, float or T", p->name, p->type);
+        if (!strcmp(p->name, "y") && p->is_const)
+            return scan_fail(file, p->line, e, "y is the result, so it must not be const");
+        return true;
+    }
+    if (k >= 0) return check_array(s, f, p, &S->a[k], file, e);
+    if (p->pointer) return unknown(s, p, S, file, e);
+    if (is_any(p->name, "alpha beta") || number_named(S, p->name)) return true;
+    return unknown(s, p, S, file, e);
+}
+
+static bool check_function(const struct source *s, const struct function *f, const char *file, struct err *e)
+{
+    struct stored S;
+    if (!arrays_of(s->of, &S, e)) return false;
+    for (int i = 0; i < f->nparameters; i++)
+        if (!check_parameter(s, f, &f->parameter[i], &S, file, e)) return false;
+    if (!has_parameter(f, "y")) return scan_fail(file, f->line, e, "%s has no parameter y for its result", f->name);
+    const char *x = type_called(f, "x"), *y = type_called(f, "y");
+    if (x && strcmp(x, y))
+        return scan_fail(file, f->line, e, "%s: x is `%s *`, but y is `%s *`; they must have the same type", f->name, x,
+                         y);
+    return true;
+}
+
+/* ---- the choice ---- */
+
+static bool list_choices(const struct source *s, const char *file, struct err *e)
+{
+    struct message list = {0};
+    for (int i = 0; i < s->nentries; i++) message_list(&list, s->entry[i].name);
+    for (int i = 0; i < s->nfunctions && !s->nentries; i++) message_list(&list, s->function[i].name);
+    int line = s->nentries ? s->entry[1].line : s->function[1].line;
+    return scan_fail(file, line, e, "the file has %d kernels: %s; choose one: `try %s kernel NAME`",
+                     s->nentries ? s->nentries : s->nfunctions, list.text, file);
+}
+
+static bool choose_entry(struct source *s, const char *file, const char *kernel, struct err *e)
+{
+    for (int i = 0; i < s->nentries; i++)
+        if (!kernel || !strcmp(kernel, s->entry[i].name) || !strcmp(kernel, s->entry[i].id)) s->chosen_entry = i;
+    if (s->chosen_entry < 0) return fail(e, E_USAGE, "%s has no kernel %s", file, kernel);
+    return kernel || s->nentries == 1 || list_choices(s, file, e);
+}
+
+static bool choose_function(struct source *s, const char *file, const char *kernel, struct err *e)
+{
+    for (int i = 0; i < s->nfunctions; i++)
+        if (!kernel || !strcmp(kernel, s->function[i].name)) s->chosen_function = i;
+    if (s->chosen_function < 0) return fail(e, E_USAGE, "%s has no kernel %s", file, kernel);
+    return kernel || s->nfunctions == 1 || list_choices(s, file, e);
+}
+
+bool source_choose(struct source *s, const char *file, const char *kernel, const char *format, struct err *e)
+{
+    s->chosen_entry = s->chosen_function = -1;
+    if (!s->nfunctions && !s->nentries)
+        return fail(e, E_USAGE, "%s has no kernel: no function begins with __global__; `try new csr-scalar` writes one",
+                    file);
+    if (s->nentries) return choose_entry(s, file, kernel, e);
+    const char *name = format ? format : *s->format ? s->format : "csr";
+    s->of = format_find(name);
+    if (!s->of) return scan_fail(file, s->try_line, e, "%s is not a format; `formats` lists them", name);
+    return choose_function(s, file, kernel, e) && check_function(s, &s->function[s->chosen_function], file, e);
+}
+
+/* ---- the launch ---- */
+
+void source_symbol(const struct source *s, bool gpu, char *out, size_t size)
+{
+    const char *id = s->chosen_entry >= 0 ? s->entry[s->chosen_entry].id : "of_the_lab";
+    snprintf(out, size, "%s_kernel_%s", gpu ? "cuda" : "emu", id);
+}
+
+/* The type of x and y, and of the values, in the launch. */
+static void types_of(const struct function *f, const char **vector, const char **value)
+{
+    const char *y = type_called(f, "y"), *val = type_called(f, array_names[2].names);
+    *vector = f->templates ? "T" : y;
+    *value = f->templates > 1 ? "U" : f->templates ? "T" : val && is_real(val) ? val : y;
+}
+
+static void write_argument(FILE *out, const struct source *s, const struct function *f, const struct parameter *p,
+                           const struct stored *S)
+{
+    const char *vector, *value;
+    types_of(f, &vector, &value);
+    int k = p->pointer ? array_named(S, p->name) : -1;
+    if (p->pointer && !strcmp(p->name, "x"))
+        fprintf(out, "VECTOR(\"x\", ROLE_X, L->x, cols, const %s)", vector);
+    else if (p->pointer && !strcmp(p->name, "y"))
+        fprintf(out, "VECTOR(\"y\", ROLE_Y, L->y, rows, %s)", vector);
+    else if (k >= 0 && S->a[k].type == T_F64)
+        fprintf(out, "ARRAY(L, %d, %s)", k, value);
+    else if (k >= 0)
+        fprintf(out, "ARRAY(L, %d, %s)", k, p->type);
+    else if (is_any(p->name, "alpha beta"))
+        fprintf(out, "(%s)L->%s", f->templates ? vector : p->type, p->name);
+    else
+        fprintf(out, "(%s)%s", p->type, number_named(S, p->name));
+    (void)s;
+}
+
+static const char *entry_types(const struct function *f)
+{
+    const char *vector, *value;
+    types_of(f, &vector, &value);
+    if (f->templates > 1) return "VALUE_TYPES(of_the_lab_go), NARROW_TYPES_OF(of_the_lab_go)";
+    if (f->templates) return "VALUE_TYPES(of_the_lab_go)";
+    if (!strcmp(vector, "double"))
+        return !strcmp(value, "double") ? ".f64 = of_the_lab_go<>" : ".narrow = {of_the_lab_go<>}";
+    return ".f32 = of_the_lab_go<>";
+}
+
+/* What follows the user's text. */
+static bool write_launch(FILE *out, const struct source *s, const char *name, struct err *e)
+{
+    const struct function *f = &s->function[s->chosen_function];
+    const char *given = f->templates > 1 ? "<T, U>" : f->templates ? "<T>" : "";
+    struct stored S;
+    char threads[sizeof s->threads], blocks[sizeof s->blocks + 64];
+    if (!arrays_of(s->of, &S, e)) return false;
+    snprintf(threads, sizeof threads, "%d", +THREADS_DEFAULT);
+    if (*s->threads) snprintf(threads, sizeof threads, "%s", s->threads);
+    snprintf(blocks, sizeof blocks, "blocks_for(rows, (int)(%.200s))", threads);
+    if (*s->blocks) snprintf(blocks, sizeof blocks, "%s", s->blocks);
+    fprintf(out,
+            "\n#line 1 \"launch\"\n#include \"formats/fmt_%s.h\"\nnamespace KERNEL_SPACE\n{\n"
+            "template <typename T = double, typename U = T> static bool of_the_lab_go(const struct launch *L, struct "
+            "err *)\n{\n"
+            "    const struct stored *S = L->A->of;\n"
+            "    const int64_t rows = S->rows, cols = S->cols, nnz = S->nnz;\n    (void)rows, (void)cols, (void)nnz;\n",
+            s->of->name);
+    for (int i = 0; s->of->params[i].name; i++)
+        fprintf(out, "    const int64_t %s = S->param[%d];\n    (void)%s;\n", s->of->params[i].name, i,
+                s->of->params[i].name);
+    fprintf(out, "#line %d \"TRY\"\n    LAUNCH_GIVEN(L->A->dev, (%s), (%s), (%s), %s%s)\n#line 1 \"launch\"\n    (",
+            s->try_line ? s->try_line : 1, blocks, threads, *s->shared ? s->shared : "0", f->name, given);
+    for (int i = 0; i < f->nparameters; i++) {
+        fprintf(out, "%s", i ? ", " : "");
+        write_argument(out, s, f, &f->parameter[i], &S);
+    }
+    fprintf(out,
+            ");\n    return true;\n}\n} // namespace KERNEL_SPACE\nusing namespace KERNEL_SPACE;\n"
+            "KERNEL_ENTRY(of_the_lab) = {.name = \"%s\", .about = \"\", .format = &format_%s, .source = \"yours\",\n"
+            "    .work = \"\", .lesson = \"\", .product_only = %s, %s};\n",
+            name, s->of->name, has_parameter(f, "alpha") && has_parameter(f, "beta") ? "false" : "true",
+            entry_types(f));
+    return true;
+}
+
+/* ---- the text for a compiler ---- */
+
+static char *text_for(const struct source *s, const char *text, const char *file, const char *name, bool gpu,
+                      struct err *e)
+{
+    struct memfile m;
+    char *dialect = s->dialect || gpu ? NULL : plain_to_dialect(text, e);
+    if (!s->dialect && !gpu && !dialect) return NULL;
+    if (!memfile_open(&m, e)) return mem_free(dialect), NULL;
+    if (!s->dialect) fprintf(m.file, "#include \"gpu/%s\"\n", gpu ? "dialect.h" : "emu/plain.h");
+    fprintf(m.file, "#line 1 \"%s\"\n%s\n", file, dialect ? dialect : text);
+    bool ok = s->chosen_entry >= 0 || write_launch(m.file, s, name, e);
+    ok = memfile_close(&m, ok, e);
+    char *out = ok ? mem_str(m.text, e) : NULL;
+    memfile_free(&m);
+    mem_free(dialect);
+    return out;
+}
+
+char *source_for_emulator(const struct source *s, const char *text, const char *file, const char *name, struct err *e)
+{
+    return text_for(s, text, file, name, false, e);
+}
+
+char *source_for_gpu(const struct source *s, const char *text, const char *file, const char *name, struct err *e)
+{
+    return text_for(s, text, file, name, true, e);
+}

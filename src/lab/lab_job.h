@@ -1,0 +1,113 @@
+/* Jobs for the process that runs users' kernels: what the session asks for, and the replies. Both ends are the same
+   program, so structs travel as they are. */
+#ifndef LAB_JOB_H
+#define LAB_JOB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/array.h"
+#include "base/err.h"
+#include "base/param.h"
+#include "formats/stored.h"
+#include "machine/microscope.h"
+#include "machine/remote.h"
+#include "machine/wrong.h"
+#include "microscope/gpu_profile.h"
+
+struct csr;
+
+enum lab_op { OP_DESCRIBE, OP_LAUNCH, OP_TRACE, OP_COUNT, OP_MODEL, OP_TIME };
+
+/* File descriptors of the process: the job, the kernel's shared object, and the pipe for replies. */
+enum { FD_JOB = 3, FD_OBJECT, FD_REPLY };
+
+struct job_array {
+    char name[24];
+    enum role role;
+    enum type type;
+    int64_t n, at; /* elements, and the offset of the data in the job */
+};
+
+/* The beginning of the job's memory, which both processes map; arrays follow at multiples of JOB_ALIGN. */
+enum { JOB_ALIGN = 256 };
+struct job {
+    char version[16];
+    enum lab_op op;
+    bool on_gpu;
+    char symbol[96]; /* the kernel's entry in the shared object */
+    char name[64];   /* the kernel's name in messages */
+    /* the stored matrix */
+    char format[32];
+    int64_t rows, cols, nnz, param[PARAMS_MAX];
+    enum type real;
+    int narrays;
+    struct job_array a[ARRAYS_MAX];
+    /* OP_MODEL: A as struct csr; offsets, or 0 */
+    int64_t rowptr, rowptr64, col, val, imag;
+    /* OP_LAUNCH and OP_TIME */
+    double alpha, beta;
+    int64_t x, y; /* offsets */
+    bool races;
+    int reps;
+    /* OP_TRACE: launch, block, warp; OP_COUNT and OP_MODEL: sample; OP_MODEL: machine */
+    int launch, warp;
+    int64_t block, sample;
+    struct machine machine;
+    /* limits */
+    double seconds;
+    int64_t memory;
+};
+
+/* A reply: this head, then `bytes` bytes. */
+enum reply_kind { REPLY_PROGRESS = 0x57530001, REPLY_DONE, REPLY_FAILED, REPLY_FAULT };
+struct reply {
+    uint32_t kind;
+    uint32_t unused;
+    uint64_t bytes;
+};
+struct reply_progress {
+    char what[64];
+    int64_t done, total;
+};
+struct reply_failed {
+    struct err err;
+    struct emu_finding finding;
+};
+/* A signal, a call of exit, or a forbidden system call. */
+enum { ADDRESSES_MOST = 48, SIGNAL_EXIT = 1000 };
+struct reply_fault {
+    int signal;      /* or SIGNAL_EXIT */
+    int system_call; /* SIGSYS: its number */
+    bool overflow;   /* SIGSEGV: at the end of a lane's stack */
+    char thread[48];
+    int naddresses; /* offsets in the shared object: where the fault is, then calls that may have led there */
+    uint64_t address[ADDRESSES_MOST];
+};
+
+/* OP_DESCRIBE: what the session's entry says of the kernel. */
+struct described {
+    char name[64], about[200], format[32];
+    bool deterministic, together, shares, host_part, skips_padding, product_only;
+    bool takes[TYPES]; /* precisions */
+    bool has_param;
+    int64_t param[PARAMS_MAX];
+};
+
+/* The strings that a struct scope points to. */
+struct scope_names {
+    char file[SCOPE_SITES][48], what[SCOPE_SITES][32];
+};
+/* OP_TRACE: struct trace, struct scope_names, then the steps. OP_COUNT: struct counts, struct scope_names. OP_MODEL:
+   struct workload, struct counts, struct scope_names. OP_TIME: struct remote_times. OP_LAUNCH: nothing; y is in the
+   job's memory. */
+
+/* lab_worker.c: run the job at FD_JOB and end the process. */
+_Noreturn void lab_work(void);
+/* lab_guard.c: limit this process, and report its faults. lab_guard_object: the shared object, once it is loaded. */
+bool lab_guard_begin(const struct job *job, struct err *e);
+void lab_guard_object(const void *address);
+bool lab_guard_send(enum reply_kind kind, int n, const void *const *part, const uint64_t *bytes);
+_Noreturn void lab_guard_end(void);
+
+#endif

@@ -1,0 +1,263 @@
+/* The process that runs users' kernels: one job, then it ends. It begins as `warpspy` with LAB_ARGUMENT, so that it has
+   neither the threads nor the memory of the session. */
+#include "lab.h"
+#include "lab_job.h"
+#include "lab_private.h"
+#include "base/base.h"
+#include "base/clock.h"
+#include "base/loop.h"
+#include "base/mem.h"
+#include "base/watch.h"
+#include "formats/format.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "matrix/csr.h"
+#include "microscope/model.h"
+
+#include <dlfcn.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+struct work_state {
+    struct job *job;
+    const struct kernel *kernel;
+    struct stored S;
+    struct csr A; /* OP_MODEL */
+    struct device *dev;
+    struct mat M;
+    struct watch watch;
+};
+
+/* ---- progress ---- */
+
+enum { PROGRESS_US = 50000 };
+
+static bool send_progress(struct watch *w, const char *what, int64_t done, int64_t total)
+{
+    static double last;
+    struct reply_progress p = {.done = done, .total = total};
+    (void)w;
+    if (now_us() - last < PROGRESS_US) return true;
+    last = now_us();
+    snprintf(p.what, sizeof p.what, "%s", what);
+    return lab_guard_send(REPLY_PROGRESS, 1, (const void *[]){&p}, (const uint64_t[]){sizeof p});
+}
+
+/* ---- the job's data ---- */
+
+static void *job_data(const struct work_state *s, int64_t at)
+{
+    return at ? (char *)s->job + at : NULL;
+}
+
+static bool take_matrix(struct work_state *s, struct err *e)
+{
+    const struct job *j = s->job;
+    struct stored *S = &s->S;
+    *S = (struct stored){
+        .format = format_find(j->format), .rows = j->rows, .cols = j->cols, .nnz = j->nnz, .real = j->real};
+    if (!S->format) return fail(e, E_INTERNAL, "there is no format %s", j->format);
+    memcpy(S->param, j->param, sizeof S->param);
+    S->narrays = j->narrays;
+    for (int k = 0; k < j->narrays; k++)
+        S->a[k] = (struct array){.name = j->a[k].name,
+                                 .role = j->a[k].role,
+                                 .type = j->a[k].type,
+                                 .n = j->a[k].n,
+                                 .data = job_data(s, j->a[k].at),
+                                 .lent = true};
+    s->A = (struct csr){.rows = j->rows,
+                        .cols = j->cols,
+                        .nnz = j->nnz,
+                        .rowptr = job_data(s, j->rowptr),
+                        .rowptr64 = job_data(s, j->rowptr64),
+                        .col = job_data(s, j->col),
+                        .val = job_data(s, j->val),
+                        .imag = job_data(s, j->imag)};
+    return true;
+}
+
+static bool map_job(struct work_state *s, struct err *e)
+{
+    struct stat st;
+    if (fstat(FD_JOB, &st) || st.st_size < (off_t)sizeof *s->job)
+        return fail(e, E_INTERNAL, "this option is for warpspy itself");
+    void *p = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, FD_JOB, 0);
+    if (p == MAP_FAILED) return fail(e, E_MEMORY, "not enough memory to map the matrix");
+    s->job = p;
+    if (strncmp(s->job->version, WARPSPY_VERSION, sizeof s->job->version - 1))
+        return fail(e, E_INTERNAL, "the program was replaced while it ran; start it again");
+    return true;
+}
+
+static bool load_object(struct work_state *s, struct err *e)
+{
+    char path[32];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", FD_OBJECT);
+    void *so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!so) return fail(e, E_USAGE, "%s cannot be loaded: %s", s->job->name, dlerror());
+    s->kernel = dlsym(so, s->job->symbol);
+    if (!s->kernel) return fail(e, E_INTERNAL, "%s has no entry %s", s->job->name, s->job->symbol);
+    lab_guard_object(s->kernel);
+    return true;
+}
+
+/* ---- what jobs do ---- */
+
+static bool sent(int n, const void *const *part, const uint64_t *bytes, struct err *e)
+{
+    fflush(stdout); /* the session ends this process when it has the reply */
+    return lab_guard_send(REPLY_DONE, n, part, bytes) || fail(e, E_IO, "the session has ended");
+}
+
+static bool describe(struct work_state *s, struct err *e)
+{
+    const struct kernel *k = s->kernel;
+    struct described d = {.deterministic = k->deterministic,
+                          .together = k->together,
+                          .shares = k->shares,
+                          .host_part = k->host_part,
+                          .skips_padding = k->skips_padding,
+                          .product_only = k->product_only,
+                          .has_param = k->param != NULL};
+    if (k->host || k->vendor)
+        return fail(e, E_UNSUPPORTED, "%s is not a kernel for a GPU, so it cannot be tried", s->job->name);
+    snprintf(d.name, sizeof d.name, "%s", k->name ? k->name : "");
+    snprintf(d.about, sizeof d.about, "%s", k->about ? k->about : "");
+    snprintf(d.format, sizeof d.format, "%s", k->format ? k->format->name : "");
+    for (int t = 0; t < TYPES; t++) d.takes[t] = kernel_takes(k, (enum type)t, NULL);
+    if (k->param) memcpy(d.param, k->param, sizeof d.param);
+    return sent(1, (const void *[]){&d}, (const uint64_t[]){sizeof d}, e);
+}
+
+static struct reply_failed failed;
+
+static bool multiply_on(struct work_state *s, void *x, void *y, struct err *e)
+{
+    struct launch L = {.A = &s->M, .alpha = s->job->alpha, .beta = s->job->beta, .x = x, .y = y};
+    emu_look_for_races(s->job->races);
+    if (!kernel_launch(s->kernel, &L, e)) return false;
+    if (s->dev->kind == DEV_EMU) emu_last_finding(&failed.finding);
+    return s->dev->ops->sync(s->dev, e);
+}
+
+/* Copies of x and y on the device. */
+static bool put_vectors(struct work_state *s, void **x, void **y, struct err *e)
+{
+    struct device *d = s->dev;
+    int64_t size = (int64_t)type_size(s->S.real), nx = s->S.cols * size, ny = s->S.rows * size;
+    *x = d->ops->alloc(d, nx, "the vector x", e);
+    *y = *x ? d->ops->alloc(d, ny, "the vector y", e) : NULL;
+    return *y && d->ops->put(d, *x, job_data(s, s->job->x), nx, e) && d->ops->put(d, *y, job_data(s, s->job->y), ny, e);
+}
+
+static bool launch_job(struct work_state *s, struct err *e)
+{
+    void *x, *y;
+    struct device *d = s->dev;
+    return put_vectors(s, &x, &y, e) && multiply_on(s, x, y, e) &&
+           d->ops->get(d, job_data(s, s->job->y), y, s->S.rows * (int64_t)type_size(s->S.real), e) &&
+           sent(0, NULL, NULL, e);
+}
+
+struct timed_work {
+    struct work_state *s;
+    struct launch launch;
+};
+
+static bool go(void *ctx, struct err *e)
+{
+    const struct timed_work *t = ctx;
+    return kernel_launch(t->s->kernel, &t->launch, e);
+}
+
+static bool time_job(struct work_state *s, struct err *e)
+{
+    void *x, *y;
+    struct remote_times r = {.reps = s->job->reps, .put_us = s->M.copied.us};
+    if (!put_vectors(s, &x, &y, e)) return false;
+    struct timed_work w = {s, {.A = &s->M, .alpha = s->job->alpha, .beta = s->job->beta, .x = x, .y = y}};
+    struct timed t = {s->dev, s->job->name, go, &w};
+    return bench_times(&t, &r.reps, &s->watch, &r.us, &r.spread_us, e) &&
+           sent(1, (const void *[]){&r}, (const uint64_t[]){sizeof r}, e);
+}
+
+static struct scope_names *names_of(const struct scope *s, struct err *e)
+{
+    struct scope_names *n = mem_zero(1, sizeof *n, "the names of a trace", e);
+    for (int k = 0; n && k < s->nsites; k++) {
+        snprintf(n->file[k], sizeof n->file[k], "%s", s->site[k].file ? s->site[k].file : "");
+        snprintf(n->what[k], sizeof n->what[k], "%s", s->site[k].what ? s->site[k].what : "");
+    }
+    return n;
+}
+
+static bool trace_job(struct work_state *s, struct err *e)
+{
+    struct trace t;
+    const struct watched of = watched_kernel(s->kernel, &s->M);
+    if (!trace_warp(&of, s->job->launch, s->job->block, s->job->warp, &s->watch, &t, e)) return false;
+    struct scope_names *names = names_of(&t.scope, e);
+    return names && sent(3, (const void *[]){&t, names, t.step},
+                         (const uint64_t[]){sizeof t, sizeof *names, (uint64_t)t.nsteps * sizeof *t.step}, e);
+}
+
+static bool count_job(struct work_state *s, struct err *e)
+{
+    struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
+    if (!c || !count_kernel(s->kernel, &s->M, s->job->sample, NULL, &s->watch, c, e)) return false;
+    struct scope_names *names = names_of(&c->scope, e);
+    return names && sent(2, (const void *[]){c, names}, (const uint64_t[]){sizeof *c, sizeof *names}, e);
+}
+
+static bool model_job(struct work_state *s, struct err *e)
+{
+    const struct job *j = s->job;
+    struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
+    struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
+    if (!c || !w || !model_watch(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, w, e)) return false;
+    struct scope_names *names = names_of(&c->scope, e);
+    return names && sent(3, (const void *[]){w, c, names}, (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names}, e);
+}
+
+static bool (*const jobs[])(struct work_state *s, struct err *e) = {
+    [OP_DESCRIBE] = describe, [OP_LAUNCH] = launch_job, [OP_TRACE] = trace_job,
+    [OP_COUNT] = count_job,   [OP_MODEL] = model_job,   [OP_TIME] = time_job};
+
+/* The microscope names launches by its kernel, so the kernel needs no place in the registry except on a GPU, where the
+   registry has the entry that nvcc compiled. */
+static bool run_job(struct work_state *s, struct err *e)
+{
+    if (!load_object(s, e)) return false;
+    if (s->job->op == OP_DESCRIBE) return describe(s, e);
+    s->dev = device_open(s->job->on_gpu ? "cuda:0" : "emu", e);
+    return s->dev && take_matrix(s, e) && (!s->job->on_gpu || kernel_add(s->kernel, NULL, e)) &&
+           mat_put(&s->M, &s->S, s->dev, e) && jobs[s->job->op](s, e);
+}
+
+_Noreturn void lab_work(void)
+{
+    static struct work_state s;
+    s.watch = (struct watch){send_progress, NULL};
+    loop_enter(&s.watch);
+    omp_set_num_threads(1); /* signals then interrupt the thread that runs the kernel, and results do not vary */
+    emu_guard_stacks();
+    if (!map_job(&s, &failed.err) || !lab_guard_begin(s.job, &failed.err) || !run_job(&s, &failed.err)) {
+        if (!failed.err.code) fail(&failed.err, E_INTERNAL, "%s failed", s.job ? s.job->name : "the job");
+        fflush(stdout);
+        lab_guard_send(REPLY_FAILED, 1, (const void *[]){&failed}, (const uint64_t[]){sizeof failed});
+    }
+    lab_guard_end();
+}
+
+void lab_work_if_asked(int argc, char **argv)
+{
+    if (argc == 2 && !strcmp(argv[1], LAB_ARGUMENT)) lab_work();
+}

@@ -1,0 +1,9 @@
+__global__ void k(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (threadIdx.x < 32)
+        __syncthreads();
+    else
+        __syncwarp();
+    if (row < rows) y[row] = x[col[ptr[row]]] * val[0];
+}

@@ -1,0 +1,407 @@
+/* Kernels of users: files that break every rule leave the session alive with one clear line; files that keep the rules
+   give the right result; each built-in kernel compiles from its exported source and does the same. */
+#include "kits/talk.h"
+#include "base/clock.h"
+#include "base/mem.h"
+#include "formats/format.h"
+#include "lab/lab_private.h"
+#include "machine/bench.h"
+#include "machine/device.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "machine/microscope.h"
+#include "matrix/csr.h"
+#include "matrix/gen.h"
+#include "session/command.h"
+
+#include <cjson/cJSON.h>
+#include <limits.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- helpers ---- */
+
+static char files[PATH_MAX]; /* tests/files/try */
+
+/* Find the program, which runs the kernels, and the files, from the place of this test: BUILD/tests/unit. */
+static int find_program(void **state)
+{
+    char here[PATH_MAX], program[PATH_MAX + 64];
+    (void)state;
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    if (n <= 0) return -1;
+    here[n] = 0;
+    for (int up = 0; up < 3; up++) *strrchr(here, '/') = 0;
+    snprintf(program, sizeof program, "%s/warpspy", here);
+    lab_set_program(program);
+    if (!realpath("tests/files/try", files)) return -1;
+    return access(program, X_OK);
+}
+
+static void open_with_matrix(struct talk *t, enum out_mode mode)
+{
+    talk_open(t, mode);
+    assert_true(talk_line(t, "gen poisson2d 8"));
+    talk_forget(t);
+}
+
+static bool try_file(struct talk *t, const char *file, const char *more)
+{
+    char line[2 * PATH_MAX];
+    snprintf(line, sizeof line, "try %s/%s.cu %s", files, file, more);
+    talk_forget(t);
+    return talk_line(t, line);
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (!strstr(text, part)) fail_msg("expected `%s` in: %s", part, text);
+}
+
+/* ---- kernels that break a rule ---- */
+
+static const struct {
+    const char *file, *more, *says[3];
+} bad[] = {
+    {"endless", "seconds 0.5", {"endless.cu:", "thread 5: has not ended after 0.5 s", "block 0"}},
+    {"endless_reads", "seconds 0.5", {"endless_reads.cu:8", "block 0", "has not ended after 0.5 s"}},
+    {"long_loop", "seconds 0.5", {"long_loop.cu:8", "block 0", "has not ended after 0.5 s"}},
+    {"stack", "", {"stack.cu:", "block 0, thread 0: overflows its stack of 256 KB"}},
+    {"big_array", "", {"big_array.cu:", "block 0, thread 0: overflows its stack"}},
+    {"wild", "", {"wild.cu:8", "block 0, thread 0: uses an address that is not its own"}},
+    {"read_out", "", {"read_out.cu:8", "block 0, thread 0", "index 1000000 of val is outside the array"}},
+    {"write_out", "", {"write_out.cu:8", "block 0, thread 0", "index -1 of y is outside the array"}},
+    {"local_out", "", {"local_out.cu:9", "block 0, thread 4: uses an index outside a local array"}},
+    {"race", "", {"race.cu:5", "block 0, thread 64", "__syncthreads() is missing"}},
+    {"divergent", "", {"divergent.cu:6", "block 0", "__syncthreads: thread 0 waits here, but thread 64 has returned"}},
+    {"barrier", "", {"barrier.cu:5", "block 0", "__syncthreads: thread 0 waits here"}},
+    {"divide", "", {"divide.cu:8", "block 0, thread 0: divides an integer by zero"}},
+    {"exits", "", {"exits.cu:9", "block 0, thread 9: calls exit"}},
+    {"aborts", "", {"aborts.cu:9", "block 0, thread 9: calls abort"}},
+    {"quits", "", {"quits", "ended its process with status 3"}},
+    {"forks", "", {"forks.cu:9", "block 0, thread 0: calls fork"}},
+    {"kills", "", {"kills.cu:10", "block 0, thread 0: calls kill, which a kernel must not do"}},
+    {"writes", "", {"writes.cu:9", "block 0, thread 0: calls open, to write to a file"}},
+    {"memory", "", {"memory.cu:9", "block 0, thread 0: uses an address that is not its own"}},
+    {"shared", "", {"shared.cu:3", "shared memory"}},
+    {"constructor", "", {"constructor", "uses an address that is not its own"}},
+    {"wrong", "", {"wrong is wrong in row"}},
+    {"missing", "", {"missing.cu:1", "no_such_file.h"}},
+    {"not_a_kernel", "", {"not_a_kernel.cu has no kernel: no function begins with __global__"}},
+    {"types", "", {"types.cu:2", "col is `float *`, but the elements of col in csr are int"}},
+    {"unknown", "", {"unknown.cu:2", "what is the parameter weights?"}},
+    {"two", "", {"two.cu:11", "the file has 2 kernels: right, second"}},
+    {"empty", "", {"empty.cu is empty"}},
+    {"syntax", "", {"syntax.cu:", "expected"}},
+    {"templates", "", {"templates.cu:2", "template instantiation depth"}},
+    {"zero", "", {"zero.cu:1", "/dev/zero is not a file that can be included"}},
+    {"stdin", "", {"stdin.cu:1", "/dev/stdin is not a file that can be included"}},
+    {"host", "", {"host.cu:12", "<<<...>>>"}},
+    {"no_such", "", {"cannot read", "No such file"}},
+};
+
+static void bad_kernels_leave_the_session_alive(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    unlink("/tmp/warpspy-try-was-here");
+    for (int i = 0; i < COUNT(bad); i++) {
+        double begin = now_us();
+        if (try_file(&t, bad[i].file, bad[i].more)) fail_msg("%s succeeds: %s", bad[i].file, t.out);
+        if (getenv("WARPSPY_TRY_SHOW")) printf("%5.0f ms  %s", (now_us() - begin) / 1000, t.err);
+        for (int k = 0; k < COUNT(bad[i].says) && bad[i].says[k]; k++) assert_says(t.err, bad[i].says[k]);
+        if (strchr(t.err, '\n') != t.err + strlen(t.err) - 1) fail_msg("%s: more than a line: %s", bad[i].file, t.err);
+        if (strstr(t.err, "gpu/") || strstr(t.err, "simt.h")) fail_msg("%s: our headers: %s", bad[i].file, t.err);
+    }
+    assert_int_not_equal(access("/tmp/warpspy-try-was-here", F_OK), 0);
+    talk_says(&t, "stats", "rows");
+    assert_true(try_file(&t, "right", ""));
+    talk_close(&t);
+}
+
+/* Files that are not text, or too much of it. */
+static void files_that_are_no_source_are_refused(void **state)
+{
+    static const char bytes[] = "\177ELF\0\1\2\3";
+    struct talk t;
+    char line[200];
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    char name[] = "/tmp/warpspy-test-XXXXXX";
+    int fd = mkstemp(name);
+    assert_true(fd >= 0 && write(fd, bytes, sizeof bytes) == sizeof bytes);
+    snprintf(line, sizeof line, "try %s", name);
+    talk_refuses(&t, line, "is a binary file");
+    assert_int_equal(ftruncate(fd, 100000000), 0);
+    talk_refuses(&t, line, "has 100 MB; a file with a kernel has at most 1 MB");
+    close(fd);
+    unlink(name);
+    talk_refuses(&t, "try /dev/zero", "is not a file with a kernel");
+    talk_refuses(&t, "try /tmp", "is not a file with a kernel");
+    assert_int_equal(mkfifo(name, 0600), 0);
+    talk_refuses(&t, line, "is not a file with a kernel");
+    unlink(name);
+    talk_close(&t);
+}
+
+/* The compiler reads a device that a macro hides, until its limits end it. */
+static void the_compiler_is_limited(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_false(try_file(&t, "hidden_zero", ""));
+    assert_says(t.err, "the compiler needs too long or too much memory for hidden_zero.cu");
+    talk_close(&t);
+}
+
+/* ---- kernels that are right ---- */
+
+static void right_kernels_are_compared(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "right", ""));
+    assert_says(t.out, "right, within");
+    assert_says(t.out, "none found");
+    assert_says(t.out, "csr-scalar");
+    assert_true(try_file(&t, "vector", ""));
+    assert_true(try_file(&t, "prints", ""));
+    assert_says(t.out, "row 3 has the sum");
+    assert_true(try_file(&t, "two", "kernel second"));
+    talk_close(&t);
+}
+
+/* After a try, the kernel works in the other commands. */
+static void a_tried_kernel_has_a_name(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "right", ""));
+    talk_says(&t, "spmv kernel right on emu", "error");
+    talk_says(&t, "count right", "sectors");
+    talk_says(&t, "trace right", "right.cu:");
+    talk_says(&t, "explain right", "predicted");
+    talk_says(&t, "predict right", "predicted");
+    talk_says(&t, "kernels csr", "\nright ");
+    talk_says(&t, "bench right csr-scalar on emu", "right is yours, from right.cu");
+    talk_refuses(&t, "spmv kernel right on emu alpha 2", "computes A x only");
+    talk_refuses(&t, "spmv kernel right on cpu", "right");
+    talk_close(&t);
+}
+
+/* A kernel that fails in one run is left out; the other kernels are still shown. */
+static void commands_go_on_without_a_bad_kernel(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_false(try_file(&t, "read_out", ""));
+    talk_says(&t, "bench csr on emu", "index 1000000 of val is outside the array");
+    talk_says(&t, "bench csr on emu", "csr-scalar");
+    talk_refuses(&t, "spmv kernel read_out on emu", "read_out.cu:8");
+    talk_refuses(&t, "trace read_out", "read_out.cu:8");
+    talk_refuses(&t, "explain read_out", "read_out.cu:8");
+    talk_close(&t);
+    lab_close();
+}
+
+/* nvcc compiles what g++ compiles. Without a GPU, the code cannot be launched. */
+static void kernels_compile_for_the_gpu(void **state)
+{
+    struct err e = {0};
+    struct stat st;
+    struct source s;
+    char path[2 * PATH_MAX];
+    (void)state;
+    if (!lab_has_nvcc()) skip();
+    snprintf(path, sizeof path, "%s/vector.cu", files);
+    char *text = lab_read(path, &st, &e);
+    assert_true(text && source_read(&s, text, "vector.cu", &e) && source_choose(&s, "vector.cu", NULL, NULL, &e));
+    char *for_gpu = source_for_gpu(&s, text, "vector.cu", "mine", &e);
+    assert_non_null(for_gpu);
+    int fd = lab_compile(for_gpu, "vector.cu", files, text, true, NULL, &e);
+    if (fd < 0) fail_msg("%s: %s", e.where, e.text);
+    char *object = lab_memory_text(fd, 1 << 26, &e);
+    off_t n = lseek(fd, 0, SEEK_END);
+    assert_non_null(memmem(object, (size_t)n, "cuda_kernel_of_the_lab", 22));
+    close(fd);
+    mem_free(object);
+    mem_free(for_gpu);
+    mem_free(text);
+}
+
+static void a_changed_file_must_be_tried_again(void **state)
+{
+    struct talk t;
+    char command[3 * PATH_MAX], line[200], name[] = "/tmp/warpspy-test-XXXXXX.cu";
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    close(mkstemps(name, 3));
+    snprintf(command, sizeof command, "cp %s/right.cu %s", files, name);
+    assert_int_equal(system(command), 0);
+    snprintf(line, sizeof line, "try %s", name);
+    assert_true(talk_line(&t, line));
+    snprintf(command, sizeof command, "echo '/* more */' >> %s", name);
+    assert_int_equal(system(command), 0);
+    char *stem = strrchr(name, '/') + 1;
+    stem[strlen(stem) - 3] = 0;
+    snprintf(line, sizeof line, "count %s", stem);
+    talk_refuses(&t, line, "has changed since it was tried");
+    strcat(name, ".cu");
+    unlink(name);
+    talk_close(&t);
+}
+
+static double number_of(const cJSON *row, const char *key)
+{
+    const cJSON *v = cJSON_GetObjectItem(row, key);
+    if (!v) fail_msg("no key %s", key);
+    return cJSON_IsNull(v) ? -1 : cJSON_IsBool(v) ? cJSON_IsTrue(v) : v->valuedouble;
+}
+
+/* The report has the numbers that the built-in kernel has. */
+static void reports_are_json(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_JSON);
+    assert_true(try_file(&t, "right", ""));
+    cJSON *report = cJSON_Parse(t.out);
+    assert_non_null(report);
+    assert_true(number_of(report, "correct") == 1 && number_of(report, "race") == 0);
+    double sectors = number_of(report, "sectors"), requests = number_of(report, "requests");
+    assert_true(sectors > 0);
+    int same = 0;
+    for (const char *p = t.out; p && *p; p = strchr(p, '\n') ? strchr(p, '\n') + 1 : NULL) {
+        cJSON *row = cJSON_Parse(p);
+        const cJSON *kernel = row ? cJSON_GetObjectItem(row, "kernel") : NULL;
+        if (kernel && !strcmp(kernel->valuestring, "right") && row && cJSON_GetObjectItem(row, "yours"))
+            same += number_of(row, "sectors") == sectors && number_of(row, "requests") == requests;
+        cJSON_Delete(row);
+    }
+    assert_int_equal(same, 1);
+    cJSON_Delete(report);
+    assert_false(try_file(&t, "read_out", ""));
+    report = cJSON_Parse(t.out);
+    assert_true(number_of(report, "ran") == 0);
+    assert_string_equal(cJSON_GetObjectItem(report, "fault_at")->valuestring, "read_out.cu:8");
+    assert_string_equal(cJSON_GetObjectItem(report, "fault_thread")->valuestring, "block 0, thread 0");
+    cJSON_Delete(report);
+    talk_close(&t);
+}
+
+/* ---- a file for each built-in kernel ---- */
+
+/* The same counts at each site, but for the file's name and the lines. */
+static void assert_same_counts(const struct kernel *a, const struct kernel *b, const struct counts *x,
+                               const struct counts *y)
+{
+    if (x->scope.nsites != y->scope.nsites || x->scope.nlaunches != y->scope.nlaunches)
+        fail_msg("%s: %d sites in %d launches, and %s: %d in %d", a->name, x->scope.nsites, x->scope.nlaunches, b->name,
+                 y->scope.nsites, y->scope.nlaunches);
+    for (int kind = 0; kind < ACCESS_RECONVERGE; kind++) {
+        struct tally s = counts_of(x, (enum access_kind)kind, -1, -1), t = counts_of(y, (enum access_kind)kind, -1, -1);
+        if (memcmp(&s, &t, sizeof s)) fail_msg("%s and %s differ in %ss", a->name, b->name, access_names[kind]);
+    }
+    for (int l = 0; l < x->scope.nlaunches; l++)
+        if (x->launch[l].steps != y->launch[l].steps || x->launch[l].active != y->launch[l].active)
+            fail_msg("%s and %s: launch %d differs in steps", a->name, b->name, l);
+}
+
+static void assert_same_kernel(const struct kernel *a, const struct kernel *b, const struct csr *A)
+{
+    struct err e = {0};
+    struct stored S;
+    struct mat M;
+    struct verdict v;
+    static struct counts x, y;
+    double *p = mem_new(A->rows, sizeof *p, "y", NULL), *q = mem_new(A->rows, sizeof *q, "y", NULL);
+    struct operation op = {1.25, -0.5, NULL};
+    assert_non_null(p);
+    assert_non_null(q);
+    if (!format_pack(A, a->format, a->param, T_F64, true, &S, &e)) fail_msg("%s: %s", a->name, e.text);
+    assert_true(mat_put(&M, &S, device_open("emu", NULL), &e));
+    bool fits = !a->fits || a->fits(&S, NULL);
+    if (fits && (!bench_result(a, A, &M, &op, 3, p, &v, &e) || !bench_result(b, A, &M, &op, 3, q, &v, &e)))
+        fail_msg("%s: %s %s", b->name, e.where, e.text);
+    if (fits && memcmp(p, q, (size_t)A->rows * sizeof *p)) fail_msg("%s and %s: different bits", a->name, b->name);
+    if (fits && (!count_kernel(a, &M, 0, NULL, NULL, &x, &e) || !count_kernel(b, &M, 0, NULL, NULL, &y, &e)))
+        fail_msg("%s: %s %s", b->name, e.where, e.text);
+    if (fits) assert_same_counts(a, b, &x, &y);
+    mat_free(&M);
+    stored_free(&S);
+    mem_free(p);
+    mem_free(q);
+}
+
+static void export_and_compare(const struct kernel *k, const char *folder, const struct csr *A)
+{
+    char path[PATH_MAX], only[PATH_MAX];
+    struct err e = {0};
+    char *text = lab_export(k, &e);
+    if (!text) fail_msg("%s: %s", k->name, e.text);
+    snprintf(path, sizeof path, "%s/%s.cu", folder, k->name);
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    mem_free(text);
+    const struct kernel *mine = lab_build(path, NULL, NULL, &e);
+    if (!mine) fail_msg("%s: %s: %s\n%s", k->name, e.where, e.text, lab_messages());
+    snprintf(only, sizeof only, "my-%s", k->name);
+    assert_string_equal(mine->name, only);
+    assert_ptr_equal(mine->format, k->format);
+    assert_same_kernel(k, mine, A);
+    unlink(path);
+}
+
+static void exported_kernels_are_the_built_in_ones(void **state)
+{
+    char folder[] = "/tmp/warpspy-test-XXXXXX";
+    struct csr A;
+    struct err e = {0};
+    int64_t p[PARAMS_MAX] = {7, 6};
+    (void)state;
+    lab_close();
+    assert_non_null(mkdtemp(folder));
+    assert_non_null(device_open("emu", &e));
+    assert_true(generator_find("poisson2d")->make(p, 1, NULL, &A, &e));
+    for (int i = 0, n = 0; kernels[i] && !kernels[i]->remote; i++) {
+        if (kernels[i]->host || kernels[i]->vendor) continue;
+        export_and_compare(kernels[i], folder, &A);
+        if (++n % 40 == 0) lab_close();
+    }
+    lab_close(); /* before the files are forgotten */
+    csr_free(&A);
+    rmdir(folder);
+}
+
+static int close_lab(void **state)
+{
+    (void)state;
+    lab_close();
+    devices_close();
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(right_kernels_are_compared),
+        cmocka_unit_test(a_tried_kernel_has_a_name),
+        cmocka_unit_test(commands_go_on_without_a_bad_kernel),
+        cmocka_unit_test(kernels_compile_for_the_gpu),
+        cmocka_unit_test(a_changed_file_must_be_tried_again),
+        cmocka_unit_test(reports_are_json),
+        cmocka_unit_test(bad_kernels_leave_the_session_alive),
+        cmocka_unit_test(files_that_are_no_source_are_refused),
+        cmocka_unit_test(the_compiler_is_limited),
+        cmocka_unit_test(exported_kernels_are_the_built_in_ones),
+    };
+    return cmocka_run_group_tests(tests, find_program, close_lab);
+}
