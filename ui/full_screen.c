@@ -1,9 +1,9 @@
-/* The full screen, drawn by ncurses, which compares cells, sends only changes, and decodes keys and the mouse. */
+/* The full screen: opening, closing, keys and the mouse, with terminfo and ncurses. full_screen_draw.c draws frames. */
 #include "full_screen.h"
+#include "full_screen_draw.h"
 #include "stage.h"
 #include "term.h"
 #include "base/err.h"
-#include "base/mem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,8 @@
 #include <curses.h>
 #include <term.h>
 
-enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64 };
+enum { ESCAPE = 27, ESCAPE_MS = 25, EVENTS = 8, WAITING = 64 };
 
-/* Terminals show the output between these two sequences as one frame, without flicker. Terminals with a mouse support
-   these sequences or ignore them. */
-#define FRAME_BEGIN "\033[?2026h"
-#define FRAME_END "\033[?2026l"
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
 /* All events that ncurses can report. All events are requested because, after an event that was not requested, ncurses
@@ -30,7 +26,7 @@ static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRES
 
 static struct {
     bool known;     /* the terminfo entry was read */
-    bool has_mouse; /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
+    bool has_mouse; /* the terminal has a mouse */
     bool mouse;     /* the user has turned the mouse on */
     bool active;    /* ncurses reports mouse events */
     bool open;
@@ -54,7 +50,7 @@ static int collect(int byte)
     return byte;
 }
 
-static void collect_all(char *out, size_t size, int n, const char *const *parts)
+void collect_all(char *out, size_t size, int n, const char *const *parts)
 {
     collected = out;
     collected_size = size;
@@ -118,149 +114,6 @@ enum colours full_screen_colours(enum colours wanted)
     int n = tigetnum("colors");
     enum colours most = n >= 256 ? COLOURS_256 : n >= 16 ? COLOURS_16 : n >= 8 ? COLOURS_8 : COLOURS_NONE;
     return wanted < most ? wanted : most;
-}
-
-/* ---- drawing ---- */
-
-static struct {
-    /* What the screen shows: w * h cells with canonical styles, then one spare line; owned. NULL: unknown. */
-    struct cell *cell;
-    int w, h;
-    enum colours colours;
-    cchar_t look[ST_COUNT];      /* a blank cell of each style */
-    uint8_t canonical[ST_COUNT]; /* the first style that looks the same */
-} shown;
-
-static void forget(void)
-{
-    mem_free(shown.cell);
-    shown.cell = NULL;
-}
-
-static void use_colours(void)
-{
-    static bool on;
-    if (on) return;
-    start_color();
-    use_default_colors();
-    on = true;
-}
-
-static void make_look(enum style st, enum colours colours)
-{
-    int colour = style_colour(st, colours), pair = colour < 0 ? 0 : alloc_pair(colour, -1);
-    attr_t attributes = (style_bold(st) ? A_BOLD : 0) | (style_reverse(st) ? A_REVERSE : 0);
-    if (pair < 0) pair = 0;
-    setcchar(&shown.look[st], L" ", attributes, 0, &pair);
-}
-
-static void make_looks(enum colours wanted)
-{
-    enum colours colours = full_screen_colours(wanted);
-    if (colours != COLOURS_NONE) use_colours();
-    for (int st = 0; st < ST_COUNT; st++) {
-        int first = 0;
-        make_look((enum style)st, colours);
-        while (memcmp(&shown.look[first], &shown.look[st], sizeof *shown.look)) first++;
-        shown.canonical[st] = (uint8_t)first;
-    }
-}
-
-/* Give the screen the size of the canvas. Returns false if there is not enough memory. */
-static bool fit(const struct canvas *c)
-{
-    bool resized = shown.w != c->w || shown.h != c->h;
-    if (shown.cell && !resized && shown.colours == c->colours) return true;
-    if (resized && resize_term(c->h, c->w) != OK) return false;
-    if (resized) werase(stdscr), clearok(curscr, TRUE);
-    make_looks(c->colours);
-    forget();
-    shown.cell = mem_zero((int64_t)c->w * (c->h + 1), sizeof *shown.cell, "the screen's record", NULL);
-    shown.w = c->w;
-    shown.h = c->h;
-    shown.colours = c->colours;
-    return shown.cell;
-}
-
-static bool is_wide(uint32_t glyph)
-{
-    bool drawing = (glyph & ~0xffu) == 0x2500 || (glyph & ~0xffu) == 0x2800; /* boxes, blocks; braille */
-    return glyph >= 0x1100 && !drawing && wcwidth((wchar_t)glyph) > 1;
-}
-
-/* The cell as it is sent: half of a wide glyph becomes a blank, and a blank has no style. */
-static struct cell to_show(const struct canvas *c, int x, int y)
-{
-    const struct cell *k = &c->cell[y * c->w + x];
-    bool right_follows = x + 1 < c->w && !k[1].glyph;
-    bool alone = k->glyph ? is_wide(k->glyph) && !right_follows : x == 0 || !is_wide(k[-1].glyph);
-    if (alone || cell_blank(*k)) return (struct cell){' ', ST_PLAIN};
-    return (struct cell){k->glyph, shown.canonical[k->style]};
-}
-
-/* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first glyph, because
-   turning the style off takes more bytes. */
-static void make_line(const struct canvas *c, int y, struct cell *line)
-{
-    enum style on = ST_PLAIN;
-    int blanks = 0;
-    for (int x = 0; x < c->w; x++) {
-        line[x] = to_show(c, x, y);
-        if (cell_blank(line[x])) {
-            blanks++;
-            continue;
-        }
-        for (int i = 1; i <= blanks && blanks <= GAP && !style_reverse(on); i++) line[x - i].style = (uint8_t)on;
-        blanks = 0;
-        on = line[x].style;
-    }
-}
-
-static bool same_line(const struct cell *a, const struct cell *b, int n)
-{
-    for (int x = 0; x < n; x++)
-        if (a[x].glyph != b[x].glyph || a[x].style != b[x].style) return false;
-    return true;
-}
-
-static void put_line(const struct cell *line, int w, int y)
-{
-    cchar_t run[RUN];
-    int n = 0, from = 0;
-    for (int x = 0; x < w; x++) {
-        if (!line[x].glyph) continue;
-        if (n == RUN) mvwadd_wchnstr(stdscr, y, from, run, n), n = 0, from = x;
-        run[n] = shown.look[line[x].style];
-        run[n++].chars[0] = (wchar_t)line[x].glyph;
-    }
-    mvwadd_wchnstr(stdscr, y, from, run, n);
-}
-
-/* Write directly, not through the buffer of ncurses, which is empty before and after doupdate. If this write fails, all
-   other writes fail too, so the error is ignored. */
-static void send(const char *bytes)
-{
-    if (write(STDOUT_FILENO, bytes, strlen(bytes)) < 0) return;
-}
-
-void full_screen_draw(const struct canvas *c)
-{
-    bool changes = false;
-    if (!fit(c)) return;
-    struct cell *line = shown.cell + (ptrdiff_t)c->w * c->h;
-    for (int y = 0; y < c->h; y++) {
-        struct cell *was = shown.cell + (ptrdiff_t)c->w * y;
-        make_line(c, y, line);
-        if (same_line(line, was, c->w)) continue;
-        put_line(line, c->w, y);
-        memcpy(was, line, (size_t)c->w * sizeof *line);
-        changes = true;
-    }
-    if (!changes) return;
-    if (full.has_mouse) send(FRAME_BEGIN);
-    wnoutrefresh(stdscr);
-    doupdate();
-    if (full.has_mouse) send(FRAME_END);
 }
 
 /* ---- keys ---- */
@@ -408,16 +261,7 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Until the screen has been left and entered once, ncurses 6.4 writes each movement of the cursor by a system call of
-   its own: a frame took more than 100 of them, and each wakes the terminal. */
-static void write_frames_at_once(void)
-{
-    endwin();
-    doupdate();
-}
-
-/* Called once. endwin is never called after colours are used, because ncurses would then reset the user's terminal
-   colours. */
+/* Called once. endwin is never called, because full_screen_close leaves the screen in an order of its own. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];
@@ -433,10 +277,7 @@ static bool start(const struct termios *modes, struct err *e)
     nonl();
     tcsetattr(STDIN_FILENO, TCSANOW, modes);
     def_prog_mode();
-    typeahead(-1); /* complete every frame, even if keys are waiting */
-    leaveok(stdscr, TRUE);
-    idcok(stdscr, FALSE);
-    write_frames_at_once();
+    doupdate(); /* enters the alternate screen */
     curs_set(0);
     if (!(full.keys = newpad(1, 1))) return fail(e, E_MEMORY, "not enough memory for the screen");
     keypad(full.keys, TRUE);
@@ -448,7 +289,7 @@ static bool start(const struct termios *modes, struct err *e)
 static void enter_again(void)
 {
     reset_prog_mode();
-    send(full.enter);
+    full_screen_send(full.enter);
     keypad(full.keys, TRUE);
 }
 
@@ -459,18 +300,14 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
-    forget();
-    werase(stdscr); /* clear this buffer, or ncurses would send the old content again */
-    clearok(curscr, TRUE);
-    wnoutrefresh(stdscr);
-    doupdate();
+    frames_begin(full.has_mouse);
     switch_mouse(full.mouse);
     return full.open = true;
 }
 
 void full_screen_close(void)
 {
-    forget();
+    frames_end();
     waiting.n = waiting.next = 0;
     switch_mouse(false);
     keypad(full.keys, FALSE);
