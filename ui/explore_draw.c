@@ -61,23 +61,25 @@ static void draw_list(struct canvas *c, const struct session *s)
         draw_right(c, c->w, 0, ST_DIM, keys);
 }
 
-static void draw_pane(struct canvas *c, struct session *s)
+/* Draw view v on a canvas of its own; its last line holds the keys. */
+static void draw_pane(struct canvas *c, struct session *s, const struct view *v)
 {
-    const struct explorer *x = screen_explorer(s);
-    struct view_state *st = screen_view_state(s, x->pane);
+    struct explorer *x = screen_explorer(s);
+    struct view_state *st = screen_view_state(s, v);
+    x->panes_drawn++;
     st->pane = true;
     st->listed = x->h >= LISTED_FROM;
-    if (beside_served() && !explorer_pane_is_valid(s)) {
-        draw_title(c, x->pane->name, NULL, "%s", "");
+    if (beside_served() && !explorer_is_valid(s, v)) {
+        draw_title(c, v->name, NULL, "%s", "");
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "this pane is drawn again when the command has ended");
         return;
     }
     struct err why = {0};
-    if (view_has_matrix(x->pane, s, &why)) {
-        view_draw(x->pane, c, s, st);
+    if (view_has_matrix(v, s, &why)) {
+        view_draw(v, c, s, st);
         return;
     }
-    draw_title(c, x->pane->name, NULL, "%s", "");
+    draw_title(c, v->name, NULL, "%s", "");
     draw_wrapped(c, 1, 2, 6, ST_PLAIN,
                  s->current ? why.text : "there is no matrix to show; use `:load FILE` or `:gen poisson2d 40`");
     draw_keys(c, "q leave  Tab pane  : command");
@@ -155,6 +157,84 @@ static int cursor_line(const struct canvas *c)
     return -1;
 }
 
+/* ---- several panes ---- */
+
+/* The lines between panes side by side. */
+static void draw_borders(struct canvas *c, const struct split *t, int i)
+{
+    const struct split_node *k = &t->node[i];
+    if (k->view) return;
+    int x = t->node[k->second].at.x - 1;
+    for (int y = k->at.y; y < k->at.y + k->at.h && k->way == SIDE_BY_SIDE; y++) canvas_put(c, x, y, ST_AXIS, 0x2502);
+    draw_borders(c, t, k->first);
+    draw_borders(c, t, k->second);
+}
+
+/* "━[1 spy]━━━━" above the pane with the focus, "─ 2 rows ────" above the others. */
+static void draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus)
+{
+    enum style st = focus ? ST_TITLE : ST_AXIS;
+    draw_fill(c, at.x, at.y, at.w, st, focus ? 0x2501 : 0x2500);
+    canvas_text(c, at.x + 1, at.y, st, "%c%d %s%c", focus ? '[' : ' ', number, v->name, focus ? ']' : ' ');
+}
+
+/* The number of v in the list of panes. */
+static int number_of(const struct session *s, const struct view *v)
+{
+    const struct view *pane[VIEWS_MAX];
+    int n = explorer_panes(s, pane), at = 0;
+    while (at < n && pane[at] != v) at++;
+    return at + 1;
+}
+
+/* The picture of v, drawn again if it has changed. Returns NULL if there is not enough memory. */
+static const struct pane_picture *picture_of(struct session *s, const struct view *v, struct rect at,
+                                             const struct canvas *like)
+{
+    struct pane_picture *p = explorer_picture(screen_explorer(s), v);
+    struct canvas *c = &p->c;
+    if (c->w != at.w || c->h != at.h || c->ascii != like->ascii || c->colours != like->colours) {
+        canvas_free(c);
+        if (!canvas_new(c, at.w, at.h, like->ascii, NULL)) return NULL;
+        c->colours = like->colours;
+        p->fresh = false;
+    }
+    if (p->fresh && v != screen_running(s)) return p;
+    canvas_clear(c);
+    draw_pane(c, s, v);
+    p->cursor_y = cursor_line(c);
+    p->fresh = true;
+    return p;
+}
+
+static void draw_panes(struct canvas *c, struct session *s)
+{
+    const struct explorer *x = screen_explorer(s);
+    int pane[PANES_MOST], n = split_panes(&x->split, pane);
+    draw_borders(c, &x->split, x->split.root);
+    for (int i = 0; i < n; i++) {
+        const struct split_node *k = &x->split.node[pane[i]];
+        const struct pane_picture *p = picture_of(s, k->view, k->at, c);
+        draw_name(c, k->at, k->view, number_of(s, k->view), pane[i] == x->split.focus);
+        for (int y = 1; p && y < k->at.h; y++)
+            memcpy(&c->cell[(k->at.y + y) * c->w + k->at.x], &p->c.cell[(y - 1) * p->c.w],
+                   (size_t)p->c.w * sizeof *c->cell);
+    }
+    view_draw_keys(x->pane, c, s, screen_view_state(s, x->pane));
+}
+
+/* Draw one pane on the whole area and, below it, its keys. */
+static void draw_single(struct canvas *c, struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct canvas pane = *c;
+    int top = x->split.area.y;
+    pane.cell += top * c->w;
+    pane.h -= top;
+    draw_pane(&pane, s, x->pane);
+    x->cursor_y = cursor_line(&pane);
+}
+
 /* The keys of help, of a question, and of the pane that shows the work stay on the last line. */
 static bool shows_running(struct session *s)
 {
@@ -166,20 +246,16 @@ static bool shows_running(struct session *s)
 void explore_draw(struct canvas *c, struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    struct canvas pane = *c;
     x->w = c->w;
     x->h = c->h;
     if (c->w < WIDTH_LEAST || c->h < HEIGHT_LEAST) {
         canvas_text(c, 0, 0, ST_PLAIN, "too small");
         return;
     }
-    if (c->h >= LISTED_FROM) {
-        pane.cell += c->w;
-        pane.h--;
-        draw_list(c, s);
-    }
-    draw_pane(&pane, s);
-    x->cursor_y = cursor_line(&pane);
+    if (c->h >= LISTED_FROM) draw_list(c, s);
+    split_fit(&x->split, explorer_area(x));
+    explorer_follow_trace(s);
+    (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
     if (x->typing) {
         draw_line(c);

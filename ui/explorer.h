@@ -4,15 +4,35 @@
 
 #include <stdbool.h>
 
-#include "pager.h"
+#include <stdint.h>
 
-struct canvas;
+#include "canvas.h"
+#include "pager.h"
+#include "split.h"
+#include "view.h"
+
 struct err;
 struct session;
 
+/* A pane as it was last drawn. The last line holds the keys; it is shown for the pane with the focus only. */
+struct pane_picture {
+    struct canvas c; /* owned */
+    bool fresh;      /* the pane has not changed since then */
+    int cursor_y;    /* line of the cursor; -1: none */
+};
+/* The step and lane that views marked when they were last drawn. */
+struct trace_mark_at {
+    const void *of;
+    int64_t step, block, warp, launch, lane;
+};
+
 struct explorer {
     bool on; /* the explorer has the whole screen */
-    const struct view *pane;
+    const struct view *pane; /* the view of the pane with the focus */
+    struct split split;      /* all panes */
+    struct pane_picture picture[VIEWS_MAX];
+    struct trace_mark_at marked;
+    int64_t panes_drawn; /* number of times that a pane was drawn, for tests */
     int w, h;    /* size of the screen when it was last drawn */
     int pending; /* a key that interrupted running work and that the explorer must still handle; 0: none */
     bool typing; /* a command is being typed */
@@ -29,8 +49,31 @@ struct explorer {
     const struct view *wanted; /* a pane that the user requested, to be prepared when the work has ended */
 };
 
+/* ---- explore_panes.c ---- */
+
+/* Give the focus to the pane that shows v, or show v in the pane with the focus. */
+void explorer_show(struct explorer *x, const struct view *v);
+/* The views that the screen shows now; returns their number. */
+int explorer_visible(const struct session *s, const struct view *shown[PANES_MOST]);
+/* The picture of v has changed; NULL: all pictures. */
+void explorer_stale(struct session *s, const struct view *v);
+/* Move the cursors of the other visible panes to the shared cursor. */
+void explorer_cursor_moved(struct session *s, const struct view *by);
+/* Do about a millisecond of background work of a visible view. */
+enum work explorer_work(struct session *s);
+/* Arrange views on a screen of w x h cells: the views of `view all`, or these n views. */
+bool explorer_split_best(struct session *s, int w, int h, struct split *made, struct err *e);
+bool explorer_split_into(struct session *s, int n, const struct view *const *list, int w, int h, struct split *made,
+                         struct err *e);
+
+/* ---- explore.c ---- */
+
 /* Show this pane with the current matrix. */
 bool explore_enter(struct session *s, const struct view *v, struct err *e);
+/* Prepare the panes after the arrangement has changed. */
+void explore_arranged(struct session *s);
+/* Show a message on the bottom line until a key is pressed. */
+void explorer_tell(struct explorer *x, const char *text);
 void explore_draw(struct canvas *c, struct session *s);
 bool explore_key(struct session *s, int key); /* handle a key; returns false if the key leaves the explorer */
 /* Run the lines that were typed while a command ran, and show the pane that the user requested meanwhile. Returns false
@@ -38,11 +81,10 @@ bool explore_key(struct session *s, int key); /* handle a key; returns false if 
 bool explore_catch_up(struct session *s);
 /* Reset a view that draws work which has just begun. */
 void explore_revalidate(struct session *s, const struct view *v);
-/* Are the results that the pane computed still valid, now that a command has run for a while? */
-bool explorer_pane_is_valid(struct session *s);
 bool explore_takes(struct session *s, int key); /* is this key handled by the explorer, not by the pane? */
 bool explore_drive(struct session *s);          /* continue the pane's work; false: there is none */
 void explore_leave(struct session *s, int key); /* called before the explorer ends: paused work reports its state */
 void explore_end(struct session *s);
+void explorer_free(struct explorer *x);
 
 #endif

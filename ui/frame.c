@@ -32,13 +32,13 @@ void screen_redraw(struct session *s)
 }
 
 /* Wait for a key, and do background work until a key comes. Returns -1 if the view must be redrawn. */
-static int key_or_work(struct session *s, const struct view *v)
+static int key_or_work(struct session *s)
 {
     enum work done = WORK_ON;
     while (done == WORK_ON) {
         int key = term_key_between();
         if (key >= 0) return key;
-        done = v->work && s->current && view_has_matrix(v, s, NULL) ? v->work(s, screen_view_state(s, v)) : WORK_NONE;
+        done = explorer_work(s);
     }
     return done == WORK_DRAW ? -1 : term_key(-1);
 }
@@ -52,7 +52,7 @@ static int place_mouse(struct explorer *x, int key)
 int screen_key(struct session *s, int wait_ms)
 {
     struct explorer *x = screen_explorer(s);
-    return place_mouse(x, wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms));
+    return place_mouse(x, wait_ms < 0 ? key_or_work(s) : term_key(wait_ms));
 }
 
 int screen_key_now(struct session *s)

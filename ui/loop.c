@@ -40,14 +40,31 @@ static bool explore_keys(struct session *s, struct err *e)
     }
 }
 
-static bool run_full(struct session *s, const struct view *v, struct err *e)
+/* Show the panes of `made`; the pane with the focus must be valid. */
+static void take_split(struct session *s, const struct split *made)
 {
     struct explorer *x = screen_explorer(s);
+    x->split = *made;
+    x->pane = made->node[made->focus].view;
+    explorer_stale(s, NULL);
+}
+
+/* Open the explorer with these panes, or, in the explorer, show these panes. */
+static bool run_full(struct session *s, const struct split *made, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *v = made->node[made->focus].view;
     bool interactive = s->interactive, batch = s->batch;
     struct lines lines = s->lines;
-    if (x->on) return explore_enter(s, v, e);
+    if (x->on) {
+        take_split(s, made);
+        if (!explore_enter(s, v, e)) return false;
+        explore_arranged(s);
+        return true;
+    }
     enum beside before = beside_serve(s, BESIDE_NOTHING);
     paged_show(s);
+    take_split(s, made);
     if (!explore_enter(s, v, e)) return beside_serve(s, before), false;
     prompt_open(s); /* may print a warning about the history file */
     if (!term_open(e)) return beside_serve(s, before), false;
@@ -55,6 +72,8 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     s->batch = false;
     if (!stage_now())
         s->lines = (struct lines){0}; /* the user at the terminal types the command lines that follow `:` */
+    term_size(&x->w, &x->h);
+    explore_arranged(s);
     bool ok = explore_keys(s, e);
     s->lines = lines;
     s->front->covered = x->on = false;
@@ -66,11 +85,56 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     return ok;
 }
 
-bool explore(struct session *s, const char *view, struct err *e)
+/* Fill `list` with the views of a list such as "spy,trace"; each view is shown once. Returns their number, or 0. */
+static int read_views(const char *names, const struct view *list[PANES_MOST], struct err *e)
 {
-    const struct view *v = view_find(view);
-    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", view);
-    return view_has_matrix(v, s, e) && run_full(s, v, e);
+    int n = 0;
+    for (const char *at = names; *at; at += *at == ',') {
+        char name[32];
+        int length = (int)strcspn(at, ","), k = 0;
+        snprintf(name, sizeof name, "%.*s", length, at);
+        const struct view *v = view_find(name);
+        if (!v) return fail(e, E_USAGE, "there is no view `%s`; `help view` lists the views", name);
+        while (k < n && list[k] != v) k++;
+        if (k == PANES_MOST) return fail(e, E_LIMIT, "more than %d views do not fit on one screen", +PANES_MOST);
+        list[k] = v;
+        if (k == n) n++;
+        at += length;
+    }
+    return n;
+}
+
+static bool explore_one(struct session *s, const struct view *v, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    struct split one = x->split;
+    if (!view_has_matrix(v, s, e)) return false;
+    if (x->on)
+        split_show(&one, v);
+    else
+        split_begin(&one, v);
+    return run_full(s, &one, e);
+}
+
+bool explore(struct session *s, const char *names, struct err *e)
+{
+    const struct view *list[PANES_MOST] = {NULL};
+    struct explorer *x = screen_explorer(s);
+    struct split made;
+    int w, h, n = 0;
+    bool all = names && !strcmp(names, "all"), kept = !names && split_count(&x->split) > 1;
+    term_size(&w, &h);
+    if (kept) {
+        made = x->split;
+        return view_has_matrix(made.node[made.focus].view, s, e) && run_full(s, &made, e);
+    }
+    if (!names) list[n++] = x->pane ? x->pane : views[0];
+    if (names && !all && !(n = read_views(names, list, e))) return false;
+    if (n == 1) return explore_one(s, list[0], e);
+    if (all ? !explorer_split_best(s, w, h, &made, e) : !explorer_split_into(s, n, list, w, h, &made, e)) return false;
+    if (all && split_count(&made) == 1)
+        explorer_tell(x, "this window has room for one view; Tab shows the next one");
+    return run_full(s, &made, e);
 }
 
 /* Print the view for a listener (a lesson or a test). The text does not depend on the size of the terminal. */
@@ -112,6 +176,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 
 static bool show(struct session *s, const char *name, bool full, struct err *e)
 {
+    if (full && (!strcmp(name, "all") || strchr(name, ','))) return explore(s, name, e);
     const struct view *v = view_find(name);
     if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", name);
     if (!view_has_matrix(v, s, e)) return false;
@@ -120,7 +185,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     bool pane = screen_explorer(s)->on && !st->w && !st->h &&
                 !s->folder && /* a lesson prints pictures between its text */
                 !out_is_redirected(s->out);
-    if (!goes_on && (full || pane)) return run_full(s, v, e);
+    if (!goes_on && (full || pane)) return explore_one(s, v, e);
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
@@ -246,6 +311,7 @@ void ui_detach(struct session *s)
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
+    explorer_free(&sc->explorer);
     mem_free(sc);
     s->front = NULL;
 }

@@ -5,19 +5,46 @@
 
 #include <string.h>
 
+/* Is the cursor of v somewhere else than the shared cursor, and can it move there? */
+static bool can_follow(struct session *s, const struct view *v)
+{
+    const struct screen *sc = screen_of(s);
+    const struct view_state *st = screen_view_state(s, v);
+    int64_t row = -1, col = -1;
+    if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return false;
+    if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return false;
+    return !v->at(s, st, &row, &col) || row != sc->cursor_row || (col != sc->cursor_col && col >= 0);
+}
+
+/* Returns false if the view has no place for the cursor; its message then says why. */
+static bool follow(struct session *s, const struct view *v)
+{
+    const struct screen *sc = screen_of(s);
+    struct view_state *st = screen_view_state(s, v);
+    if (v->go(s, st, sc->cursor_row, sc->cursor_col)) return true;
+    return sc->cursor_col >= 0 && v->go(s, st, sc->cursor_row, -1);
+}
+
 void cursor_follow(struct session *s, const struct view *v)
 {
-    struct screen *sc = screen_of(s);
     struct view_state *st = screen_view_state(s, v);
-    int64_t row = -1, col = -1;
-    if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return;
-    if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return;
     char before[sizeof st->message];
-    if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
+    if (!can_follow(s, v)) return;
     memcpy(before, st->message, sizeof before);
-    if (!v->go(s, st, sc->cursor_row, sc->cursor_col) && sc->cursor_col >= 0) v->go(s, st, sc->cursor_row, -1);
+    follow(s, v);
     memcpy(st->message, before,
            sizeof before); /* drop the message of `go`, because the user did not request this move */
+}
+
+bool cursor_follow_beside(struct session *s, const struct view *v)
+{
+    struct view_state *st = screen_view_state(s, v);
+    bool spoke = st->message[0];
+    if (st->typing) return false;
+    st->message[0] = 0;
+    if (!can_follow(s, v)) return spoke;
+    if (follow(s, v)) st->message[0] = 0;
+    return true;
 }
 
 void cursor_publish(struct session *s, const struct view *v)
@@ -28,6 +55,7 @@ void cursor_publish(struct session *s, const struct view *v)
     if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
     sc->cursor_row = row;
     sc->cursor_of = s->current;
+    explorer_cursor_moved(s, v);
 }
 
 /* Go to the typed "ROW [COLUMN]", or show why that is impossible. */

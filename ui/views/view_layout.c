@@ -358,6 +358,7 @@ const struct view view_layout = {
     .state_copy = state_copy,
     .prepare = prepare,
     .prepares_soon = prepares_soon,
+    .overview = 3,
     .draw = draw,
     .key = key,
     .changes = changes,

@@ -230,6 +230,7 @@ const struct view view_spy = {
     .state_copy = state_copy,
     .lasts = true,
     .zooms = true,
+    .overview = 1,
     .draw = draw,
     .key = key,
     .go = go,

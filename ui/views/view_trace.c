@@ -253,6 +253,7 @@ const struct view view_trace = {
     .claims = claims,
     .prepare = prepare,
     .prepares_soon = prepares_soon,
+    .overview = 4,
     .draw = draw,
     .key = trace_view_key,
     .go = go,
