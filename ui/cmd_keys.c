@@ -57,14 +57,15 @@ const struct command command_keys = {
     .name = "keys",
     .grammar = "WORD... [view VIEWS] [size WORD] [colours none|8|16|256|true] [ascii] [allow PERMISSION]",
     .about = "press keys in the full screen without a terminal, for scripts",
-    .help = "The explorer opens with 80x24 cells (or `size`) and 256 colours with the views that were shown\n"
-            "last. It handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one\n"
-            "of Up Down Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y\n"
-            "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
-            "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
-            "in '...' if it contains blanks. Each key waits for background work to end. Lines that these keys type\n"
-            "are not saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
-            "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
-            "    keys t t size 120x40 view rows; screendump rows.svg",
+    .help =
+        "The explorer opens with 80x24 cells (or `size`) and 256 colours with the views that were shown\n"
+        "last. It handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one\n"
+        "of Up Down Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y\n"
+        "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
+        "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
+        "in '...' if it contains blanks. Each key waits for background work to end. Lines that these keys type\n"
+        "are not saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
+        "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
+        "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,
 };

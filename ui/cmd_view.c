@@ -37,7 +37,8 @@ static bool join(const struct args *a, char *names, size_t size, struct err *e)
     *names = 0;
     for (int i = 0; i < count && n < size; i++) {
         const char *one = arg_at(a, "views", i);
-        if (count > 1 && !strcmp(one, "all")) return fail(e, E_USAGE, "`all` and the name of a view exclude each other");
+        if (count > 1 && !strcmp(one, "all"))
+            return fail(e, E_USAGE, "`all` and the name of a view exclude each other");
         n += (size_t)snprintf(names + n, size - n, "%s%s", i ? "," : "", one);
     }
     return n < size || fail(e, E_LIMIT, "too many views");

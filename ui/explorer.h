@@ -27,15 +27,15 @@ struct trace_mark_at {
 };
 
 struct explorer {
-    bool on; /* the explorer has the whole screen */
+    bool on;                 /* the explorer has the whole screen */
     const struct view *pane; /* the view of the pane with the focus */
     struct split split;      /* all panes */
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
     int64_t panes_drawn; /* number of times that a pane was drawn, for tests */
-    int w, h;    /* size of the screen when it was last drawn */
-    int pending; /* a key that interrupted running work and that the explorer must still handle; 0: none */
-    bool typing; /* a command is being typed */
+    int w, h;            /* size of the screen when it was last drawn */
+    int pending;         /* a key that interrupted running work and that the explorer must still handle; 0: none */
+    bool typing;         /* a command is being typed */
     bool mouse_off;
     char *output;          /* output of the last command, drawn over the pane; owned; NULL: none */
     struct pager pager;    /* shows the output */

@@ -132,8 +132,7 @@ bool explore(struct session *s, const char *names, struct err *e)
     if (names && !all && !(n = read_views(names, list, e))) return false;
     if (n == 1) return explore_one(s, list[0], e);
     if (all ? !explorer_split_best(s, w, h, &made, e) : !explorer_split_into(s, n, list, w, h, &made, e)) return false;
-    if (all && split_count(&made) == 1)
-        explorer_tell(x, "this window has room for one view; Tab shows the next one");
+    if (all && split_count(&made) == 1) explorer_tell(x, "this window has room for one view; Tab shows the next one");
     return run_full(s, &made, e);
 }
 

@@ -176,8 +176,9 @@ bool split_resize(struct split *t, enum split_way way, int by)
 /* The area of the screen is smaller than the panes need. */
 static bool too_small(int n, struct least need, int w, int h, struct err *e)
 {
-    return fail(e, E_USAGE, "%d panes need %d x %d characters in this arrangement, but there is room for %d x %d; "
-                            "enlarge the window, or use Tab to change the view",
+    return fail(e, E_USAGE,
+                "%d panes need %d x %d characters in this arrangement, but there is room for %d x %d; "
+                "enlarge the window, or use Tab to change the view",
                 n, need.w, need.h, w, h);
 }
 

@@ -131,10 +131,8 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
-#define SPLIT_KEYS                                                                                                     \
-    "  | _ a pane beside or below  X close this pane  F one pane or all  </> pane width  {/} pane height"
-static const char pane_keys[] =
-                      "  Tab next pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
+#define SPLIT_KEYS "  | _ a pane beside or below  X close this pane  F one pane or all  </> pane width  {/} pane height"
+static const char pane_keys[] = "  Tab next pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
                   counting_keys[] = "  Tab next pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a
                                                                                                     count */
 
