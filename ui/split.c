@@ -46,7 +46,7 @@ static void add_panes(const struct split *t, int i, int pane[PANES_MOST], int *n
 int split_panes(const struct split *t, int pane[PANES_MOST])
 {
     int n = 0;
-    add_panes(t, t->root, pane, &n);
+    if (t->node[t->root].used) add_panes(t, t->root, pane, &n);
     return n;
 }
 

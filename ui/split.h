@@ -48,7 +48,7 @@ bool split_close(struct split *t, struct err *e);
 /* Fit the panes into the area; sets `fits` and the rectangles of all panes. */
 void split_fit(struct split *t, struct rect area);
 
-int split_count(const struct split *t);
+int split_count(const struct split *t); /* 0: split_begin was not called yet */
 /* Does the screen show several panes now? */
 bool split_shows_all(const struct split *t);
 /* Fill `pane` with the nodes that are panes, from left to right and from top to bottom; returns their number. */

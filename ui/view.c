@@ -131,10 +131,10 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
-#define SPLIT_KEYS "  | _ a pane beside or below  X close this pane  F one pane or all  </> pane width  {/} pane height"
+#define SPLIT_KEYS "  |/_ divide this pane  X close it  F one pane or all  <>{} width and height"
 static const char pane_keys[] = "  Tab next pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
-                  counting_keys[] = "  Tab next pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a
-                                                                                                    count */
+                  counting_keys[] =
+                      "  Tab next pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a count */
 
 /* Draw the keys as a list, and the view's description above the list if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
