@@ -505,6 +505,11 @@ bool explore_key(struct session *s, int key)
     return view_key(s, x->pane, key);
 }
 
+void explorer_try_pixels(struct explorer *x)
+{
+    x->no_pixels = false;
+}
+
 void explorer_free(struct explorer *x)
 {
     explorer_free_pictures(x);

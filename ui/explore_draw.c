@@ -4,6 +4,7 @@
 #include "explore.h"
 #include "explorer.h"
 #include "screen.h"
+#include "term.h"
 #include "prompt.h"
 #include "ui/views/view_state.h"
 #include "base/err.h"
@@ -187,6 +188,66 @@ static int number_of(const struct session *s, const struct view *v)
     return at + 1;
 }
 
+/* ---- pixels ---- */
+
+/* What the panes may use now. A picture would show through the blanks of output and of completions. */
+static struct pixel_terminal pixels_now(const struct explorer *x)
+{
+    struct pixel_terminal now;
+    bool covered = x->output || (x->typing && line_shown().words);
+    if (covered || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
+    return now;
+}
+
+/* If what the terminal can show has changed, all panes are drawn again. */
+static void update_pixels(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct pixel_terminal now = pixels_now(x);
+    bool same = now.way == x->pixels.way && now.cw == x->pixels.cw && now.ch == x->pixels.ch;
+    x->pixels = now;
+    x->images = 0;
+    if (!same) explorer_stale(s, NULL);
+}
+
+/* Make the picture of v from what was drawn on the canvas of its pane. */
+static void make_image(struct explorer *x, const struct view *v, const struct canvas *c)
+{
+    struct pane_picture *p = explorer_picture(x, v);
+    struct err e = {0};
+    p->image.id = (int)(p - x->picture) + 1;
+    if (x->pixels.way == PIXELS_OFF || image_make(&p->image, &p->figure, c->w, c->h - 1, x->pixels, &e)) return;
+    x->no_pixels = true;
+    explorer_say(x, true, e.text);
+}
+
+/* Draw v on the canvas; lines and dots that the terminal can show as pixels go to its picture instead. */
+static void draw_with_pixels(struct canvas *c, struct session *s, const struct view *v)
+{
+    struct explorer *x = screen_explorer(s);
+    struct pane_picture *p = explorer_picture(x, v);
+    figure_clear(&p->figure);
+    p->figure.cw = x->pixels.cw;
+    p->figure.ch = x->pixels.ch;
+    c->figure = x->pixels.way == PIXELS_OFF ? NULL : &p->figure;
+    draw_pane(c, s, v);
+    c->figure = NULL;
+    if (x->pixels.way == PIXELS_OFF) image_free(&p->image);
+    make_image(x, v, c);
+}
+
+/* Show the picture of v, whose pane begins at cell (x0, y0). */
+static void place_image(struct explorer *x, const struct view *v, int x0, int y0)
+{
+    const struct image *im = &explorer_picture(x, v)->image;
+    if (!im->bytes || x->no_pixels || x->images == PANES_MOST) return;
+    struct image *placed = &x->placed[x->images];
+    *placed = *im;
+    placed->at.x += x0;
+    placed->at.y += y0;
+    x->image[x->images++] = placed;
+}
+
 /* The picture of v, drawn again if it has changed. Returns NULL if there is not enough memory. */
 static const struct pane_picture *picture_of(struct session *s, const struct view *v, struct rect at,
                                              const struct canvas *like)
@@ -201,7 +262,7 @@ static const struct pane_picture *picture_of(struct session *s, const struct vie
     }
     if (p->fresh && v != screen_running(s)) return p;
     canvas_clear(c);
-    draw_pane(c, s, v);
+    draw_with_pixels(c, s, v);
     p->cursor_y = cursor_line(c);
     p->fresh = true;
     return p;
@@ -209,7 +270,7 @@ static const struct pane_picture *picture_of(struct session *s, const struct vie
 
 static void draw_panes(struct canvas *c, struct session *s)
 {
-    const struct explorer *x = screen_explorer(s);
+    struct explorer *x = screen_explorer(s);
     int pane[PANES_MOST], n = split_panes(&x->split, pane);
     draw_borders(c, &x->split, x->split.root);
     for (int i = 0; i < n; i++) {
@@ -219,6 +280,7 @@ static void draw_panes(struct canvas *c, struct session *s)
         for (int y = 1; p && y < k->at.h; y++)
             memcpy(&c->cell[(k->at.y + y) * c->w + k->at.x], &p->c.cell[(y - 1) * p->c.w],
                    (size_t)p->c.w * sizeof *c->cell);
+        if (p) place_image(x, k->view, k->at.x, k->at.y + 1);
     }
     view_draw_keys(x->pane, c, s, screen_view_state(s, x->pane));
 }
@@ -231,7 +293,8 @@ static void draw_single(struct canvas *c, struct session *s)
     int top = x->split.area.y;
     pane.cell += top * c->w;
     pane.h -= top;
-    draw_pane(&pane, s, x->pane);
+    draw_with_pixels(&pane, s, x->pane);
+    place_image(x, x->pane, 0, top);
     x->cursor_y = cursor_line(&pane);
 }
 
@@ -255,6 +318,7 @@ void explore_draw(struct canvas *c, struct session *s)
     if (c->h >= LISTED_FROM) draw_list(c, s);
     split_fit(&x->split, explorer_area(x));
     explorer_follow_trace(s);
+    update_pixels(s);
     (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
     if (x->typing) {

@@ -63,6 +63,8 @@ void explorer_free_pictures(struct explorer *x)
 {
     for (int i = 0; i < VIEWS_MAX; i++) {
         canvas_free(&x->picture[i].c);
+        figure_free(&x->picture[i].figure);
+        image_free(&x->picture[i].image);
         x->picture[i].fresh = false;
     }
 }

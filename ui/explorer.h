@@ -7,7 +7,9 @@
 #include <stdint.h>
 
 #include "canvas.h"
+#include "figure.h"
 #include "pager.h"
+#include "pixels.h"
 #include "split.h"
 #include "view.h"
 
@@ -16,7 +18,9 @@ struct session;
 
 /* A pane as it was last drawn. The last line holds the keys; it is shown for the pane with the focus only. */
 struct pane_picture {
-    struct canvas c; /* owned */
+    struct canvas c;      /* owned */
+    struct figure figure; /* lines and dots that the terminal shows as pixels; owned */
+    struct image image;   /* the figure as pixels, in cells of the canvas; owned */
     bool fresh;      /* the pane has not changed since then */
     int cursor_y;    /* line of the cursor; -1: none */
 };
@@ -32,6 +36,11 @@ struct explorer {
     struct split split;      /* all panes */
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
+    struct pixel_terminal pixels;  /* what the panes were drawn for; way PIXELS_OFF: text only */
+    bool no_pixels;                /* a picture failed, and the user was told why */
+    struct image placed[PANES_MOST]; /* the images of the visible panes, in cells of the screen; not owned */
+    const struct image *image[PANES_MOST];
+    int images;
     int64_t panes_drawn; /* number of times that a pane was drawn, for tests */
     int w, h;            /* size of the screen when it was last drawn */
     int pending;         /* a key that interrupted running work and that the explorer must still handle; 0: none */
@@ -86,5 +95,7 @@ bool explore_drive(struct session *s);          /* continue the pane's work; fal
 void explore_leave(struct session *s, int key); /* called before the explorer ends: paused work reports its state */
 void explore_end(struct session *s);
 void explorer_free(struct explorer *x);
+/* After an option has changed: try pictures again. */
+void explorer_try_pixels(struct explorer *x);
 
 #endif

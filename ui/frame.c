@@ -22,7 +22,7 @@ bool screen_draw(struct session *s, const struct view *v, struct err *e)
         explore_draw(&sc->canvas, s);
     else
         view_draw(v, &sc->canvas, s, screen_view_state(s, v));
-    term_draw(&sc->canvas);
+    term_draw_images(&sc->canvas, sc->explorer.image, sc->explorer.on ? sc->explorer.images : 0);
     return true;
 }
 

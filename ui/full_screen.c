@@ -3,10 +3,14 @@
 #include "full_screen_draw.h"
 #include "stage.h"
 #include "term.h"
+#include "base/clock.h"
 #include "base/err.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -14,7 +18,10 @@
 #include <curses.h>
 #include <term.h>
 
-enum { ESCAPE = 27, ESCAPE_MS = 25, EVENTS = 8, WAITING = 64 };
+enum { ESCAPE = 27, ESCAPE_MS = 25, EVENTS = 8, WAITING = 80 };
+/* The cell of a VT340, which had the first sixels; used if the user requests pixels from a terminal whose cells are
+   unknown. */
+enum { DEFAULT_CELL_WIDTH = 10, DEFAULT_CELL_HEIGHT = 20, CELL_MOST = 200 };
 
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
@@ -193,6 +200,158 @@ static void add_plain(int byte)
 
 static void take(int code, bool bytes);
 
+/* ---- replies of the terminal ---- */
+
+enum { REPLY_MOST = 60 };
+/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. On leaving the full screen,
+   a missing answer is awaited for LEAVE_MS. */
+static const double PAUSE_US = 50e3, ANSWER_US = 2e6, RECENT_US = 1e6;
+enum { LEAVE_MS = 200, VT200 = 62, SIXEL_ATTRIBUTE = 4 };
+
+/* The terminal is asked for its attributes (CSI c), which all terminals answer. Terminals of level VT200 and above are
+   then asked for kitty graphics, too, because older ones would print this question. The answer to a last CSI c shows
+   that there are no more answers. */
+static struct {
+    enum pixel_choice choice;
+    enum { NOT_ASKED, ASKED_ATTRIBUTES, ASKED_ALL, ANSWERED } phase;
+    double asked_us;
+    bool sixel, kitty;
+    int cw, ch; /* 0: unknown */
+} pixels;
+
+/* The part of a reply that was read so far: [ or _ and what follows. */
+static struct {
+    char text[REPLY_MOST];
+    int n; /* 0: no reply is being read */
+    bool bytes;
+    double at_us; /* time of the last byte */
+} reply;
+
+static bool awaits_answer(void)
+{
+    bool asked = pixels.phase == ASKED_ATTRIBUTES || pixels.phase == ASKED_ALL;
+    return asked && now_us() - pixels.asked_us < ANSWER_US;
+}
+
+static void ask(void)
+{
+    if (pixels.choice == PIXELS_NEVER || pixels.phase != NOT_ASKED) return;
+    pixels.phase = ASKED_ATTRIBUTES;
+    pixels.asked_us = now_us();
+    full_screen_send("\033[c");
+}
+
+static void ask_more(int level)
+{
+    pixels.phase = ASKED_ALL;
+    if (level >= VT200) full_screen_send("\033_Gi=1,s=1,v=1,a=q,t=d,f=24;AAAA\033\\");
+    full_screen_send("\033[16t\033[c");
+}
+
+void full_screen_ask_again(void)
+{
+    if (full.open && pixels.phase == ANSWERED && (pixels.sixel || pixels.kitty)) full_screen_send("\033[16t");
+}
+
+void full_screen_choose_pixels(enum pixel_choice choice)
+{
+    pixels.choice = choice;
+    if (full.open) ask();
+}
+
+bool full_screen_pixels(struct pixel_terminal *out)
+{
+    enum pixel_choice c = pixels.choice;
+    bool known = pixels.phase == ANSWERED;
+    *out = (struct pixel_terminal){PIXELS_OFF, pixels.cw, pixels.ch};
+    if (c == PIXELS_AS_KITTY || (c == PIXELS_AUTO && known && pixels.kitty)) out->way = PIXELS_KITTY;
+    if (c == PIXELS_AS_SIXEL || (c == PIXELS_AUTO && known && pixels.sixel && !pixels.kitty)) out->way = PIXELS_SIXEL;
+    if (!out->cw && c != PIXELS_AUTO) out->cw = DEFAULT_CELL_WIDTH, out->ch = DEFAULT_CELL_HEIGHT;
+    return out->way != PIXELS_OFF && out->cw;
+}
+
+/* If a terminal does not answer CSI 16 t, its driver may know the size of the window in pixels. */
+static void measure_cell(void)
+{
+    struct winsize size = {0};
+    if (pixels.cw || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row) return;
+    pixels.cw = size.ws_xpixel / size.ws_col;
+    pixels.ch = size.ws_ypixel / size.ws_row;
+}
+
+static void take_attributes(const char *text)
+{
+    int level = 0, value, n;
+    bool sixel = false;
+    for (const char *t = text; sscanf(t, "%d%n", &value, &n) == 1; t += n + (t[n] == ';')) {
+        if (t == text) level = value;
+        sixel |= t > text && value == SIXEL_ATTRIBUTE;
+    }
+    if (pixels.phase == ASKED_ATTRIBUTES) {
+        ask_more(level);
+    } else if (pixels.phase == ASKED_ALL) {
+        pixels.phase = ANSWERED;
+        pixels.sixel = sixel;
+        measure_cell();
+        add(UI_RESIZE, 0, 0); /* draw again, now with pixels */
+    }
+}
+
+static void take_cell_size(int w, int h)
+{
+    if (w < 1 || h < 1 || w > CELL_MOST || h > CELL_MOST || (w == pixels.cw && h == pixels.ch)) return;
+    pixels.cw = w;
+    pixels.ch = h;
+    if (pixels.phase == ANSWERED) add(UI_RESIZE, 0, 0);
+}
+
+/* Use a whole sequence if it is a reply. Returns false if it is another sequence. */
+static bool take_reply(const char *text)
+{
+    int w, h;
+    char end;
+    const char *ok = strstr(text, ";OK");
+    if (!strncmp(text, "[?", 2) && text[strlen(text) - 1] == 'c') return take_attributes(text + 2), true;
+    if (sscanf(text, "[6;%d;%d%c", &h, &w, &end) == 3 && end == 't') return take_cell_size(w, h), true;
+    if (!strncmp(text, "_Gi=", 4) && ok && !ok[3]) pixels.kitty |= pixels.phase == ASKED_ALL;
+    return *text == '_';
+}
+
+/* End the sequence that is being read. If it is no reply, readline receives it; other sequences have no effect. */
+static void end_reply(bool complete)
+{
+    reply.text[reply.n] = 0;
+    bool passes = !(complete && take_reply(reply.text)) && reply.bytes && *reply.text == '[';
+    reply.n = 0;
+    if (!passes) return;
+    add(ESCAPE, 0, 0);
+    add_bytes(reply.text);
+}
+
+static void begin_reply(int first, bool bytes)
+{
+    reply.text[0] = (char)first;
+    reply.n = 1;
+    reply.bytes = bytes;
+    reply.at_us = now_us();
+}
+
+/* Add a byte to the sequence that is being read. Returns false if the byte does not belong to it. */
+static bool grow_reply(int code)
+{
+    bool csi = *reply.text == '[', ends = csi && code >= 0x40 && code <= 0x7e;
+    if (code >= KEY_MIN || (code < ' ' && code != ESCAPE) || code > 0x7e || (csi && code == ESCAPE) ||
+        reply.n + 1 >= REPLY_MOST)
+        return end_reply(false), false;
+    bool string_end = !csi && code == '\\' && reply.text[reply.n - 1] == ESCAPE;
+    if (!csi && !string_end && reply.text[reply.n - 1] == ESCAPE) return end_reply(false), false;
+    reply.at_us = now_us();
+    if (string_end) reply.n--;
+    if (!string_end) reply.text[reply.n++] = (char)code;
+    if (ends || string_end) end_reply(true);
+    return true;
+}
+
 /* Called after Escape. If the rest of a sequence that ncurses does not recognise follows immediately, skip all of
    it. */
 static void take_escape(bool bytes)
@@ -200,12 +359,16 @@ static void take_escape(bool bytes)
     int next = wgetch(full.keys);
     if (next == ERR || next == ESCAPE) add(UI_ESC, 0, 0);
     if (next == ERR) return;
+    if ((next == '[' && (!bytes || awaits_answer())) || (next == '_' && awaits_answer())) {
+        begin_reply(next, bytes);
+        return;
+    }
     if (bytes && next < KEY_MIN && next != ESCAPE) add(ESCAPE, 0, 0);
     if (bytes || next == ESCAPE || next >= KEY_MIN) {
         take(next, bytes);
         return;
     }
-    if (next != '[' && next != 'O') return;
+    if (next != 'O') return;
     do {
         next = wgetch(full.keys);
     } while (next != ERR && (next < 0x40 || next > 0x7e));
@@ -230,8 +393,9 @@ bool full_screen_key(bool bytes, struct press *p)
     while (waiting.next == waiting.n) {
         int code = full.open ? wgetch(full.keys) : ERR;
         waiting.next = waiting.n = 0;
-        if (code == ERR) return false;
-        take(code, bytes);
+        if (reply.n && now_us() - reply.at_us > PAUSE_US) end_reply(false); /* the rest never came */
+        if (code == ERR && waiting.next == waiting.n) return false;
+        if (code != ERR && (!reply.n || !grow_reply(code))) take(code, bytes);
     }
     *p = waiting.press[waiting.next++];
     return true;
@@ -302,13 +466,27 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         return false;
     frames_begin(full.has_mouse);
     switch_mouse(full.mouse);
-    return full.open = true;
+    full.open = true;
+    ask();
+    return true;
+}
+
+/* An answer that arrives later would be read by the shell or at the prompt. */
+static void await_answer(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct press p;
+    if (!awaits_answer() || now_us() - pixels.asked_us > RECENT_US) return;
+    for (double end = now_us() + LEAVE_MS * 1e3; awaits_answer() && now_us() < end;)
+        if (poll(&in, 1, LEAVE_MS / 10) > 0 && !(in.revents & POLLIN)) return;
+        else while (full_screen_key(false, &p)) continue;
 }
 
 void full_screen_close(void)
 {
+    await_answer();
     frames_end();
-    waiting.n = waiting.next = 0;
+    waiting.n = waiting.next = reply.n = 0;
     switch_mouse(false);
     keypad(full.keys, FALSE);
     full.open = false;

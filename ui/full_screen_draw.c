@@ -2,6 +2,7 @@
    sent with one call of write, because each write wakes the terminal. Capabilities come from terminfo. */
 #include "full_screen_draw.h"
 #include "full_screen.h"
+#include "pixels.h"
 #include "base/mem.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@
    cells are sent again, because moving the cursor takes as many bytes. ERASED: blanks in a row that are erased by one
    sequence. */
 enum { GAP = 8, SAME = 4, ERASED = 8, LOOK_BYTES = 48 };
+/* Glyphs of cells that show an image, and of cells whose content is unknown. */
+enum { IMAGE_CELL = 0xfffffffe, UNKNOWN_CELL = 0xffffffff };
 
 /* The usual sequence that positions the cursor; it is written here without tparm, which is slow. */
 #define ANSI_ADDRESS "\033[%i%p1%d;%p2%dH"
@@ -39,6 +42,14 @@ static struct {
     char clear_line[16];         /* erases the rest of the line; "": the terminal cannot do that */
     bool synchronized, ansi_address;
     bool skips_corner; /* a character in the last cell would scroll the screen */
+    struct shown_image {
+        struct rect at;
+        int id;
+        uint64_t hash;
+        enum pixel_way way;
+        bool kept; /* the next frame shows it unchanged */
+    } image[IMAGES_MOST];
+    int images;
 } shown;
 
 /* ---- the bytes of a frame ---- */
@@ -145,8 +156,26 @@ void frames_begin(bool synchronized)
     collect_all(shown.clear_line, sizeof shown.clear_line, 1, clear);
 }
 
+/* kitty keeps images until they are deleted; id 0: delete all. */
+static void put_delete(enum pixel_way way, int id)
+{
+    char text[48];
+    if (way != PIXELS_KITTY) return;
+    snprintf(text, sizeof text, id ? "\033_Ga=d,d=I,i=%d,q=2\033\\" : "\033_Ga=d,d=A,q=2\033\\", id);
+    put_text(text);
+}
+
+static void forget_images(void)
+{
+    for (int i = 0; i < shown.images; i++) put_delete(shown.image[i].way, shown.image[i].id);
+    shown.images = 0;
+}
+
 void frames_end(void)
 {
+    frame.n = 0;
+    forget_images();
+    write_all(frame.text, frame.n);
     forget();
     mem_free(frame.text);
     frame.text = NULL;
@@ -158,6 +187,7 @@ static bool fit(const struct canvas *c)
 {
     bool resized = shown.w != c->w || shown.h != c->h;
     if (shown.cell && !resized && shown.colours == c->colours) return true;
+    forget_images();
     put_clear();
     make_looks(c->colours);
     forget();
@@ -206,7 +236,8 @@ static void make_line(const struct canvas *c, int y, struct cell *line)
     }
 }
 
-/* Blanks look the same in all styles without reverse. */
+/* Cells of images and unknown cells are not blank: nothing erases them as a part of a blank line. Blanks look the same
+   in all styles without reverse. */
 static bool same(struct cell a, struct cell b)
 {
     return a.glyph == b.glyph && (a.style == b.style || (cell_blank(a) && cell_blank(b)));
@@ -254,6 +285,7 @@ static void put_cell(struct cell k)
 {
     char text[5];
     if (!k.glyph) return; /* the left half has filled this cell */
+    if (k.glyph == IMAGE_CELL) k = (struct cell){' ', ST_PLAIN};
     put_style((enum style)k.style);
     put_bytes(text, glyph_utf8(k.glyph, text));
 }
@@ -299,6 +331,7 @@ static int span_end(const struct cell *line, const struct cell *was, int w, int 
     int end = x + 1;
     for (int alike = 0; x < w && alike <= SAME; x++) {
         alike = same(line[x], was[x]) ? alike + 1 : 0;
+        if (alike && line[x].glyph == IMAGE_CELL) break; /* text would erase the image */
         if (!alike) end = x + 1;
     }
     while (end < w && !line[end].glyph) end++; /* the right half of a wide glyph */
@@ -327,7 +360,95 @@ static bool put_line(const struct cell *line, const struct cell *was, int w, int
     return changes;
 }
 
-void full_screen_draw(const struct canvas *c)
+/* ---- images ---- */
+
+/* Blank cells of line y show the images that are there. */
+static void mark_images(struct cell *line, const struct image *const *image, int n, int y)
+{
+    for (int i = 0; i < n; i++) {
+        const struct rect *r = &image[i]->at;
+        for (int x = r->x; x < r->x + r->w && y >= r->y && y < r->y + r->h; x++)
+            if (cell_blank(line[x])) line[x].glyph = IMAGE_CELL, line[x].style = ST_PLAIN;
+    }
+}
+
+static void set_cells(struct rect r, uint32_t glyph)
+{
+    for (int y = r.y; y < r.y + r.h; y++)
+        for (int x = r.x; x < r.x + r.w; x++) shown.cell[y * shown.w + x] = (struct cell){glyph, ST_PLAIN};
+}
+
+/* Sixels below text are gone: has text been removed from the image? */
+static bool has_hole(const struct canvas *c, const struct image *im)
+{
+    const struct rect *r = &im->at;
+    for (int y = r->y; im->on.way == PIXELS_SIXEL && y < r->y + r->h; y++)
+        for (int x = r->x; x < r->x + r->w; x++)
+            if (shown.cell[y * c->w + x].glyph != IMAGE_CELL && cell_blank(c->cell[y * c->w + x])) return true;
+    return false;
+}
+
+static struct shown_image *find_shown(const struct image *im)
+{
+    for (int i = 0; i < shown.images; i++) {
+        struct shown_image *k = &shown.image[i];
+        bool there = k->at.x == im->at.x && k->at.y == im->at.y && k->at.w == im->at.w && k->at.h == im->at.h;
+        if (k->id == im->id && k->hash == im->hash && k->way == im->on.way && there) return k;
+    }
+    return NULL;
+}
+
+/* Remove the images that this frame does not show, or shows differently. */
+static bool drop_images(const struct canvas *c, const struct image *const *image, int n)
+{
+    int left = 0;
+    for (int i = 0; i < shown.images; i++) shown.image[i].kept = false;
+    for (int i = 0; i < n; i++) {
+        struct shown_image *k = find_shown(image[i]);
+        if (k) k->kept = !has_hole(c, image[i]);
+    }
+    for (int i = 0; i < shown.images; i++) {
+        struct shown_image *k = &shown.image[i];
+        if (k->kept) {
+            shown.image[left++] = *k;
+            continue;
+        }
+        put_delete(k->way, k->id);
+        set_cells(k->at, UNKNOWN_CELL);
+    }
+    bool dropped = left < shown.images;
+    shown.images = left;
+    return dropped;
+}
+
+/* Erase the cells of a new image and send it; text in these cells is sent after it. */
+static void put_image(const struct image *im)
+{
+    for (int y = im->at.y; y < im->at.y + im->at.h; y++) {
+        put_address(im->at.x, y);
+        if (!erase_blanks(im->at.w))
+            for (int x = 0; x < im->at.w; x++) put_text(" ");
+    }
+    put_address(im->at.x, im->at.y);
+    put_bytes(im->bytes, im->n);
+    set_cells(im->at, IMAGE_CELL);
+    shown.image[shown.images++] =
+        (struct shown_image){.at = im->at, .id = im->id, .hash = im->hash, .way = im->on.way};
+}
+
+/* Send the images that the terminal does not show yet. */
+static bool put_images(const struct image *const *image, int n)
+{
+    bool sent = false;
+    for (int i = 0; i < n && shown.images < IMAGES_MOST; i++) {
+        if (find_shown(image[i])) continue;
+        put_image(image[i]);
+        sent = true;
+    }
+    return sent;
+}
+
+void full_screen_draw(const struct canvas *c, const struct image *const *image, int n)
 {
     frame.n = 0;
     frame.failed = false;
@@ -335,10 +456,13 @@ void full_screen_draw(const struct canvas *c)
     if (shown.synchronized) put_text(FRAME_BEGIN);
     bool changes = !shown.cell;
     if (!fit(c)) return;
+    changes |= drop_images(c, image, n);
+    changes |= put_images(image, n);
     struct cell *line = shown.cell + (ptrdiff_t)c->w * c->h;
     for (int y = 0; y < c->h; y++) {
         struct cell *was = shown.cell + (ptrdiff_t)c->w * y;
         make_line(c, y, line);
+        mark_images(line, image, n, y);
         if (!put_line(line, was, c->w, y)) continue;
         memcpy(was, line, (size_t)c->w * sizeof *line);
         changes = true;
