@@ -128,7 +128,7 @@ void explore_arranged(struct session *s)
 {
     struct explorer *x = screen_explorer(s);
     const struct view *shown[PANES_MOST];
-    split_fit(&x->split, explorer_area(x));
+    split_fit(&x->split, explorer_area(x->w, x->h));
     for (int i = 0, n = explorer_visible(s, shown); i < n; i++) {
         struct err e = {0};
         if (explorer_is_valid(s, shown[i]) || (beside_served() && !is_ready(s, shown[i]))) continue;
@@ -527,6 +527,6 @@ void explore_end(struct session *s)
     mem_free(x->last_output);
     x->last_output = NULL;
     x->pending = 0;
-    explorer_free_pictures(x);
+    explorer_stale(s, NULL);
     for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;
 }

@@ -25,8 +25,6 @@ bool explorer_is_valid(struct session *s, const struct view *v);
 
 struct pane_picture *explorer_picture(struct explorer *x, const struct view *v);
 void explorer_free_pictures(struct explorer *x);
-/* The cells of the screen that panes share. */
-struct rect explorer_area(const struct explorer *x);
 /* Draw the panes again that mark the traced warp, if the trace has moved since the last call. */
 void explorer_follow_trace(struct session *s);
 /* The keys that divide the screen, and close, resize or enlarge a pane. */

@@ -161,18 +161,22 @@ static int cursor_line(const struct canvas *c)
 /* ---- several panes ---- */
 
 /* The lines between panes side by side. */
-static void draw_borders(struct canvas *c, const struct split *t, int i)
+static void draw_borders_of(struct canvas *c, const struct split *t, int i)
 {
     const struct split_node *k = &t->node[i];
     if (k->view) return;
     int x = t->node[k->second].at.x - 1;
     for (int y = k->at.y; y < k->at.y + k->at.h && k->way == SIDE_BY_SIDE; y++) canvas_put(c, x, y, ST_AXIS, 0x2502);
-    draw_borders(c, t, k->first);
-    draw_borders(c, t, k->second);
+    draw_borders_of(c, t, k->first);
+    draw_borders_of(c, t, k->second);
 }
 
-/* "━[1 spy]━━━━" above the pane with the focus, "─ 2 rows ────" above the others. */
-static void draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus)
+void explorer_draw_borders(struct canvas *c, const struct split *t)
+{
+    draw_borders_of(c, t, t->root);
+}
+
+void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus)
 {
     enum style st = focus ? ST_TITLE : ST_AXIS;
     draw_fill(c, at.x, at.y, at.w, st, focus ? 0x2501 : 0x2500);
@@ -195,7 +199,7 @@ static struct pixel_terminal pixels_now(const struct explorer *x)
 {
     struct pixel_terminal now;
     bool covered = x->output || (x->typing && line_shown().words);
-    if (covered || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
+    if (covered || x->as_text || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
     return now;
 }
 
@@ -272,11 +276,11 @@ static void draw_panes(struct canvas *c, struct session *s)
 {
     struct explorer *x = screen_explorer(s);
     int pane[PANES_MOST], n = split_panes(&x->split, pane);
-    draw_borders(c, &x->split, x->split.root);
+    explorer_draw_borders(c, &x->split);
     for (int i = 0; i < n; i++) {
         const struct split_node *k = &x->split.node[pane[i]];
         const struct pane_picture *p = picture_of(s, k->view, k->at, c);
-        draw_name(c, k->at, k->view, number_of(s, k->view), pane[i] == x->split.focus);
+        explorer_draw_name(c, k->at, k->view, number_of(s, k->view), pane[i] == x->split.focus);
         for (int y = 1; p && y < k->at.h; y++)
             memcpy(&c->cell[(k->at.y + y) * c->w + k->at.x], &p->c.cell[(y - 1) * p->c.w],
                    (size_t)p->c.w * sizeof *c->cell);
@@ -316,7 +320,7 @@ void explore_draw(struct canvas *c, struct session *s)
         return;
     }
     if (c->h >= LISTED_FROM) draw_list(c, s);
-    split_fit(&x->split, explorer_area(x));
+    split_fit(&x->split, explorer_area(x->w, x->h));
     explorer_follow_trace(s);
     update_pixels(s);
     (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);

@@ -139,34 +139,41 @@ static int best_views(struct session *s, const struct view *list[PANES_MOST])
     return n;
 }
 
-/* The cells that are left for panes. */
-static struct rect area_of(int w, int h)
+struct rect explorer_area(int w, int h)
 {
     int listed = h >= LISTED_FROM;
     return (struct rect){0, listed, w, h - listed - 1};
 }
 
-struct rect explorer_area(const struct explorer *x)
+/* Fill `list` with the views of a list such as "spy,trace"; each view is shown once. Returns their number, or 0. */
+static int read_names(const char *names, const struct view *list[PANES_MOST], struct err *e)
 {
-    return area_of(x->w, x->h);
+    int n = 0;
+    for (const char *at = names; *at; at += *at == ',') {
+        char name[32];
+        int length = (int)strcspn(at, ","), k = 0;
+        snprintf(name, sizeof name, "%.*s", length, at);
+        const struct view *v = view_find(name);
+        if (!v) return fail(e, E_USAGE, "there is no view `%s`; `help view` lists the views", name);
+        while (k < n && list[k] != v) k++;
+        if (k == PANES_MOST) return fail(e, E_LIMIT, "more than %d views do not fit on one screen", +PANES_MOST);
+        list[k] = v;
+        if (k == n) n++;
+        at += length;
+    }
+    return n;
 }
 
-bool explorer_split_best(struct session *s, int w, int h, struct split *made, struct err *e)
+bool explorer_arrange(struct session *s, const char *names, struct rect area, struct split *made, struct err *e)
 {
-    const struct view *list[PANES_MOST];
-    struct rect area = area_of(w, h);
-    int n = split_count_for(best_views(s, list), area.w, area.h);
-    if (!view_has_matrix(views[0], s, e)) return false;
-    return split_begin_all(made, n, list, area.w, area.h, e);
-}
-
-bool explorer_split_into(struct session *s, int n, const struct view *const *list, int w, int h, struct split *made,
-                         struct err *e)
-{
-    struct rect area = area_of(w, h);
+    const struct view *list[PANES_MOST] = {views[0]};
+    bool all = !strcmp(names, "all");
+    int n = all ? best_views(s, list) : read_names(names, list, e);
+    if (!n && !all) return false;
+    if (all) n = split_count_for(n, area.w, area.h);
     for (int i = 0; i < n; i++)
         if (!view_has_matrix(list[i], s, e)) return false;
-    return split_begin_all(made, n, list, area.w, area.h, e);
+    return split_begin_all(made, n, list, area, e);
 }
 
 /* The next view of the list that no pane shows; NULL: all are shown. */

@@ -37,6 +37,7 @@ struct explorer {
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
     struct pixel_terminal pixels;  /* what the panes were drawn for; way PIXELS_OFF: text only */
+    bool as_text;                  /* draw without pixels, for a dump of the screen */
     bool no_pixels;                /* a picture failed, and the user was told why */
     struct image placed[PANES_MOST]; /* the images of the visible panes, in cells of the screen; not owned */
     const struct image *image[PANES_MOST];
@@ -70,10 +71,13 @@ void explorer_stale(struct session *s, const struct view *v);
 void explorer_cursor_moved(struct session *s, const struct view *by);
 /* Do about a millisecond of background work of a visible view. */
 enum work explorer_work(struct session *s);
-/* Arrange views on a screen of w x h cells: the views of `view all`, or these n views. */
-bool explorer_split_best(struct session *s, int w, int h, struct split *made, struct err *e);
-bool explorer_split_into(struct session *s, int n, const struct view *const *list, int w, int h, struct split *made,
-                         struct err *e);
+/* The cells that panes share on a screen of w x h cells. */
+struct rect explorer_area(int w, int h);
+/* Arrange the named views ("spy,trace"), or as many of the most useful views as fit ("all"), in the area. */
+bool explorer_arrange(struct session *s, const char *names, struct rect area, struct split *made, struct err *e);
+/* "[1 spy]" and a line after it above the pane with the focus, " 2 rows " above the others; lines between panes. */
+void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus);
+void explorer_draw_borders(struct canvas *c, const struct split *t);
 
 /* ---- explore.c ---- */
 

@@ -106,6 +106,26 @@ void figure_raster(struct figure *f, double x, double y, double w, double h, str
                      .kind = SHAPE_RASTER, .strength = 1, .x = x, .y = y, .w = w, .h = h, .raster = raster});
 }
 
+void figure_add(struct figure *f, const struct figure *from, double x, double y)
+{
+    for (int64_t i = 0; i < from->nshapes; i++) {
+        struct shape s = from->shape[i];
+        s.x += x;
+        s.y += y;
+        if (s.kind == SHAPE_WORDS) {
+            figure_words(f, s.style, SIDE_LEFT, s.x, s.y, from->text + s.from);
+            continue;
+        }
+        int64_t n = s.kind == SHAPE_LINE ? s.n : 0, first = s.from;
+        s.from = f->npoints;
+        s.n = 0;
+        new_shape(f, s);
+        for (int64_t k = first; k < first + n; k++)
+            figure_point(f, from->point[2 * k] + x, from->point[2 * k + 1] + y);
+    }
+    f->failed |= from->failed;
+}
+
 void figure_clear(struct figure *f)
 {
     f->nshapes = f->npoints = f->nbytes = 0;

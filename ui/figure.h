@@ -50,6 +50,8 @@ void figure_circle(struct figure *f, enum style st, double x, double y, double r
 void figure_words(struct figure *f, enum style st, enum side side, double x, double y, const char *text);
 /* Draw a raster in a rectangle. Its styles must stay unchanged until the figure is painted. */
 void figure_raster(struct figure *f, double x, double y, double w, double h, struct raster raster);
+/* Add the shapes of another figure, moved by (x, y). */
+void figure_add(struct figure *f, const struct figure *from, double x, double y);
 /* Remove all shapes; the memory is kept. */
 void figure_clear(struct figure *f);
 void figure_paint(const struct figure *f, struct painter *p, bool light);

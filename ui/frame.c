@@ -26,6 +26,17 @@ bool screen_draw(struct session *s, const struct view *v, struct err *e)
     return true;
 }
 
+void screen_draw_as_text(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    struct explorer *x = &sc->explorer;
+    if (!x->on || !x->images) return;
+    x->as_text = true;
+    canvas_clear(&sc->canvas);
+    explore_draw(&sc->canvas, s);
+    x->as_text = false;
+}
+
 void screen_redraw(struct session *s)
 {
     screen_draw(s, screen_explorer(s)->pane, NULL);

@@ -75,6 +75,7 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     term_size(&x->w, &x->h);
     explore_arranged(s);
     bool ok = explore_keys(s, e);
+    screen_draw_as_text(s); /* for screendump */
     s->lines = lines;
     s->front->covered = x->on = false;
     s->interactive = interactive;
@@ -83,25 +84,6 @@ static bool run_full(struct session *s, const struct split *made, struct err *e)
     explore_end(s);
     beside_serve(s, before);
     return ok;
-}
-
-/* Fill `list` with the views of a list such as "spy,trace"; each view is shown once. Returns their number, or 0. */
-static int read_views(const char *names, const struct view *list[PANES_MOST], struct err *e)
-{
-    int n = 0;
-    for (const char *at = names; *at; at += *at == ',') {
-        char name[32];
-        int length = (int)strcspn(at, ","), k = 0;
-        snprintf(name, sizeof name, "%.*s", length, at);
-        const struct view *v = view_find(name);
-        if (!v) return fail(e, E_USAGE, "there is no view `%s`; `help view` lists the views", name);
-        while (k < n && list[k] != v) k++;
-        if (k == PANES_MOST) return fail(e, E_LIMIT, "more than %d views do not fit on one screen", +PANES_MOST);
-        list[k] = v;
-        if (k == n) n++;
-        at += length;
-    }
-    return n;
 }
 
 static bool explore_one(struct session *s, const struct view *v, struct err *e)
@@ -118,21 +100,17 @@ static bool explore_one(struct session *s, const struct view *v, struct err *e)
 
 bool explore(struct session *s, const char *names, struct err *e)
 {
-    const struct view *list[PANES_MOST] = {NULL};
     struct explorer *x = screen_explorer(s);
-    struct split made;
-    int w, h, n = 0;
-    bool all = names && !strcmp(names, "all"), kept = !names && split_count(&x->split) > 1;
-    term_size(&w, &h);
-    if (kept) {
-        made = x->split;
+    struct split made = x->split;
+    int w, h;
+    if (!names && split_count(&made) > 1)
         return view_has_matrix(made.node[made.focus].view, s, e) && run_full(s, &made, e);
-    }
-    if (!names) list[n++] = x->pane ? x->pane : views[0];
-    if (names && !all && !(n = read_views(names, list, e))) return false;
-    if (n == 1) return explore_one(s, list[0], e);
-    if (all ? !explorer_split_best(s, w, h, &made, e) : !explorer_split_into(s, n, list, w, h, &made, e)) return false;
-    if (all && split_count(&made) == 1) explorer_tell(x, "this window has room for one view; Tab shows the next one");
+    if (!names) return explore_one(s, x->pane ? x->pane : views[0], e);
+    if (view_find(names)) return explore_one(s, view_find(names), e);
+    term_size(&w, &h);
+    if (!explorer_arrange(s, names, explorer_area(w, h), &made, e)) return false;
+    if (!strcmp(names, "all") && split_count(&made) == 1)
+        explorer_tell(x, "this window has room for one view; Tab shows the next one");
     return run_full(s, &made, e);
 }
 
@@ -206,6 +184,16 @@ const struct canvas *screen_canvas(struct session *s)
 {
     struct screen *sc = screen_of(s);
     if (!draw_pane_alone(s, NULL)) return NULL;
+    screen_draw_as_text(s);
+    return sc->canvas.cell ? &sc->canvas : NULL;
+}
+
+const struct canvas *screen_canvas_and_images(struct session *s, const struct image *const **image, int *n)
+{
+    struct screen *sc = screen_of(s);
+    if (!draw_pane_alone(s, NULL)) return NULL;
+    *image = sc->explorer.image;
+    *n = sc->explorer.on ? sc->explorer.images : 0;
     return sc->canvas.cell ? &sc->canvas : NULL;
 }
 

@@ -183,6 +183,26 @@ void image_free(struct image *im)
     *im = (struct image){.id = im->id};
 }
 
+/* Paint the n pixels of one colour that begin at (x, y) of the image. */
+static void paint_run(const struct image *im, struct painter *p, int x, int y, int n)
+{
+    int left = im->at.x * p->cw + x * p->cw / im->on.cw, right = im->at.x * p->cw + (x + n) * p->cw / im->on.cw;
+    int top = im->at.y * p->ch + y * p->ch / im->on.ch, bottom = im->at.y * p->ch + (y + 1) * p->ch / im->on.ch;
+    p->fill(p, im->pixel[y * im->w + x]);
+    p->rect(p, left, top, right - left, bottom - top);
+    p->done(p);
+}
+
+void image_paint(const struct image *im, struct painter *p)
+{
+    for (int y = 0; y < im->h; y++)
+        for (int x = 0, n; x < im->w; x += n) {
+            const uint32_t *at = &im->pixel[y * im->w + x];
+            for (n = 1; x + n < im->w && at[n] == *at;) n++;
+            if (*at != (uint32_t)CLEAR_PIXEL) paint_run(im, p, x, y, n);
+        }
+}
+
 bool image_make(struct image *im, const struct figure *f, int w, int h, struct pixel_terminal on, struct err *e)
 {
     struct rect at = cells_of(f, w, h);

@@ -9,6 +9,7 @@
 
 struct err;
 struct figure;
+struct painter;
 
 enum pixel_way { PIXELS_OFF, PIXELS_SIXEL, PIXELS_KITTY };
 /* What a terminal can show; a cell has cw x ch pixels. */
@@ -34,6 +35,8 @@ enum { CLEAR_PIXEL = -1, IMAGES_MOST = 8 };
    of cells that contains the shapes. Nothing is painted if the image shows the same already. */
 bool image_make(struct image *im, const struct figure *f, int w, int h, struct pixel_terminal on, struct err *e);
 void image_free(struct image *im);
+/* Paint the image at its cells, with as many pixels per cell as the painter has. */
+void image_paint(const struct image *im, struct painter *p);
 
 /* ---- sixel.c ---- */
 

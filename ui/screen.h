@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 struct err;
+struct image;
 struct matrix;
 struct session;
 struct view;
@@ -19,7 +20,10 @@ bool explore(struct session *s, const char *views, struct err *e);
 void screen_set_running(struct session *s, const struct view *v);
 const struct view *screen_running(struct session *s);  /* the view that shows the running work; NULL: none */
 void screen_redraw(struct session *s);                 /* draw the explorer again */
-const struct canvas *screen_canvas(struct session *s); /* the last canvas drawn; NULL: none */
+/* The last canvas drawn; NULL: none. screen_canvas_and_images also returns the n pictures of pixels that the screen shows
+   over the blanks of the canvas; screen_canvas draws them as text. */
+const struct canvas *screen_canvas(struct session *s);
+const struct canvas *screen_canvas_and_images(struct session *s, const struct image *const **image, int *n);
 /* Print the last view again, as w x h characters of text (0: the default size) or as its numbers. */
 bool screen_draw_again(struct session *s, int w, int h, struct err *e);
 /* Handle a key of a full-screen view; false: leave the view. */

@@ -276,8 +276,9 @@ static int build(struct split *t, enum split_way way, int n, const int *child)
     return branch;
 }
 
-bool split_begin_all(struct split *t, int n, const struct view *const *views, int w, int h, struct err *e)
+bool split_begin_all(struct split *t, int n, const struct view *const *views, struct rect area, struct err *e)
 {
+    int w = area.w, h = area.h;
     struct split made = {.fits = true};
     int columns = best_columns(n, w, h), column[PANES_MOST], pane[PANES_MOST], at = 0;
     for (int k = 0; k < columns; k++) {
@@ -290,6 +291,6 @@ bool split_begin_all(struct split *t, int n, const struct view *const *views, in
     struct least need = least_of(&made, made.root);
     if (n > 1 && (w < need.w || h < need.h)) return too_small(n, need, w, h, e);
     *t = made;
-    split_fit(t, (struct rect){0, 0, w, h});
+    split_fit(t, area);
     return true;
 }

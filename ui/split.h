@@ -36,9 +36,9 @@ struct split {
 
 /* One pane that shows v. */
 void split_begin(struct split *t, const struct view *v);
-/* Arrange n views in columns of equal width, so that the panes are as large as possible in an area of w x h cells.
-   Returns false, with the size that the panes need, if they would be too small. */
-bool split_begin_all(struct split *t, int n, const struct view *const *views, int w, int h, struct err *e);
+/* Arrange n views in columns of equal width, so that the panes are as large as possible in the area. Returns
+   false, with the size that the panes need, if they would be too small. */
+bool split_begin_all(struct split *t, int n, const struct view *const *views, struct rect area, struct err *e);
 /* The largest number of panes, up to n, that show their views well in an area of w x h cells; at least 1. */
 int split_count_for(int n, int w, int h);
 /* Divide the pane with the focus; the new pane shows v and gets the focus. */

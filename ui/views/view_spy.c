@@ -33,9 +33,9 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
 }
 
 /* The dots of a character on this canvas, if the picture has w x h characters. */
-static struct dots dots_of(const struct canvas *c, const struct view_state *st, int w, int h)
+static struct dots dots_of(const struct canvas *c, int w, int h)
 {
-    const struct figure *f = st->full ? c->figure : NULL;
+    const struct figure *f = c->figure;
     if (f && f->cw > 0 && (int64_t)f->cw * f->ch * w * h <= DOTS_MOST) return (struct dots){f->cw, f->ch, true};
     if (f && f->cw > 1 && f->ch > 1) return (struct dots){f->cw / 2, f->ch / 2, true};
     return c->ascii ? (struct dots){1, 1, false} : (struct dots){2, 4, false};
@@ -56,7 +56,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     spy_want_sums(&spy->grid, A, st->full);
-    struct dots dots = dots_of(c, st, w, h);
+    struct dots dots = dots_of(c, w, h);
     if (st->full) spy_fill_screen(&st->win, A, w, h, dots, value);
     struct picture p = spy_picture(A, &spy->grid.sums, st->win, w, h, dots, value);
     p.x = left;
