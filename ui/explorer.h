@@ -21,8 +21,8 @@ struct pane_picture {
     struct canvas c;      /* owned */
     struct figure figure; /* lines and dots that the terminal shows as pixels; owned */
     struct image image;   /* the figure as pixels, in cells of the canvas; owned */
-    bool fresh;      /* the pane has not changed since then */
-    int cursor_y;    /* line of the cursor; -1: none */
+    bool fresh;           /* the pane has not changed since then */
+    int cursor_y;         /* line of the cursor; -1: none */
 };
 /* The step and lane that views marked when they were last drawn. */
 struct trace_mark_at {
@@ -36,9 +36,9 @@ struct explorer {
     struct split split;      /* all panes */
     struct pane_picture picture[VIEWS_MAX];
     struct trace_mark_at marked;
-    struct pixel_terminal pixels;  /* what the panes were drawn for; way PIXELS_OFF: text only */
-    bool as_text;                  /* draw without pixels, for a dump of the screen */
-    bool no_pixels;                /* a picture failed, and the user was told why */
+    struct pixel_terminal pixels;    /* what the panes were drawn for; way PIXELS_OFF: text only */
+    bool as_text;                    /* draw without pixels, for a dump of the screen */
+    bool no_pixels;                  /* a picture failed, and the user was told why */
     struct image placed[PANES_MOST]; /* the images of the visible panes, in cells of the screen; not owned */
     const struct image *image[PANES_MOST];
     int images;

@@ -102,8 +102,7 @@ void figure_words(struct figure *f, enum style st, enum side side, double x, dou
 
 void figure_raster(struct figure *f, double x, double y, double w, double h, struct raster raster)
 {
-    new_shape(f, (struct shape){
-                     .kind = SHAPE_RASTER, .strength = 1, .x = x, .y = y, .w = w, .h = h, .raster = raster});
+    new_shape(f, (struct shape){.kind = SHAPE_RASTER, .strength = 1, .x = x, .y = y, .w = w, .h = h, .raster = raster});
 }
 
 void figure_add(struct figure *f, const struct figure *from, double x, double y)
@@ -120,8 +119,7 @@ void figure_add(struct figure *f, const struct figure *from, double x, double y)
         s.from = f->npoints;
         s.n = 0;
         new_shape(f, s);
-        for (int64_t k = first; k < first + n; k++)
-            figure_point(f, from->point[2 * k] + x, from->point[2 * k + 1] + y);
+        for (int64_t k = first; k < first + n; k++) figure_point(f, from->point[2 * k] + x, from->point[2 * k + 1] + y);
     }
     f->failed |= from->failed;
 }

@@ -23,7 +23,7 @@ struct shape {
     enum style style;
     double strength; /* 1: the colour of the style; towards 0, the colour of the background */
     double x, y, w, h;
-    double width;    /* for lines only; a thin line has width 1 */
+    double width; /* for lines only; a thin line has width 1 */
     struct raster raster;
     int64_t from, n; /* a line has n points, and words have n bytes, beginning at `from` */
 };

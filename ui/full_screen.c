@@ -203,8 +203,8 @@ static void take(int code, bool bytes);
 /* ---- replies of the terminal ---- */
 
 enum { REPLY_MOST = 60 };
-/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. On leaving the full screen,
-   a missing answer is awaited for LEAVE_MS. */
+/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. On leaving the full
+   screen, a missing answer is awaited for LEAVE_MS. */
 static const double PAUSE_US = 50e3, ANSWER_US = 2e6, RECENT_US = 1e6;
 enum { LEAVE_MS = 200, VT200 = 62, SIXEL_ATTRIBUTE = 4 };
 
@@ -478,8 +478,10 @@ static void await_answer(void)
     struct press p;
     if (!awaits_answer() || now_us() - pixels.asked_us > RECENT_US) return;
     for (double end = now_us() + LEAVE_MS * 1e3; awaits_answer() && now_us() < end;)
-        if (poll(&in, 1, LEAVE_MS / 10) > 0 && !(in.revents & POLLIN)) return;
-        else while (full_screen_key(false, &p)) continue;
+        if (poll(&in, 1, LEAVE_MS / 10) > 0 && !(in.revents & POLLIN))
+            return;
+        else
+            while (full_screen_key(false, &p)) continue;
 }
 
 void full_screen_close(void)

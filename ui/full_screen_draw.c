@@ -432,8 +432,7 @@ static void put_image(const struct image *im)
     put_address(im->at.x, im->at.y);
     put_bytes(im->bytes, im->n);
     set_cells(im->at, IMAGE_CELL);
-    shown.image[shown.images++] =
-        (struct shown_image){.at = im->at, .id = im->id, .hash = im->hash, .way = im->on.way};
+    shown.image[shown.images++] = (struct shown_image){.at = im->at, .id = im->id, .hash = im->hash, .way = im->on.way};
 }
 
 /* Send the images that the terminal does not show yet. */

@@ -18,10 +18,10 @@ struct view_state *screen_view_state(struct session *s, const struct view *v);
 bool explore(struct session *s, const char *views, struct err *e);
 /* Let this view show the running work until the view is left. */
 void screen_set_running(struct session *s, const struct view *v);
-const struct view *screen_running(struct session *s);  /* the view that shows the running work; NULL: none */
-void screen_redraw(struct session *s);                 /* draw the explorer again */
-/* The last canvas drawn; NULL: none. screen_canvas_and_images also returns the n pictures of pixels that the screen shows
-   over the blanks of the canvas; screen_canvas draws them as text. */
+const struct view *screen_running(struct session *s); /* the view that shows the running work; NULL: none */
+void screen_redraw(struct session *s);                /* draw the explorer again */
+/* The last canvas drawn; NULL: none. screen_canvas_and_images also returns the n pictures of pixels that the screen
+   shows over the blanks of the canvas; screen_canvas draws them as text. */
 const struct canvas *screen_canvas(struct session *s);
 const struct canvas *screen_canvas_and_images(struct session *s, const struct image *const **image, int *n);
 /* Print the last view again, as w x h characters of text (0: the default size) or as its numbers. */

@@ -21,10 +21,14 @@ static int (*encode)(unsigned char *pixels, int w, int h, int depth, void *dithe
 
 const char *sixel_library_name = "libsixel.so.1";
 static const struct shared_function functions[] = {
-    {"sixel_output_new", &output_new},           {"sixel_output_unref", &output_unref},
-    {"sixel_dither_new", &dither_new},           {"sixel_dither_unref", &dither_unref},
-    {"sixel_dither_set_palette", &set_palette},  {"sixel_dither_set_pixelformat", &set_pixelformat},
-    {"sixel_dither_set_transparent", &set_transparent}, {"sixel_encode", &encode},
+    {"sixel_output_new", &output_new},
+    {"sixel_output_unref", &output_unref},
+    {"sixel_dither_new", &dither_new},
+    {"sixel_dither_unref", &dither_unref},
+    {"sixel_dither_set_palette", &set_palette},
+    {"sixel_dither_set_pixelformat", &set_pixelformat},
+    {"sixel_dither_set_transparent", &set_transparent},
+    {"sixel_encode", &encode},
     {NULL, NULL},
 };
 

@@ -189,10 +189,11 @@ bool split_divide(struct split *t, enum split_way way, const struct view *v, str
     bool beside = way == SIDE_BY_SIDE;
     if (split_count(t) == PANES_MOST) return fail(e, E_LIMIT, "there are %d panes already", +PANES_MOST);
     if (t->alone || !t->fits) return fail(e, E_USAGE, "only one of the panes is shown; F shows all of them");
-    if (at.w < (beside ? 2 * PANE_WIDTH_LEAST + 1 : PANE_WIDTH_LEAST) ||
-        at.h < (beside ? PANE_HEIGHT_LEAST : 2 * PANE_HEIGHT_LEAST))
-        return fail(e, E_USAGE, "this pane of %d x %d characters is too small to divide: each part needs %d x %d", at.w,
-                    at.h, +PANE_WIDTH_LEAST, +PANE_HEIGHT_LEAST);
+    struct least need = {beside ? 2 * PANE_WIDTH_LEAST + 1 : PANE_WIDTH_LEAST,
+                         beside ? PANE_HEIGHT_LEAST : 2 * PANE_HEIGHT_LEAST};
+    if (at.w < need.w || at.h < need.h)
+        return fail(e, E_USAGE, "this pane of %d x %d characters is too small to divide: that needs %d x %d", at.w,
+                    at.h, need.w, need.h);
     int branch = make_pane(t, NULL, up), pane = make_pane(t, v, branch);
     struct split_node *k = &t->node[branch];
     k->way = way;

@@ -37,7 +37,7 @@ void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */
 void term_draw_images(const struct canvas *c, const struct image *const *image, int n); /* the same with n images */
 bool term_pixels(struct pixel_terminal *out); /* can the terminal show images? */
-int term_key(int wait_ms);              /* a key, or -1 if no key came in time; wait_ms -1: no limit */
+int term_key(int wait_ms);                    /* a key, or -1 if no key came in time; wait_ms -1: no limit */
 void term_bytes(bool on); /* on: term_key returns single bytes, for readline; Escape alone is still UI_ESC */
 bool term_typed(void);    /* are there keys that were read but not returned? */
 /* A key that has arrived, UI_RESIZE, or -1 if there is no key. The thread that runs the command handles Ctrl-C. */

@@ -13,7 +13,8 @@ static bool can_follow(struct session *s, const struct view *v)
     int64_t row = -1, col = -1;
     if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return false;
     if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return false;
-    return !v->at(s, st, &row, &col) || row != sc->cursor_row || (col != sc->cursor_col && col >= 0);
+    if (!v->at(s, st, &row, &col) || row != sc->cursor_row) return true;
+    return col >= 0 && sc->cursor_col >= 0 && col != sc->cursor_col;
 }
 
 /* Returns false if the view has no place for the cursor; its message then says why. */

@@ -42,7 +42,7 @@ enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOM
 /* The smallest picture with its frame and title; pictures of 7 or more lines have a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
 enum { DOTS_MOST = 1 << 20 }; /* a picture with more pixels has one dot per 2 x 2 pixels */
-enum { QUICK = 1 << 19 }; /* this many entries can be counted within one frame */
+enum { QUICK = 1 << 19 };     /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may be larger than n, so that all cells but the last have the same
@@ -91,7 +91,7 @@ struct spots {
     enum spy_by by;
     uint8_t *style;  /* if the picture has pixels: the style of each dot, ST_COUNT if it is blank; owned */
     int64_t version; /* no two rasters have the same version */
-    bool letters; /* characters instead of colours show the signs or magnitudes */
+    bool letters;    /* characters instead of colours show the signs or magnitudes */
     struct shades range;
     unsigned sets; /* which sets of signs occur in the picture: bit 1 << (the set without SIGN_NONE) */
 };

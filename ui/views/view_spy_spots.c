@@ -100,7 +100,8 @@ static bool same_axis(const struct axis *a, const struct axis *b)
 
 static bool same_picture(const struct picture *a, const struct picture *b)
 {
-    return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy && a->pixels == b->pixels;
+    return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy &&
+           a->pixels == b->pixels;
 }
 
 /* Show signs by colours or letters. Without colours, a character with both signs keeps its dots. */
