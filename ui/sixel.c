@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* The functions and constants of libsixel that this file uses; sixel.h is not needed to build. */
-enum { SIXEL_PAL8 = 0xc3, SIXEL_FALSE = 0x1000, COLOURS = 255, CLEAR_INDEX = 255, DEPTH = 8 };
+enum { SIXEL_PAL8 = 0x83, SIXEL_FALSE = 0x1000, COLOURS = 255, CLEAR_INDEX = 255, DEPTH = 8 };
 typedef int write_fn(char *data, int size, void *user);
 static int (*output_new)(void **output, write_fn *write, void *user, void *allocator);
 static void (*output_unref)(void *output);

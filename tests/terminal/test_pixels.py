@@ -14,8 +14,8 @@ from terminal_kit import RIGHT, Session
 
 CELL_W, CELL_H = 10, 20
 GROUND = (0x10, 0x14, 0x18)
-STRING = re.compile(rb"\x1b[_P][^\x1b]*\x1b\\\\")
-QUESTION = re.compile(rb"\x1b\[c|\x1b\[16t|\x1b_G[^\x1b]*a=q[^\x1b]*\x1b\\\\")
+STRING = re.compile(rb"\x1b[_P][^\x1b]*\x1b\\")
+QUESTION = re.compile(rb"\x1b\[c|\x1b\[16t|\x1b_G[^\x1b]*a=q[^\x1b]*\x1b\\")
 
 SIXEL = {b"c": "\x1b[?62;4;22c", b"t": f"\x1b[6;{CELL_H};{CELL_W}t"}
 KITTY = {b"c": "\x1b[?62;22c", b"t": SIXEL[b"t"], b"G": "\x1b_Gi=1;OK\x1b\\"}
@@ -60,7 +60,7 @@ class Pixels(Session):
     def pictures(self, mark=0):
         """The pictures since `mark` as (x, y, picture), where picture is a list of lines of RGB triples or None."""
         found, cursor, data, head = [], (0, 0), b"", {}
-        tokens = rb"\x1b\[(\d+);(\d+)H|\x1b_G([^;\x1b]*);?([^\x1b]*)\x1b\\\\|\x1bP([^\x1b]*)\x1b\\\\"
+        tokens = rb"\x1b\[(\d+);(\d+)H|\x1b_G([^;\x1b]*);?([^\x1b]*)\x1b\\|\x1bP([^\x1b]*)\x1b\\"
         for m in re.finditer(tokens, self.raw[mark:]):
             if m.group(1):
                 cursor = int(m.group(2)) - 1, int(m.group(1)) - 1
@@ -146,17 +146,20 @@ def near(a, b):
 
 
 def same_as_dump(s, x0, y0, picture):
-    """Does screendump show the picture at its cells? Text over the picture may hide a few pixels."""
+    """Does screendump show the picture at its cells? Cells with text are left out."""
     name = os.path.join(s.home, "dump.png")
+    cells = list(s.screen.display)
     s.keys(f":screendump {name} force\r")
     s.wait("dump.png")
-    dump, differ, drawn = png(name), 0, 0
+    dump, drawn = png(name), 0
     for y, line in enumerate(picture):
         for x, colour in enumerate(line):
+            if cells[y0 + y // CELL_H][x0 + x // CELL_W] != " ":
+                continue
             drawn += colour is not None
-            differ += not near(colour or GROUND, dump[y0 * CELL_H + y][x0 * CELL_W + x])
+            shown = dump[y0 * CELL_H + y][x0 * CELL_W + x]
+            assert near(colour or GROUND, shown), (x, y, colour, shown)
     assert drawn > 100, drawn
-    assert differ <= drawn // 20, (differ, drawn)
 
 
 def opened(answers, args="samples/1138_bus.mtx", **env):
@@ -202,7 +205,7 @@ def shows_pictures(answers, start):
     s.keys("x")
     mark = len(s.raw)
     s.keys(":set pixels off\r")
-    assert start not in s.raw[mark:] and "\u28" not in s.text()
+    assert start not in s.raw[mark:]
     assert any("\u2800" <= c <= "\u28ff" for c in s.text()), "text does not replace the picture"
     mark = len(s.raw)
     s.keys(":set pixels auto\r")
@@ -288,22 +291,14 @@ def test_keys_between_answers():
     s = opened({b"c": RIGHT + "\x1b[?62;4c" + RIGHT, b"t": RIGHT + SIXEL[b"t"] + RIGHT})
     view(s)
     assert s.pictures()
-    step = re.search(r"columns \d+\.\.(\d+)", s.text())
-    assert step and int(re.search(r"columns (\d+)", s.text()).group(1)) > 0
+    assert int(re.search(r"columns (\d+)", s.text()).group(1)) > 0, "a key was lost"
     leaves(s)
-    s = opened({b"c": "st\x1b[?62;4cat", b"t": SIXEL[b"t"] + "s"})
-    s.child.send("view spy\r:")
-    s.wait("[1 spy]")
-    s.settle()
-    typed = re.search(r":(\w*)", s.screen.display[-1])
-    assert typed and "".join(sorted(typed.group(1))) == "".join(sorted("statstat"[:len(typed.group(1))])) or \
-        "?62" not in s.text(), s.text()
-    assert "62;4" not in s.text()
-    s.keys("\x03", "q")
-    s.wait("]> ")
-    s.line("quit")
-    s.restored()
-    s.close()
+    s = opened({b"c": ":sta\x1b[?62;4c", b"t": SIXEL[b"t"] + "ts"})
+    s.child.send("view spy\r")
+    s.wait(":statssta")  # the second CSI c brings its keys, too
+    assert s.pictures() and "62;4" not in s.text(), s.text()
+    s.keys("\x03")
+    leaves(s)
 
 
 def test_a_pipe_sees_no_escape():
