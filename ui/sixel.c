@@ -16,7 +16,6 @@ static int (*dither_new)(void **dither, int colours, void *allocator);
 static void (*dither_unref)(void *dither);
 static void (*set_palette)(void *dither, unsigned char *palette);
 static void (*set_pixelformat)(void *dither, int format);
-static void (*set_transparent)(void *dither, int index);
 static int (*encode)(unsigned char *pixels, int w, int h, int depth, void *dither, void *output);
 
 const char *sixel_library_name = "libsixel.so.1";
@@ -27,7 +26,6 @@ static const struct shared_function functions[] = {
     {"sixel_dither_unref", &dither_unref},
     {"sixel_dither_set_palette", &set_palette},
     {"sixel_dither_set_pixelformat", &set_pixelformat},
-    {"sixel_dither_set_transparent", &set_transparent},
     {"sixel_encode", &encode},
     {NULL, NULL},
 };
@@ -80,25 +78,36 @@ static void fill_indices(const struct image *im, struct palette *p, unsigned cha
 
 /* ---- bytes ---- */
 
-static int take_bytes(char *data, int size, void *user)
+static bool add_bytes(struct image *im, const char *data, int size)
 {
-    struct image *im = user;
     char *more = mem_resize(im->bytes, im->n + size, 1, "a picture", NULL);
-    if (!more) return -1;
+    if (!more) return false;
     memcpy(more + im->n, data, (size_t)size);
     im->bytes = more;
     im->n += size;
-    return size;
+    return true;
+}
+
+/* libsixel 1.10 leaves out column k of every line if colour k is transparent, so no colour is. Instead, clear pixels
+   have an index beyond the palette, which libsixel does not draw, and the introducer is replaced by one that keeps the
+   background of such pixels. */
+static int take_bytes(char *data, int size, void *user)
+{
+    static const char plain[] = "\033Pq", keeps[] = "\033P0;1q";
+    struct image *im = user;
+    int skip = im->n == 0 && !strncmp(data, plain, strlen(plain)) ? (int)strlen(plain) : 0;
+    bool ok = (!skip || add_bytes(im, keeps, (int)strlen(keeps))) && add_bytes(im, data + skip, size - skip);
+    return ok ? size : -1;
 }
 
 static bool encode_indices(struct image *im, struct palette *p, unsigned char *index)
 {
     void *output = NULL, *dither = NULL;
-    bool ok = output_new(&output, take_bytes, im, NULL) < SIXEL_FALSE && dither_new(&dither, 256, NULL) < SIXEL_FALSE;
+    bool ok = output_new(&output, take_bytes, im, NULL) < SIXEL_FALSE &&
+              dither_new(&dither, p->n ? p->n : 1, NULL) < SIXEL_FALSE;
     if (ok) {
         set_palette(dither, p->rgb);
         set_pixelformat(dither, SIXEL_PAL8);
-        set_transparent(dither, CLEAR_INDEX);
         ok = encode(index, im->w, im->h, DEPTH, dither, output) < SIXEL_FALSE;
     }
     if (dither) dither_unref(dither);
