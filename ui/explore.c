@@ -19,18 +19,6 @@
 
 /* ---- panes ---- */
 
-bool explorer_say(struct explorer *x, bool bad, const char *text)
-{
-    snprintf(x->status, sizeof x->status, "%.239s", text);
-    x->status_bad = bad;
-    return !bad;
-}
-
-void explorer_tell(struct explorer *x, const char *text)
-{
-    explorer_say(x, false, text);
-}
-
 /* Prepare the pane for the session's current matrix; its visible part and cursor are kept. */
 static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
@@ -67,12 +55,6 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e)
     cursor_follow(s, x->pane);
     explorer_stale(s, x->pane);
     return true;
-}
-
-bool explorer_is_valid(struct session *s, const struct view *v)
-{
-    const struct view_state *st = screen_view_state(s, v);
-    return st->of == s->current && st->frees == session_frees();
 }
 
 void explore_revalidate(struct session *s, const struct view *v)
@@ -503,18 +485,6 @@ bool explore_key(struct session *s, int key)
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
     if (beside_served()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);
-}
-
-void explorer_try_pixels(struct explorer *x)
-{
-    x->no_pixels = false;
-}
-
-void explorer_free(struct explorer *x)
-{
-    explorer_free_pictures(x);
-    mem_free(x->last_output);
-    x->last_output = NULL;
 }
 
 void explore_end(struct session *s)

@@ -21,7 +21,7 @@ bool explorer_say(struct explorer *x, bool bad, const char *text);
 /* Are the results that the view computed still valid? */
 bool explorer_is_valid(struct session *s, const struct view *v);
 
-/* ---- explore_panes.c ---- */
+/* ---- explore_state.c, explore_panes.c ---- */
 
 struct pane_picture *explorer_picture(struct explorer *x, const struct view *v);
 void explorer_free_pictures(struct explorer *x);

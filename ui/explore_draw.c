@@ -15,22 +15,6 @@
 
 #include <string.h>
 
-/* A pane whose work was never started is listed only while it is shown. */
-static bool is_there(const struct session *s, const struct view *v)
-{
-    return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
-}
-
-/* Fill `pane` with the panes in the order of the session's views; returns their number. */
-int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
-{
-    const struct view *v;
-    int n = 0;
-    for (int i = 0; (v = (const struct view *)registry_at(s->front->views, i)); i++)
-        if (is_there(s, v)) pane[n++] = v;
-    return n;
-}
-
 /* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
 {

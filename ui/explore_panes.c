@@ -1,5 +1,4 @@
-/* The panes of the explorer: which views the screen shows, dividing and resizing the screen, and the background work of
-   all visible views. */
+/* The keys and commands that arrange panes: several views at once, dividing, closing and resizing. */
 #include "beside.h"
 #include "explore.h"
 #include "explorer.h"
@@ -9,7 +8,6 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "base/text.h"
-#include "microscope/tracing.h"
 #include "session/front.h"
 #include "session/session.h"
 
@@ -17,102 +15,6 @@
 
 /* One press of a key moves a border by this many cells. */
 enum { WIDER = 4, HIGHER = 2 };
-
-/* ---- which views are shown ---- */
-
-void explorer_show(struct explorer *x, const struct view *v)
-{
-    if (x->split.node[x->split.root].used)
-        split_show(&x->split, v);
-    else
-        split_begin(&x->split, v);
-    x->pane = v;
-}
-
-int explorer_visible(const struct session *s, const struct view *shown[PANES_MOST])
-{
-    const struct explorer *x = screen_explorer((struct session *)s);
-    const struct split *t = &x->split;
-    int pane[PANES_MOST], n = x->on && split_shows_all(t) ? split_panes(t, pane) : 0;
-    for (int i = 0; i < n; i++) shown[i] = t->node[pane[i]].view;
-    if (n) return n;
-    shown[0] = x->pane;
-    return x->pane ? 1 : 0;
-}
-
-static int index_of(const struct view *v)
-{
-    int i = 0;
-    while (views[i] != v) i++;
-    return i;
-}
-
-struct pane_picture *explorer_picture(struct explorer *x, const struct view *v)
-{
-    return &x->picture[index_of(v)];
-}
-
-void explorer_stale(struct session *s, const struct view *v)
-{
-    struct explorer *x = screen_explorer(s);
-    for (int i = 0; views[i]; i++)
-        if (!v || views[i] == v) x->picture[i].fresh = false;
-}
-
-void explorer_free_pictures(struct explorer *x)
-{
-    for (int i = 0; i < VIEWS_MAX; i++) {
-        canvas_free(&x->picture[i].c);
-        figure_free(&x->picture[i].figure);
-        image_free(&x->picture[i].image);
-        x->picture[i].fresh = false;
-    }
-}
-
-/* Views mark the elements that the traced warp works on. If the trace has moved since the last frame, all panes may
-   look different. */
-void explorer_follow_trace(struct session *s)
-{
-    struct explorer *x = screen_explorer(s);
-    const struct tracing *v = s->trace;
-    struct trace_mark_at now = {.of = v};
-    if (v) now = (struct trace_mark_at){v, v->at, v->t.block, v->t.warp, v->t.launch, v->lane};
-    const struct trace_mark_at *was = &x->marked;
-    bool same = now.of == was->of && now.step == was->step && now.block == was->block && now.warp == was->warp &&
-                now.launch == was->launch && now.lane == was->lane;
-    if (!same) explorer_stale(s, NULL);
-    x->marked = now;
-}
-
-/* ---- the shared cursor ---- */
-
-void explorer_cursor_moved(struct session *s, const struct view *by)
-{
-    const struct view *shown[PANES_MOST];
-    if (!screen_explorer(s)->on) return;
-    for (int i = 0, n = explorer_visible(s, shown); i < n; i++)
-        if (shown[i] != by && explorer_is_valid(s, shown[i]) && cursor_follow_beside(s, shown[i]))
-            explorer_stale(s, shown[i]);
-}
-
-/* ---- background work ---- */
-
-static enum work work_of(struct session *s, const struct view *v)
-{
-    if (!v->work || !s->current || !view_has_matrix(v, s, NULL)) return WORK_NONE;
-    if (screen_explorer(s)->on && !explorer_is_valid(s, v)) return WORK_NONE;
-    enum work left = v->work(s, screen_view_state(s, v));
-    if (left == WORK_DRAW) explorer_stale(s, v);
-    return left;
-}
-
-enum work explorer_work(struct session *s)
-{
-    const struct view *shown[PANES_MOST];
-    enum work left = WORK_NONE;
-    for (int i = 0, n = explorer_visible(s, shown); i < n && left == WORK_NONE; i++) left = work_of(s, shown[i]);
-    return left;
-}
 
 /* ---- several views at once ---- */
 
@@ -137,12 +39,6 @@ static int best_views(struct session *s, const struct view *list[PANES_MOST])
             break;
         }
     return n;
-}
-
-struct rect explorer_area(int w, int h)
-{
-    int listed = h >= LISTED_FROM;
-    return (struct rect){0, listed, w, h - listed - 1};
 }
 
 /* Fill `list` with the views of a list such as "spy,trace"; each view is shown once. Returns their number, or 0. */

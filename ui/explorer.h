@@ -59,7 +59,7 @@ struct explorer {
     const struct view *wanted; /* a pane that the user requested, to be prepared when the work has ended */
 };
 
-/* ---- explore_panes.c ---- */
+/* ---- explore_state.c, explore_panes.c ---- */
 
 /* Give the focus to the pane that shows v, or show v in the pane with the focus. */
 void explorer_show(struct explorer *x, const struct view *v);
@@ -67,8 +67,6 @@ void explorer_show(struct explorer *x, const struct view *v);
 int explorer_visible(const struct session *s, const struct view *shown[PANES_MOST]);
 /* The picture of v has changed; NULL: all pictures. */
 void explorer_stale(struct session *s, const struct view *v);
-/* Move the cursors of the other visible panes to the shared cursor. */
-void explorer_cursor_moved(struct session *s, const struct view *by);
 /* Do about a millisecond of background work of a visible view. */
 enum work explorer_work(struct session *s);
 /* The cells that panes share on a screen of w x h cells. */

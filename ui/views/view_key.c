@@ -1,4 +1,5 @@
 /* The keys common to all views: answers to questions, row numbers, help, and the shared cursor. */
+#include "ui/explore.h"
 #include "ui/screen.h"
 #include "ui/screen_private.h"
 #include "ui/term.h"
@@ -48,6 +49,16 @@ bool cursor_follow_beside(struct session *s, const struct view *v)
     return true;
 }
 
+/* Move the cursors of the other visible panes to the shared cursor. */
+static void move_others(struct session *s, const struct view *by)
+{
+    const struct view *shown[PANES_MOST];
+    if (!screen_explorer(s)->on) return;
+    for (int i = 0, n = explorer_visible(s, shown); i < n; i++)
+        if (shown[i] != by && explorer_is_valid(s, shown[i]) && cursor_follow_beside(s, shown[i]))
+            explorer_stale(s, shown[i]);
+}
+
 void cursor_publish(struct session *s, const struct view *v)
 {
     struct screen *sc = screen_of(s);
@@ -56,7 +67,7 @@ void cursor_publish(struct session *s, const struct view *v)
     if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
     sc->cursor_row = row;
     sc->cursor_of = s->current;
-    explorer_cursor_moved(s, v);
+    move_others(s, v);
 }
 
 /* Go to the typed "ROW [COLUMN]", or show why that is impossible. */
