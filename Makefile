@@ -145,7 +145,7 @@ run: deps
 test: deps deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
-DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
+DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2 libsixel1
 DEPS_LINT := clang-format cppcheck
 DEPS_TEST := libcmocka-dev libmetis5 libscotch-7.0 tmux python3-pyte python3-pexpect python3-jsonschema locales zsh groff-base
 DEPS_RANKS := libpetsc-real-dev openmpi-bin pkg-config

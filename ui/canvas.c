@@ -79,6 +79,7 @@ static uint32_t ascii_of(uint32_t g)
     if (g >= 0x2589 && g <= 0x258f) return g <= 0x258c ? '#' : '-';
     if (g == 0x2500 || g == 0x2014) return '-';
     if (g == 0x2502) return '|';
+    if (g == 0x2501) return '=';
     if (g >= 0x2500 && g <= 0x257f) return '+';
     return g == 0xb7 ? '.' : g == 0xd7 ? 'x' : '?';
 }

@@ -69,7 +69,7 @@ bool export_write(const char *path, const char *data, size_t n, struct err *e)
 
 /* ---- the view on cells ---- */
 
-static bool begin_state(struct session *s, const struct export *x, struct view_state *st, struct err *e)
+bool export_state(struct session *s, const struct export *x, struct view_state *st, struct err *e)
 {
     if (!view_state_new(st, x->view, e)) return false;
     view_reset(st, s->current);
@@ -83,7 +83,7 @@ static bool cells_of(struct session *s, const struct export *x, struct canvas *c
 {
     struct view_state st;
     bool ascii = x->kind == EXPORT_TXT && s->front && s->front->ascii;
-    bool ok = begin_state(s, x, &st, e) && canvas_new(c, x->w, x->h, ascii, e);
+    bool ok = export_state(s, x, &st, e) && canvas_new(c, x->w, x->h, ascii, e);
     c->figure = figure;
     if (ok) {
         c->colours = x->kind == EXPORT_TXT ? COLOURS_NONE : COLOURS_24BIT;
@@ -122,7 +122,7 @@ static bool paint(struct session *s, const struct export *x, struct painter *p, 
         figure_paint(c->figure, p, x->light);
         return true;
     }
-    bool ok = begin_state(s, x, &st, e) && x->view->paint(p, s, &st, x->w * p->cw, x->h * p->ch, x->light, e);
+    bool ok = export_state(s, x, &st, e) && x->view->paint(p, s, &st, x->w * p->cw, x->h * p->ch, x->light, e);
     view_state_free(&st);
     return ok;
 }
@@ -202,7 +202,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
     struct memfile lines = {0};
     struct out *was = s->out, *o = NULL;
     struct view_state st;
-    bool json = x->kind == EXPORT_JSON, ok = begin_state(s, x, &st, e); /* this starts lu */
+    bool json = x->kind == EXPORT_JSON, ok = export_state(s, x, &st, e); /* this starts lu */
     view_state_free(&st);
     ok = ok && memfile_open(&lines, e) && (o = out_new(lines.file, stderr, json ? OUT_JSON : OUT_CSV, e));
     if (o) {
@@ -224,6 +224,7 @@ static bool write_numbers(struct session *s, const struct export *x, FILE *f, st
 
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e)
 {
+    if (x->views) return export_views(s, x, f, e);
     if (!view_has_something(x->view, s, e)) return false;
     if (x->kind == EXPORT_TXT) return write_text(s, x, f, e);
     if (x->kind == EXPORT_JSON || x->kind == EXPORT_CSV) return write_numbers(s, x, f, e);
@@ -242,7 +243,8 @@ static bool export_file(struct session *s, const struct export *x, const char *p
 static bool run_export(struct session *s, const struct args *a, struct err *e)
 {
     const char *file = arg(a, "file");
-    struct export x = {.view = view_find(arg(a, "view")), .w = 120, .h = 40, .place = true};
+    struct export x = {.view = view_find(arg(a, "views")), .w = 120, .h = 40, .place = true};
+    if (!x.view) x.views = arg(a, "views");
     x.light = arg_flag(a, "light");
     struct matrix *m = arg(a, "matrix") ? session_matrix(s, arg(a, "matrix"), e) : s->current, *current = s->current;
     if (arg(a, "matrix") && !m) return false;
@@ -252,7 +254,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
     s->current = current;
     if (!ok) return false;
     out_record(s->out);
-    out_str(s->out, "view", "view", x.view->name);
+    out_str(s->out, "view", "view", arg(a, "views"));
     out_str(s->out, "file", "file", file);
     out_str(s->out, "kind", NULL, kind_names[x.kind]);
     return true;
@@ -260,7 +262,7 @@ static bool run_export(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_export = {
     .name = "export",
-    .grammar = "VIEW FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
+    .grammar = "VIEWS FILE [MATRIX] [as txt|svg|png|json|csv] [size WORD] [light] [force]",
     .about = "write a view to a file: text, a picture, or its numbers",
     .help = "The file's name ends in .txt, .svg, .png, .json or .csv, or the kind follows `as`. Text and pictures\n"
             "show the part of the view that was shown last; the size is in characters, 120x40 by default. Pictures\n"
@@ -268,9 +270,11 @@ const struct command command_export = {
             "or the largest |a| (see `help spy`). `light` draws on a white background. JSON files hold an array of\n"
             "objects, as with --json. The views spy, rows and layout write what their commands print; bench writes\n"
             "the last runs, solve writes the iterations, race writes its table, and lu writes the factors. `force`\n"
-            "replaces an existing file. PNG needs cairo (libcairo2); SVG needs no library.\n"
+            "replaces an existing file. Several views, such as spy,trace or `all`, become one page, as text or as a\n"
+            "picture. PNG needs cairo (libcairo2); SVG needs no library.\n"
             "    export spy a.png\n"
             "    export rows rows.csv\n"
+            "    export all a.png size 160x50\n"
             "    export solve residual.svg size 100x30 light",
     .run = run_export,
     .large = true,

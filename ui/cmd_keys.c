@@ -1,5 +1,4 @@
 /* keys: runs the explorer without a terminal; the words of the command are the keys to press. */
-#include "explorer.h"
 #include "export.h"
 #include "screen.h"
 #include "stage.h"
@@ -28,17 +27,15 @@ static bool stage_of(const struct args *a, struct stage *g, struct err *e)
     return !colours || colours_find(colours, &g->colours);
 }
 
-/* Start in the named pane, or in the pane that was shown last. */
+/* Start with the named views, or with what was shown last. */
 static bool play(struct session *s, const struct args *a, struct stage *g, struct err *e)
 {
-    const struct view *pane = screen_explorer(s)->pane;
-    const char *view = arg(a, "view") ? arg(a, "view") : pane ? pane->name : views[0]->name;
     bool old_ascii = s->front->ascii;
     struct lines outer;
     if (!lines_begin(s, "`keys`", a, &outer, e)) return false;
     if (arg_flag(a, "ascii")) s->front->ascii = true;
     stage_begin(g);
-    bool ok = explore(s, view, e);
+    bool ok = explore(s, arg(a, "view"), e);
     stage_end();
     s->front->ascii = old_ascii;
     lines_end(s, &outer);
@@ -58,16 +55,17 @@ static bool run_keys(struct session *s, const struct args *a, struct err *e)
 
 const struct command command_keys = {
     .name = "keys",
-    .grammar = "WORD... [view VIEW] [size WORD] [colours none|8|16|256|true] [ascii] [allow PERMISSION]",
+    .grammar = "WORD... [view VIEWS] [size WORD] [colours none|8|16|256|true] [ascii] [allow PERMISSION]",
     .about = "press keys in the full screen without a terminal, for scripts",
-    .help = "The explorer opens with 80x24 cells (or `size`) and 256 colours in the pane that was shown last. It\n"
-            "handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one of Up\n"
-            "Down Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y\n"
-            "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
-            "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
-            "in '...' if it contains blanks. Each key waits for background work to end. Lines that these keys type\n"
-            "are not saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
-            "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
-            "    keys t t size 120x40 view rows; screendump rows.svg",
+    .help =
+        "The explorer opens with 80x24 cells (or `size`) and 256 colours with the views that were shown\n"
+        "last. It handles the keys and closes; `screendump` then shows its last screen. A key is a letter, or one\n"
+        "of Up Down Left Right Home End PgUp PgDn Enter Tab BackTab Esc Space Backspace Quote, C-a to C-y, Click:X,Y\n"
+        "WheelUp:X,Y WheelDown:X,Y (a cell, counted from 0), Size:120x40 (resizes the window), or Wait, which\n"
+        "delays the next key until no solve or race runs. Any other word is typed letter by letter; put the word\n"
+        "in '...' if it contains blanks. Each key waits for background work to end. Lines that these keys type\n"
+        "are not saved in the history, and :!COMMAND is refused without `allow shell` (see `help allow`).\n"
+        "    keys \"Down Right + + ':solve cg step' Enter\"; screendump\n"
+        "    keys t t size 120x40 view rows; screendump rows.svg",
     .run = run_keys,
 };

@@ -2,8 +2,10 @@
 #include "export.h"
 #include "screen.h"
 #include "paint.h"
+#include "pixels.h"
 #include "session/args.h"
 #include "session/command.h"
+#include "session/grammar.h"
 #include "base/err.h"
 #include "base/memfile.h"
 #include "base/newfile.h"
@@ -41,8 +43,12 @@ static bool dump_svg(const struct canvas *c, const struct args *a, FILE *f, stru
 static bool dump_png(const struct canvas *c, const struct args *a, FILE *f, struct err *e)
 {
     struct png g;
-    bool ok = png_begin(&g, c->w, c->h, arg_flag(a, "light"), e);
-    if (ok) paint_canvas(&g.p, c, arg_flag(a, "light"));
+    const struct image *const *image;
+    int n = 0;
+    bool light = arg_flag(a, "light"), ok = png_begin(&g, c->w, c->h, light, e);
+    if (!light) c = screen_canvas_and_images(a->session, &image, &n); /* pixels have the colours of the screen */
+    if (ok) paint_canvas(&g.p, c, light);
+    for (int i = 0; ok && i < n; i++) image_paint(image[i], &g.p);
     return png_end(&g, f, ok, e);
 }
 

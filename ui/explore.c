@@ -19,13 +19,6 @@
 
 /* ---- panes ---- */
 
-static bool say(struct explorer *x, bool bad, const char *text)
-{
-    snprintf(x->status, sizeof x->status, "%.239s", text);
-    x->status_bad = bad;
-    return !bad;
-}
-
 /* Prepare the pane for the session's current matrix; its visible part and cursor are kept. */
 static bool refresh(struct session *s, const struct view *v, struct err *e)
 {
@@ -34,6 +27,7 @@ static bool refresh(struct session *s, const struct view *v, struct err *e)
     st->full = st->pane = true;
     if (v->prepare && view_has_matrix(v, s, NULL) && !v->prepare(s, st, e)) return false;
     st->frees = session_frees();
+    explorer_stale(s, v);
     return true;
 }
 
@@ -57,29 +51,20 @@ bool explore_enter(struct session *s, const struct view *v, struct err *e)
     struct explorer *x = screen_explorer(s);
     const struct view *pane = x->pane;
     if (!refresh_beside(s, v, e)) return false;
-    if (x->pane == pane) x->pane = v; /* if the user turned to another pane meanwhile, that pane stays */
+    if (x->pane == pane) explorer_show(x, v); /* if the user turned to another pane meanwhile, that pane stays */
     cursor_follow(s, x->pane);
+    explorer_stale(s, x->pane);
     return true;
-}
-
-static bool is_valid(struct session *s, const struct view *v)
-{
-    const struct view_state *st = screen_view_state(s, v);
-    return st->of == s->current && st->frees == session_frees();
-}
-
-bool explorer_pane_is_valid(struct session *s)
-{
-    return is_valid(s, screen_explorer(s)->pane);
 }
 
 void explore_revalidate(struct session *s, const struct view *v)
 {
     struct view_state *st = screen_view_state(s, v);
-    if (is_valid(s, v)) return;
+    if (explorer_is_valid(s, v)) return;
     view_reset(st, s->current);
     st->full = true;
     st->frees = session_frees();
+    explorer_stale(s, v);
 }
 
 /* Can this pane be prepared while a command runs? */
@@ -94,46 +79,67 @@ static void turn_beside(struct session *s, const struct view *v)
 {
     struct explorer *x = screen_explorer(s);
     x->wanted = NULL;
-    if (!is_valid(s, v) && !is_ready(s, v)) {
+    if (!explorer_is_valid(s, v) && !is_ready(s, v)) {
         char text[120];
         snprintf(text, sizeof text, "%s will be shown when %s has ended", v->name, x->running);
-        say(x, false, text);
+        explorer_say(x, false, text);
         x->wanted = v;
         return;
     }
     struct err e = {0};
-    if (!is_valid(s, v) && !refresh(s, v, &e)) {
-        say(x, true, e.text);
+    if (!explorer_is_valid(s, v) && !refresh(s, v, &e)) {
+        explorer_say(x, true, e.text);
         return;
     }
-    x->pane = v;
+    explorer_show(x, v);
     cursor_follow(s, v);
+    explorer_stale(s, v);
 }
 
-static void turn_to(struct session *s, const struct view *v)
+void explore_turn_to(struct session *s, const struct view *v)
 {
     struct err e = {0};
     if (beside_served()) {
         turn_beside(s, v);
         return;
     }
-    if (!explore_enter(s, v, &e)) say(screen_explorer(s), true, e.text);
+    if (!explore_enter(s, v, &e)) explorer_say(screen_explorer(s), true, e.text);
 }
 
-/* Show the pane that is `by` panes further; the first pane follows the last. */
+void explore_arranged(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *shown[PANES_MOST];
+    split_fit(&x->split, explorer_area(x->w, x->h));
+    for (int i = 0, n = explorer_visible(s, shown); i < n; i++) {
+        struct err e = {0};
+        if (explorer_is_valid(s, shown[i]) || (beside_served() && !is_ready(s, shown[i]))) continue;
+        if (!(beside_served() ? refresh : refresh_beside)(s, shown[i], &e)) explorer_say(x, true, e.text);
+        if (shown[i] != x->pane) cursor_follow_beside(s, shown[i]);
+    }
+}
+
+/* With several panes, move the focus by that many panes; with one pane, show the view that is `by` views further. The
+   first follows the last. */
 static void turn_by(struct session *s, int by)
 {
     const struct view *pane[VIEWS_MAX];
+    struct split *t = &screen_explorer(s)->split;
+    if (split_count(t) > 1) {
+        split_turn(t, by);
+        explore_turn_to(s, t->node[t->focus].view);
+        return;
+    }
     int n = explorer_panes(s, pane), at = 0;
     const struct view *from = screen_explorer(s)->wanted ? screen_explorer(s)->wanted : screen_explorer(s)->pane;
     while (at < n - 1 && pane[at] != from) at++;
-    turn_to(s, pane[(at + by + n) % n]);
+    explore_turn_to(s, pane[(at + by + n) % n]);
 }
 
 static void turn_to_nth(struct session *s, int nth)
 {
     const struct view *pane[VIEWS_MAX];
-    if (nth >= 0 && nth < explorer_panes(s, pane)) turn_to(s, pane[nth]);
+    if (nth >= 0 && nth < explorer_panes(s, pane)) explore_turn_to(s, pane[nth]);
 }
 
 /* ---- commands ---- */
@@ -151,7 +157,7 @@ static bool run_quietly(struct session *s, const char *line, const struct view *
     if (!memfile_open(&m, &e) || !(s->out = out_new(m.file, m.file, OUT_TEXT, &e))) {
         s->out = outer;
         memfile_free(&m);
-        return say(x, true, e.text);
+        return explorer_say(x, true, e.text);
     }
     out_redirect(s->out, (struct out_target){.data = m.file, .columns = x->w > 2 ? x->w - 2 : 0});
     s->front->width = x->w;
@@ -191,7 +197,7 @@ static void show_output(struct explorer *x, bool ok, const char *title, char *te
     print_safe(title, strlen(title), 60, x->output_title, sizeof x->output_title);
     if (text && is_one_line(text, x->w - 2)) {
         text[strcspn(text, "\n")] = 0;
-        say(x, !ok, text);
+        explorer_say(x, !ok, text);
     } else if (text && *text) {
         close_output(x);
         if (!pager_open(&x->pager, text, strlen(text), x->w, x->h, NULL)) {
@@ -222,7 +228,7 @@ static void run(struct session *s, const char *line, const struct view *driven, 
         close_output(x);
         char safe[120], what[sizeof x->status];
         snprintf(what, sizeof what, "%s ... Ctrl-C stops it", print_safe(line, strlen(line), 60, safe, sizeof safe));
-        say(x, false, what);
+        explorer_say(x, false, what);
         if (term_is_open()) screen_redraw(s);
         x->status[0] = 0;
     }
@@ -234,13 +240,15 @@ static void run(struct session *s, const char *line, const struct view *driven, 
     }
     /* Drop the output of the pane's own work unless the work failed, because the pane shows the result. */
     if (x->pending && text)
-        text[strcspn(text, "\n")] = 0, say(x, !ok, text), mem_free(text);
+        text[strcspn(text, "\n")] = 0, explorer_say(x, !ok, text), mem_free(text);
     else if (line || !ok)
         show_output(x, ok, title, text);
     else
         mem_free(text);
     struct err e = {0};
-    if ((line || !is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) say(x, true, e.text);
+    explorer_stale(s, NULL);
+    if ((line || !explorer_is_valid(s, x->pane)) && !refresh_beside(s, x->pane, &e)) explorer_say(x, true, e.text);
+    explore_arranged(s);
 }
 
 bool explore_catch_up(struct session *s)
@@ -254,7 +262,7 @@ bool explore_catch_up(struct session *s)
         return true;
     }
     x->wanted = NULL;
-    if (wanted) x->status[0] = 0, turn_to(s, wanted);
+    if (wanted) x->status[0] = 0, explore_turn_to(s, wanted);
     return wanted;
 }
 
@@ -306,7 +314,7 @@ static void go_to(struct session *s, const char *line)
 {
     struct explorer *x = screen_explorer(s);
     if (!x->pane->go || !view_has_matrix(x->pane, s, NULL)) {
-        say(x, true, "this pane has no rows to go to");
+        explorer_say(x, true, "this pane has no rows to go to");
         return;
     }
     view_key(s, x->pane, '/');
@@ -321,7 +329,7 @@ static void queue(struct explorer *x, char *line)
     snprintf(text, sizeof text, "%s waiting for %s to end; Ctrl-C stops it", how_many(beside_lines() + 1, "line").text,
              x->running);
     bool queued = line && beside_queue(line);
-    say(x, !queued, queued ? text : "too many lines are already waiting; this line was dropped");
+    explorer_say(x, !queued, queued ? text : "too many lines are already waiting; this line was dropped");
 }
 
 static void type(struct session *s, int key)
@@ -355,6 +363,7 @@ bool explore_takes(struct session *s, int key)
     const struct view_state *st = screen_view_state(s, x->pane);
     if (!x->on || st->typing || pane_claims(s, key)) return false;
     if (key == UI_TAB || key == UI_BACKTAB || key == ':' || (key >= '1' && key <= '9')) return true;
+    if (explorer_is_pane_key(key)) return true;
     return key == UI_CLICK && x->h >= LISTED_FROM && x->mouse_y == 0;
 }
 
@@ -365,9 +374,9 @@ static void output_key(struct explorer *x, int key)
     if (!pager_key(&x->pager, key) || !keep_open) close_output(x);
 }
 
-static void wheel(struct session *s, int by)
+static void wheel(struct session *s, const struct view *v, int by)
 {
-    const struct view *v = screen_explorer(s)->pane;
+    explorer_stale(s, v);
     if (v->zooms) {
         view_key(s, v, by < 0 ? '+' : '-');
         return;
@@ -375,39 +384,48 @@ static void wheel(struct session *s, int by)
     for (int i = 0; i < WHEEL_LINES; i++) view_key(s, v, by < 0 ? UI_UP : UI_DOWN);
 }
 
-/* Move the cursor to the mouse; in a list, only after a click. */
-static void point(struct session *s, int y, bool clicked)
+/* Move the cursor of v to the cell (px, py) of its pane, which has h lines; in a list, only after a click. */
+static void point(struct session *s, const struct view *v, int px, int py, int h, bool clicked)
 {
     struct explorer *x = screen_explorer(s);
-    const struct view *v = x->pane;
-    if (v->click && v->click(s, screen_view_state(s, v), x->mouse_x, y)) cursor_publish(s, v);
-    if (!v->is_list || !clicked || x->cursor_y < 0 || y >= x->h - 2) return;
-    for (int at = x->cursor_y; at < y; at++) view_key(s, v, UI_DOWN);
-    for (int at = x->cursor_y; at > y; at--) view_key(s, v, UI_UP);
+    int cursor_y = split_shows_all(&x->split) ? explorer_picture(x, v)->cursor_y : x->cursor_y;
+    explorer_stale(s, v);
+    if (v->click && v->click(s, screen_view_state(s, v), px, py)) cursor_publish(s, v);
+    if (!v->is_list || !clicked || cursor_y < 0 || py >= h - 1) return;
+    for (int at = cursor_y; at < py; at++) view_key(s, v, UI_DOWN);
+    for (int at = cursor_y; at > py; at--) view_key(s, v, UI_UP);
 }
 
 static void mouse(struct session *s, int key)
 {
     struct explorer *x = screen_explorer(s);
-    struct view_state *st = screen_view_state(s, x->pane);
+    struct split *t = &x->split;
     int top = x->h >= LISTED_FROM;
     if (key == UI_CLICK && x->mouse_y < top) {
         struct cell cells[1];
         struct canvas none = {.w = x->w, .h = 0, .cell = cells};
         const struct view *v = explorer_list_panes(&none, s, x->mouse_x);
-        if (v) turn_to(s, v);
+        if (v) explore_turn_to(s, v);
         return;
     }
-    if (!view_has_matrix(x->pane, s, NULL) || (beside_served() && !is_valid(s, x->pane))) return;
-    if (!st->help && !st->typing && x->mouse_y >= top) point(s, x->mouse_y - top, key == UI_CLICK);
-    if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, key == UI_WHEEL_UP ? -1 : 1);
+    int at = split_at(t, x->mouse_x, x->mouse_y);
+    if (at == NO_NODE) return;
+    bool named = split_shows_all(t); /* the first line of a pane is its name */
+    const struct view *v = t->node[at].view;
+    const struct view_state *st = screen_view_state(s, v);
+    struct rect r = t->node[at].at;
+    if (key == UI_CLICK && v != x->pane) explore_turn_to(s, v);
+    if (!view_has_matrix(v, s, NULL) || (beside_served() && !explorer_is_valid(s, v))) return;
+    int px = x->mouse_x - r.x, py = x->mouse_y - r.y - named;
+    if (!st->help && !st->typing && py >= 0) point(s, v, px, py, r.h - named, key == UI_CLICK);
+    if (key == UI_WHEEL_UP || key == UI_WHEEL_DOWN) wheel(s, v, key == UI_WHEEL_UP ? -1 : 1);
 }
 
 static void switch_mouse(struct explorer *x)
 {
     x->mouse_off = !x->mouse_off;
     term_mouse(!x->mouse_off);
-    say(x, false, x->mouse_off ? "the mouse is off" : "the mouse is on");
+    explorer_say(x, false, x->mouse_off ? "the mouse is off" : "the mouse is on");
 }
 
 /* Does the key change data that commands use, and not only the picture in the pane? */
@@ -430,9 +448,9 @@ static void pane_key_beside(struct session *s, int key)
         beside_post(key);
         return;
     }
-    if (acting || !is_valid(s, v)) {
+    if (acting || !explorer_is_valid(s, v)) {
         snprintf(text, sizeof text, "%s runs and may use what this key changes; Ctrl-C stops it", x->running);
-        say(x, true, text);
+        explorer_say(x, true, text);
         return;
     }
     if (view_key(s, v, key)) return;
@@ -441,7 +459,7 @@ static void pane_key_beside(struct session *s, int key)
         return;
     }
     snprintf(text, sizeof text, "%s runs; Ctrl-C stops it, and then this key leaves the explorer", x->running);
-    say(x, false, text);
+    explorer_say(x, false, text);
 }
 
 bool explore_key(struct session *s, int key)
@@ -450,6 +468,7 @@ bool explore_key(struct session *s, int key)
     const struct view_state *st = screen_view_state(s, x->pane);
     bool small = x->w < WIDTH_LEAST || x->h < HEIGHT_LEAST;
     if (key < 0 || key == UI_RESIZE) return true;
+    explorer_stale(s, x->pane);
     if (x->typing) return x->pending = 0, type(s, key), !s->quit && !leaves(x->pending);
     if (small && x->output) close_output(x);
     if (!x->pending) x->status[0] = 0; /* keep the status if it describes the work that the key interrupted */
@@ -462,6 +481,7 @@ bool explore_key(struct session *s, int key)
     if (!st->typing && key == UI_BACKTAB) return turn_by(s, -1), true;
     if (!st->typing && !pane_claims(s, key) && key >= '1' && key <= '9') return turn_to_nth(s, key - '1'), true;
     if (!st->typing && !pane_claims(s, key) && key == 'm') return switch_mouse(x), true;
+    if (!st->typing && explorer_is_pane_key(key)) return explorer_pane_key(s, key), true;
     if (!view_has_matrix(x->pane, s, NULL)) return !leaves(key);
     if (beside_served()) return pane_key_beside(s, key), true;
     return view_key(s, x->pane, key);
@@ -477,5 +497,6 @@ void explore_end(struct session *s)
     mem_free(x->last_output);
     x->last_output = NULL;
     x->pending = 0;
+    explorer_stale(s, NULL);
     for (int i = 0; views[i]; i++) screen_view_state(s, views[i])->pane = false;
 }

@@ -2,6 +2,7 @@
 #ifndef EXPLORE_H
 #define EXPLORE_H
 
+#include "split.h"
 #include "view.h"
 
 struct explorer;
@@ -13,5 +14,21 @@ enum { LISTED_FROM = 14, WIDTH_LEAST = 20, HEIGHT_LEAST = 5, WORD_LINES = 5, WHE
 int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX]);
 /* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at);
+
+/* Show v in the pane with the focus, or say why that is impossible now. */
+void explore_turn_to(struct session *s, const struct view *v);
+bool explorer_say(struct explorer *x, bool bad, const char *text);
+/* Are the results that the view computed still valid? */
+bool explorer_is_valid(struct session *s, const struct view *v);
+
+/* ---- explore_state.c, explore_panes.c ---- */
+
+struct pane_picture *explorer_picture(struct explorer *x, const struct view *v);
+void explorer_free_pictures(struct explorer *x);
+/* Draw the panes again that mark the traced warp, if the trace has moved since the last call. */
+void explorer_follow_trace(struct session *s);
+/* The keys that divide the screen, and close, resize or enlarge a pane. */
+bool explorer_is_pane_key(int key);
+void explorer_pane_key(struct session *s, int key);
 
 #endif

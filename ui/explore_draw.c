@@ -4,6 +4,7 @@
 #include "explore.h"
 #include "explorer.h"
 #include "screen.h"
+#include "term.h"
 #include "prompt.h"
 #include "ui/views/view_state.h"
 #include "base/err.h"
@@ -13,22 +14,6 @@
 #include "base/text.h"
 
 #include <string.h>
-
-/* A pane whose work was never started is listed only while it is shown. */
-static bool is_there(const struct session *s, const struct view *v)
-{
-    return v == screen_explorer((struct session *)s)->pane || !v->exists || v->exists(s);
-}
-
-/* Fill `pane` with the panes in the order of the session's views; returns their number. */
-int explorer_panes(const struct session *s, const struct view *pane[VIEWS_MAX])
-{
-    const struct view *v;
-    int n = 0;
-    for (int i = 0; (v = (const struct view *)registry_at(s->front->views, i)); i++)
-        if (is_there(s, v)) pane[n++] = v;
-    return n;
-}
 
 /* Draw "[1 spy]  2 rows  ..." on line 0. Returns the pane whose name is at column `at`, or NULL. */
 const struct view *explorer_list_panes(struct canvas *c, const struct session *s, int at)
@@ -61,23 +46,25 @@ static void draw_list(struct canvas *c, const struct session *s)
         draw_right(c, c->w, 0, ST_DIM, keys);
 }
 
-static void draw_pane(struct canvas *c, struct session *s)
+/* Draw view v on a canvas of its own; its last line holds the keys. */
+static void draw_pane(struct canvas *c, struct session *s, const struct view *v)
 {
-    const struct explorer *x = screen_explorer(s);
-    struct view_state *st = screen_view_state(s, x->pane);
+    struct explorer *x = screen_explorer(s);
+    struct view_state *st = screen_view_state(s, v);
+    x->panes_drawn++;
     st->pane = true;
     st->listed = x->h >= LISTED_FROM;
-    if (beside_served() && !explorer_pane_is_valid(s)) {
-        draw_title(c, x->pane->name, NULL, "%s", "");
+    if (beside_served() && !explorer_is_valid(s, v)) {
+        draw_title(c, v->name, NULL, "%s", "");
         draw_wrapped(c, 1, 2, 3, ST_PLAIN, "this pane is drawn again when the command has ended");
         return;
     }
     struct err why = {0};
-    if (view_has_matrix(x->pane, s, &why)) {
-        view_draw(x->pane, c, s, st);
+    if (view_has_matrix(v, s, &why)) {
+        view_draw(v, c, s, st);
         return;
     }
-    draw_title(c, x->pane->name, NULL, "%s", "");
+    draw_title(c, v->name, NULL, "%s", "");
     draw_wrapped(c, 1, 2, 6, ST_PLAIN,
                  s->current ? why.text : "there is no matrix to show; use `:load FILE` or `:gen poisson2d 40`");
     draw_keys(c, "q leave  Tab pane  : command");
@@ -155,6 +142,150 @@ static int cursor_line(const struct canvas *c)
     return -1;
 }
 
+/* ---- several panes ---- */
+
+/* The lines between panes side by side. */
+static void draw_borders_of(struct canvas *c, const struct split *t, int i)
+{
+    const struct split_node *k = &t->node[i];
+    if (k->view) return;
+    int x = t->node[k->second].at.x - 1;
+    for (int y = k->at.y; y < k->at.y + k->at.h && k->way == SIDE_BY_SIDE; y++) canvas_put(c, x, y, ST_AXIS, 0x2502);
+    draw_borders_of(c, t, k->first);
+    draw_borders_of(c, t, k->second);
+}
+
+void explorer_draw_borders(struct canvas *c, const struct split *t)
+{
+    draw_borders_of(c, t, t->root);
+}
+
+void explorer_draw_name(struct canvas *c, struct rect at, const struct view *v, int number, bool focus)
+{
+    enum style st = focus ? ST_TITLE : ST_AXIS;
+    draw_fill(c, at.x, at.y, at.w, st, focus ? 0x2501 : 0x2500);
+    canvas_text(c, at.x + 1, at.y, st, "%c%d %s%c", focus ? '[' : ' ', number, v->name, focus ? ']' : ' ');
+}
+
+/* The number of v in the list of panes. */
+static int number_of(const struct session *s, const struct view *v)
+{
+    const struct view *pane[VIEWS_MAX];
+    int n = explorer_panes(s, pane), at = 0;
+    while (at < n && pane[at] != v) at++;
+    return at + 1;
+}
+
+/* ---- pixels ---- */
+
+/* What the panes may use now. A picture would show through the blanks of output and of completions. */
+static struct pixel_terminal pixels_now(const struct explorer *x)
+{
+    struct pixel_terminal now;
+    bool covered = x->output || (x->typing && line_shown().words);
+    if (covered || x->as_text || x->no_pixels || !term_pixels(&now)) return (struct pixel_terminal){PIXELS_OFF, 0, 0};
+    return now;
+}
+
+/* If what the terminal can show has changed, all panes are drawn again. */
+static void update_pixels(struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct pixel_terminal now = pixels_now(x);
+    bool same = now.way == x->pixels.way && now.cw == x->pixels.cw && now.ch == x->pixels.ch;
+    x->pixels = now;
+    x->images = 0;
+    if (!same) explorer_stale(s, NULL);
+}
+
+/* Make the picture of v from what was drawn on the canvas of its pane. */
+static void make_image(struct explorer *x, const struct view *v, const struct canvas *c)
+{
+    struct pane_picture *p = explorer_picture(x, v);
+    struct err e = {0};
+    p->image.id = (int)(p - x->picture) + 1;
+    if (x->pixels.way == PIXELS_OFF || image_make(&p->image, &p->figure, c->w, c->h - 1, x->pixels, &e)) return;
+    x->no_pixels = true;
+    explorer_say(x, true, e.text);
+}
+
+/* Draw v on the canvas; lines and dots that the terminal can show as pixels go to its picture instead. */
+static void draw_with_pixels(struct canvas *c, struct session *s, const struct view *v)
+{
+    struct explorer *x = screen_explorer(s);
+    struct pane_picture *p = explorer_picture(x, v);
+    figure_clear(&p->figure);
+    p->figure.cw = x->pixels.cw;
+    p->figure.ch = x->pixels.ch;
+    c->figure = x->pixels.way == PIXELS_OFF ? NULL : &p->figure;
+    draw_pane(c, s, v);
+    c->figure = NULL;
+    if (x->pixels.way == PIXELS_OFF) image_free(&p->image);
+    make_image(x, v, c);
+}
+
+/* Show the picture of v, whose pane begins at cell (x0, y0). */
+static void place_image(struct explorer *x, const struct view *v, int x0, int y0)
+{
+    const struct image *im = &explorer_picture(x, v)->image;
+    if (!im->bytes || x->no_pixels || x->images == PANES_MOST) return;
+    struct image *placed = &x->placed[x->images];
+    *placed = *im;
+    placed->at.x += x0;
+    placed->at.y += y0;
+    x->image[x->images++] = placed;
+}
+
+/* The picture of v, drawn again if it has changed. Returns NULL if there is not enough memory. */
+static const struct pane_picture *picture_of(struct session *s, const struct view *v, struct rect at,
+                                             const struct canvas *like)
+{
+    struct pane_picture *p = explorer_picture(screen_explorer(s), v);
+    struct canvas *c = &p->c;
+    if (c->w != at.w || c->h != at.h || c->ascii != like->ascii || c->colours != like->colours) {
+        canvas_free(c);
+        if (!canvas_new(c, at.w, at.h, like->ascii, NULL)) return NULL;
+        c->colours = like->colours;
+        p->fresh = false;
+    }
+    if (p->fresh && v != screen_running(s)) return p;
+    canvas_clear(c);
+    draw_with_pixels(c, s, v);
+    p->cursor_y = cursor_line(c);
+    p->fresh = true;
+    return p;
+}
+
+static void draw_panes(struct canvas *c, struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    int pane[PANES_MOST], n = split_panes(&x->split, pane);
+    explorer_draw_borders(c, &x->split);
+    for (int i = 0; i < n; i++) {
+        const struct split_node *k = &x->split.node[pane[i]];
+        const struct pane_picture *p = picture_of(s, k->view, k->at, c);
+        explorer_draw_name(c, k->at, k->view, number_of(s, k->view), pane[i] == x->split.focus);
+        for (int y = 1; p && y < k->at.h; y++)
+            memcpy(&c->cell[(k->at.y + y) * c->w + k->at.x], &p->c.cell[(y - 1) * p->c.w],
+                   (size_t)p->c.w * sizeof *c->cell);
+        if (p) place_image(x, k->view, k->at.x, k->at.y + 1);
+    }
+    view_draw_keys(x->pane, c, s, screen_view_state(s, x->pane));
+}
+
+/* Draw one pane on the whole area and, below it, its keys. */
+static void draw_single(struct canvas *c, struct session *s)
+{
+    struct explorer *x = screen_explorer(s);
+    struct canvas pane = *c;
+    int top = x->split.area.y;
+    pane.cell += top * c->w;
+    pane.h -= top;
+    draw_with_pixels(&pane, s, x->pane);
+    place_image(x, x->pane, 0, top);
+    x->cursor_y = cursor_line(&pane);
+}
+
 /* The keys of help, of a question, and of the pane that shows the work stay on the last line. */
 static bool shows_running(struct session *s)
 {
@@ -166,20 +297,17 @@ static bool shows_running(struct session *s)
 void explore_draw(struct canvas *c, struct session *s)
 {
     struct explorer *x = screen_explorer(s);
-    struct canvas pane = *c;
     x->w = c->w;
     x->h = c->h;
     if (c->w < WIDTH_LEAST || c->h < HEIGHT_LEAST) {
         canvas_text(c, 0, 0, ST_PLAIN, "too small");
         return;
     }
-    if (c->h >= LISTED_FROM) {
-        pane.cell += c->w;
-        pane.h--;
-        draw_list(c, s);
-    }
-    draw_pane(&pane, s);
-    x->cursor_y = cursor_line(&pane);
+    if (c->h >= LISTED_FROM) draw_list(c, s);
+    split_fit(&x->split, explorer_area(x->w, x->h));
+    explorer_follow_trace(s);
+    update_pixels(s);
+    (split_shows_all(&x->split) ? draw_panes : draw_single)(c, s);
     if (x->output) draw_output(c, x);
     if (x->typing) {
         draw_line(c);

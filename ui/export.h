@@ -10,12 +10,14 @@ struct command;
 struct err;
 struct out;
 struct session;
+struct view_state;
 
 enum export_kind { EXPORT_TXT, EXPORT_SVG, EXPORT_PNG, EXPORT_JSON, EXPORT_CSV };
 enum { EXPORT_WIDTH_LEAST = 40, EXPORT_HEIGHT_LEAST = 10, EXPORT_MOST = 400 };
 struct export
 {
     const struct view *view;
+    const char *views; /* several views, such as "spy,trace" or "all"; NULL: one view */
     enum export_kind kind;
     int w, h; /* in characters */
     bool light;
@@ -25,6 +27,10 @@ struct export
 bool size_read(const char *text, int w_least, int h_least, int most, int *w, int *h, struct err *e);
 /* Write the view of the session's current matrix. */
 bool export_view(struct session *s, const struct export *x, FILE *f, struct err *e);
+/* Write several views, side by side and one above the other. */
+bool export_views(struct session *s, const struct export *x, FILE *f, struct err *e);
+/* The state of a view that an export draws. Call view_state_free even if this fails. */
+bool export_state(struct session *s, const struct export *x, struct view_state *st, struct err *e);
 /* Run a command with these words after its name, and write its rows to o. */
 bool export_command(struct session *s, struct out *o, const struct command *c, int n, const char *const *word,
                     struct err *e);

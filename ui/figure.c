@@ -100,6 +100,37 @@ void figure_words(struct figure *f, enum style st, enum side side, double x, dou
     f->nbytes += n;
 }
 
+void figure_raster(struct figure *f, double x, double y, double w, double h, struct raster raster)
+{
+    new_shape(f, (struct shape){.kind = SHAPE_RASTER, .strength = 1, .x = x, .y = y, .w = w, .h = h, .raster = raster});
+}
+
+void figure_add(struct figure *f, const struct figure *from, double x, double y)
+{
+    for (int64_t i = 0; i < from->nshapes; i++) {
+        struct shape s = from->shape[i];
+        s.x += x;
+        s.y += y;
+        if (s.kind == SHAPE_WORDS) {
+            figure_words(f, s.style, SIDE_LEFT, s.x, s.y, from->text + s.from);
+            continue;
+        }
+        int64_t n = s.kind == SHAPE_LINE ? s.n : 0, first = s.from;
+        s.from = f->npoints;
+        s.n = 0;
+        new_shape(f, s);
+        for (int64_t k = first; k < first + n; k++) figure_point(f, from->point[2 * k] + x, from->point[2 * k + 1] + y);
+    }
+    f->failed |= from->failed;
+}
+
+void figure_clear(struct figure *f)
+{
+    f->nshapes = f->npoints = f->nbytes = 0;
+    f->bottom = 0;
+    f->failed = false;
+}
+
 /* ---- painting ---- */
 
 static uint32_t blend(uint32_t from, uint32_t to, double share)
@@ -143,6 +174,25 @@ static void paint_rect(const struct shape *s, struct painter *p, uint32_t rgb)
     p->done(p);
 }
 
+/* Paint the dots of each style; adjacent dots in a line become one rectangle. */
+static void paint_raster(const struct shape *s, struct painter *p, bool light)
+{
+    const struct raster *r = &s->raster;
+    double dx = s->w * p->cw / r->w, dy = s->h * p->ch / r->h, x0 = s->x * p->cw, y0 = s->y * p->ch;
+    for (int st = 0; st < ST_COUNT; st++) {
+        if (!memchr(r->style, st, (size_t)r->w * (size_t)r->h)) continue;
+        p->fill(p, paint_colour((enum style)st, light));
+        for (int y = 0; y < r->h; y++)
+            for (int x = 0, from; x < r->w; x++) {
+                for (from = x; x < r->w && r->style[y * r->w + x] == st;) x++;
+                int left = (int)lround(x0 + from * dx), right = (int)lround(x0 + x * dx);
+                int top = (int)lround(y0 + y * dy), bottom = (int)lround(y0 + (y + 1) * dy);
+                if (x > from) p->rect(p, left, top, right > left ? right - left : 1, bottom > top ? bottom - top : 1);
+            }
+        p->done(p);
+    }
+}
+
 void figure_paint(const struct figure *f, struct painter *p, bool light)
 {
     for (int64_t i = 0; i < f->nshapes; i++) {
@@ -150,6 +200,7 @@ void figure_paint(const struct figure *f, struct painter *p, bool light)
         uint32_t rgb = blend(paint_ground(light), paint_colour(s->style, light), s->strength);
         if (s->kind == SHAPE_LINE) paint_line(f, s, p, rgb);
         if (s->kind == SHAPE_RECT) paint_rect(s, p, rgb);
+        if (s->kind == SHAPE_RASTER) paint_raster(s, p, light);
         if (s->kind == SHAPE_WORDS)
             p->text(p, (int)lround(s->x * p->cw), (int)lround(s->y * p->ch), rgb, style_bold(s->style),
                     f->text + s->from, (int)s->w);

@@ -11,13 +11,20 @@
 
 struct painter;
 
-enum shape_kind { SHAPE_LINE, SHAPE_RECT, SHAPE_WORDS };
+enum shape_kind { SHAPE_LINE, SHAPE_RECT, SHAPE_WORDS, SHAPE_RASTER };
+/* Dots in styles, line by line; ST_COUNT: no dot. */
+struct raster {
+    int w, h;
+    const uint8_t *style; /* not owned */
+    int64_t version;      /* two rasters of the same view with the same version are equal */
+};
 struct shape {
     enum shape_kind kind;
     enum style style;
     double strength; /* 1: the colour of the style; towards 0, the colour of the background */
     double x, y, w, h;
-    double width;    /* for lines only; a thin line has width 1 */
+    double width; /* for lines only; a thin line has width 1 */
+    struct raster raster;
     int64_t from, n; /* a line has n points, and words have n bytes, beginning at `from` */
 };
 struct figure {
@@ -25,6 +32,7 @@ struct figure {
     double *point;       /* x and y of each point */
     char *text;
     int64_t nshapes, npoints, nbytes, room[3];
+    int cw, ch;    /* pixels of a cell; 0: unknown */
     double bottom; /* y of the lower edge of the lowest shape */
     bool failed;   /* a shape is missing, because there was not enough memory */
 };
@@ -40,6 +48,12 @@ void figure_stroke(struct figure *f, enum style st, double strength, double x0, 
 void figure_circle(struct figure *f, enum style st, double x, double y, double r);
 /* One line of text whose left side, middle or right side is at x; y is its upper edge. */
 void figure_words(struct figure *f, enum style st, enum side side, double x, double y, const char *text);
+/* Draw a raster in a rectangle. Its styles must stay unchanged until the figure is painted. */
+void figure_raster(struct figure *f, double x, double y, double w, double h, struct raster raster);
+/* Add the shapes of another figure, moved by (x, y). */
+void figure_add(struct figure *f, const struct figure *from, double x, double y);
+/* Remove all shapes; the memory is kept. */
+void figure_clear(struct figure *f);
 void figure_paint(const struct figure *f, struct painter *p, bool light);
 
 /* ---- axis.c ---- */

@@ -22,8 +22,19 @@ bool screen_draw(struct session *s, const struct view *v, struct err *e)
         explore_draw(&sc->canvas, s);
     else
         view_draw(v, &sc->canvas, s, screen_view_state(s, v));
-    term_draw(&sc->canvas);
+    term_draw_images(&sc->canvas, sc->explorer.image, sc->explorer.on ? sc->explorer.images : 0);
     return true;
+}
+
+void screen_draw_as_text(struct session *s)
+{
+    struct screen *sc = screen_of(s);
+    struct explorer *x = &sc->explorer;
+    if (!x->on || !x->images) return;
+    x->as_text = true;
+    canvas_clear(&sc->canvas);
+    explore_draw(&sc->canvas, s);
+    x->as_text = false;
 }
 
 void screen_redraw(struct session *s)
@@ -32,13 +43,13 @@ void screen_redraw(struct session *s)
 }
 
 /* Wait for a key, and do background work until a key comes. Returns -1 if the view must be redrawn. */
-static int key_or_work(struct session *s, const struct view *v)
+static int key_or_work(struct session *s)
 {
     enum work done = WORK_ON;
     while (done == WORK_ON) {
         int key = term_key_between();
         if (key >= 0) return key;
-        done = v->work && s->current && view_has_matrix(v, s, NULL) ? v->work(s, screen_view_state(s, v)) : WORK_NONE;
+        done = explorer_work(s);
     }
     return done == WORK_DRAW ? -1 : term_key(-1);
 }
@@ -52,7 +63,7 @@ static int place_mouse(struct explorer *x, int key)
 int screen_key(struct session *s, int wait_ms)
 {
     struct explorer *x = screen_explorer(s);
-    return place_mouse(x, wait_ms < 0 ? key_or_work(s, x->pane) : term_key(wait_ms));
+    return place_mouse(x, wait_ms < 0 ? key_or_work(s) : term_key(wait_ms));
 }
 
 int screen_key_now(struct session *s)

@@ -1,12 +1,16 @@
-/* The full screen, drawn by ncurses, which compares cells, sends only changes, and decodes keys and the mouse. */
+/* The full screen: opening, closing, keys and the mouse, with terminfo and ncurses. full_screen_draw.c draws frames. */
 #include "full_screen.h"
+#include "full_screen_draw.h"
 #include "stage.h"
 #include "term.h"
+#include "base/clock.h"
 #include "base/err.h"
-#include "base/mem.h"
 
+#include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -14,12 +18,11 @@
 #include <curses.h>
 #include <term.h>
 
-enum { ESCAPE = 27, ESCAPE_MS = 25, RUN = 256, GAP = 8, EVENTS = 8, WAITING = 64 };
+enum { ESCAPE = 27, ESCAPE_MS = 25, EVENTS = 8, WAITING = 80 };
+/* The cell of a VT340, which had the first sixels; used if the user requests pixels from a terminal whose cells are
+   unknown. */
+enum { DEFAULT_CELL_WIDTH = 10, DEFAULT_CELL_HEIGHT = 20, CELL_MOST = 200 };
 
-/* Terminals show the output between these two sequences as one frame, without flicker. Terminals with a mouse support
-   these sequences or ignore them. */
-#define FRAME_BEGIN "\033[?2026h"
-#define FRAME_END "\033[?2026l"
 /* Turns off every mouse protocol that ncurses may have turned on. */
 #define MOUSE_OFF "\033[?1006l\033[?1000l"
 /* All events that ncurses can report. All events are requested because, after an event that was not requested, ncurses
@@ -30,7 +33,7 @@ static const mmask_t BUTTONS = BUTTON1_PRESSED | BUTTON1_RELEASED | BUTTON2_PRES
 
 static struct {
     bool known;     /* the terminfo entry was read */
-    bool has_mouse; /* the terminal has a mouse, and supports or ignores FRAME_BEGIN */
+    bool has_mouse; /* the terminal has a mouse */
     bool mouse;     /* the user has turned the mouse on */
     bool active;    /* ncurses reports mouse events */
     bool open;
@@ -54,7 +57,7 @@ static int collect(int byte)
     return byte;
 }
 
-static void collect_all(char *out, size_t size, int n, const char *const *parts)
+void collect_all(char *out, size_t size, int n, const char *const *parts)
 {
     collected = out;
     collected_size = size;
@@ -118,149 +121,6 @@ enum colours full_screen_colours(enum colours wanted)
     int n = tigetnum("colors");
     enum colours most = n >= 256 ? COLOURS_256 : n >= 16 ? COLOURS_16 : n >= 8 ? COLOURS_8 : COLOURS_NONE;
     return wanted < most ? wanted : most;
-}
-
-/* ---- drawing ---- */
-
-static struct {
-    /* What the screen shows: w * h cells with canonical styles, then one spare line; owned. NULL: unknown. */
-    struct cell *cell;
-    int w, h;
-    enum colours colours;
-    cchar_t look[ST_COUNT];      /* a blank cell of each style */
-    uint8_t canonical[ST_COUNT]; /* the first style that looks the same */
-} shown;
-
-static void forget(void)
-{
-    mem_free(shown.cell);
-    shown.cell = NULL;
-}
-
-static void use_colours(void)
-{
-    static bool on;
-    if (on) return;
-    start_color();
-    use_default_colors();
-    on = true;
-}
-
-static void make_look(enum style st, enum colours colours)
-{
-    int colour = style_colour(st, colours), pair = colour < 0 ? 0 : alloc_pair(colour, -1);
-    attr_t attributes = (style_bold(st) ? A_BOLD : 0) | (style_reverse(st) ? A_REVERSE : 0);
-    if (pair < 0) pair = 0;
-    setcchar(&shown.look[st], L" ", attributes, 0, &pair);
-}
-
-static void make_looks(enum colours wanted)
-{
-    enum colours colours = full_screen_colours(wanted);
-    if (colours != COLOURS_NONE) use_colours();
-    for (int st = 0; st < ST_COUNT; st++) {
-        int first = 0;
-        make_look((enum style)st, colours);
-        while (memcmp(&shown.look[first], &shown.look[st], sizeof *shown.look)) first++;
-        shown.canonical[st] = (uint8_t)first;
-    }
-}
-
-/* Give the screen the size of the canvas. Returns false if there is not enough memory. */
-static bool fit(const struct canvas *c)
-{
-    bool resized = shown.w != c->w || shown.h != c->h;
-    if (shown.cell && !resized && shown.colours == c->colours) return true;
-    if (resized && resize_term(c->h, c->w) != OK) return false;
-    if (resized) werase(stdscr), clearok(curscr, TRUE);
-    make_looks(c->colours);
-    forget();
-    shown.cell = mem_zero((int64_t)c->w * (c->h + 1), sizeof *shown.cell, "the screen's record", NULL);
-    shown.w = c->w;
-    shown.h = c->h;
-    shown.colours = c->colours;
-    return shown.cell;
-}
-
-static bool is_wide(uint32_t glyph)
-{
-    bool drawing = (glyph & ~0xffu) == 0x2500 || (glyph & ~0xffu) == 0x2800; /* boxes, blocks; braille */
-    return glyph >= 0x1100 && !drawing && wcwidth((wchar_t)glyph) > 1;
-}
-
-/* The cell as it is sent: half of a wide glyph becomes a blank, and a blank has no style. */
-static struct cell to_show(const struct canvas *c, int x, int y)
-{
-    const struct cell *k = &c->cell[y * c->w + x];
-    bool right_follows = x + 1 < c->w && !k[1].glyph;
-    bool alone = k->glyph ? is_wide(k->glyph) && !right_follows : x == 0 || !is_wide(k[-1].glyph);
-    if (alone || cell_blank(*k)) return (struct cell){' ', ST_PLAIN};
-    return (struct cell){k->glyph, shown.canonical[k->style]};
-}
-
-/* Fill `line` with the cells of line y. Up to GAP blanks between two glyphs keep the style of the first glyph, because
-   turning the style off takes more bytes. */
-static void make_line(const struct canvas *c, int y, struct cell *line)
-{
-    enum style on = ST_PLAIN;
-    int blanks = 0;
-    for (int x = 0; x < c->w; x++) {
-        line[x] = to_show(c, x, y);
-        if (cell_blank(line[x])) {
-            blanks++;
-            continue;
-        }
-        for (int i = 1; i <= blanks && blanks <= GAP && !style_reverse(on); i++) line[x - i].style = (uint8_t)on;
-        blanks = 0;
-        on = line[x].style;
-    }
-}
-
-static bool same_line(const struct cell *a, const struct cell *b, int n)
-{
-    for (int x = 0; x < n; x++)
-        if (a[x].glyph != b[x].glyph || a[x].style != b[x].style) return false;
-    return true;
-}
-
-static void put_line(const struct cell *line, int w, int y)
-{
-    cchar_t run[RUN];
-    int n = 0, from = 0;
-    for (int x = 0; x < w; x++) {
-        if (!line[x].glyph) continue;
-        if (n == RUN) mvwadd_wchnstr(stdscr, y, from, run, n), n = 0, from = x;
-        run[n] = shown.look[line[x].style];
-        run[n++].chars[0] = (wchar_t)line[x].glyph;
-    }
-    mvwadd_wchnstr(stdscr, y, from, run, n);
-}
-
-/* Write directly, not through the buffer of ncurses, which is empty before and after doupdate. If this write fails, all
-   other writes fail too, so the error is ignored. */
-static void send(const char *bytes)
-{
-    if (write(STDOUT_FILENO, bytes, strlen(bytes)) < 0) return;
-}
-
-void full_screen_draw(const struct canvas *c)
-{
-    bool changes = false;
-    if (!fit(c)) return;
-    struct cell *line = shown.cell + (ptrdiff_t)c->w * c->h;
-    for (int y = 0; y < c->h; y++) {
-        struct cell *was = shown.cell + (ptrdiff_t)c->w * y;
-        make_line(c, y, line);
-        if (same_line(line, was, c->w)) continue;
-        put_line(line, c->w, y);
-        memcpy(was, line, (size_t)c->w * sizeof *line);
-        changes = true;
-    }
-    if (!changes) return;
-    if (full.has_mouse) send(FRAME_BEGIN);
-    wnoutrefresh(stdscr);
-    doupdate();
-    if (full.has_mouse) send(FRAME_END);
 }
 
 /* ---- keys ---- */
@@ -340,6 +200,158 @@ static void add_plain(int byte)
 
 static void take(int code, bool bytes);
 
+/* ---- replies of the terminal ---- */
+
+enum { REPLY_MOST = 60 };
+/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. On leaving the full
+   screen, a missing answer is awaited for LEAVE_MS. */
+static const double PAUSE_US = 50e3, ANSWER_US = 2e6, RECENT_US = 1e6;
+enum { LEAVE_MS = 200, VT200 = 62, SIXEL_ATTRIBUTE = 4 };
+
+/* The terminal is asked for its attributes (CSI c), which all terminals answer. Terminals of level VT200 and above are
+   then asked for kitty graphics, too, because older ones would print this question. The answer to a last CSI c shows
+   that there are no more answers. */
+static struct {
+    enum pixel_choice choice;
+    enum { NOT_ASKED, ASKED_ATTRIBUTES, ASKED_ALL, ANSWERED } phase;
+    double asked_us;
+    bool sixel, kitty;
+    int cw, ch; /* 0: unknown */
+} pixels;
+
+/* The part of a reply that was read so far: [ or _ and what follows. */
+static struct {
+    char text[REPLY_MOST];
+    int n; /* 0: no reply is being read */
+    bool bytes;
+    double at_us; /* time of the last byte */
+} reply;
+
+static bool awaits_answer(void)
+{
+    bool asked = pixels.phase == ASKED_ATTRIBUTES || pixels.phase == ASKED_ALL;
+    return asked && now_us() - pixels.asked_us < ANSWER_US;
+}
+
+static void ask(void)
+{
+    if (pixels.choice == PIXELS_NEVER || pixels.phase != NOT_ASKED) return;
+    pixels.phase = ASKED_ATTRIBUTES;
+    pixels.asked_us = now_us();
+    full_screen_send("\033[c");
+}
+
+static void ask_more(int level)
+{
+    pixels.phase = ASKED_ALL;
+    if (level >= VT200) full_screen_send("\033_Gi=1,s=1,v=1,a=q,t=d,f=24;AAAA\033\\");
+    full_screen_send("\033[16t\033[c");
+}
+
+void full_screen_ask_again(void)
+{
+    if (full.open && pixels.phase == ANSWERED && (pixels.sixel || pixels.kitty)) full_screen_send("\033[16t");
+}
+
+void full_screen_choose_pixels(enum pixel_choice choice)
+{
+    pixels.choice = choice;
+    if (full.open) ask();
+}
+
+bool full_screen_pixels(struct pixel_terminal *out)
+{
+    enum pixel_choice c = pixels.choice;
+    bool known = pixels.phase == ANSWERED;
+    *out = (struct pixel_terminal){PIXELS_OFF, pixels.cw, pixels.ch};
+    if (c == PIXELS_AS_KITTY || (c == PIXELS_AUTO && known && pixels.kitty)) out->way = PIXELS_KITTY;
+    if (c == PIXELS_AS_SIXEL || (c == PIXELS_AUTO && known && pixels.sixel && !pixels.kitty)) out->way = PIXELS_SIXEL;
+    if (!out->cw && c != PIXELS_AUTO) out->cw = DEFAULT_CELL_WIDTH, out->ch = DEFAULT_CELL_HEIGHT;
+    return out->way != PIXELS_OFF && out->cw;
+}
+
+/* If a terminal does not answer CSI 16 t, its driver may know the size of the window in pixels. */
+static void measure_cell(void)
+{
+    struct winsize size = {0};
+    if (pixels.cw || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row) return;
+    pixels.cw = size.ws_xpixel / size.ws_col;
+    pixels.ch = size.ws_ypixel / size.ws_row;
+}
+
+static void take_attributes(const char *text)
+{
+    int level = 0, value, n;
+    bool sixel = false;
+    for (const char *t = text; sscanf(t, "%d%n", &value, &n) == 1; t += n + (t[n] == ';')) {
+        if (t == text) level = value;
+        sixel |= t > text && value == SIXEL_ATTRIBUTE;
+    }
+    if (pixels.phase == ASKED_ATTRIBUTES) {
+        ask_more(level);
+    } else if (pixels.phase == ASKED_ALL) {
+        pixels.phase = ANSWERED;
+        pixels.sixel = sixel;
+        measure_cell();
+        add(UI_RESIZE, 0, 0); /* draw again, now with pixels */
+    }
+}
+
+static void take_cell_size(int w, int h)
+{
+    if (w < 1 || h < 1 || w > CELL_MOST || h > CELL_MOST || (w == pixels.cw && h == pixels.ch)) return;
+    pixels.cw = w;
+    pixels.ch = h;
+    if (pixels.phase == ANSWERED) add(UI_RESIZE, 0, 0);
+}
+
+/* Use a whole sequence if it is a reply. Returns false if it is another sequence. */
+static bool take_reply(const char *text)
+{
+    int w, h;
+    char end;
+    const char *ok = strstr(text, ";OK");
+    if (!strncmp(text, "[?", 2) && text[strlen(text) - 1] == 'c') return take_attributes(text + 2), true;
+    if (sscanf(text, "[6;%d;%d%c", &h, &w, &end) == 3 && end == 't') return take_cell_size(w, h), true;
+    if (!strncmp(text, "_Gi=", 4) && ok && !ok[3]) pixels.kitty |= pixels.phase == ASKED_ALL;
+    return *text == '_';
+}
+
+/* End the sequence that is being read. If it is no reply, readline receives it; other sequences have no effect. */
+static void end_reply(bool complete)
+{
+    reply.text[reply.n] = 0;
+    bool passes = !(complete && take_reply(reply.text)) && reply.bytes && *reply.text == '[';
+    reply.n = 0;
+    if (!passes) return;
+    add(ESCAPE, 0, 0);
+    add_bytes(reply.text);
+}
+
+static void begin_reply(int first, bool bytes)
+{
+    reply.text[0] = (char)first;
+    reply.n = 1;
+    reply.bytes = bytes;
+    reply.at_us = now_us();
+}
+
+/* Add a byte to the sequence that is being read. Returns false if the byte does not belong to it. */
+static bool grow_reply(int code)
+{
+    bool csi = *reply.text == '[', ends = csi && code >= 0x40 && code <= 0x7e;
+    if (code >= KEY_MIN || (code < ' ' && code != ESCAPE) || code > 0x7e || (csi && code == ESCAPE) ||
+        reply.n + 1 >= REPLY_MOST)
+        return end_reply(false), false;
+    bool string_end = !csi && code == '\\' && reply.text[reply.n - 1] == ESCAPE;
+    if (!csi && !string_end && reply.text[reply.n - 1] == ESCAPE) return end_reply(false), false;
+    reply.at_us = now_us();
+    if (string_end) reply.n--;
+    if (!string_end) reply.text[reply.n++] = (char)code;
+    if (ends || string_end) end_reply(true);
+    return true;
+}
+
 /* Called after Escape. If the rest of a sequence that ncurses does not recognise follows immediately, skip all of
    it. */
 static void take_escape(bool bytes)
@@ -347,12 +359,16 @@ static void take_escape(bool bytes)
     int next = wgetch(full.keys);
     if (next == ERR || next == ESCAPE) add(UI_ESC, 0, 0);
     if (next == ERR) return;
+    if ((next == '[' && (!bytes || awaits_answer())) || (next == '_' && awaits_answer())) {
+        begin_reply(next, bytes);
+        return;
+    }
     if (bytes && next < KEY_MIN && next != ESCAPE) add(ESCAPE, 0, 0);
     if (bytes || next == ESCAPE || next >= KEY_MIN) {
         take(next, bytes);
         return;
     }
-    if (next != '[' && next != 'O') return;
+    if (next != 'O') return;
     do {
         next = wgetch(full.keys);
     } while (next != ERR && (next < 0x40 || next > 0x7e));
@@ -377,8 +393,9 @@ bool full_screen_key(bool bytes, struct press *p)
     while (waiting.next == waiting.n) {
         int code = full.open ? wgetch(full.keys) : ERR;
         waiting.next = waiting.n = 0;
-        if (code == ERR) return false;
-        take(code, bytes);
+        if (reply.n && now_us() - reply.at_us > PAUSE_US) end_reply(false); /* the rest never came */
+        if (code == ERR && waiting.next == waiting.n) return false;
+        if (code != ERR && (!reply.n || !grow_reply(code))) take(code, bytes);
     }
     *p = waiting.press[waiting.next++];
     return true;
@@ -408,16 +425,7 @@ void full_screen_mouse(bool on)
 
 /* ---- opening and closing ---- */
 
-/* Until the screen has been left and entered once, ncurses 6.4 writes each movement of the cursor by a system call of
-   its own: a frame took more than 100 of them, and each wakes the terminal. */
-static void write_frames_at_once(void)
-{
-    endwin();
-    doupdate();
-}
-
-/* Called once. endwin is never called after colours are used, because ncurses would then reset the user's terminal
-   colours. */
+/* Called once. endwin is never called, because full_screen_close leaves the screen in an order of its own. */
 static bool start(const struct termios *modes, struct err *e)
 {
     char direct[80];
@@ -433,10 +441,7 @@ static bool start(const struct termios *modes, struct err *e)
     nonl();
     tcsetattr(STDIN_FILENO, TCSANOW, modes);
     def_prog_mode();
-    typeahead(-1); /* complete every frame, even if keys are waiting */
-    leaveok(stdscr, TRUE);
-    idcok(stdscr, FALSE);
-    write_frames_at_once();
+    doupdate(); /* enters the alternate screen */
     curs_set(0);
     if (!(full.keys = newpad(1, 1))) return fail(e, E_MEMORY, "not enough memory for the screen");
     keypad(full.keys, TRUE);
@@ -448,7 +453,7 @@ static bool start(const struct termios *modes, struct err *e)
 static void enter_again(void)
 {
     reset_prog_mode();
-    send(full.enter);
+    full_screen_send(full.enter);
     keypad(full.keys, TRUE);
 }
 
@@ -459,19 +464,31 @@ bool full_screen_open(const struct termios *modes, struct err *e)
         enter_again();
     else if (!start(modes, e))
         return false;
-    forget();
-    werase(stdscr); /* clear this buffer, or ncurses would send the old content again */
-    clearok(curscr, TRUE);
-    wnoutrefresh(stdscr);
-    doupdate();
+    frames_begin(full.has_mouse);
     switch_mouse(full.mouse);
-    return full.open = true;
+    full.open = true;
+    ask();
+    return true;
+}
+
+/* An answer that arrives later would be read by the shell or at the prompt. */
+static void await_answer(void)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    struct press p;
+    if (!awaits_answer() || now_us() - pixels.asked_us > RECENT_US) return;
+    for (double end = now_us() + LEAVE_MS * 1e3; awaits_answer() && now_us() < end;)
+        if (poll(&in, 1, LEAVE_MS / 10) > 0 && !(in.revents & POLLIN))
+            return;
+        else
+            while (full_screen_key(false, &p)) continue;
 }
 
 void full_screen_close(void)
 {
-    forget();
-    waiting.n = waiting.next = 0;
+    await_answer();
+    frames_end();
+    waiting.n = waiting.next = reply.n = 0;
     switch_mouse(false);
     keypad(full.keys, FALSE);
     full.open = false;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "canvas.h"
+#include "pixels.h"
 
 struct press;
 
@@ -18,8 +19,15 @@ bool full_screen_learn(char *leave, size_t size, struct err *e);
 bool full_screen_open(const struct termios *modes, struct err *e);
 /* Stop using the terminal. The caller sends the bytes that leave the full screen and restores the modes. */
 void full_screen_close(void);
-/* Show the canvas. Only changes are sent to the terminal. */
-void full_screen_draw(const struct canvas *c);
+/* Show the canvas and n images. Only changes are sent to the terminal. */
+void full_screen_draw(const struct canvas *c, const struct image *const *image, int n);
+/* What the terminal has answered so far about pixels, or what the user has chosen (full_screen_choose_pixels). Returns
+   false if the terminal shows text only. */
+bool full_screen_pixels(struct pixel_terminal *out);
+enum pixel_choice { PIXELS_AUTO, PIXELS_NEVER, PIXELS_AS_SIXEL, PIXELS_AS_KITTY };
+void full_screen_choose_pixels(enum pixel_choice choice);
+/* Ask for the size of a cell again, after the size of the window has changed. */
+void full_screen_ask_again(void);
 enum colours full_screen_colours(enum colours wanted); /* `wanted`, reduced to what the terminal supports */
 /* Read a key without waiting, with the cell of a click or of the wheel. Returns false if no key has come. If `bytes` is
    set, the bytes of each key are returned one by one, for readline. Escape alone is UI_ESC. */

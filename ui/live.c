@@ -17,7 +17,10 @@ static const double REDRAW_US = 0.1e6;
 /* Open the full screen for running work; it stays open until live_calm closes it. */
 bool live_open(struct session *s, const struct view *v, struct err *e)
 {
-    screen_explorer(s)->pane = v;
+    if (screen_explorer(s)->on)
+        explorer_show(screen_explorer(s), v);
+    else
+        screen_explorer(s)->pane = v;
     screen_view_state(s, v)->message[0] = 0; /* an old message */
     if (!screen_explorer(s)->on) {
         enum beside before = beside_serve(s, BESIDE_NOTHING);

@@ -40,14 +40,31 @@ static bool explore_keys(struct session *s, struct err *e)
     }
 }
 
-static bool run_full(struct session *s, const struct view *v, struct err *e)
+/* Show the panes of `made`; the pane with the focus must be valid. */
+static void take_split(struct session *s, const struct split *made)
 {
     struct explorer *x = screen_explorer(s);
+    x->split = *made;
+    x->pane = made->node[made->focus].view;
+    explorer_stale(s, NULL);
+}
+
+/* Open the explorer with these panes, or, in the explorer, show these panes. */
+static bool run_full(struct session *s, const struct split *made, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    const struct view *v = made->node[made->focus].view;
     bool interactive = s->interactive, batch = s->batch;
     struct lines lines = s->lines;
-    if (x->on) return explore_enter(s, v, e);
+    if (x->on) {
+        take_split(s, made);
+        if (!explore_enter(s, v, e)) return false;
+        explore_arranged(s);
+        return true;
+    }
     enum beside before = beside_serve(s, BESIDE_NOTHING);
     paged_show(s);
+    take_split(s, made);
     if (!explore_enter(s, v, e)) return beside_serve(s, before), false;
     prompt_open(s); /* may print a warning about the history file */
     if (!term_open(e)) return beside_serve(s, before), false;
@@ -55,7 +72,10 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     s->batch = false;
     if (!stage_now())
         s->lines = (struct lines){0}; /* the user at the terminal types the command lines that follow `:` */
+    term_size(&x->w, &x->h);
+    explore_arranged(s);
     bool ok = explore_keys(s, e);
+    screen_draw_as_text(s); /* for screendump */
     s->lines = lines;
     s->front->covered = x->on = false;
     s->interactive = interactive;
@@ -66,11 +86,32 @@ static bool run_full(struct session *s, const struct view *v, struct err *e)
     return ok;
 }
 
-bool explore(struct session *s, const char *view, struct err *e)
+static bool explore_one(struct session *s, const struct view *v, struct err *e)
 {
-    const struct view *v = view_find(view);
-    if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", view);
-    return view_has_matrix(v, s, e) && run_full(s, v, e);
+    struct explorer *x = screen_explorer(s);
+    struct split one = x->split;
+    if (!view_has_matrix(v, s, e)) return false;
+    if (x->on)
+        split_show(&one, v);
+    else
+        split_begin(&one, v);
+    return run_full(s, &one, e);
+}
+
+bool explore(struct session *s, const char *names, struct err *e)
+{
+    struct explorer *x = screen_explorer(s);
+    struct split made = x->split;
+    int w, h;
+    if (!names && split_count(&made) > 1)
+        return view_has_matrix(made.node[made.focus].view, s, e) && run_full(s, &made, e);
+    if (!names) return explore_one(s, x->pane ? x->pane : views[0], e);
+    if (view_find(names)) return explore_one(s, view_find(names), e);
+    term_size(&w, &h);
+    if (!explorer_arrange(s, names, explorer_area(w, h), &made, e)) return false;
+    if (!strcmp(names, "all") && split_count(&made) == 1)
+        explorer_tell(x, "this window has room for one view; Tab shows the next one");
+    return run_full(s, &made, e);
 }
 
 /* Print the view for a listener (a lesson or a test). The text does not depend on the size of the terminal. */
@@ -112,6 +153,7 @@ static bool print_text(struct session *s, const struct view *v, struct err *e)
 
 static bool show(struct session *s, const char *name, bool full, struct err *e)
 {
+    if (full && (!strcmp(name, "all") || strchr(name, ','))) return explore(s, name, e);
     const struct view *v = view_find(name);
     if (!v) return fail(e, E_USAGE, "there is no view `%.40s`; `help view` lists the views", name);
     if (!view_has_matrix(v, s, e)) return false;
@@ -120,7 +162,7 @@ static bool show(struct session *s, const char *name, bool full, struct err *e)
     bool pane = screen_explorer(s)->on && !st->w && !st->h &&
                 !s->folder && /* a lesson prints pictures between its text */
                 !out_is_redirected(s->out);
-    if (!goes_on && (full || pane)) return run_full(s, v, e);
+    if (!goes_on && (full || pane)) return explore_one(s, v, e);
     view_reset(st, s->current);
     st->full = full;
     if (v->prepare && !v->prepare(s, st, e)) return false;
@@ -142,6 +184,16 @@ const struct canvas *screen_canvas(struct session *s)
 {
     struct screen *sc = screen_of(s);
     if (!draw_pane_alone(s, NULL)) return NULL;
+    screen_draw_as_text(s);
+    return sc->canvas.cell ? &sc->canvas : NULL;
+}
+
+const struct canvas *screen_canvas_and_images(struct session *s, const struct image *const **image, int *n)
+{
+    struct screen *sc = screen_of(s);
+    if (!draw_pane_alone(s, NULL)) return NULL;
+    *image = sc->explorer.image;
+    *n = sc->explorer.on ? sc->explorer.images : 0;
     return sc->canvas.cell ? &sc->canvas : NULL;
 }
 
@@ -246,6 +298,7 @@ void ui_detach(struct session *s)
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);
     canvas_free(&sc->canvas);
+    explorer_free(&sc->explorer);
     mem_free(sc);
     s->front = NULL;
 }

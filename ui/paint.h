@@ -53,6 +53,12 @@ struct png {
 };
 /* Begin a picture of w x h cells. Call png_end even if this fails. */
 bool png_begin(struct png *g, int w, int h, bool light, struct err *e);
+/* The same with cells of cw x ch pixels. */
+bool png_begin_sized(struct png *g, int w, int h, int cw, int ch, bool light, struct err *e);
+/* Move what is painted from now on by (x, y) pixels. */
+void png_shift(struct png *g, int x, int y);
+/* The pixels painted so far, 0x00rrggbb each; *stride receives the bytes of a line. Valid until png_end. */
+const unsigned char *png_pixels(struct png *g, int *stride);
 /* If ok is true, write the picture to f. Release the picture in any case. */
 bool png_end(struct png *g, FILE *f, bool ok, struct err *e);
 

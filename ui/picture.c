@@ -43,9 +43,9 @@ static int arms_of(uint32_t g)
     static const struct {
         uint16_t glyph;
         uint8_t arms;
-    } table[] = {{0x2500, 3},  {0x2502, 12}, {0x250c, 10}, {0x2510, 9},  {0x2514, 6},
-                 {0x2518, 5},  {0x251c, 14}, {0x2524, 13}, {0x252c, 11}, {0x2534, 7},
-                 {0x253c, 15}, {0x256d, 10}, {0x256e, 9},  {0x256f, 5},  {0x2570, 6}};
+    } table[] = {{0x2500, 3},  {0x2501, 3},  {0x2502, 12}, {0x250c, 10}, {0x2510, 9}, {0x2514, 6},
+                 {0x2518, 5},  {0x251c, 14}, {0x2524, 13}, {0x252c, 11}, {0x2534, 7}, {0x253c, 15},
+                 {0x256d, 10}, {0x256e, 9},  {0x256f, 5},  {0x2570, 6}};
     for (int i = 0; i < COUNT(table); i++)
         if (table[i].glyph == g) return table[i].arms;
     return 0;

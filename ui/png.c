@@ -33,6 +33,10 @@ static struct {
     void *(*create)(void *surface);
     int (*status)(void *cr);
     void (*destroy)(void *cr);
+    void (*translate)(void *cr, double x, double y);
+    void (*surface_flush)(void *surface);
+    unsigned char *(*image_surface_get_data)(void *surface);
+    int (*image_surface_get_stride)(void *surface);
     void (*set_source_rgb)(void *cr, double r, double g, double b);
     void (*set_antialias)(void *cr, int how);
     void (*paint)(void *cr);
@@ -65,6 +69,10 @@ static bool symbols(void)
         {&cairo.create, "cairo_create"},
         {&cairo.status, "cairo_status"},
         {&cairo.destroy, "cairo_destroy"},
+        {&cairo.translate, "cairo_translate"},
+        {&cairo.surface_flush, "cairo_surface_flush"},
+        {&cairo.image_surface_get_data, "cairo_image_surface_get_data"},
+        {&cairo.image_surface_get_stride, "cairo_image_surface_get_stride"},
         {&cairo.set_source_rgb, "cairo_set_source_rgb"},
         {&cairo.set_antialias, "cairo_set_antialias"},
         {&cairo.paint, "cairo_paint"},
@@ -150,28 +158,45 @@ static void png_text(struct painter *p, int x, int y, uint32_t rgb, bool bold, c
         int len = utf8_decode(text + at, n - at, &point);
         if (len <= 0) return;
         memcpy(glyph, text + at, (size_t)len);
-        if (point != ' ') cairo.move_to(cr, x, y + CELL_H * 3 / 4.0), cairo.show_text(cr, glyph);
-        x += CELL_W * text_width(glyph);
+        if (point != ' ') cairo.move_to(cr, x, y + p->ch * 3 / 4.0), cairo.show_text(cr, glyph);
+        x += p->cw * text_width(glyph);
         at += (size_t)len;
     }
 }
 
 /* Find the font size at which a letter is as wide as a cell. */
-static void fit_font(void *cr)
+static void fit_font(void *cr, int cw, int ch)
 {
     struct extents m = {0};
     cairo.select_font_face(cr, "monospace", CAIRO_NORMAL, CAIRO_NORMAL);
     cairo.set_font_size(cr, 100);
     cairo.text_extents(cr, "M", &m);
-    double size = m.x_advance > 1 ? 100 * CELL_W / m.x_advance : CELL_H * 0.8;
-    cairo.set_font_size(cr, size < CELL_H * 0.9 ? size : CELL_H * 0.9);
+    double size = m.x_advance > 1 ? 100 * cw / m.x_advance : ch * 0.8;
+    cairo.set_font_size(cr, size < ch * 0.9 ? size : ch * 0.9);
 }
 
 bool png_begin(struct png *g, int w, int h, bool light, struct err *e)
 {
-    w *= CELL_W;
-    h *= CELL_H;
-    *g = (struct png){{CELL_W, CELL_H, png_fill, png_rect, png_done, png_line, png_text}, NULL, NULL};
+    return png_begin_sized(g, w, h, CELL_W, CELL_H, light, e);
+}
+
+void png_shift(struct png *g, int x, int y)
+{
+    cairo.translate(g->context, x, y);
+}
+
+const unsigned char *png_pixels(struct png *g, int *stride)
+{
+    cairo.surface_flush(g->surface);
+    *stride = cairo.image_surface_get_stride(g->surface);
+    return cairo.image_surface_get_data(g->surface);
+}
+
+bool png_begin_sized(struct png *g, int w, int h, int cw, int ch, bool light, struct err *e)
+{
+    w *= cw;
+    h *= ch;
+    *g = (struct png){{cw, ch, png_fill, png_rect, png_done, png_line, png_text}, NULL, NULL};
     if (!open_library(e)) return false;
     if (w < 1 || h < 1 || w > SIDE_LIMIT || h > SIDE_LIMIT)
         return fail(e, E_LIMIT, "a picture of %d x %d pixels is too large; the limit is %d x %d", w, h, +SIDE_LIMIT,
@@ -183,7 +208,7 @@ bool png_begin(struct png *g, int w, int h, bool light, struct err *e)
     cairo.set_antialias(g->context, CAIRO_NO_ANTIALIAS);
     colour(g->context, paint_ground(light));
     cairo.paint(g->context);
-    fit_font(g->context);
+    fit_font(g->context, cw, ch);
     return true;
 }
 

@@ -1,5 +1,6 @@
 /* Apply the options of `set` that concern the screen. */
 #include "explorer.h"
+#include "full_screen.h"
 #include "screen.h"
 #include "term.h"
 #include "session/front.h"
@@ -31,6 +32,15 @@ static bool few_letters(void)
     return term && isatty(STDOUT_FILENO) && (!strcmp(term, "linux") || !strncmp(term, "vt", 2));
 }
 
+static enum pixel_choice pixel_choice(const char *value)
+{
+    static const char *const names[] = {
+        [PIXELS_AUTO] = "auto", [PIXELS_NEVER] = "off", [PIXELS_AS_SIXEL] = "sixel", [PIXELS_AS_KITTY] = "kitty"};
+    for (int i = 0; i < COUNT(names); i++)
+        if (!strcmp(names[i], value)) return (enum pixel_choice)i;
+    return PIXELS_AUTO;
+}
+
 void screen_restyle(struct session *s)
 {
     const char *colours = s->plain ? "none" : option_value(s, OPTION_COLOURS), *ascii = option_value(s, OPTION_ASCII);
@@ -38,5 +48,7 @@ void screen_restyle(struct session *s)
     colours_choose(colours_find(colours, &chosen) ? (int)chosen : -1);
     screen_explorer(s)->mouse_off = !strcmp(option_value(s, OPTION_MOUSE), "off");
     term_mouse(!screen_explorer(s)->mouse_off);
+    full_screen_choose_pixels(pixel_choice(option_value(s, OPTION_PIXELS)));
+    explorer_try_pixels(screen_explorer(s));
     s->front->ascii = s->plain || !strcmp(ascii, "on") || (strcmp(ascii, "off") && (few_letters() || !utf8_locale()));
 }

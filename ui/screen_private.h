@@ -37,6 +37,8 @@ static inline struct screen *screen_of(struct session *s)
 
 /* Draw the explorer or the view on the terminal. */
 bool screen_draw(struct session *s, const struct view *v, struct err *e);
+/* Draw the last frame again, on the canvas only, without pictures of pixels. */
+void screen_draw_as_text(struct session *s);
 /* Read a key; returns -1 if no key came within wait_ms (-1: no limit), or if the view must be redrawn. */
 int screen_key(struct session *s, int wait_ms);
 /* For the screen thread: a key that has arrived, or -1 if no key has arrived. */

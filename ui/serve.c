@@ -35,8 +35,8 @@ static bool serve_screen(struct session *s)
     for (int key; !sc->explorer.pending && (key = screen_key_now(s)) >= 0; due = true) take_key(s, key);
     const struct view *v = sc->explorer.on ? sc->explorer.pane : sc->running_view;
     if (due) draw(s, v);
-    if (!v || !v->work || !s->current || !view_has_matrix(v, s, NULL) || !explorer_pane_is_valid(s)) return false;
-    enum work left = v->work(s, screen_view_state(s, v));
+    if (!v) return false;
+    enum work left = explorer_work(s);
     if (left == WORK_DRAW) draw(s, v);
     return left != WORK_NONE;
 }

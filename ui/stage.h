@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "canvas.h"
+#include "pixels.h"
 
 /* A key, with the cell of a click or of the wheel, or the new size after UI_RESIZE. UI_WAIT is not a key: it
    holds back the next key until no work runs. */
@@ -16,6 +17,7 @@ struct press {
 struct stage {
     int w, h;
     enum colours colours;
+    struct pixel_terminal pixels;              /* way PIXELS_OFF: the terminal shows text only */
     bool eager;                                /* keys interrupt running work; otherwise they wait for its end */
     bool (*next)(void *user, struct press *p); /* false: there are no more keys */
     void *user;

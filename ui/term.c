@@ -254,11 +254,23 @@ void term_close(void)
     term_catch_stop(false);
 }
 
-void term_draw(const struct canvas *c)
+void term_draw_images(const struct canvas *c, const struct image *const *image, int n)
 {
     if (!tty.open) return;
     fflush(stdout);
-    full_screen_draw(c);
+    full_screen_draw(c, image, n);
+}
+
+void term_draw(const struct canvas *c)
+{
+    term_draw_images(c, NULL, 0);
+}
+
+bool term_pixels(struct pixel_terminal *out)
+{
+    const struct stage *g = stage_now();
+    if (g) *out = g->pixels;
+    return g ? g->pixels.way != PIXELS_OFF : tty.open && full_screen_pixels(out);
 }
 
 enum colours term_colours(void)
@@ -331,7 +343,8 @@ int term_key_now(void)
     int key = next_key();
     if (key >= 0) return key;
     if (term_continued()) return enter_again(), UI_RESIZE;
-    if (!stopped) return term_resized() ? UI_RESIZE : -1;
+    if (!stopped && term_resized()) return full_screen_ask_again(), UI_RESIZE;
+    if (!stopped) return -1;
     term_stop();
     return UI_RESIZE;
 }
@@ -360,6 +373,7 @@ int term_key(int wait_ms)
         enter_again();
         return UI_RESIZE;
     case H_RESIZE:
+        full_screen_ask_again();
         return UI_RESIZE;
     default:
         return -1;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "canvas.h"
+#include "pixels.h"
 
 enum keys {
     UI_UP = 0x110000,
@@ -34,7 +35,9 @@ void term_close(void);             /* restores the terminal; does nothing if the
 bool term_is_open(void);
 void term_size(int *w, int *h);         /* size of the terminal on stdout; 80 x 24 without a terminal */
 void term_draw(const struct canvas *c); /* sends only what changed since the last call */
-int term_key(int wait_ms);              /* a key, or -1 if no key came in time; wait_ms -1: no limit */
+void term_draw_images(const struct canvas *c, const struct image *const *image, int n); /* the same with n images */
+bool term_pixels(struct pixel_terminal *out); /* can the terminal show images? */
+int term_key(int wait_ms);                    /* a key, or -1 if no key came in time; wait_ms -1: no limit */
 void term_bytes(bool on); /* on: term_key returns single bytes, for readline; Escape alone is still UI_ESC */
 bool term_typed(void);    /* are there keys that were read but not returned? */
 /* A key that has arrived, UI_RESIZE, or -1 if there is no key. The thread that runs the command handles Ctrl-C. */

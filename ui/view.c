@@ -131,8 +131,10 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
     }
 }
 
-static const char pane_keys[] = "  Tab next pane  1-9 go to that pane  : a command  m mouse on or off",
-                  counting_keys[] = "  Tab next pane  : a command  m mouse on or off"; /* digits enter a count */
+#define SPLIT_KEYS "  |/_ divide this pane  X close it  F one pane or all  <>{} width and height"
+static const char pane_keys[] = "  Tab next pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
+                  counting_keys[] =
+                      "  Tab next pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a count */
 
 /* Draw the keys as a list, and the view's description above the list if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
@@ -165,7 +167,7 @@ static const char *typing_keys(const struct view_state *st)
 
 /* If the screen has too few lines for the list of panes, the keys that change the pane are listed before the view's own
    keys. */
-static void draw_view_keys(struct canvas *c, const char *keys, const struct view_state *st)
+static void draw_common_keys(struct canvas *c, const char *keys, const struct view_state *st)
 {
     static const char common[] = "? help  q leave";
     char all[1024];
@@ -173,6 +175,16 @@ static void draw_view_keys(struct canvas *c, const char *keys, const struct view
     bool here = st->pane && !st->listed && !strncmp(keys, common, n);
     if (here) snprintf(all, sizeof all, "%s  Tab pane  : command%s", common, keys + n);
     draw_keys(c, here ? all : keys);
+}
+
+void view_draw_keys(const struct view *v, struct canvas *c, struct session *s, const struct view_state *st)
+{
+    draw_common_keys(c,
+                     st->help      ? "press any key to return"
+                     : st->typing  ? typing_keys(st)
+                     : v->keys_now ? v->keys_now(s)
+                                   : v->keys,
+                     st);
 }
 
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st)
@@ -188,12 +200,7 @@ void view_draw(const struct view *v, struct canvas *c, struct session *s, struct
                     st->question[0] ? st->question : "row [column], counted from 0: ", st->typed);
     else if (st->message[0])
         canvas_text(c, 1, c->h - 2, ST_WARN, "%s", st->message);
-    draw_view_keys(c,
-                   st->help      ? "press any key to return"
-                   : st->typing  ? typing_keys(st)
-                   : v->keys_now ? v->keys_now(s)
-                                 : v->keys,
-                   st);
+    view_draw_keys(v, c, s, st);
 }
 
 void draw_fill(struct canvas *c, int x, int y, int n, enum style st, uint32_t glyph)

@@ -12,6 +12,7 @@ struct painter;
 struct session;
 struct view_state;
 
+enum { OVERVIEW_RANKS = 4 };
 enum work {
     WORK_NONE, /* no work is left */
     WORK_ON,   /* there is more work */
@@ -25,6 +26,8 @@ struct view {
     bool large;   /* takes large matrices (matrix/csr.h) */
     bool zooms;   /* the wheel acts like + and -; otherwise, it acts like the arrows */
     bool is_list; /* a click chooses the line under the mouse */
+    int overview; /* rank in `view all`, 1 to OVERVIEW_RANKS; of views with one rank, the first that has something to
+                     show is taken. 0: not in `view all` */
 
     /* Size in bytes of the view's own state, st->own; 0: none. */
     size_t state_size;
@@ -103,6 +106,8 @@ enum { VIEWS_MAX = 16 };
 
 /* Draw the whole screen of a view: the view or its help, its message or question, and its keys. */
 void view_draw(const struct view *v, struct canvas *c, struct session *s, struct view_state *st);
+/* Draw only the keys, on the last line. */
+void view_draw_keys(const struct view *v, struct canvas *c, struct session *s, const struct view_state *st);
 /* view_has_matrix checks that there is a matrix that the view takes, if the view needs one. view_has_something also
    checks that there is something to show, such as a solve or a race. view_numbers writes the view's numbers. On
    failure, the error message names what is missing and what to do. */

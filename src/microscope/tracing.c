@@ -372,14 +372,29 @@ void tracing_open(struct tracing *v, int64_t k)
     if (mask && !(mask >> v->lane & 1)) v->lane = __builtin_ctz(mask);
 }
 
-/* The lane that accesses the element in that step; -1: none. */
-static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
+int tracing_lane_of(const struct tracing *v, int64_t step, int64_t row, int64_t col, int *exact)
 {
+    int found = -1;
+    if (exact) *exact = -1;
     for (int l = 0; l < LANES; l++) {
         struct lane_at at = tracing_lane(v, step, l);
-        if (at.state == LANE_ACTIVE && at.row == row && (col < 0 || (at.col == col && !at.padding))) return l;
+        if (at.state != LANE_ACTIVE || at.row != row) continue;
+        if (found < 0) found = l;
+        if (!exact) return found;
+        if (at.col != col || at.padding) continue;
+        *exact = l;
+        return found;
     }
-    return -1;
+    return found;
+}
+
+/* The lane that accesses the element, or, if col is -1, the row, in that step; -1: none. */
+static int lane_on(const struct tracing *v, int64_t step, int64_t row, int64_t col)
+{
+    int exact;
+    if (col < 0) return tracing_lane_of(v, step, row, col, NULL);
+    tracing_lane_of(v, step, row, col, &exact);
+    return exact;
 }
 
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col)

@@ -108,6 +108,9 @@ int tracing_sectors(const struct request_facts *f, int which[2 * LANES]);
 /* Choose the next step in which a lane works on the element (or, if col is -1, on the row), and choose that lane; the
    search wraps around to the first step. Returns false if the warp does not access the element. */
 bool tracing_seek(struct tracing *v, int64_t row, int64_t col);
+/* The first lane that works on the row in this step, and, in *exact, the first that works on the element (row, col);
+   -1: none. exact may be NULL. */
+int tracing_lane_of(const struct tracing *v, int64_t step, int64_t row, int64_t col, int *exact);
 /* Does any lane access the row in any step? */
 bool tracing_has_row(const struct tracing *v, int64_t row);
 /* The first and last row of y that the warp stores. Returns false if the warp stores no row, or if it skips a row

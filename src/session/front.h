@@ -32,7 +32,7 @@ struct front {
     /* Show `text` on the last line of the terminal until a key is pressed, then erase it. Returns false if the key was
        q, Ctrl-C or Ctrl-D. */
     bool (*pause)(struct session *s, const char *text);
-    /* Called after one of the options colours, ascii or mouse was set. */
+    /* Called after one of the options colours, ascii, mouse or pixels was set. */
     void (*restyle)(struct session *s);
     int width;                    /* width of text output in characters; 80 if the output is not a terminal */
     int height;                   /* height of text output in lines; 24 if the output is not a terminal */

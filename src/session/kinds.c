@@ -346,6 +346,27 @@ static const char *value_view(const struct session *s, const char *text)
     return view ? view->name : views_of(s) ? NULL : value_any(s, text);
 }
 
+static void list_several_views(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    give(user, "all");
+    list_views(s, a, give, user);
+}
+
+/* A view, `all`, or several views with commas between them. */
+static const char *value_views(const struct session *s, const char *text)
+{
+    if (!strcmp(text, "all")) return text;
+    if (!strchr(text, ',')) return value_view(s, text);
+    for (const char *at = text; *at; at += *at == ',') {
+        char name[32];
+        int n = (int)strcspn(at, ",");
+        snprintf(name, sizeof name, "%.*s", n, at);
+        if (n >= (int)sizeof name || !value_view(s, name)) return NULL;
+        at += n;
+    }
+    return text;
+}
+
 static void list_right_sides(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
@@ -509,6 +530,8 @@ const struct kind kinds[] = {
     {"PERMISSION", "permission", "a permission", NULL, &permission_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"COMMAND", "command", "a command", NULL, &command_registry, NULL, NULL, KIND_PLAIN, "help"},
     {"VIEW", "view", "a view", NULL, NULL, value_view, list_views, KIND_PLAIN, NULL},
+    {"VIEWS", "views", "a view, `all`, or views such as spy,trace", NULL, NULL, value_views, list_several_views,
+     KIND_PLAIN, NULL},
     {"GENERATOR", "generator", "a generator", NULL, &generator_registry, NULL, NULL, KIND_PLAIN, "help gen"},
     {"TOPIC", "topic", "a command, or something that a command names: a view, format, kernel, solver, ...", NULL, NULL,
      value_topic, list_topics_and_words, KIND_PLAIN, "help"},

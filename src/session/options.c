@@ -183,6 +183,15 @@ const struct setting options[] = {
                       restyle},
     [OPTION_MOUSE] =
         {"mouse", "use clicks and the wheel in full-screen views", "on", {"on", "off"}, NULL, NULL, restyle},
+    [OPTION_PIXELS] =
+        {"pixels",
+         "pictures of pixels in full-screen views; auto: if the terminal answers that it has sixels or kitty "
+         "graphics",
+         "auto",
+         {"auto", "off", "sixel", "kitty"},
+         NULL,
+         NULL,
+         restyle},
     [OPTION_PAGER] =
         {"pager",
          "show long output page by page; env: with $WARPSPY_PAGER or $PAGER; COMMAND: with a pager such as \"less -S\"",

@@ -27,6 +27,7 @@ enum option_id {
     OPTION_COLOURS,
     OPTION_ASCII,
     OPTION_MOUSE,
+    OPTION_PIXELS,
     OPTION_PAGER,
     OPTION_PINNED,
     OPTION_GPU,

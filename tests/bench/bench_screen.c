@@ -24,12 +24,14 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum { WIDTH = 200, HEIGHT = 60, ROUNDS = 7, STARTS = 200, KEYS = 300, MOVES = 15, SOLVES = 5, BYTES_A_NONZERO = 60 };
@@ -197,6 +199,13 @@ static const struct {
     {"trace, steps", "trace csr-vector view", "", {"s", "s", "s", "b", "b", "b"}},
     {"trace, warps", "view trace", "", {"w", "w", "w", "W", "W", "W"}},
     {"spy, rows, layout by turns", "view spy", "g", {"2", "3", "1"}},
+    {"four panes, spy moves", "view all", "1g", {RIGHT, DOWN, RIGHT, LEFT, UP, LEFT}},
+    {"four panes, spy zooms", "view all", "1g", {"+", "-", "+", "+", "-", "-"}},
+    {"four panes, rows moves", "view all", "1g2g", {DOWN, RIGHT, LEFT, DOWN, UP, UP}},
+    {"four panes, layout moves", "view all", "1g3g", {RIGHT, DOWN, DOWN, LEFT, UP, UP}},
+    {"four panes, trace steps", "view all", "1g\033[Z", {"s", "s", "s", "b", "b", "b"}},
+    {"four panes, focus", "view all", "1g", {"\t"}},
+    {"four panes, sizes", "view all", "1g", {">", "}", "<", "{"}},
     {"solve, help", "solve bicgstab maxit 60 on cpu force; view solve", "", {"?"}},
 };
 
@@ -220,6 +229,25 @@ static void bench_panes(const char *which)
         drive_settle(&driven, 300);
         bench_keys(panes[i].what, key, n, KEYS, 0);
     }
+}
+
+/* Another process that uses a processor all the time, as another user's program may do. */
+static pid_t busy_start(void)
+{
+    pid_t child = fork();
+    for (volatile unsigned n = 0; child == 0;) n++;
+    return child;
+}
+
+static void bench_panes_busy(const char *which)
+{
+    if (!is_wanted("four panes", which)) return;
+    pid_t busy = busy_start();
+    if (busy < 0) return;
+    fprintf(report, "  with a busy loop beside it:\n");
+    bench_panes("four panes");
+    kill(busy, SIGKILL);
+    waitpid(busy, NULL, 0);
 }
 
 static void bench_keys_in_solve(const char *which)
@@ -308,6 +336,7 @@ static void bench_program(const char *which)
     if (!ok) fprintf(report, "the program did not come as far as its views\n");
     if (ok && !*which) bench_idle("idle in spy, 10^7 nonzeros");
     if (ok) bench_panes(which);
+    if (ok) bench_panes_busy(which);
     if (ok) bench_keys_in_solve(which);
     drive_end(&driven);
     bench_keys_beside(which);

@@ -106,6 +106,9 @@ static const char *const commands_typed[] = {
     "view race",
     "view solve",
     "view bench",
+    "view all",
+    "view spy,rows,layout",
+    "view spy trace",
     "last",
     "last size 60x20",
     "screendump",
@@ -141,7 +144,7 @@ static const char *const commands_typed[] = {
     "drop all; gen poisson2d 9; lu step",
     "quit",
 };
-static const char view_keys[] = "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  \ty,.<>[]*#eEcCrRvVwWiIzZ";
+static const char view_keys[] = "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  \ty,.<>[]*#eEcCrRvVwWiIzZ|_XF{}|__";
 static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DOWN,     UI_LEFT,
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};

@@ -59,7 +59,7 @@ def test_a_frame_is_written_at_once():
             before = writes(s)
             s.keys("?")
             s.wait(wanted)
-            assert 0 < writes(s) - before <= 6, writes(s) - before
+            assert 0 < writes(s) - before <= 2, writes(s) - before
         s.keys("q")
         s.wait("]> ")
     quits(s)

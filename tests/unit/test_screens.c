@@ -21,6 +21,7 @@ struct state {
     const char *setup, *keys;
     enum { NO_RUNS, RUNS } runs;
     void (*fix)(struct solve *v);
+    const char *views; /* several views in panes, shown in the sizes of pane_sizes; NULL: one view */
 };
 static const struct state states[] = {
     {.name = "spy", .setup = "gen poisson2d 20", .keys = "Right Down"},
@@ -65,9 +66,30 @@ static const struct state states[] = {
     {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 
-static const struct {
+/* Divided screens; panes_small is shown where there is no room for panes. */
+static const struct state pane_states[] = {
+    {.name = "panes_all", .setup = "gen poisson2d 20", .keys = "Down Right Down", .views = "all"},
+    {.name = "panes_solve",
+     .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
+     .keys = "Tab Down Tab",
+     .fix = make_bound,
+     .views = "all"},
+    {.name = "panes_trace",
+     .setup = "gen rmat 8 6 seed 3; trace csr-scalar",
+     .keys = "Tab Tab s s s s Right Right",
+     .views = "spy,layout,trace"},
+    {.name = "panes_keys", .setup = "load samples/thesis4.mtx", .keys = "'|' _ > > } 2 Tab ? Tab", .views = "spy"},
+    {.name = "panes_alone", .setup = "load samples/thesis4.mtx", .keys = "'|' F Down Tab Right", .views = "spy"},
+};
+static const struct state small_states[] = {
+    {.name = "panes_small", .setup = "gen poisson2d 20", .keys = "Right '|'", .views = "all"},
+};
+
+struct size {
     int w, h;
-} sizes[] = {{80, 24}, {120, 40}, {40, 10}};
+};
+static const struct size sizes[] = {{80, 24}, {120, 40}, {40, 10}}, pane_sizes[] = {{160, 50}, {200, 60}},
+                         small_sizes[] = {{80, 24}, {80, 50}};
 static const char *const charsets[] = {"utf-8", "ascii"};
 static const struct {
     const char *name;
@@ -180,7 +202,7 @@ static bool play(struct session *s, const char *view, const struct state *k, str
     g->next = presses_next;
     g->user = &keys;
     stage_begin(g);
-    bool ok = explore(s, view, &e);
+    bool ok = explore(s, k->views ? k->views : view, &e);
     stage_end();
     presses_free(&keys);
     if (!ok) print_message("%s: %s\n", k->name, e.text);
@@ -280,7 +302,8 @@ static void screen(void **arg)
     }
     FILE *f = open_memstream(&text, &n);
     assert_non_null(f);
-    fprintf(f, "%s of %s, keys: %s\n", x->view, x->state.setup, *x->state.keys ? x->state.keys : "none");
+    fprintf(f, "%s of %s, keys: %s\n", x->view ? x->view : x->state.views, x->state.setup,
+            *x->state.keys ? x->state.keys : "none");
     put_layers(f, "glyphs", glyphs);
     put_layers(f, "styles", styles);
     fclose(f);
@@ -343,16 +366,19 @@ static bool is_covered(const char *view)
     return false;
 }
 
-enum { STATES_MOST = COUNT(states) + VIEWS_MAX, SIZES = COUNT(sizes) };
-static struct screen all[STATES_MOST * SIZES];
-static struct CMUnitTest tests[STATES_MOST * SIZES + 1];
+enum {
+    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + COUNT(pane_states) * COUNT(pane_sizes) +
+                   COUNT(small_states) * COUNT(small_sizes)
+};
+static struct screen all[SCREENS_MOST];
+static struct CMUnitTest tests[SCREENS_MOST + 1];
 static int ntests;
 
-static void add(const char *view, struct state k)
+static void add(const char *view, struct state k, const struct size *size, int nsizes)
 {
-    for (int i = 0; i < SIZES; i++) {
+    for (int i = 0; i < nsizes; i++) {
         struct screen *x = &all[ntests];
-        *x = (struct screen){view, k, sizes[i].w, sizes[i].h, ""};
+        *x = (struct screen){view, k, size[i].w, size[i].h, ""};
         snprintf(x->name, sizeof x->name, "%s.%dx%d", k.name, x->w, x->h);
         tests[ntests++] = (struct CMUnitTest){x->name, screen, NULL, NULL, x};
     }
@@ -360,10 +386,13 @@ static void add(const char *view, struct state k)
 
 int main(void)
 {
-    for (int k = 0; k < COUNT(states); k++) add(view_of(states[k].name), states[k]);
+    for (int k = 0; k < COUNT(states); k++) add(view_of(states[k].name), states[k], sizes, COUNT(sizes));
+    for (int k = 0; k < COUNT(pane_states); k++) add(NULL, pane_states[k], pane_sizes, COUNT(pane_sizes));
+    for (int k = 0; k < COUNT(small_states); k++) add(NULL, small_states[k], small_sizes, COUNT(small_sizes));
     for (int i = 0; views[i]; i++)
         if (!is_covered(views[i]->name))
-            add(views[i]->name, (struct state){.name = views[i]->name, .setup = "gen poisson2d 20", .keys = ""});
+            add(views[i]->name, (struct state){.name = views[i]->name, .setup = "gen poisson2d 20", .keys = ""}, sizes,
+                COUNT(sizes));
     tests[ntests++] = (struct CMUnitTest)cmocka_unit_test(the_palettes);
     return golden_run("screens", tests, (size_t)ntests);
 }

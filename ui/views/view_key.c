@@ -1,23 +1,62 @@
 /* The keys common to all views: answers to questions, row numbers, help, and the shared cursor. */
+#include "ui/explore.h"
 #include "ui/screen.h"
 #include "ui/screen_private.h"
 #include "ui/term.h"
 
 #include <string.h>
 
+/* Is the cursor of v somewhere else than the shared cursor, and can it move there? */
+static bool can_follow(struct session *s, const struct view *v)
+{
+    const struct screen *sc = screen_of(s);
+    const struct view_state *st = screen_view_state(s, v);
+    int64_t row = -1, col = -1;
+    if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return false;
+    if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return false;
+    if (!v->at(s, st, &row, &col) || row != sc->cursor_row) return true;
+    return col >= 0 && sc->cursor_col >= 0 && col != sc->cursor_col;
+}
+
+/* Returns false if the view has no place for the cursor; its message then says why. */
+static bool follow(struct session *s, const struct view *v)
+{
+    const struct screen *sc = screen_of(s);
+    struct view_state *st = screen_view_state(s, v);
+    if (v->go(s, st, sc->cursor_row, sc->cursor_col)) return true;
+    return sc->cursor_col >= 0 && v->go(s, st, sc->cursor_row, -1);
+}
+
 void cursor_follow(struct session *s, const struct view *v)
 {
-    struct screen *sc = screen_of(s);
     struct view_state *st = screen_view_state(s, v);
-    int64_t row = -1, col = -1;
-    if (!v->at || !v->go || !s->current || !view_has_matrix(v, s, NULL) || sc->cursor_of != s->current) return;
-    if (sc->cursor_row >= st->rows || sc->cursor_col >= st->cols) return;
     char before[sizeof st->message];
-    if (v->at(s, st, &row, &col) && row == sc->cursor_row && (col == sc->cursor_col || col < 0)) return;
+    if (!can_follow(s, v)) return;
     memcpy(before, st->message, sizeof before);
-    if (!v->go(s, st, sc->cursor_row, sc->cursor_col) && sc->cursor_col >= 0) v->go(s, st, sc->cursor_row, -1);
+    follow(s, v);
     memcpy(st->message, before,
            sizeof before); /* drop the message of `go`, because the user did not request this move */
+}
+
+bool cursor_follow_beside(struct session *s, const struct view *v)
+{
+    struct view_state *st = screen_view_state(s, v);
+    bool spoke = st->message[0];
+    if (st->typing) return false;
+    st->message[0] = 0;
+    if (!can_follow(s, v)) return spoke;
+    if (follow(s, v)) st->message[0] = 0;
+    return true;
+}
+
+/* Move the cursors of the other visible panes to the shared cursor. */
+static void move_others(struct session *s, const struct view *by)
+{
+    const struct view *shown[PANES_MOST];
+    if (!screen_explorer(s)->on) return;
+    for (int i = 0, n = explorer_visible(s, shown); i < n; i++)
+        if (shown[i] != by && explorer_is_valid(s, shown[i]) && cursor_follow_beside(s, shown[i]))
+            explorer_stale(s, shown[i]);
 }
 
 void cursor_publish(struct session *s, const struct view *v)
@@ -28,6 +67,7 @@ void cursor_publish(struct session *s, const struct view *v)
     if (col >= 0 || sc->cursor_of != s->current) sc->cursor_col = col;
     sc->cursor_row = row;
     sc->cursor_of = s->current;
+    move_others(s, v);
 }
 
 /* Go to the typed "ROW [COLUMN]", or show why that is impossible. */

@@ -92,7 +92,7 @@ static void draw_status(struct canvas *c, const struct page *g)
         canvas_text(c, x, c->h - 2, ST_PLAIN, p.row < 0 ? "the end" : "row %s begins here", text);
 }
 
-static const struct stored *shown(struct session *s, const struct view_state *st)
+const struct stored *layout_shown(struct session *s, const struct view_state *st)
 {
     const struct layout_state *own = st->own;
     for (const struct product *p = s->current->products; p; p = p->next)
@@ -118,7 +118,7 @@ static void title(struct canvas *c, struct session *s, const struct stored *S, b
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct layout_state *own = st->own;
-    const struct stored *S = shown(s, st);
+    const struct stored *S = layout_shown(s, st);
     if (!S || c->w < layout_label_width(S) + 8) return;
     int room = c->h - LAYOUT_TOP - (st->full ? 2 : 1);
     struct page g = layout_page(s, S, st, c->w);
@@ -159,6 +159,7 @@ static bool prepare(struct session *s, struct view_state *st, struct err *e)
     if (!own->format || !format_takes(own->format, &s->current->csr)) own->format = format_native(&s->current->csr);
     enum type real = precision_in(own);
     own->blocks = 0;
+    own->search.on = false;
     own->product = session_product(s, s->current, own->format, own->param_set ? own->param : NULL, real, false, e);
     const struct stored *S = own->product ? &own->product->S : NULL;
     bool outside = S && (own->array >= S->narrays || st->item >= S->a[own->array].n);
@@ -235,7 +236,7 @@ static int64_t step_of(const struct view_state *st, int k)
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct layout_state *own = st->own;
-    const struct stored *S = shown(s, st);
+    const struct stored *S = layout_shown(s, st);
     if (!S) return false;
     if (k == 'f') {
         next_format(s, st);
@@ -255,59 +256,11 @@ static bool changes(const struct session *s, int k)
     return k == 'f';
 }
 
-static bool is_entry(const struct stored *S, int k, int64_t i, int64_t row, int64_t col)
-{
-    struct place p = layout_slot(S, k, i);
-    return p.kind == SLOT_ENTRY && p.row == row && (col < 0 || p.col == col);
-}
-
-/* The number of entries before this entry if columns are stored one after another. */
-static int64_t rank_by_columns(const struct csr *A, int64_t entry)
-{
-    int col = A->col[entry];
-    int64_t n = 0;
-#pragma omp simd reduction(+ : n)
-    for (int64_t i = 0; i < entry; i++) n += A->col[i] <= col;
-#pragma omp simd reduction(+ : n)
-    for (int64_t i = entry + 1; i < A->nnz; i++) n += A->col[i] < col;
-    return n;
-}
-
-/* Move the cursor to the first slot with an entry of the row; if col is not -1, the entry must be in column col. In
-   formats that keep the order of the entries, `entry` is also the number of the slot. In formats that store the entries
-   column by column, the number of the slot is rank_by_columns. */
-static bool find_slot(struct view_state *st, const struct stored *S, int k, const struct csr *A, int64_t entry,
-                      int64_t row, int64_t col)
-{
-    struct layout_state *own = st->own;
-    int64_t n = S->a[k].n, i = entry;
-    bool found = i < n && is_entry(S, k, i, row, col);
-    if (!found && n >= A->nnz) i = rank_by_columns(A, entry), found = is_entry(S, k, i, row, A->col[entry]);
-    if (!found)
-        for (i = 0; i < n && !is_entry(S, k, i, row, col);) i++;
-    if (i == n) return false;
-    own->array = k;
-    st->item = i;
-    return true;
-}
-
-static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
-{
-    const struct layout_state *own = st->own;
-    const struct stored *S = shown(s, st);
-    const struct csr *A = &s->current->csr;
-    int64_t entry = col >= 0 ? csr_find(A, row, col) : csr_row_length(A, row) ? csr_start(A, row) : -1;
-    if (entry < 0) return false;
-    for (int k = 0; S && k < S->narrays; k++)
-        if (find_slot(st, S, (own->array + k) % S->narrays, A, entry, row, col)) return true;
-    return false;
-}
-
 /* The element in the chosen slot; for padding and pointers, only the row. */
 static bool at(struct session *s, const struct view_state *st, int64_t *row, int64_t *col)
 {
     const struct layout_state *own = st->own;
-    const struct stored *S = shown(s, st);
+    const struct stored *S = layout_shown(s, st);
     if (!S || own->array >= S->narrays || st->item >= S->a[own->array].n) return false;
     struct place p = layout_slot(S, own->array, st->item);
     *row = p.row;
@@ -336,6 +289,7 @@ static void state_free(void *own)
     struct layout_state *layout = own;
     layout->product = NULL; /* the product is owned by the session, and a command may have released it */
     layout->blocks = 0;
+    layout->search.on = false;
 }
 
 static void state_copy(void *to, const void *from)
@@ -358,10 +312,12 @@ const struct view view_layout = {
     .state_copy = state_copy,
     .prepare = prepare,
     .prepares_soon = prepares_soon,
+    .overview = 3,
+    .work = layout_work,
     .draw = draw,
     .key = key,
     .changes = changes,
-    .go = go,
+    .go = layout_go,
     .at = at,
     .numbers = numbers,
 };

@@ -24,6 +24,14 @@ struct block {
     int64_t from, shown; /* grid: the columns that fit */
 };
 
+/* A search for the slot of an entry that continues while no key comes. */
+struct slot_search {
+    bool on;
+    int first, arrays; /* the first array, and the number of arrays that were searched */
+    int64_t at;        /* the next slot */
+    int64_t row, col;  /* column -1: any entry of the row */
+};
+
 struct layout_state {
     const struct format *format; /* NULL: csr */
     enum type real;
@@ -35,6 +43,7 @@ struct layout_state {
        computed. */
     struct block block[ARRAYS_MAX];
     int blocks;
+    struct slot_search search;
 };
 
 struct page {
@@ -59,6 +68,16 @@ char *layout_slot_text(const struct stored *S, int k, int64_t i, struct place p,
 int64_t layout_chunk_lines(const struct block *b);
 int layout_label_width(const struct stored *S);
 struct page layout_page(const struct session *s, const struct stored *S, const struct view_state *st, int w);
+
+/* ---- view_layout_find.c ---- */
+
+bool layout_go(struct session *s, struct view_state *st, int64_t row, int64_t col);
+enum work layout_work(struct session *s, struct view_state *st);
+
+/* ---- view_layout.c ---- */
+
+/* The arrays that the view shows; NULL: none. */
+const struct stored *layout_shown(struct session *s, const struct view_state *st);
 
 /* ---- view_layout_draw.c ---- */
 

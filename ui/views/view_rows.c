@@ -265,6 +265,7 @@ const struct view view_rows = {
     .is_list = true,
     .prepare = prepare,
     .prepares_soon = prepares_soon,
+    .overview = 2,
     .draw = draw,
     .key = key,
     .go = go,

@@ -202,6 +202,7 @@ const struct view view_solve = {
     .drive = solve_drive,
     .has_ended = has_ended,
     .keys_now = keys_now,
+    .overview = 4,
     .draw = draw,
     .key = solve_view_key,
     .answer = solve_view_answer,

@@ -3,6 +3,7 @@
 #include "view_spy.h"
 #include "ui/cmd_view.h"
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "ui/paint.h"
 #include "ui/term.h"
 #include "view_state.h"
@@ -31,6 +32,15 @@ static void draw_head(struct canvas *c, const struct session *s, const struct vi
                          : "counted from 0");
 }
 
+/* The dots of a character on this canvas, if the picture has w x h characters. */
+static struct dots dots_of(const struct canvas *c, int w, int h)
+{
+    const struct figure *f = c->figure;
+    if (f && f->cw > 0 && (int64_t)f->cw * f->ch * w * h <= DOTS_MOST) return (struct dots){f->cw, f->ch, true};
+    if (f && f->cw > 1 && f->ch > 1) return (struct dots){f->cw / 2, f->ch / 2, true};
+    return c->ascii ? (struct dots){1, 1, false} : (struct dots){2, 4, false};
+}
+
 static void draw(struct canvas *c, struct session *s, struct view_state *st)
 {
     const struct csr *A = &s->current->csr;
@@ -46,13 +56,14 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     spy_want_sums(&spy->grid, A, st->full);
-    if (st->full) spy_fill_screen(&st->win, A, w, h, c->ascii, value);
-    struct picture p = spy_picture(A, &spy->grid.sums, st->win, w, h, c->ascii, value);
+    struct dots dots = dots_of(c, w, h);
+    if (st->full) spy_fill_screen(&st->win, A, w, h, dots, value);
+    struct picture p = spy_picture(A, &spy->grid.sums, st->win, w, h, dots, value);
     p.x = left;
     p.y = 3;
     spy->drawn_w = w;
     spy->drawn_h = h;
-    spy->drawn_ascii = c->ascii;
+    spy->drawn_dots = dots;
     enum spy_by by = spy_by_of(s->current, spy);
     bool ok = spy_count(st, s->current, &p, by, &e) && spy_make_spots(spy, &p, by, c->colours == COLOURS_NONE, &e);
     draw_head(c, s, st);
@@ -172,7 +183,7 @@ static bool click(struct session *s, struct view_state *st, int x, int y)
     char last[32];
     int left = text_width(show_count(st->win.row1, last, sizeof last)) + 2;
     if (A->rows == 0 || A->cols == 0 || spy->drawn_w < 1 || spy->drawn_h < 1) return false;
-    struct picture p = spy_picture(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_ascii,
+    struct picture p = spy_picture(A, &spy->grid.sums, st->win, spy->drawn_w, spy->drawn_h, spy->drawn_dots,
                                    A->imag ? COMPLEX_WIDTH : VALUE_WIDTH);
     if (x < left || x >= left + p.w || y < 3 || y >= 3 + p.h) return false;
     st->row = within(spy_element_at(&p.down, p.dy, y - 3), 0, A->rows - 1);
@@ -230,6 +241,7 @@ const struct view view_spy = {
     .state_copy = state_copy,
     .lasts = true,
     .zooms = true,
+    .overview = 1,
     .draw = draw,
     .key = key,
     .go = go,

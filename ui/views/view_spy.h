@@ -45,7 +45,8 @@ struct grid {
 enum { VALUE_WIDTH = 8, COMPLEX_WIDTH = 16, BLOCK_WIDTH = 2, THINNEST = 16, ZOOMED_LEAST = 2, SIGNS = 9 };
 /* The smallest picture with its frame and title; pictures of 7 or more lines have a legend. */
 enum { LEAST_WIDTH = 10, LEAST_HEIGHT = 6 };
-enum { QUICK = 1 << 19 }; /* this many entries can be counted within one frame */
+enum { DOTS_MOST = 1 << 20 }; /* a picture with more pixels has one dot per 2 x 2 pixels */
+enum { QUICK = 1 << 19 };     /* this many entries can be counted within one frame */
 
 /* One direction of the picture: n elements from `from`, counted in `cells` cells, each `repeat` dots long. Cell k
    begins at element ceil(k * span / cells); span may be larger than n, so that all cells but the last have the same
@@ -56,9 +57,17 @@ struct axis {
     int cells, repeat;
 };
 
+/* Dots of a character: 2 x 4 in braille, 1 x 1 in ASCII; on a terminal that shows pixels, one per pixel, or, in a large
+   picture, one per 2 x 2 pixels. */
+struct dots {
+    int x, y;
+    bool pixels;
+};
+
 struct picture {
     struct axis down, across;
-    int dx, dy;  /* number of dots per character: 2 x 4 in braille, otherwise 1 x 1 */
+    int dx, dy;  /* number of dots per character */
+    bool pixels; /* the dots are shown by a raster, not by characters */
     bool values; /* elements are written as numbers, `value` characters wide */
     int value;
     bool exact;     /* no cell holds more than one element */
@@ -84,7 +93,9 @@ struct spots {
     struct spot *spot; /* of.w * of.h; owned */
     struct picture of;
     enum spy_by by;
-    bool letters; /* characters instead of colours show the signs or magnitudes */
+    uint8_t *style;  /* if the picture has pixels: the style of each dot, ST_COUNT if it is blank; owned */
+    int64_t version; /* no two rasters have the same version */
+    bool letters;    /* characters instead of colours show the signs or magnitudes */
     struct shades range;
     unsigned sets; /* which sets of signs occur in the picture: bit 1 << (the set without SIGN_NONE) */
 };
@@ -94,7 +105,7 @@ struct spy_state {
     struct grid grid;
     struct spots spots;
     int drawn_w, drawn_h; /* size of the picture when it was last drawn, in characters */
-    bool drawn_ascii;
+    struct dots drawn_dots;
 };
 
 /* ---- view_spy_by.c ---- */
@@ -131,11 +142,11 @@ int64_t spy_element_at(const struct axis *a, int dots, int k);
 /* The character of element i. */
 int spy_character_of(const struct axis *a, int dots, int64_t i);
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
-struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h, bool ascii,
-                           int value);
+struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h,
+                           struct dots dots, int value);
 /* Widen a window of a part of a matrix until it fills the screen. If the elements can be shown as values, show as many
    values as fit. */
-void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value);
+void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, struct dots dots, int value);
 
 /* ---- view_spy_count.c ---- */
 

@@ -1,5 +1,6 @@
 /* The picture on the canvas: frame, axes, dots or elements, legend, cursor and status. */
 #include "ui/draw.h"
+#include "ui/figure.h"
 #include "view_spy.h"
 #include "view_state.h"
 #include "base/text.h"
@@ -232,10 +233,24 @@ static struct under under_cursor(const struct picture *p, const struct view_stat
     return u;
 }
 
+/* With pixels, the cursor is marked on the frame, because a mark in the picture would have to be sent with the whole
+   picture. */
+static void draw_cursor_marks(struct canvas *c, const struct picture *p, int x, int y)
+{
+    canvas_style(c, x, p->y - 1, ST_CURSOR);
+    canvas_style(c, x, p->y + p->h, ST_CURSOR);
+    canvas_style(c, p->x - 1, y, ST_CURSOR);
+    canvas_style(c, p->x + p->w, y, ST_CURSOR);
+}
+
 static void draw_cursor(struct canvas *c, const struct picture *p, const struct view_state *st)
 {
     int y = p->y + spy_character_of(&p->down, p->dy, st->row), x = p->x + spy_character_of(&p->across, p->dx, st->col);
     int w = p->dx == 1 ? p->across.repeat : 1, h = p->dy == 1 ? p->down.repeat : 1;
+    if (p->pixels) {
+        draw_cursor_marks(c, p, x, y);
+        return;
+    }
     for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_CURSOR);
 }
 
@@ -253,6 +268,20 @@ static void draw_lit(struct canvas *c, const struct session *s, const struct pic
         for (int i = 0; i < w * h; i++) canvas_style(c, x + i % w, y + i / w, ST_BAD);
         for (int i = 0; i < (p->values ? 1 : w * h); i++)
             if (!p->values || c->cell[y * c->w + x].glyph == ' ') canvas_put(c, x + i % w, y + i / w, ST_BAD, '>');
+    }
+}
+
+/* The same with pixels: an element is a square of one dot, but of at least a quarter of a character. */
+static void figure_lit(struct canvas *c, const struct session *s, const struct picture *p)
+{
+    struct place lit[LANES];
+    double w = fmax((double)p->across.repeat / p->dx, 0.5), h = fmax((double)p->down.repeat / p->dy, 0.25);
+    for (int n = traced_elements(s, s->current, lit), k = 0; k < n; k++) {
+        int64_t row = lit[k].row - p->down.from, col = lit[k].col - p->across.from;
+        if (row < 0 || row >= p->down.n || col < 0 || col >= p->across.n) continue;
+        double y = (double)(spy_cell_of(&p->down, lit[k].row) * p->down.repeat) / p->dy,
+               x = (double)(spy_cell_of(&p->across, lit[k].col) * p->across.repeat) / p->dx;
+        figure_rect(c->figure, ST_BAD, 1, p->x + x, p->y + y, fmin(w, p->w - x), fmin(h, p->h - y));
     }
 }
 
@@ -331,9 +360,12 @@ void spy_draw_picture(struct canvas *c, const struct session *s, struct view_sta
     draw_axes(c, p);
     if (p->exact && p->dy == 1)
         draw_elements(c, A, p, spy);
+    else if (p->pixels)
+        figure_raster(c->figure, p->x, p->y, p->w, p->h,
+                      (struct raster){p->w * p->dx, p->h * p->dy, spy->spots.style, spy->spots.version});
     else
         draw_spots(c, p, &spy->spots);
-    draw_lit(c, s, p);
+    (p->pixels ? figure_lit : draw_lit)(c, s, p);
     if (A->nnz) draw_legend(c, p, &spy->spots, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
     st->row_step = u.row1 - u.row0;

@@ -87,8 +87,8 @@ static void fit_dots(struct picture *p, const struct csr *A, const struct sums *
 }
 
 /* Choose how to draw a window in w x h characters: as values, as blocks, or as dots. */
-struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h, bool ascii,
-                           int value)
+struct picture spy_picture(const struct csr *A, const struct sums *sums, struct window win, int w, int h,
+                           struct dots dots, int value)
 {
     struct picture p = {.dx = 1, .dy = 1, .value = value};
     int64_t rows = win.row1 - win.row0, cols = win.col1 - win.col0;
@@ -101,7 +101,9 @@ struct picture spy_picture(const struct csr *A, const struct sums *sums, struct 
         p.down.repeat = (int)larger;
         p.across.repeat = p.values ? value : BLOCK_WIDTH * (int)larger;
     } else {
-        if (!ascii) p.dx = 2, p.dy = 4;
+        p.dx = dots.x;
+        p.dy = dots.y;
+        p.pixels = dots.pixels;
         fit_dots(&p, A, sums, win, w, h);
     }
     p.exact = p.down.cells == p.down.n && p.across.cells == p.across.n;
@@ -121,11 +123,11 @@ static void widen(int64_t *from, int64_t *to, int64_t want, int64_t all)
 
 /* Widen a window of a part of the matrix until it fills the screen. If the elements can be shown as values, show as
    many values as fit. */
-void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, bool ascii, int value)
+void spy_fill_screen(struct window *win, const struct csr *A, int w, int h, struct dots dots, int value)
 {
     int64_t rows = win->row1 - win->row0, cols = win->col1 - win->col0;
     if (rows == A->rows && cols == A->cols) return;
-    double down = (ascii ? 2 : 4) * h, across = (ascii ? 1 : 2) * w;
+    double down = (dots.y == 1 ? 2 : dots.y) * h, across = dots.x * w;
     double step = fmax((double)rows / down, (double)cols / across);
     if (rows <= h && cols * value <= w) down = h, across = w / value, step = 1;
     widen(&win->row0, &win->row1, (int64_t)(step * down), A->rows);

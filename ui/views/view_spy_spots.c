@@ -3,6 +3,7 @@
 #include "base/mem.h"
 
 #include <math.h>
+#include <string.h>
 
 const char spy_sign[SIGNS + 1] = ".:-=+*#%@";
 
@@ -56,7 +57,7 @@ static struct spot spot_at(const struct picture *p, const struct grid *g, int x,
         for (int j = 0; j < p->dx; j++) {
             int col = cell_of_dot(&p->across, x * p->dx + j);
             if (col >= g->w || !n[col]) continue;
-            s.look.glyph |= bit[i][j];
+            if (!p->pixels) s.look.glyph |= bit[i][j];
             nonzeros += share * n[col];
             add_values(&s, &g->values, (int64_t)row * g->w + col);
         }
@@ -99,7 +100,8 @@ static bool same_axis(const struct axis *a, const struct axis *b)
 
 static bool same_picture(const struct picture *a, const struct picture *b)
 {
-    return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy;
+    return same_axis(&a->down, &b->down) && same_axis(&a->across, &b->across) && a->dx == b->dx && a->dy == b->dy &&
+           a->pixels == b->pixels;
 }
 
 /* Show signs by colours or letters. Without colours, a character with both signs keeps its dots. */
@@ -129,6 +131,59 @@ static void show_shade(struct spot *s, const struct shades *r, double tone, bool
     if (letter) s->look.glyph = (uint32_t)spy_sign[spy_shade(r, tone, SIGNS)];
 }
 
+/* ---- pixels ---- */
+
+/* The tone of the cell at (row, col) of the grid: the share of nonzeros, or the largest |a|; 0: the cell is empty. */
+static double tone_at(const struct picture *p, const struct grid *g, enum spy_by by, int row, int col)
+{
+    int64_t i = (int64_t)row * g->w + col;
+    if (!g->n[i]) return 0;
+    if (by == SPY_MAGNITUDE) return cell_largest(&g->values, i);
+    return g->n[i] / ((double)elements_of(&p->down, row, row + 1) * (double)elements_of(&p->across, col, col + 1));
+}
+
+static struct shades range_of_cells(const struct picture *p, const struct grid *g, enum spy_by by)
+{
+    struct shades r = {INFINITY, 0, by == SPY_MAGNITUDE ? 16 : 64};
+    for (int row = 0; row < g->h; row++)
+        for (int col = 0; col < g->w; col++) {
+            double tone = tone_at(p, g, by, row, col);
+            if (tone > 0 && !isinf(tone)) r.low = fmin(r.low, tone), r.high = fmax(r.high, tone);
+        }
+    if (r.high > r.low * r.span) r.span = r.high / r.low;
+    return r;
+}
+
+static uint8_t style_at(const struct spots *o, const struct grid *g, int row, int col)
+{
+    int64_t i = (int64_t)row * g->w + col;
+    if (!g->n[i]) return ST_COUNT;
+    if (o->by == SPY_SIGN) return (uint8_t)spy_signs_style(g->values.signs[i]);
+    double tone = tone_at(&o->of, g, o->by, row, col);
+    return (uint8_t)(tone > 0 ? ST_RAMP + spy_shade(&o->range, tone, RAMP_STEPS) : ST_DIM);
+}
+
+/* Choose the style of each dot from the cell of the grid that it shows. */
+static bool make_styles(struct spots *o, const struct grid *g, struct err *e)
+{
+    const struct picture *p = &o->of;
+    static int64_t versions; /* counted over all pictures */
+    int w = p->w * p->dx, h = p->h * p->dy;
+    o->version = ++versions;
+    o->style = mem_new((int64_t)w * h, 1, "the picture", e);
+    if (!o->style) return false;
+    memset(o->style, ST_COUNT, (size_t)w * (size_t)h);
+    if (o->by != SPY_SIGN) o->range = range_of_cells(p, g, o->by);
+    for (int row = 0; row < g->h; row++)
+        for (int col = 0; col < g->w; col++) {
+            uint8_t style = style_at(o, g, row, col);
+            for (int i = 0; style != ST_COUNT && i < p->down.repeat; i++)
+                memset(o->style + (int64_t)(row * p->down.repeat + i) * w + col * p->across.repeat, style,
+                       (size_t)p->across.repeat);
+        }
+    return true;
+}
+
 bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by by, bool letters, struct err *e)
 {
     struct spots *o = &spy->spots;
@@ -156,11 +211,13 @@ bool spy_make_spots(struct spy_state *spy, const struct picture *p, enum spy_by 
         else
             show_shade(s, &o->range, tone_of(s, by), p->dy == 1 || (by == SPY_MAGNITUDE && letters));
     }
+    if (p->pixels && !make_styles(o, &spy->grid, e)) return false;
     return spy->grid.shown = true;
 }
 
 void spy_spots_free(struct spots *o)
 {
     mem_free(o->spot);
+    mem_free(o->style);
     *o = (struct spots){0};
 }

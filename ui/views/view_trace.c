@@ -10,7 +10,6 @@
 #include "session/traced.h"
 #include "microscope/tracing.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- room ---- */
@@ -135,7 +134,9 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     struct frame f = frame_of(v, c->w, room_of(c->h, st->full));
-    *(struct trace_state *)st->own = (struct trace_state){.drawn_w = c->w, .drawn_h = c->h};
+    struct trace_state *own = st->own;
+    own->drawn_w = c->w;
+    own->drawn_h = c->h;
     facts_of(&v->t.scope, &v->t.step[v->at], &facts);
     int y = trace_view_source(c, &f, trace_view_grid(c, &f, 1));
     y = trace_view_sectors(c, &f, &facts, trace_view_request(c, v, &facts, y));
@@ -188,35 +189,6 @@ static bool at(struct session *s, const struct view_state *st, int64_t *row, int
     return l.row >= 0 && l.row < v->matrix->csr.rows;
 }
 
-/* Report that the warp does not reach (row, col). Also report which warp has the row if all warps have equally many
-   rows. */
-static void say_absent(const struct tracing *v, struct view_state *st, int64_t row, int64_t col)
-{
-    int64_t first, last, all = v->t.scope.launch[v->t.launch].blocks * v->t.warps;
-    int64_t here = v->t.block * v->t.warps + v->t.warp, there = -1;
-    size_t size = sizeof st->message;
-    if (col >= 0 && tracing_has_row(v, row)) {
-        snprintf(st->message, size, "no lane of this warp is at (%lld, %lld)", (long long)row, (long long)col);
-        return;
-    }
-    if (tracing_rows(v, &first, &last) && first == here * (last - first + 1)) there = row / (last - first + 1);
-    if (there >= 0 && there < all && there != here)
-        snprintf(st->message, size,
-                 "row %lld: block %lld warp %lld (%lld%c), if every warp has the same number of rows", (long long)row,
-                 (long long)(there / v->t.warps), (long long)(there % v->t.warps), (long long)llabs(there - here),
-                 there > here ? 'w' : 'W');
-    else
-        snprintf(st->message, size, "row %lld is not in this warp; ]/[ block, w/W warp", (long long)row);
-}
-
-static bool go(struct session *s, struct view_state *st, int64_t row, int64_t col)
-{
-    if (!s->trace || s->trace->matrix != s->current) return false;
-    if (tracing_seek(s->trace, row, col)) return true;
-    say_absent(s->trace, st, row, col);
-    return false;
-}
-
 static const char *nothing(const struct session *s)
 {
     return s->trace || s->current ? NULL : nothing_text;
@@ -253,11 +225,13 @@ const struct view view_trace = {
     .claims = claims,
     .prepare = prepare,
     .prepares_soon = prepares_soon,
+    .overview = 4,
     .draw = draw,
     .key = trace_view_key,
-    .go = go,
+    .go = trace_view_go,
     .at = at,
     .click = click,
+    .work = trace_view_work,
     .answer = trace_view_answer,
     .nothing = nothing,
     .numbers = numbers,

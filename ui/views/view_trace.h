@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "ui/canvas.h"
+#include "ui/view.h"
 #include "machine/microscope.h"
 
 struct session;
@@ -17,9 +18,17 @@ struct view_state;
 enum { NUMBER = 7, CELLS = NUMBER + LANES, LABEL_LEAST = 10, LABEL_MOST = 18, LANE_WIDTH = 29, WHOLE_FROM = 17 };
 enum { LEGENDS = 2, TOTALS_MOST = 3, SOURCE_MOST = 15, SECTORS_MOST = 6, NARROW = 60 };
 
-/* The size of the canvas when it was last drawn, for clicks. */
+/* A search for the step that works on an element, continued while no key comes. */
+struct step_search {
+    bool on, moved;   /* moved: the search has gone to another warp */
+    int64_t row, col; /* column -1: any element of the row */
+    int64_t done;     /* steps searched, from the current step on */
+    int64_t row_step; /* the first step that works on the row; -1: none yet */
+    int row_lane;
+};
 struct trace_state {
-    int drawn_w, drawn_h;
+    int drawn_w, drawn_h; /* size of the canvas when it was last drawn, for clicks */
+    struct step_search search;
 };
 
 /* The number of lines of each part, and the columns of the grid and of the lanes. */
@@ -64,5 +73,13 @@ void trace_view_lane(struct canvas *c, const struct tracing *v, int y);
 
 bool trace_view_key(struct session *s, struct view_state *st, int k);
 void trace_view_answer(struct session *s, struct view_state *st);
+/* Trace another warp of the same launch; warps are counted over all blocks. Returns false, with a message, if that
+   fails. */
+bool trace_view_warp(struct session *s, struct view_state *st, int64_t warp);
+
+/* ---- view_trace_follow.c ---- */
+
+bool trace_view_go(struct session *s, struct view_state *st, int64_t row, int64_t col);
+enum work trace_view_work(struct session *s, struct view_state *st);
 
 #endif

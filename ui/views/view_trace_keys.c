@@ -92,6 +92,15 @@ static void go_warp(struct session *s, struct view_state *st, int64_t n, const c
     begin(s, st, &w);
 }
 
+bool trace_view_warp(struct session *s, struct view_state *st, int64_t warp)
+{
+    struct trace_request w = same_of(s->trace);
+    struct err e = {0};
+    w.block = warp / s->trace->t.warps;
+    w.warp = (int)(warp % s->trace->t.warps);
+    return tracing_begin(s, &w, &e) || (say(st, e.text), false);
+}
+
 /* Go to the first launch of the next column, or, if by < 0, to the last launch of the previous column. */
 static void go_column(struct session *s, struct view_state *st, struct trace_request *w, int by)
 {
