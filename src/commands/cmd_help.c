@@ -14,6 +14,7 @@
 #include "lu/lu.h"
 #include "session/matrix.h"
 #include "session/options.h"
+#include "session/protocol.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
 #include "matrix/reorder.h"
@@ -430,6 +431,14 @@ static bool help_source_list(struct session *s, const char *name)
 {
     if (strcmp(name, "sources")) return false;
     help_sources(s->out);
+    return true;
+}
+
+static bool help_serve(struct session *s, const char *name)
+{
+    if (strcmp(name, "serve")) return false;
+    out_topic(s->out, "protocol", "protocol", name, "drive a session from another program, by lines of JSON");
+    out_prose(s->out, protocol_help);
     return true;
 }
 

@@ -71,6 +71,7 @@ struct session {
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
+    bool served;         /* --serve: another program reads progress (protocol.h) */
     int depth;           /* nesting depth of `source` */
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
@@ -136,5 +137,6 @@ void session_progress(const struct session *s, char *out, size_t size);
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
 bool session_interrupted(void);    /* true if the flag is set */
+void session_interrupt(void);      /* set the flag, as Ctrl-C does; any thread may call this */
 
 #endif
