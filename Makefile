@@ -124,7 +124,7 @@ test: deps deps-test
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2
 DEPS_LINT := clang-format cppcheck
-DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect python3-jsonschema locales zsh groff-base
+DEPS_TEST := libcmocka-dev tmux python3-pyte python3-pexpect python3-jsonschema python3-venv locales zsh groff-base
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev
