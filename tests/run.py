@@ -23,7 +23,7 @@ TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
 SLOW = ["pack", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope", "json",
-        "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "python", "system"]
+        "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python", "system"]
 
 
 def program_name(path):
