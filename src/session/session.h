@@ -28,6 +28,7 @@ struct eigen;         /* eigen.h */
 struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
+struct roofline;      /* roofline.h */
 struct front;
 struct machine; /* gpu_profile.h */
 struct record;
@@ -68,6 +69,7 @@ struct session {
     struct race *race;            /* the current or last race */
     struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
     struct tracing *trace;        /* the traced warp; NULL: none */
+    struct roofline *roofline;    /* the last roofline; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
