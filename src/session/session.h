@@ -29,6 +29,7 @@ struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
 struct roofline;      /* roofline.h */
+struct sm_lives;      /* sm_lives.h */
 struct front;
 struct machine; /* gpu_profile.h */
 struct record;
@@ -70,6 +71,7 @@ struct session {
     struct lu_steps *lu;          /* the factorisation being stepped through; NULL: none */
     struct tracing *trace;        /* the traced warp; NULL: none */
     struct roofline *roofline;    /* the last roofline; NULL: none */
+    struct sm_lives *sm;          /* the last life of a multiprocessor; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */

@@ -35,7 +35,7 @@ void golden_clock(bool fixed)
 
 /* The views that golden screens show in their list of panes. */
 static const char *const listed[] = {"spy",  "rows",  "layout", "bench",    "solve",
-                                     "race", "trace", "lu",     "roofline"};
+                                     "race", "trace", "lu",     "roofline", "sm"};
 
 static bool is_listed(const struct view *v, const char *shown)
 {
