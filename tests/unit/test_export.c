@@ -497,7 +497,8 @@ static void test_place(void **state)
 
 static void do_work(struct talk *t)
 {
-    static const char work[] = "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu";
+    static const char work[] =
+        "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; roofline; sm";
     if (!talk_line(t, work)) fail_msg("%s", t->err);
 }
 
