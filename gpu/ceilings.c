@@ -11,6 +11,8 @@
 /* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
  * than FAR because other programs share the host's memory. */
 enum { REPS = 10, LAUNCHES = 50, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
+/* A vector of this many doubles, 16 kB, fits into an L1 cache; reading it REREADS times takes about 0.3 ms. */
+enum { IN_L1 = 2048, REREADS = 512 };
 static const int64_t MOST = (int64_t)1 << 29; /* maximum size, in bytes, of a vector larger than the cache */
 
 struct probe {
@@ -22,6 +24,7 @@ struct probe {
     int64_t passes; /* passes over the small vector */
     int64_t lanes;  /* threads */
     double *x, *y, *sums;
+    double *amount; /* receives what the last launch has read or computed */
 };
 
 static bool read_far(void *ctx, struct err *e)
@@ -61,6 +64,30 @@ static bool gather_near(void *ctx, struct err *e)
     const struct probe *p = ctx;
     (void)e;
     p->ops->gather(p->dev, p->small, p->n / 4, p->x, p->lanes, p->sums);
+    return true;
+}
+
+static bool read_again(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->reread(p->dev, IN_L1, REREADS, p->x, p->lanes, p->sums, p->amount);
+    return true;
+}
+
+static bool compute_fp64(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->multiply_add(p->dev, false, p->lanes, p->sums, p->amount);
+    return true;
+}
+
+static bool compute_fp32(void *ctx, struct err *e)
+{
+    const struct probe *p = ctx;
+    (void)e;
+    p->ops->multiply_add(p->dev, true, p->lanes, p->sums, p->amount);
     return true;
 }
 
@@ -132,6 +159,28 @@ static bool prepare(struct probe *p, struct err *e)
     return loop_tick("measuring", 0, 0, e) && d->ops->sync(d, e);
 }
 
+/* The rates of the multiprocessors themselves, which only GPUs have. */
+static bool measure_cores(const struct probe *p, struct watch *w, struct ceilings *out, struct err *e)
+{
+    const struct {
+        const char *what;
+        bool (*go)(void *, struct err *);
+        double *rate;
+    } steps[] = {
+        {"reading from L1", read_again, &out->l1_gbs},
+        {"computing in fp64", compute_fp64, &out->fp64_gflops},
+        {"computing in fp32", compute_fp32, &out->fp32_gflops},
+    };
+    double us, amount = 0;
+    struct probe own = *p;
+    own.amount = &amount;
+    for (int i = 0; i < COUNT(steps) && p->ops->reread; i++) {
+        if (!watch_tick(w, steps[i].what, i, COUNT(steps), e) || !fastest(&own, steps[i].go, &us, e)) return false;
+        *steps[i].rate = amount / us / 1000;
+    }
+    return true;
+}
+
 static bool measure(const struct probe *p, struct watch *w, struct ceilings *out, struct err *e)
 {
     const struct {
@@ -194,7 +243,7 @@ bool device_ceilings(struct device *d, struct watch *w, struct err *e)
     struct ceilings found = {.measured = true};
     if (!p.ops)
         return fail(e, E_UNSUPPORTED, "%s: the emulator models accesses, not time; measure cpu or cuda:0", d->name);
-    bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e);
+    bool ok = plan(&p, e) && prepare(&p, e) && measure(&p, w, &found, e) && measure_cores(&p, w, &found, e);
     if (ok) {
         found.cache_bytes = device_maker_of(d)->cache(d);
         d->ceilings = found;

@@ -23,6 +23,13 @@ struct ceiling_ops {
     /* Read `count` elements scattered over x[0..n-1], in an order that no prefetcher can predict. */
     void (*gather)(struct device *d, int64_t n, int64_t count, const double *x, int64_t lanes, double *sums);
     void (*empty)(struct device *d); /* one launch that does nothing */
+    /* Each thread block reads x[0..n-1], which fits into an L1 cache, `passes` times. Sets *bytes to the bytes read by
+       all blocks. NULL: the device has no L1 caches of this kind. */
+    void (*reread)(struct device *d, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums,
+                   double *bytes);
+    /* Each thread multiplies and adds in registers, in fp64 or fp32. Sets *flops to the operations of all threads. NULL
+       if `reread` is NULL. */
+    void (*multiply_add)(struct device *d, bool fp32, int64_t lanes, double *sums, double *flops);
 };
 
 extern const struct ceiling_ops host_ceilings, emu_kernel_ceilings, cuda_kernel_ceilings; /* k_ceilings.cu */

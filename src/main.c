@@ -7,6 +7,7 @@
 #include "lab/lab.h"
 #include "session/manual.h"
 #include "session/options.h"
+#include "session/protocol.h"
 #include "session/session.h"
 #include "base/text.h"
 #include "ui/run.h"
@@ -40,7 +41,7 @@ struct todo {
 };
 struct options {
     enum out_mode mode;
-    bool plain;
+    bool plain, serve;
     const char *device;
     struct todo todo[ASKED_MAX];
     int ntodo;
@@ -55,12 +56,13 @@ static void keep_streams(void)
         if (fcntl(fd, F_GETFD) == -1 && errno == EBADF && open("/dev/null", fd ? O_RDONLY : O_WRONLY) == -1) return;
 }
 
-enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_DEVICE, OPT_VERSION, OPT_HELP, OPT_MAN, OPT_COMPLETION };
+enum { OPT_JSON = 256, OPT_CSV, OPT_PLAIN, OPT_SERVE, OPT_DEVICE, OPT_VERSION, OPT_HELP, OPT_MAN, OPT_COMPLETION };
 
 static const struct option long_options[] = {
     {"json", no_argument, NULL, OPT_JSON},
     {"csv", no_argument, NULL, OPT_CSV},
     {"plain", no_argument, NULL, OPT_PLAIN},
+    {"serve", no_argument, NULL, OPT_SERVE},
     {"device", required_argument, NULL, OPT_DEVICE},
     {"version", no_argument, NULL, OPT_VERSION},
     {"help", no_argument, NULL, OPT_HELP},
@@ -86,6 +88,9 @@ static bool take_option(struct options *o, int c)
         return true;
     case OPT_PLAIN:
         o->plain = true;
+        return true;
+    case OPT_SERVE:
+        o->serve = true;
         return true;
     case OPT_DEVICE:
         o->device = optarg;
@@ -129,6 +134,8 @@ static bool parse(int argc, char **argv, struct options *o)
     }
     o->file = argv + optind;
     o->nfiles = argc - optind;
+    if (o->serve && (o->ntodo || o->mode != OUT_TEXT))
+        return wrong_usage("--serve goes with files, --plain and --device only");
     return true;
 }
 
@@ -210,6 +217,7 @@ static bool wants_prompt(const struct session *s, const struct options *o)
 static int work(struct session *s, const struct options *o)
 {
     bool ok = load_files(s, o, o->ntodo > 0);
+    if (o->serve) return protocol_run(s) ? 0 : STATUS_FAILED;
     if (o->ntodo) {
         ok = ok && run_todo(s, o);
         return ok ? 0 : wants_prompt(s, o) ? ui_go_on(s) : STATUS_FAILED;
@@ -232,11 +240,14 @@ static int run_session(const struct options *o)
     struct err e = {0};
     bool terminal = isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
     int status = STATUS_FAILED;
-    if (!session_new(&s, stdout, stderr, o->mode, &e)) goto out;
+    if (o->serve && !protocol_open(&e)) goto end;
+    FILE *data = o->serve ? protocol_data() : stdout, *messages = o->serve ? protocol_messages() : stderr;
+    if (!session_new(&s, data, messages, o->serve ? OUT_JSON : o->mode, &e)) goto out;
     s.plain = o->plain;
+    if (o->serve) protocol_begin(&s);
     use_options(&s);
-    s.batch = o->ntodo || !terminal;
-    s.interactive = terminal && !o->ntodo;
+    s.batch = !o->serve && (o->ntodo || !terminal);
+    s.interactive = terminal && !o->ntodo && !o->serve;
     if (o->device && !kind_check("DEVICE", &s, "--device", o->device, &e))
         status = STATUS_USAGE;
     else if (o->device && !(s.dev = device_open(o->device, &e)))
@@ -247,10 +258,12 @@ static int run_session(const struct options *o)
         ui_detach(&s);
     }
 out:
-    if (e.code) fprintf(stderr, "warpspy: %s%s\n", e.text, status == STATUS_USAGE ? "; see warpspy --help" : "");
     session_free(&s);
     lab_close();
     devices_close();
+end:
+    if (o->serve) protocol_close();
+    if (e.code) fprintf(stderr, "warpspy: %s%s\n", e.text, status == STATUS_USAGE ? "; see warpspy --help" : "");
     return status;
 }
 

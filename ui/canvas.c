@@ -281,14 +281,23 @@ static void print_line(const struct canvas *c, int y, FILE *f, const struct inks
         fwrite(text, 1, (size_t)glyph_utf8(k.glyph, text), f);
     }
     fwrite(text, 1, (size_t)ink_change(on, plain, text), f);
-    putc('\n', f);
+}
+
+void canvas_print_line(const struct canvas *c, int y, FILE *f, enum colours colours)
+{
+    struct inks inks = {0};
+    if (colours) inks_mix(&inks, colours);
+    print_line(c, y, f, &inks);
 }
 
 static void print_cells(const struct canvas *c, FILE *f, const struct inks *inks)
 {
     int last = c->h - 1;
     while (last >= 0 && !canvas_line_end(c, last)) last--;
-    for (int y = 0; y <= last; y++) print_line(c, y, f, inks);
+    for (int y = 0; y <= last; y++) {
+        print_line(c, y, f, inks);
+        putc('\n', f);
+    }
 }
 
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours)

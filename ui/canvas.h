@@ -57,6 +57,7 @@ void canvas_style(struct canvas *c, int x, int y, enum style st); /* keep the gl
 /* Print as text, without trailing blanks and without empty lines at the end, with ANSI colours unless `colours` is
    COLOURS_NONE. */
 void canvas_print(const struct canvas *c, FILE *f, enum colours colours);
+void canvas_print_line(const struct canvas *c, int y, FILE *f, enum colours colours); /* without its line end */
 void canvas_print_ansi(const struct canvas *c, FILE *f,
                        enum colours colours); /* uses bold and reverse even without colours */
 /* The escape sequence that turns a style on after any other style. */

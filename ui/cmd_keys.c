@@ -1,4 +1,6 @@
 /* keys: runs the explorer without a terminal; the words of the command are the keys to press. */
+#include "cast.h"
+#include "explorer.h"
 #include "export.h"
 #include "screen.h"
 #include "stage.h"
@@ -37,6 +39,7 @@ static bool play(struct session *s, const struct args *a, struct stage *g, struc
     stage_begin(g);
     bool ok = explore(s, arg(a, "view"), e);
     stage_end();
+    cast_rest();
     s->front->ascii = old_ascii;
     lines_end(s, &outer);
     return ok;

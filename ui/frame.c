@@ -1,4 +1,5 @@
 /* Draws one frame on the terminal and reads one key. The view does its background work while no key comes. */
+#include "cast.h"
 #include "screen.h"
 #include "screen_private.h"
 #include "stage.h"
@@ -23,6 +24,7 @@ bool screen_draw(struct session *s, const struct view *v, struct err *e)
     else
         view_draw(v, &sc->canvas, s, screen_view_state(s, v));
     term_draw_images(&sc->canvas, sc->explorer.image, sc->explorer.on ? sc->explorer.images : 0);
+    if (stage_now()) cast_drawn(&sc->canvas);
     return true;
 }
 

@@ -40,7 +40,7 @@ static void live_line(struct session *s)
     const struct solve *v = s->solve;
     struct screen *sc = screen_of(s);
     char text[256], rate[32] = "", left[48] = "";
-    if (!s->terminal || v->time.us < QUIET_US || now_us() - sc->drawn_us < REDRAW_US) return;
+    if (!(s->terminal || s->served) || v->time.us < QUIET_US || now_us() - sc->drawn_us < REDRAW_US) return;
     double per_step = solve_rate(v), steps = residuals_separated(v) ? NAN : solve_left(v);
     if (per_step > 0) snprintf(rate, sizeof rate, ", rate %.4f", per_step);
     if (isfinite(steps)) snprintf(left, sizeof left, ", %.1f s left", steps * v->time.us / (double)v->iterations / 1e6);

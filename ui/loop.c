@@ -1,5 +1,6 @@
 /* The main loop: the prompt, full-screen views, and a solve while it runs. */
 #include "beside.h"
+#include "cast.h"
 #include "draw.h"
 #include "screen.h"
 #include "paged.h"
@@ -283,6 +284,9 @@ bool ui_attach(struct session *s, struct err *e)
     sc->front.views = &view_registry;
     sc->front.about_view = about_view;
     sc->front.restyle = screen_restyle;
+    sc->front.cast_begin = cast_begin;
+    sc->front.cast_now = cast_now;
+    sc->front.cast_end = cast_end;
     serve_attach();
     screen_restyle(s);
     if (s->interactive) take_terminal();
@@ -294,6 +298,7 @@ void ui_detach(struct session *s)
     struct screen *sc = screen_of(s);
     if (!sc) return;
     term_close();
+    cast_end();
     guard_end();
     prompt_close(s);
     for (int i = 0; views[i]; i++) view_state_free(&sc->state[i]);

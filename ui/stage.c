@@ -1,5 +1,6 @@
 /* A simulated terminal: its keys come from a list and its canvas can be read. */
 #include "stage.h"
+#include "cast.h"
 #include "term.h"
 #include "base/mem.h"
 #include "session/session.h"
@@ -43,6 +44,7 @@ int stage_key(int wait_ms, bool bytes)
         struct press p = g->press;
         if (p.key == UI_WAIT && polls) return -1;
         g->held = false;
+        cast_key(p.key);
         if (p.key == UI_RESIZE) g->w = p.x, g->h = p.y;
         if (p.key == UI_CLICK || p.key == UI_WHEEL_UP || p.key == UI_WHEEL_DOWN) g->mouse_x = p.x, g->mouse_y = p.y;
         if (p.key != UI_WAIT && (bytes || p.key < 0x80 || p.key >= UI_UP)) return p.key;

@@ -1,5 +1,6 @@
 /* The terminal: signals, waiting for input, and the full screen, which is closed on every way out of the program. */
 #include "term.h"
+#include "cast.h"
 #include "full_screen.h"
 #include "stage.h"
 #include "base/err.h"
@@ -187,6 +188,7 @@ void term_size(int *w, int *h)
         return;
     }
     struct winsize size = {0};
+    cast_follow_size();
     bool known = !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col && size.ws_row;
     *w = known ? size.ws_col : 80;
     *h = known ? size.ws_row : 24;

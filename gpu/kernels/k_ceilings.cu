@@ -67,6 +67,41 @@ __global__ void gather_kernel(int64_t mask, int64_t total, GPTR(const double) x,
 
 __global__ void empty_kernel() {}
 
+/* Each block reads the same pairs in every pass, so after the first pass they come from its L1. A pass begins at
+   another pair than the previous one; otherwise the compiler would read each pair only once. mask: the number of pairs,
+   a power of two and a multiple of the block, minus 1. */
+__global__ void reread_kernel(int mask, int passes, GPTR(const pair) x, GPTR(double) sums)
+{
+    double sum = 0;
+    for (int pass = 0; pass < passes; pass++)
+#pragma unroll 8
+        for (int i = threadIdx.x; i <= mask; i += BLOCK) {
+            pair p = x[(i + WARP * pass) & mask];
+            sum += p.a + p.b;
+        }
+    sums[thread_of_grid()] = sum;
+}
+
+enum { CHAINS = 8, STEPS = 4096 };
+
+/* CHAINS independent sums per thread hide the latency of the operations. a and b are arguments, so the compiler cannot
+   compute the sums itself. */
+template <typename T> __global__ void multiply_add_kernel(T a, T b, GPTR(double) sums)
+{
+    T v[CHAINS];
+    UNROLL_WHOLE
+    for (int k = 0; k < CHAINS; k++) v[k] = (T)(threadIdx.x + k);
+    UNROLL(4)
+    for (int step = 0; step < STEPS; step++) {
+        UNROLL_WHOLE
+        for (int k = 0; k < CHAINS; k++) v[k] = v[k] * a + b;
+    }
+    T sum = 0;
+    UNROLL_WHOLE
+    for (int k = 0; k < CHAINS; k++) sum += v[k];
+    sums[thread_of_grid()] = (double)sum;
+}
+
 static unsigned enough_blocks(const struct device *d, int64_t n)
 {
     int64_t most = (int64_t)d->units * 2048;
@@ -103,6 +138,27 @@ static void launch_empty(struct device *d)
     LAUNCH(d, 1, WARP, empty_kernel)();
 }
 
+static void launch_reread(struct device *d, int64_t n, int64_t passes, const double *x, int64_t lanes, double *sums,
+                          double *bytes)
+{
+    LAUNCH(d, (unsigned)(lanes / BLOCK), BLOCK, reread_kernel)
+    ((int)(n / 2 - 1), (int)passes, VECTOR("x", ROLE_WORK, (const void *)x, n / 2, const pair),
+     VECTOR("sums", ROLE_WORK, (void *)sums, lanes, double));
+    *bytes = 8.0 * (double)n * (double)passes * (double)(lanes / BLOCK);
+}
+
+template <typename T> static void launch_chains(struct device *d, int64_t lanes, double *sums)
+{
+    LAUNCH(d, (unsigned)(lanes / BLOCK), BLOCK, multiply_add_kernel<T>)
+    ((T)0.999, (T)0.001, VECTOR("sums", ROLE_WORK, (void *)sums, lanes, double));
+}
+
+static void launch_multiply_add(struct device *d, bool fp32, int64_t lanes, double *sums, double *flops)
+{
+    (fp32 ? launch_chains<float> : launch_chains<double>)(d, lanes, sums);
+    *flops = 2.0 * (CHAINS * STEPS) * (double)lanes;
+}
+
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
@@ -113,6 +169,8 @@ extern "C" const struct ceiling_ops KERNEL_SYMBOL(ceilings) = {
     .copy = launch_copy,
     .gather = launch_gather,
     .empty = launch_empty,
+    .reread = launch_reread,
+    .multiply_add = launch_multiply_add,
 };
 
 #ifndef __CUDACC__

@@ -50,6 +50,13 @@ bool err_is_refusal(const struct err *e)
     return e->code == E_LIMIT || e->code == E_UNSUPPORTED || e->code == E_MEMORY || e->code == E_NUMERIC;
 }
 
+const char *err_kind(enum code code)
+{
+    static const char *const names[] = {"",        "usage",  "input",     "io",      "memory", "limit", "unsupported",
+                                        "numeric", "device", "cancelled", "internal"};
+    return names[code];
+}
+
 void err_clear(struct err *e)
 {
     memset(e, 0, sizeof *e);

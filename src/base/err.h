@@ -37,6 +37,8 @@ bool fail_at(struct err *e, enum code code, const char *where, const char *fmt, 
 /* Does the failure concern only what was tried, such as one format or kernel, so that another may succeed? */
 bool err_is_refusal(const struct err *e);
 void err_clear(struct err *e);
+/* One lower-case word for a code, for programs that read errors. */
+const char *err_kind(enum code code);
 /* Append advice to e after a semicolon, replacing any earlier advice. e may be NULL. */
 void err_advise(struct err *e, const char *fmt, ...) PRINTF(2, 3);
 

@@ -8,6 +8,7 @@
 #include "microscope/gpu_profile.h"
 #include "session/session.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *kind_name(enum device_kind k)
@@ -78,6 +79,11 @@ static void out_ceilings(struct out *o, const struct device *d)
     out_num(o, "gather_gps", "gathers 10^9/s", c->gather_gps, "%.2f");
     out_num(o, "gather_cache_gps", "from the cache 10^9/s", c->gather_cache_gps, "%.2f");
     out_num(o, "launch_us", "launch us", c->launch_us, "%.2f");
+    out_num(o, "l1_gbs", c->l1_gbs > 0 ? "L1 GB/s" : NULL, c->l1_gbs > 0 ? c->l1_gbs : NAN, "%.1f");
+    out_num(o, "fp64_gflops", c->fp64_gflops > 0 ? "fp64 GFLOP/s" : NULL, c->fp64_gflops > 0 ? c->fp64_gflops : NAN,
+            "%.1f");
+    out_num(o, "fp32_gflops", c->fp32_gflops > 0 ? "fp32 GFLOP/s" : NULL, c->fp32_gflops > 0 ? c->fp32_gflops : NAN,
+            "%.1f");
 }
 
 /* A saved profile has the name of the model of the GPU, with which its description begins. */
@@ -130,7 +136,8 @@ const struct command command_ceilings = {
     .grammar = "[on DEVICE] [save FILE] [force]",
     .about = "measure a device's memory bandwidth, the upper limit for kernels that do not run from cache",
     .help = "Measures streaming reads and copies, reads from the cache, random gathers, and the cost of an empty\n"
-            "launch, once per session. `bench` shows bandwidth as a percentage of the bandwidth of streaming reads.\n"
+            "launch, once per session; on a GPU also reads from L1, and the rates of fp64 and fp32. `bench` shows\n"
+            "bandwidth as a percentage of the bandwidth of streaming reads; `roofline` draws all of these limits.\n"
             "`save FILE` writes the specification of the GPU and its ceilings as a profile, with which `set gpu FILE`\n"
             "predicts times for this GPU on another computer; force replaces a file that exists.\n"
             "    ceilings on cpu; ceilings on cuda:0 save lab.txt",

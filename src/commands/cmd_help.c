@@ -16,6 +16,7 @@
 #include "session/matrix.h"
 #include "session/options.h"
 #include "parts/partition.h"
+#include "session/protocol.h"
 #include "base/precision.h"
 #include "solvers/precond.h"
 #include "ranks/ranks.h"
@@ -482,6 +483,14 @@ static bool help_source_list(struct session *s, const char *name)
 {
     if (strcmp(name, "sources")) return false;
     help_sources(s->out);
+    return true;
+}
+
+static bool help_serve(struct session *s, const char *name)
+{
+    if (strcmp(name, "serve")) return false;
+    out_topic(s->out, "protocol", "protocol", name, "drive a session from another program, by lines of JSON");
+    out_prose(s->out, protocol_help);
     return true;
 }
 

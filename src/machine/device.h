@@ -27,6 +27,10 @@ struct ceilings {
     double gather_gps;         /* random 8-byte gathers from a vector larger than the cache, in 10^9 per second */
     double gather_cache_gps;   /* the same from a vector that fits in the cache */
     double launch_us;          /* time of one empty launch */
+    /* GPUs only; 0 on the host */
+    double l1_gbs;      /* reading a few kB again and again from the L1 caches of all multiprocessors */
+    double fp64_gflops; /* additions and multiplications in registers; one fused operation counts as two */
+    double fp32_gflops;
 };
 
 /* What a GPU consists of, by its specification; zeros: not known. */

@@ -132,6 +132,18 @@ static double share_missed(const struct workload *w, const struct machine *g)
     return times * times / (1 + times * times);
 }
 
+struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
+{
+    double missed = share_missed(w, g), clock = clock_ratio(g);
+    struct sm_costs c = {.issue = 1 / (H.steps * clock),
+                         .block = H.block_ns / clock,
+                         .l2_sector = SECTOR * g->sms / (H.l2_share * g->c.cache_gbs),
+                         .memory_sector = missed * SECTOR * g->sms / (H.dram_share * g->c.read_gbs)};
+    for (int k = 0; k < WAITS; k++) c.wait[k] = H.wait[k] / clock;
+    c.wait[WAIT_FIRST] += missed * H.memory_ns / clock;
+    return c;
+}
+
 static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
 {
     double longest = life(g, w->longest, missed), mean = life(g, w->wait, missed) / (double)w->blocks;

@@ -75,6 +75,13 @@ struct workload {
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e);
 
+/* The same, and record the warps of the first multiprocessor, of which tape->at_once blocks run at a time. tape NULL:
+   record nothing. */
+struct tape;
+bool model_record(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
+                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  struct err *e);
+
 /* ---- the predicted time (model.c) ---- */
 
 /* What can limit a launch. All limits act at the same time; the slowest determines the time. */
@@ -111,6 +118,15 @@ double terms_us(const struct terms *t); /* the predicted time */
 
 /* The number of blocks with these threads and this much shared memory that a multiprocessor of g holds, at least 1. */
 double model_resident(const struct machine *g, const struct work *w);
+/* The model's constants that a simulation of one multiprocessor needs (sm.c), in ns. */
+struct sm_costs {
+    double wait[WAITS];   /* memory: if L2 did not keep the sector, `missed` is in wait[WAIT_FIRST] already */
+    double issue;         /* between two requests of any warps */
+    double block;         /* between the starts of two blocks */
+    double l2_sector;     /* a multiprocessor's share of L2's bandwidth */
+    double memory_sector; /* its share of the bandwidth of memory, times the share of sectors that come from there */
+};
+struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g);
 struct prediction model_predict(const struct workload *w, const struct machine *g);
 
 #ifdef __cplusplus

@@ -98,9 +98,10 @@ static void queue_run(struct watching *v, struct queue *q)
         q->cache = mem_zero(1, sizeof(struct cache) + (size_t)v->lines * sizeof(struct line), "a cache", &v->err);
     struct warp_state *state = q->cache ? mem_zero(nwarps, sizeof *state, "the warps of blocks", &v->err) : NULL;
     for (int i = 0; state && i < nwarps; i++) state[i].pending = state[i].values = -1, state[i].unroll = 1;
+    if (state && v->tape && q == v->queue) tape_begin(v, q, state);
     while (state && one_turn(v, q, state)) {
     }
-    for (int i = 0; state && i < nwarps; i++) warp_wait(&state[i], false);
+    for (int i = 0; state && i < nwarps; i++) warp_wait(v, &state[i], false);
     for (int b = 0; b < q->n; b++) {
         if (state) add_block(v, &q->block[b], &state[k]);
         k += q->block[b].nwarps;

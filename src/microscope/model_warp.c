@@ -43,11 +43,17 @@ static bool test_set(uint64_t *map, uint64_t i)
     return was;
 }
 
+static void add_wait(struct watching *v, struct warp_state *w, enum wait kind, double n)
+{
+    w->wait[w->span][kind] += n;
+    if (w->tape) tape_add(v, w->tape, kind, n);
+}
+
 /* Wait for all loads in flight, except loads of matrix values if only an address is needed. */
-void warp_wait(struct warp_state *w, bool address)
+void warp_wait(struct watching *v, struct warp_state *w, bool address)
 {
     int slowest = !address && w->values > w->pending ? w->values : w->pending;
-    if (slowest >= 0) w->wait[w->span][slowest] += 1.0 / w->unroll, w->stalled += 1.0 / w->unroll;
+    if (slowest >= 0) add_wait(v, w, (enum wait)slowest, 1.0 / w->unroll), w->stalled += 1.0 / w->unroll;
     w->pending = -1;
     w->pointers = w->gathers = w->indices = false;
     if (address) return;
@@ -138,12 +144,12 @@ static bool map_of(struct watching *v, int a)
 
 /* The number that an atomic returns selects the warp's next share of the work, or shows which block was the last to
    announce its stores. */
-static void wait_for_number(const struct watching *v, struct warp_state *s)
+static void wait_for_number(struct watching *v, struct warp_state *s)
 {
     if (v->out->kernel->shares)
         s->pending = WAIT_L2;
     else
-        s->wait[s->span][WAIT_ARRIVAL]++;
+        add_wait(v, s, WAIT_ARRIVAL, 1);
 }
 
 static void global_request(struct watching *v, struct warp_state *s, const struct access_site *p, const struct asked *r,
@@ -154,7 +160,12 @@ static void global_request(struct watching *v, struct warp_state *s, const struc
     bool load = p->kind == ACCESS_LOAD || p->kind == ACCESS_TEXTURE;
     if (!map_of(v, p->array)) return;
     w->lines += scale * lines_of(r, sector);
+    double l2 = w->l2_loads, distinct = v->distinct[v->launch][p->array];
     int level = level_of(v, r, sector, load ? cache : NULL, p->array);
+    if (s->tape && s->tape->n) {
+        s->tape->moment[s->tape->n - 1].l2 = (float)((w->l2_loads - l2) / scale);
+        s->tape->moment[s->tape->n - 1].first = (float)(v->distinct[v->launch][p->array] - distinct);
+    }
     if (!load) {
         w->l2_loads -= scale * r->n;
         if (p->kind == ACCESS_STORE) w->l2_stores += scale * r->n;
@@ -192,19 +203,19 @@ void warp_request(struct watching *v, struct warp_state *s, const struct asked *
 {
     const struct access_site *p = &v->scope->site[r->site];
     struct work *w = &v->out->launch[v->launch];
-    double scale = v->scale[v->launch], *wait = s->wait[s->span];
-    if (needs(v, s, p, r->site)) warp_wait(s, gathers_now(v, s, p, r->site));
+    double scale = v->scale[v->launch];
+    if (needs(v, s, p, r->site)) warp_wait(v, s, gathers_now(v, s, p, r->site));
     if (p->kind == ACCESS_ATOMIC && v->out->kernel->shares) next_task(v, s);
-    wait[WAIT_STEP]++;
+    add_wait(v, s, WAIT_STEP, 1);
     s->steps++;
     w->steps += scale;
     if (accesses_global(p->kind)) global_request(v, s, p, r, sector, cache);
     if (accesses_shared(p->kind)) w->wavefronts += scale * r->wavefronts;
     if (p->kind == ACCESS_SHARED_LOAD)
-        wait[WAIT_SHARED] += (1 + (r->wavefronts > 2 ? r->wavefronts - 2 : 0) / 16.0) / r->unroll;
-    if (p->kind == ACCESS_COLLECTIVE) wait[WAIT_COLLECTIVE]++;
+        add_wait(v, s, WAIT_SHARED, (1 + (r->wavefronts > 2 ? r->wavefronts - 2 : 0) / 16.0) / r->unroll);
+    if (p->kind == ACCESS_COLLECTIVE) add_wait(v, s, WAIT_COLLECTIVE, 1);
     if (p->kind == ACCESS_BARRIER) {
-        wait[WAIT_BARRIER]++;
+        add_wait(v, s, WAIT_BARRIER, 1);
         if (s->span < SPANS_MOST - 1) s->span++;
         s->stalled = 1;
     }

@@ -60,6 +60,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     struct work *w = &v->out->launch[s->nlaunches - 1];
     int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
     if (at_once > resident(v, l->threads)) at_once = resident(v, l->threads);
+    if (v->tape && at_once > v->tape->at_once) at_once = v->tape->at_once;
     v->launch = s->nlaunches - 1;
     v->sets = v->lines / WAYS;
     v->at_once = at_once > 0 ? (int)at_once : 1;
@@ -280,6 +281,13 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
     if (k->remote) return k->remote->model(k, A, M, g, sample, w, counts, out, e);
+    return model_record(k, A, M, g, sample, w, counts, NULL, out, e);
+}
+
+bool model_record(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
+                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  struct err *e)
+{
     bool complex = type_is_complex(M->of->real);
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),
@@ -296,7 +304,8 @@ bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *
                                .launch = -1,
                                .row = -1,
                                .row_length = -1,
-                               .A = A};
+                               .A = A,
+                               .tape = tape};
     for (int64_t i = 0; v && i < A->rows; i++)
         if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
     int64_t together = SECTOR / (int64_t)type_size(M->of->real);

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "machine/microscope.h"
 #include "model.h"
+#include "tape.h"
 
 enum {
     LINE = 128,
@@ -61,6 +62,7 @@ struct queue {
 
 /* The state of a warp while its requests are replayed. */
 struct warp_state {
+    struct warp_tape *tape; /* records each wait in order; NULL: not recorded */
     int64_t next;
     int pending; /* the wait (enum wait) for the slowest unfinished load, except loads of matrix values; -1: none */
     int values;  /* the wait (enum wait) for the slowest unfinished load of matrix values; -1: none */
@@ -114,6 +116,7 @@ struct watching {
     struct stores stored[SCOPE_LAUNCHES]; /* for each launch, the stores of y; warps are numbered across the grid */
     int window;                           /* number of watched blocks that run at the same time */
     int windows;                          /* number of blocks of the current window that have run */
+    struct tape *tape;                    /* records the warps of the first multiprocessor; NULL: not recorded */
     double hottest; /* the largest number of atomics that the blocks of one window do in one sector */
     struct err err;
 };
@@ -133,8 +136,12 @@ static inline uint64_t sector_in_array(uint64_t placed)
 /* Approximate total time of a warp's waits in ns, to find the slowest warp of a block. */
 double model_cost(const double *wait);
 
+/* tape.c. Failures are stored in v->err. */
+void tape_begin(struct watching *v, const struct queue *q, struct warp_state *state);
+void tape_add(struct watching *v, struct warp_tape *t, enum wait kind, double n);
+
 /* model_warp.c */
-void warp_wait(struct warp_state *w, bool address);
+void warp_wait(struct watching *v, struct warp_state *w, bool address);
 void warp_request(struct watching *v, struct warp_state *s, const struct asked *r, const uint64_t *sector,
                   struct cache *cache);
 

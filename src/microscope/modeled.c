@@ -20,9 +20,8 @@ enum {
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
-/* Set *sample to the number of blocks to watch per launch; 0: all. */
-static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
-                          int64_t *sample, struct err *e)
+bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
+                    struct err *e)
 {
     double all = 0, most = 0, estimate = 3.0 * (double)stored_slots(M->of) + 2.0 * (double)M->of->rows;
     *sample = 0;
@@ -62,7 +61,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
-    if (!choose_sample(k, M, w, &out->counts, &sample, e)) return false;
+    if (!modeled_sample(k, M, w, &out->counts, &sample, e)) return false;
     if (!model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;

@@ -45,6 +45,9 @@ void packed_free(struct packed *p);
    with E_CANCELLED. */
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e);
+/* The number of blocks to watch per launch, so that watching k takes about a tenth of a second; *sample 0: all. */
+bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
+                    struct err *e);
 /* Can k run on A on the emulator and be watched? If not, E_UNSUPPORTED. */
 bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e);
 /* The parameters to pack with: param if it is not NULL; otherwise the parameters that k states; otherwise parameters

@@ -3,6 +3,7 @@
 #define FRONT_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct err;
 struct registry;
@@ -11,6 +12,13 @@ struct session;
 /* What a solve or race does after the screen was updated: end (TURN_STOP); continue (TURN_ON); stay paused and return
    to the prompt (TURN_LEAVE); or return to the explorer, which shows the solve and continues it (TURN_YIELD). */
 enum turn { TURN_STOP, TURN_ON, TURN_LEAVE, TURN_YIELD };
+
+/* A recording of the screen. */
+struct casting {
+    const char *file;
+    int64_t events;
+    int failed; /* errno of the first write that failed; 0: none */
+};
 
 /* Functions of the terminal that commands call; NULL members are skipped. */
 struct front {
@@ -34,6 +42,10 @@ struct front {
     bool (*pause)(struct session *s, const char *text);
     /* Called after one of the options colours, ascii, mouse or pixels was set. */
     void (*restyle)(struct session *s);
+    /* Record the screen in a new file. cast_now returns false if nothing is recorded. */
+    bool (*cast_begin)(struct session *s, const char *file, struct err *e);
+    bool (*cast_now)(struct casting *now);
+    void (*cast_end)(void);
     int width;                    /* width of text output in characters; 80 if the output is not a terminal */
     int height;                   /* height of text output in lines; 24 if the output is not a terminal */
     bool ascii;                   /* do not use braille or box characters */

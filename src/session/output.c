@@ -35,7 +35,8 @@ struct out {
     int progress;                            /* columns of the progress line now on the terminal */
     void (*show_progress)(const char *text); /* NULL: progress is a line written to `messages` */
     void (*clear_progress)(void);
-    struct err err; /* the first failure while printing, returned by out_end */
+    struct err err;     /* the first failure while printing, returned by out_end */
+    struct err failure; /* the last error printed by out_error */
 };
 
 static void *json_new(size_t n)
@@ -314,8 +315,19 @@ static void json_error(struct out *o, const struct err *why)
     if (o->err.code) fputs("{\"command\":null,\"ok\":false,\"error\":\"out of memory\",\"where\":null}\n", o->to.data);
 }
 
+const struct err *out_failure(const struct out *o)
+{
+    return &o->failure;
+}
+
+void out_failure_clear(struct out *o)
+{
+    err_clear(&o->failure);
+}
+
 void out_error(struct out *o, const struct err *why)
 {
+    o->failure = *why;
     char where[sizeof why->where * 4], text[sizeof why->text * 4];
     flush(o);
     out_progress_clear(o);

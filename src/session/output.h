@@ -56,6 +56,9 @@ bool out_flush(struct out *o, struct err *e);
 /* After Ctrl-C: drop all but the first 1000 of the rows that are pending in text, and print how many are left out. */
 void out_shorten(struct out *o);
 void out_error(struct out *o, const struct err *why); /* printed to messages; in JSON mode, a line with ok:false */
+/* The last error that out_error printed since out_failure_clear; its code is E_NONE if there was none. */
+const struct err *out_failure(const struct out *o);
+void out_failure_clear(struct out *o);
 /* A row: a JSON object, a CSV line, or a line of the text table. If heading is NULL, text does not show the value. A
    row begun by out_record is printed in text as "heading  value" lines. Keys, headings and values are copied. */
 void out_row(struct out *o);

@@ -79,8 +79,7 @@ bool record_is(const struct session *s, FILE *f)
 
 /* ---- beginning ---- */
 
-/* Open a new file, or an existing path that is not a regular file, such as a pipe. No regular file is overwritten. */
-static FILE *open_new(const char *name, struct err *e)
+FILE *record_open(const char *name, struct err *e)
 {
     struct stat st;
     int old = !stat(name, &st) && !S_ISREG(st.st_mode) ? 0 : O_EXCL;
@@ -101,7 +100,7 @@ bool record_begin(struct session *s, const char *name, struct err *e)
     char at[64];
     struct record *r = mem_zero(1, sizeof *r, "a recording", e);
     if (!r) return false;
-    r->file = open_new(name, e);
+    r->file = record_open(name, e);
     if (!r->file) return mem_free(r), false;
     print_safe(name, strlen(name), 120, r->name, sizeof r->name);
     r->nested = s->nested - 1;

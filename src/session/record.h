@@ -15,6 +15,8 @@ struct record {
     int64_t commands, failed;
 };
 
+/* Open a new file, or an existing path that is not a regular file, such as a pipe. No regular file is overwritten. */
+FILE *record_open(const char *name, struct err *e);
 /* Begin to record to a new file; sets s->record. */
 bool record_begin(struct session *s, const char *name, struct err *e);
 /* Record a command that took `us`. `why` is the command's error, or NULL if the command succeeded; `text` is the

@@ -53,6 +53,11 @@ bool session_take_interrupt(void)
     return was;
 }
 
+void session_interrupt(void)
+{
+    interrupted = 1;
+}
+
 bool session_interrupted(void)
 {
     return interrupted;
@@ -99,7 +104,7 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
     struct session *s = w->user;
     double now = steady_us();
     struct progress *p = &s->progress;
-    bool line = s->terminal && !(s->front && s->front->covered);
+    bool line = (s->terminal || s->served) && !(s->front && s->front->covered);
     if (*what) note_progress(p, what, done, total, now);
     if (line && now - p->command_us > QUIET_US && now - p->shown_us > PROGRESS_EVERY_US) {
         char text[100];

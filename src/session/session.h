@@ -28,6 +28,8 @@ struct eigen;         /* eigen.h */
 struct lu_steps;      /* lu.h */
 struct race;          /* race.h */
 struct tracing;       /* tracing.h */
+struct roofline;      /* roofline.h */
+struct sm_lives;      /* sm_lives.h */
 struct front;
 struct machine; /* gpu_profile.h */
 struct ranks;   /* ranks.h */
@@ -71,9 +73,12 @@ struct session {
     struct tracing *trace;        /* the traced warp; NULL: none */
     struct timeline *timeline;    /* the last timeline, owned; NULL: none */
     struct ranks *ranks;          /* processes of PETSc; NULL: none were started */
+    struct roofline *roofline;    /* the last roofline; NULL: none */
+    struct sm_lives *sm;          /* the last life of a multiprocessor; NULL: none */
     bool plain, batch, quit;
     bool interactive;    /* stdin and stdout are terminals */
     bool terminal;       /* messages go to a terminal: show progress */
+    bool served;         /* --serve: another program reads progress (protocol.h) */
     int depth;           /* nesting depth of `source` */
     struct device *used; /* device used by the running command; checked for loss if the command fails */
     double began_us;     /* when the running command began */
@@ -140,5 +145,6 @@ void session_progress(const struct session *s, char *out, size_t size);
 void session_catch_interrupt(bool once);
 bool session_take_interrupt(void); /* clears the flag; returns true if it was set */
 bool session_interrupted(void);    /* true if the flag is set */
+void session_interrupt(void);      /* set the flag, as Ctrl-C does; any thread may call this */
 
 #endif

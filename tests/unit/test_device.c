@@ -131,7 +131,14 @@ static void test_bounds(void **state)
     (void)state;
     struct device gpu = {.kind = DEV_CUDA}, host = {.kind = DEV_CPU};
     const struct stored S = {.cols = 1000, .real = T_F64};
-    const struct ceilings c = {true, 1000, 800, 5000, 2000000, 10, 100, 3};
+    const struct ceilings c = {.measured = true,
+                               .read_gbs = 1000,
+                               .copy_gbs = 800,
+                               .cache_gbs = 5000,
+                               .cache_bytes = 2000000,
+                               .gather_gps = 10,
+                               .gather_cache_gps = 100,
+                               .launch_us = 3};
     const struct {
         const struct device *dev;
         int64_t bytes, gathers;

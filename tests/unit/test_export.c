@@ -499,7 +499,7 @@ static void test_place(void **state)
 static void do_work(struct talk *t)
 {
     static const char work[] = "gen poisson2d 12; spmv on cpu reps 2; race cg jacobi on cpu; solve cg on cpu; "
-                               "partition 3; whatif parts 1 2; timeline on emu*2";
+                               "partition 3; whatif parts 1 2; timeline on emu*2; roofline; sm";
     if (!talk_line(t, work)) fail_msg("%s", t->err);
 }
 

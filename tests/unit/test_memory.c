@@ -11,7 +11,7 @@
 #include <malloc.h>
 #include <unistd.h>
 
-enum { LINES_MOST = 16, RUNS_MOST = 40 };
+enum { LINES_MOST = 20, RUNS_MOST = 40 };
 
 static const struct script {
     const char *name;
@@ -54,11 +54,12 @@ static const struct script {
      false,
      {"gen random 6 5 12 as A", "save a.mtx A force", "save b.mtx.gz A force", "save c.wsb A force",
       "save d.npz A force", "load a.mtx", "load b.mtx.gz", "load c.wsb", "load d.npz", "record r.txt", "list",
-      "record off", "drop all", "source r.txt"}},
+      "record off", "record cast c.cast", "keys j view rows", "record off", "drop all", "source r.txt"}},
     {"microscope",
      false,
      {"gen poisson2d 3 as A", "trace csr-scalar", "count csr-scalar lines", "explain csr-vector", "predict csr-scalar",
-      "advise", "why not dia", "whatif format ell", "wrong", "export trace t.json force"}},
+      "advise", "why not dia", "whatif format ell", "wrong", "export trace t.json force", "sm csr-stream A",
+      "export sm m.svg force"}},
     {"eigenvalues",
      false,
      {"gen poisson2d 8 as A", "eigs 2 A on cpu", "eigs 2 A near 0.3 verify on cpu", "print vector 1",
@@ -71,7 +72,7 @@ static const struct script {
 
 static void forget_files(void)
 {
-    static const char *const names[] = {"r.txt"};
+    static const char *const names[] = {"r.txt", "c.cast"};
     for (int i = 0; i < COUNT(names); i++) unlink(names[i]);
 }
 

@@ -63,6 +63,10 @@ static const struct state states[] = {
     {.name = "trace_atomic", .setup = "gen rmat 9 8 seed 3; trace coo-atomic block 1 f32", .keys = "End Left"},
     {.name = "trace_lu", .setup = "gen dense 12; trace lu-paper column 3 launch 2 b 4", .keys = "7 s Right Right"},
     {.name = "trace_asks", .setup = "gen poisson2d 20; trace csr-vector", .keys = "d r 3 6"},
+    {.name = "roofline", .setup = "gen poisson2d 20; device cpu; roofline", .keys = "Down Down"},
+    {.name = "roofline_l2", .setup = "gen poisson2d 20; device cpu; roofline", .keys = "t + + Down"},
+    {.name = "sm", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = ""},
+    {.name = "sm_few", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = "<"},
     {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 

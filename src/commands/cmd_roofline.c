@@ -1,0 +1,32 @@
+/* roofline: all kernels of a matrix below the limits of a GPU. */
+#include "session/args.h"
+#include "session/command.h"
+#include "base/err.h"
+#include "session/front.h"
+#include "session/roofline.h"
+#include "session/session.h"
+
+static bool run_roofline(struct session *s, const struct args *a, struct err *e)
+{
+    struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
+    if (!m || !roofline_begin(s, m, arg_precision(a), e)) return false;
+    if (arg_flag(a, "view") && s->interactive && s->front && s->front->show)
+        return s->front->show(s, "roofline", true, e);
+    out_roofline(s, s->roofline);
+    return true;
+}
+
+const struct command command_roofline = {
+    .name = "roofline",
+    .grammar = "[MATRIX] [view] [f32|f64]",
+    .about = "show all kernels of a matrix below the limits of a GPU: memory, L2, L1 and arithmetic",
+    .help =
+        "A kernel that moves B bytes for F operations cannot be faster than F / B times a bandwidth, nor than the\n"
+        "arithmetic. The emulator runs every kernel whose format fits, and the model predicts its time; times that\n"
+        "`bench` measured on this GPU take precedence. The limits are those that `ceilings` measures, or the\n"
+        "model's constants if there is no GPU. `view roofline` and `export roofline FILE` draw the roofs and the\n"
+        "kernels with logarithmic axes.\n"
+        "    roofline; view roofline\n"
+        "    roofline A f32; export roofline a.svg",
+    .run = run_roofline,
+};

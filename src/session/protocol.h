@@ -1,0 +1,29 @@
+/* `warpspy --serve`: requests are JSON lines on standard input, replies are JSON lines on standard output.
+   protocol_help describes both. */
+#ifndef PROTOCOL_H
+#define PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct err;
+struct session;
+
+enum { PROTOCOL_VERSION = 1 };
+extern const char *const protocol_help; /* a few paragraphs, as `help serve` shows them */
+
+/* Take over standard input and output: from now on, descriptor 0 reads nothing and descriptor 1 writes to standard
+   error, so that neither a library nor a shell command can disturb the protocol. There is one protocol per process. */
+bool protocol_open(struct err *e);
+/* The streams for session_new. What is written to them becomes replies to the current request; before the first
+   request, the id of the replies is null. */
+FILE *protocol_data(void);
+FILE *protocol_messages(void);
+/* Prepare the new session s, and send the first reply. */
+void protocol_begin(struct session *s);
+/* Answer requests until the input ends, a request quits, or nobody reads the replies. Returns false if not all replies
+   could be written. */
+bool protocol_run(struct session *s);
+void protocol_close(void); /* after session_free, which still uses the streams */
+
+#endif

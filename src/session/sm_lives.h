@@ -1,0 +1,37 @@
+/* The life of one multiprocessor for a kernel on a matrix of the session, at several occupancies. */
+#ifndef SM_LIVES_H
+#define SM_LIVES_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+#include "microscope/sm.h"
+
+struct err;
+struct kernel;
+struct matrix;
+struct session;
+
+enum { LIVES_MOST = 6 };
+struct sm_lives {
+    const struct matrix *matrix;
+    const struct kernel *kernel;
+    enum type real;
+    char machine[64];
+    bool here;
+    char launch[64];   /* name of the launch that is shown: the one with the most steps */
+    int64_t blocks;    /* of the launch */
+    int64_t of_sm;     /* blocks that one multiprocessor gets */
+    int64_t threads;   /* per block */
+    bool sampled, cut; /* not all blocks were watched; not all blocks of the multiprocessor were recorded */
+    int n, chosen;
+    struct sm_life life[LIVES_MOST]; /* with more and more blocks at a time */
+};
+
+/* Simulate the kernel at several occupancies and replace s->sm. warps: an occupancy to add and choose; 0: choose the
+   highest. On failure, s->sm is unchanged. */
+bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum type real, int warps, struct err *e);
+/* Print one row per occupancy, and what the chosen one shows. */
+void out_sm(struct session *s, const struct sm_lives *l);
+
+#endif

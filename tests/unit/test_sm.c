@@ -1,0 +1,133 @@
+/* The simulation of one multiprocessor: by hand for a few warps, and its totals for real kernels. */
+#include "kits/talk.h"
+#include "microscope/model.h"
+#include "microscope/sm.h"
+#include "microscope/tape.h"
+#include "session/matrix.h"
+#include "session/session.h"
+#include "session/sm_lives.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { STEP_NS = 10, L2_NS = 100 };
+static const struct sm_costs costs = {
+    .wait = {[WAIT_STEP] = STEP_NS, [WAIT_L2] = L2_NS, [WAIT_FIRST] = L2_NS}, .issue = 2, .block = 1};
+
+/* Two blocks of two warps: each warp does a load, waits for it, and does another step. */
+static struct moment moments[] = {{.n = 1, .wait = WAIT_STEP}, {.n = 1, .wait = WAIT_L2}, {.n = 1, .wait = WAIT_STEP}};
+static struct warp_tape warps[] = {{moments, 3, 3}, {moments, 3, 3}};
+static struct block_tape blocks[] = {{0, 0, 2, warps}, {1, 0, 2, warps}};
+
+static void assert_us(double found, double ns)
+{
+    if (fabs(found * 1000 - ns) > 1e-6) fail_msg("%.9g ns, expected %.9g ns", found * 1000, ns);
+}
+
+/* With one block at a time, the blocks follow one another; with two, they overlap. */
+static void test_by_hand(void **state)
+{
+    struct sm_life one, two;
+    struct err e = {0};
+    (void)state;
+    assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 2, .block = blocks}, 0, 64, 2, &costs, &one, &e));
+    assert_true(sm_simulate(&(struct tape){.at_once = 2, .n = 2, .block = blocks}, 0, 64, 2, &costs, &two, &e));
+    /* A block starts after 1 ns. Its warps issue 2 ns apart: the second warp ends 2 + 10 + 100 + 10 ns later. */
+    assert_us(one.us, 2 * (1 + 2 + STEP_NS + L2_NS + STEP_NS));
+    assert_us(two.us, 2 + 2 * 2 + 1 + STEP_NS + L2_NS + STEP_NS);
+    assert_true(two.slots == 4 && one.slots == 2 && two.blocks == 2);
+    assert_true(two.ready > one.ready);
+    sm_free(&one);
+    sm_free(&two);
+}
+
+static void test_barrier(void **state)
+{
+    struct moment slow[] = {{.n = 1, .wait = WAIT_STEP},
+                            {.n = 3, .wait = WAIT_L2},
+                            {.n = 1, .wait = WAIT_STEP},
+                            {.n = 1, .wait = WAIT_BARRIER}},
+                  fast[] = {{.n = 1, .wait = WAIT_STEP}, {.n = 1, .wait = WAIT_BARRIER}};
+    struct warp_tape both[] = {{slow, 4, 4}, {fast, 2, 2}};
+    struct block_tape block = {0, 0, 2, both};
+    struct sm_life l;
+    struct err e = {0};
+    (void)state;
+    assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 1, .block = &block}, 0, 64, 1, &costs, &l, &e));
+    assert_us(l.us, 1 + STEP_NS + 3 * L2_NS + STEP_NS + STEP_NS);
+    assert_int_equal(sm_at(&l, 1, 2, 0.3, 0.8), SM_BARRIER);
+    assert_int_equal(sm_at(&l, 0, 1, 0.3, 0.8), SM_MEMORY);
+    assert_true(l.idle[SM_BARRIER] > 0.3 && l.idle[SM_MEMORY] > 0.3);
+    sm_free(&l);
+}
+
+/* The sectors of two requests need more time than their latency. */
+static void test_bandwidth(void **state)
+{
+    struct moment load[] = {{.n = 1, .l2 = 100, .wait = WAIT_STEP}, {.n = 1, .wait = WAIT_L2}};
+    struct warp_tape both[] = {{load, 2, 2}, {load, 2, 2}};
+    struct block_tape block = {0, 0, 2, both};
+    struct sm_costs narrow = costs;
+    struct sm_life l;
+    struct err e = {0};
+    (void)state;
+    narrow.l2_sector = 5;
+    assert_true(sm_simulate(&(struct tape){.at_once = 1, .n = 1, .block = &block}, 0, 64, 1, &narrow, &l, &e));
+    assert_us(l.us, 1 + 2 * 100 * 5);
+    sm_free(&l);
+}
+
+static void check_life(const struct sm_life *l)
+{
+    double all = l->ready, per_bin;
+    for (int k = 0; k < SM_STATES; k++) all += l->idle[k];
+    assert_true(fabs(all - 1) < 1e-9);
+    assert_true(l->us > 0 && l->slots <= SM_WARPS && l->slots == l->at_once * l->warps_per_block);
+    assert_true(l->mean_ready <= l->mean_resident && l->mean_resident <= l->slots + 1e-9);
+    for (int b = 0; b < SM_BINS; b++) { /* in each part of the time, each slot does something */
+        per_bin = 0;
+        for (int k = 0; k < SM_STATES; k++)
+            per_bin += sm_warps(l, (enum sm_state)k, (double)b / SM_BINS, (double)(b + 1) / SM_BINS);
+        if (fabs(per_bin - l->slots) > 1e-3) fail_msg("bin %d: %g warps of %d", b, per_bin, l->slots);
+    }
+}
+
+/* More warps hide more of the waits. */
+static void test_occupancy(void **state)
+{
+    static const char *const kernels[] = {"csr-scalar", "csr-vector", "csr-stream",
+                                          "csr-merge",  "ell",        "coo-segmented"};
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 400"));
+    for (int k = 0; k < COUNT(kernels); k++) {
+        char line[80];
+        snprintf(line, sizeof line, "sm %s", kernels[k]);
+        if (!talk_line(&t, line)) fail_msg("%s: %s", line, t.err);
+        const struct sm_lives *l = t.s.sm;
+        assert_true(l->n >= 1);
+        for (int i = 0; i < l->n; i++) check_life(&l->life[i]);
+        for (int i = 1; i < l->n; i++) assert_true(l->life[i].at_once > l->life[i - 1].at_once);
+        assert_true(l->life[l->n - 1].us < l->life[0].us * 1.05);
+    }
+    assert_true(talk_line(&t, "sm csr-scalar warps 16"));
+    assert_int_equal(t.s.sm->life[t.s.sm->chosen].slots, 16);
+    assert_true(t.s.sm->life[0].us > 1.5 * t.s.sm->life[t.s.sm->n - 1].us);
+    assert_false(talk_line(&t, "sm csr-serial"));
+    assert_false(talk_line(&t, "sm warps 65"));
+    assert_true(talk_line(&t, "drop all"));
+    assert_null(t.s.sm);
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_by_hand),
+        cmocka_unit_test(test_barrier),
+        cmocka_unit_test(test_bandwidth),
+        cmocka_unit_test(test_occupancy),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,304 @@
+/* The roofline: operations per second by operations per byte, with logarithmic axes; the limits of a GPU as lines, and
+   each kernel as a mark below them. */
+#include "view_roofline.h"
+#include "ui/draw.h"
+#include "ui/figure.h"
+#include "ui/term.h"
+#include "ui/view.h"
+#include "view_state.h"
+#include "base/text.h"
+#include "base/precision.h"
+#include "machine/kernel.h"
+#include "session/matrix.h"
+#include "session/session.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LEFT = 8, TOP = 2, DETAIL = 2, ZOOM_MOST = 6, LEAST_W = 20, LEAST_H = 4 };
+/* The part of the picture that one step of zooming keeps, and the margin around all kernels in decades. */
+static const double ZOOM = 0.6, MARGIN = 0.25;
+
+double roof_column(const struct roof_plot *p, double intensity)
+{
+    return p->x + (log10(intensity) - p->left) / (p->right - p->left) * p->w;
+}
+
+double roof_row(const struct roof_plot *p, double gflops)
+{
+    return p->y + (p->top - log10(gflops)) / (p->top - p->bottom) * p->h;
+}
+
+bool roof_cell(const struct roof_plot *p, const struct roof_point *at, int *x, int *y)
+{
+    double intensity = point_intensity(at, p->by), gflops = point_gflops(at);
+    if (!(intensity > 0) || !(gflops > 0)) return false;
+    *x = (int)floor(roof_column(p, intensity));
+    *y = (int)floor(roof_row(p, gflops));
+    return *x >= p->x && *x < p->x + p->w && *y >= p->y && *y < p->y + p->h;
+}
+
+/* ---- the plot ---- */
+
+/* Around all kernels, and as far as the point where the slope of memory meets the flat roof. */
+static void reach_all(struct roof_plot *p, const struct roofline *r)
+{
+    double least = INFINITY, most = 0, slow = INFINITY, flat = roof_rate(r, ROOF_COMPUTE);
+    for (int i = 0; i < r->n; i++) {
+        double at = point_intensity(&r->point[i], p->by);
+        if (!(at > 0) || !(point_gflops(&r->point[i]) > 0)) continue;
+        least = fmin(least, at);
+        most = fmax(most, at);
+        slow = fmin(slow, point_gflops(&r->point[i]));
+    }
+    double ridge = flat / roof_rate(r, ROOF_MEMORY);
+    if (!(least < INFINITY)) least = most = slow = 1;
+    p->left = log10(least) - MARGIN;
+    p->right = log10(fmax(most, ridge)) + MARGIN;
+    p->bottom = log10(slow) - MARGIN;
+    p->top = log10(flat) + MARGIN;
+}
+
+/* Shrink the range around the middle, which stays inside the whole range. */
+static void shrink(double *low, double *high, double middle, double share)
+{
+    double half = (*high - *low) * share / 2, at = fmin(fmax(middle, *low + half), *high - half);
+    *low = at - half;
+    *high = at + half;
+}
+
+static struct roof_plot plot_of(const struct canvas *c, const struct roofline *r, const struct roof_state *own,
+                                int chosen, int h)
+{
+    struct roof_plot p = {.x = LEFT, .y = TOP, .w = c->w - LEFT - 2, .h = h, .by = (enum roof_bytes)own->by};
+    reach_all(&p, r);
+    if (!own->zoom || chosen < 0) return p;
+    double share = pow(ZOOM, own->zoom), at = point_intensity(&r->point[chosen], p.by);
+    if (at > 0) shrink(&p.left, &p.right, log10(at), share);
+    shrink(&p.bottom, &p.top, log10(point_gflops(&r->point[chosen])), share);
+    return p;
+}
+
+/* 0.1 or 1,000, for the axes. */
+static char *power_text(int d, char *out, size_t size)
+{
+    if (d >= 0) return show_count((int64_t)lround(pow(10, d)), out, size);
+    snprintf(out, size, "%.*f", -d, pow(10, d));
+    return out;
+}
+
+static void draw_axes(struct canvas *c, const struct roof_plot *p)
+{
+    char text[40];
+    int last = p->x - 1;
+    for (int y = p->y; y < p->y + p->h; y++) canvas_put(c, p->x - 1, y, ST_AXIS, 0x2502);
+    canvas_put(c, p->x - 1, p->y + p->h, ST_AXIS, 0x2514);
+    draw_fill(c, p->x, p->y + p->h, p->w, ST_AXIS, 0x2500);
+    for (int d = (int)ceil(p->bottom); d <= p->top; d++)
+        draw_right(c, p->x - 1, (int)floor(roof_row(p, pow(10, d))), ST_AXIS, power_text(d, text, sizeof text));
+    for (int d = (int)ceil(p->left); d <= p->right; d++) {
+        int x = (int)floor(roof_column(p, pow(10, d))), n = text_width(power_text(d, text, sizeof text));
+        canvas_put(c, x, p->y + p->h, ST_AXIS, 0x253c);
+        if (x - n / 2 <= last || x + n > c->w) continue;
+        last = canvas_text(c, x - n / 2, p->y + p->h + 1, ST_AXIS, "%s", text);
+    }
+}
+
+static void figure_axes(struct figure *f, const struct roof_plot *p)
+{
+    struct ruler across = {RULER_LOG, pow(10, p->left), pow(10, p->right), NULL},
+                 up = {RULER_LOG, pow(10, p->bottom), pow(10, p->top), NULL};
+    axis_across(f, &across, p->x, p->y + p->h, p->w, p->h, "flops per byte");
+    axis_up(f, &up, p->x, p->y, p->h, p->w);
+}
+
+/* ---- the roofs ---- */
+
+static enum style roof_style(enum roof k)
+{
+    static const enum style styles[ROOFS] = {ST_ROW, ST_ROW + 2, ST_ROW + 3, ST_ROW + 1};
+    return styles[k];
+}
+
+static double intensity_at(const struct roof_plot *p, double column)
+{
+    return pow(10, p->left + (column - p->x) / p->w * (p->right - p->left));
+}
+
+/* A slope ends at the flat roof, which begins where the steepest slope meets it. */
+static bool is_drawn(const struct roofline *r, enum roof k, double intensity)
+{
+    double flat = roof_rate(r, ROOF_COMPUTE);
+    return k == ROOF_COMPUTE ? roof_rate(r, ROOF_L1) * intensity >= flat : roof_rate(r, k) * intensity <= flat;
+}
+
+/* One braille dot per half column. */
+static void draw_roof(struct canvas *c, const struct roof_plot *p, const struct roofline *r, enum roof k)
+{
+    static const uint8_t bit[4][2] = {{0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
+    for (int i = 0; i < 2 * p->w; i++) {
+        double at = intensity_at(p, p->x + (i + 0.5) / 2), row = roof_row(p, roof_at(r, k, at));
+        int x = p->x + i / 2, y = (int)floor(row);
+        if (!is_drawn(r, k, at) || y < p->y || y >= p->y + p->h) continue;
+        uint32_t was = c->cell[y * c->w + x].glyph, dots = was >= 0x2800 && was <= 0x28ff ? was : 0x2800;
+        canvas_put(c, x, y, roof_style(k), c->ascii ? '.' : dots | bit[(int)((row - y) * 4)][i % 2]);
+    }
+}
+
+static void figure_roof(struct figure *f, const struct roof_plot *p, const struct roofline *r, enum roof k)
+{
+    enum { STEPS = 200 };
+    figure_line(f, roof_style(k), 1, 1.5);
+    for (int i = 0; i <= STEPS; i++) {
+        double column = p->x + (double)p->w * i / STEPS, at = intensity_at(p, column);
+        double row = roof_row(p, roof_at(r, k, at));
+        if (is_drawn(r, k, at) && row >= p->y && row <= p->y + p->h) figure_point(f, column, row);
+    }
+}
+
+static void roof_text(const struct roofline *r, enum roof k, char *out, size_t size)
+{
+    double rate = roof_rate(r, k);
+    bool big = rate >= 1000;
+    snprintf(out, size, "%s %.3g %s%s", roof_name(r, k), big ? rate / 1000 : rate, big ? "T" : "G",
+             k == ROOF_COMPUTE ? "FLOP/s" : "B/s");
+}
+
+/* Name a roof where it enters the picture: a slope at the left or the lower edge, the flat roof at the right. */
+static void name_roof(struct canvas *c, const struct roof_plot *p, const struct roofline *r, enum roof k, int *above)
+{
+    char text[60];
+    roof_text(r, k, text, sizeof text);
+    int n = (int)strlen(text), x = p->x + 1;
+    if (k == ROOF_COMPUTE) x = p->x + p->w - n;
+    double first = intensity_at(p, k == ROOF_COMPUTE ? p->x + p->w : p->x);
+    int y = (int)floor(roof_row(p, roof_at(r, k, first))) - (k == ROOF_COMPUTE ? 1 : 0);
+    if (k == ROOF_COMPUTE && y < p->y) y = p->y;
+    if (y < p->y || y >= p->y + p->h || x < p->x || n > p->w || (k != ROOF_COMPUTE && y >= *above)) return;
+    if (k != ROOF_COMPUTE) *above = y;
+    if (c->figure)
+        figure_words(c->figure, roof_style(k), SIDE_LEFT, x + (k == ROOF_COMPUTE ? 0 : 1),
+                     k == ROOF_COMPUTE ? y - 0.1 : y + 0.3, text);
+    else
+        canvas_text(c, x, y, roof_style(k), "%s", text);
+}
+
+static void draw_roofs(struct canvas *c, const struct roof_plot *p, const struct roofline *r)
+{
+    int above = p->y + p->h;
+    for (int k = 0; k < ROOFS; k++) {
+        if (c->figure)
+            figure_roof(c->figure, p, r, (enum roof)k);
+        else
+            draw_roof(c, p, r, (enum roof)k);
+    }
+    for (int k = 0; k < ROOFS; k++) name_roof(c, p, r, (enum roof)k, &above);
+}
+
+/* ---- the words ---- */
+
+static void draw_chosen(struct canvas *c, const struct roofline *r, int i, enum roof_bytes by, int y)
+{
+    const struct roof_point *p = &r->point[i];
+    char us[32], text[400];
+    double at = point_intensity(p, by), roof = roof_at(r, ROOF_MEMORY, point_intensity(p, BYTES_LEAST));
+    int x = canvas_text(c, 1, y, ST_BOLD, "%s", p->kernel->name);
+    snprintf(text, sizeof text, "%s %s  %.1f GFLOP/s  %.4f flops/byte  %.0f%% of the memory roof%s%s",
+             isnan(p->measured_us) ? "predicted" : "measured", show_us(point_us(p), us, sizeof us), point_gflops(p), at,
+             100 * point_gflops(p) / roof, p->bound ? "  bound by " : "", p->bound ? p->bound : "");
+    draw_wrapped(c, x + 2, y, DETAIL, ST_PLAIN, text);
+}
+
+static void draw_legend(struct canvas *c, const struct roofline *r, enum roof_bytes by, int names, int inside)
+{
+    static const char *const bytes[] = {"bytes that must move", "bytes that L2 moves", "bytes requested from L1"};
+    char text[200];
+    bool predicted = false, measured = false;
+    for (int i = 0; i < r->n; i++) isnan(r->point[i].measured_us) ? (predicted = true) : (measured = true);
+    snprintf(text, sizeof text, "GFLOP/s by flops per byte (%s)%s%s%s", bytes[by],
+             predicted ? c->figure ? "  circle: predicted" : "  o predicted" : "",
+             measured ? c->figure ? "  square: measured" : "  X measured" : "", r->here ? "" : "  roofs: constants");
+    canvas_text(c, 1, 1, ST_DIM, "%.*s", c->w - 1, text);
+    if (names == inside || c->figure) return;
+    snprintf(text, sizeof text, " %d of %d named ", names, inside);
+    if (c->w >= 60) draw_right(c, c->w - 2, c->h - 1, ST_DIM, text);
+}
+
+static void draw(struct canvas *c, struct session *s, struct view_state *st)
+{
+    const struct roofline *r = s->roofline;
+    struct roof_state *own = st->own;
+    int names, inside;
+    if (!r) {
+        draw_title(c, "roofline", NULL, "%s", "");
+        draw_wrapped(c, 1, 2, 3, ST_PLAIN, "no roofline yet: `roofline` predicts all kernels of the matrix");
+        return;
+    }
+    draw_title(c, "roofline", r->matrix, "on %s, %s", r->machine, precision_of(&r->matrix->csr, r->real));
+    if (st->item >= r->n) st->item = r->n - 1;
+    int chosen = st->full && r->n ? (int)st->item : -1, below = st->full ? DETAIL + 1 : 0;
+    struct roof_plot p = plot_of(c, r, own, chosen, c->h - TOP - 2 - below);
+    if (p.w < LEAST_W || p.h < LEAST_H) {
+        if (chosen >= 0) draw_chosen(c, r, chosen, p.by, 2);
+        return;
+    }
+    c->figure ? figure_axes(c->figure, &p) : draw_axes(c, &p);
+    draw_roofs(c, &p, r);
+    names = roof_draw_points(c, &p, r, chosen, &inside);
+    draw_legend(c, r, p.by, names, inside);
+    if (chosen >= 0) draw_chosen(c, r, chosen, p.by, c->h - below);
+}
+
+/* ---- the view ---- */
+
+static bool key(struct session *s, struct view_state *st, int k)
+{
+    struct roof_state *own = st->own;
+    int64_t last = s->roofline ? s->roofline->n - 1 : 0;
+    if (k == 't') own->by = (own->by + 1) % ROOF_BYTES;
+    own->zoom += (k == '+') - (k == '-');
+    if (own->zoom < 0) own->zoom = 0;
+    if (own->zoom > ZOOM_MOST) own->zoom = ZOOM_MOST;
+    st->item += (k == UI_DOWN) - (k == UI_UP);
+    if (k == 'G' || k == UI_END || st->item > last) st->item = last;
+    if (st->item < 0 || k == 'g' || k == UI_HOME) st->item = 0;
+    return true;
+}
+
+static bool exists(const struct session *s)
+{
+    return s->roofline;
+}
+
+static const char *nothing(const struct session *s)
+{
+    return s->roofline ? NULL : "no roofline yet; run `roofline`";
+}
+
+static bool numbers(struct session *s, const struct view_state *st, int w, int h, struct err *e)
+{
+    (void)st, (void)w, (void)h, (void)e;
+    out_roofline(s, s->roofline);
+    return true;
+}
+
+static void state_copy(void *to, const void *from)
+{
+    *(struct roof_state *)to = *(const struct roof_state *)from;
+}
+
+const struct view view_roofline = {
+    .name = "roofline",
+    .about = "all kernels of a matrix below the limits of a GPU: memory, L2, L1 and arithmetic, with logarithmic axes",
+    .keys = "? help  q leave  up/down choose a kernel  t next picture  + zoom in  - zoom out  g G first, last",
+    .any = true,
+    .zooms = true,
+    .large = true,
+    .state_size = sizeof(struct roof_state),
+    .state_copy = state_copy,
+    .exists = exists,
+    .draw = draw,
+    .key = key,
+    .nothing = nothing,
+    .numbers = numbers,
+};
