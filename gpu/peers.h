@@ -1,8 +1,8 @@
 /* Between devices: loads and stores of another device's memory, and flags. Flag i of p is set by flag_set after
    everything that the calling thread, and the threads that it has synchronised with, have written to memory; a thread
    that reads the new value by flag_of sees all of it. */
-#ifndef PEERS_H
-#define PEERS_H
+#ifndef GPU_PEERS_H
+#define GPU_PEERS_H
 
 #include "gpu/dialect.h"
 

@@ -1,7 +1,7 @@
 /* The panes of the screen. A split is a tree: a leaf is a pane, which shows a view, and a branch divides its rectangle
    between two children. Sizes are shares, so that they survive a change of the terminal's size. */
-#ifndef SPLIT_H
-#define SPLIT_H
+#ifndef UI_SPLIT_H
+#define UI_SPLIT_H
 
 #include <stdbool.h>
 

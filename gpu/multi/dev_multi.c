@@ -489,7 +489,7 @@ bool multi_start(struct device *d, struct err *e)
     m->epoch = 0;
     for (int k = 0; k < m->n; k++)
         if (!seat_new(m, k, e)) return give_back(m), note_lost(d);
-    m->best = all_reach(m) ? EXCHANGE_PEER : all_carry(m) ? EXCHANGE_COPY : EXCHANGE_HOST;
+    m->best = all_reach(m) ? TRANSPORT_PEER : all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
     return m->ready = true;
 }
 
@@ -604,9 +604,9 @@ static void name_of(const struct multi *m, const char *typed, char *out, size_t 
 static void describe(struct device *d)
 {
     static const char *const way[] = {
-        [EXCHANGE_PEER] = "which store into each other's memory",
-        [EXCHANGE_COPY] = "with copies between them",
-        [EXCHANGE_HOST] = "with copies through the host",
+        [TRANSPORT_PEER] = "which store into each other's memory",
+        [TRANSPORT_COPY] = "with copies between them",
+        [TRANSPORT_HOST] = "with copies through the host",
     };
     const struct multi *m = multi_of(d);
     if (d->kind == DEV_EMU)

@@ -36,7 +36,7 @@ struct multi {
     bool owned[MEMBERS_MOST]; /* opened for this device alone */
     int n;
     bool ready, mixed; /* mixed: members of several kinds, whose arithmetic may differ in the last bit */
-    enum exchange best;
+    enum transport best;
     struct device_ops ops;
     struct block *block;
     int nblocks, room;

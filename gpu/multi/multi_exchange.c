@@ -7,28 +7,28 @@
 
 #include <string.h>
 
-static enum exchange chosen;
+static enum transport chosen;
 
-static const char *const names[EXCHANGES] = {"auto", "peer", "copy", "host"};
+static const char *const names[TRANSPORTS] = {"auto", "peer", "copy", "host"};
 
-const char *exchange_name(enum exchange x)
+const char *transport_name(enum transport x)
 {
     return names[x];
 }
 
-void exchange_choose(enum exchange wanted)
+void transport_choose(enum transport wanted)
 {
     chosen = wanted;
 }
 
 /* A way that is wanted but not possible becomes the next one that is. */
-enum exchange exchange_of(const struct device *d)
+enum transport transport_of(const struct device *d)
 {
     const struct multi *m = multi_of(d);
     bool carries = true;
     for (int k = 0; k < m->n; k++) carries &= m->member[k]->ops->carry != NULL;
     if (chosen <= m->best) return m->best;
-    return chosen == EXCHANGE_COPY && !carries ? EXCHANGE_HOST : chosen;
+    return chosen == TRANSPORT_COPY && !carries ? TRANSPORT_HOST : chosen;
 }
 
 static bool staging(struct multi *m, int64_t bytes, struct err *e)
@@ -48,7 +48,7 @@ static bool move(struct device *d, int a, int b, void *to, const void *from, int
     struct multi *m = multi_of(d);
     struct device *there = m->member[b], *here = m->member[a];
     if (bytes == 0) return true;
-    if (exchange_of(d) == EXCHANGE_COPY) return there->ops->carry(there, to, here, from, bytes, e);
+    if (transport_of(d) == TRANSPORT_COPY) return there->ops->carry(there, to, here, from, bytes, e);
     return staging(m, bytes, e) && here->ops->get(here, m->staging, from, bytes, e) &&
            there->ops->put(there, to, m->staging, bytes, e);
 }
@@ -56,7 +56,7 @@ static bool move(struct device *d, int a, int b, void *to, const void *from, int
 bool multi_sums_move(struct device *d, unsigned epoch, struct err *e)
 {
     struct multi *m = multi_of(d);
-    if (exchange_of(d) == EXCHANGE_PEER) return true;
+    if (transport_of(d) == TRANSPORT_PEER) return true;
     for (int a = 0; a < m->n; a++)
         for (int b = 0; b < m->n; b++) {
             int64_t at = mail_slot(&m->seat[a], epoch, a);
@@ -67,7 +67,7 @@ bool multi_sums_move(struct device *d, unsigned epoch, struct err *e)
 
 bool multi_halo_move(struct pieces *p, int64_t size, struct err *e)
 {
-    if (exchange_of(p->dev) == EXCHANGE_PEER) return true;
+    if (transport_of(p->dev) == TRANSPORT_PEER) return true;
     for (int a = 0; a < p->n; a++) {
         const struct piece *of = &p->piece[a];
         for (int t = 0; t < of->targets; t++) {

@@ -14,7 +14,7 @@
 void multi_sit(struct device *d, int stage)
 {
     multi *m = multi_of(d);
-    bool peer = exchange_of(d) == EXCHANGE_PEER;
+    bool peer = transport_of(d) == TRANSPORT_PEER;
     for (int k = 0; k < m->n; k++) {
         seat *t = &m->seat[k];
         t->stage = stage;

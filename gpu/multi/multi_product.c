@@ -31,7 +31,7 @@ static bool push(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
     struct device *d = w->m->member[k];
-    bool peer = exchange_of(w->p->dev) == EXCHANGE_PEER;
+    bool peer = transport_of(w->p->dev) == TRANSPORT_PEER;
     int64_t size = (int64_t)type_size(w->real);
     struct halo_push h = {.rank = k,
                           .n = q->sends,
@@ -88,7 +88,7 @@ static bool wait(const struct product_of *w, int k, struct err *e)
     int *late = w->m->seat[k].late;
     if (!q->neighbours) return true;
     if (!multi_select(d, e)) return false;
-    if (exchange_of(w->p->dev) == EXCHANGE_PEER) ops->wait(d, q->flag, q->neighbours, w->p->epoch, late);
+    if (transport_of(w->p->dev) == TRANSPORT_PEER) ops->wait(d, q->flag, q->neighbours, w->p->epoch, late);
     emu_scope_kernel(false); /* the check is the emulator's, and is not counted */
     if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[w->p->epoch % 2], late);
     return true;

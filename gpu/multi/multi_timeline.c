@@ -198,7 +198,7 @@ bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *o
     if (!M->dev->members)
         return fail(e, E_USAGE, "%s is one device: a timeline needs several, such as emu*2 or cuda:0+1", M->dev->name);
     out->members = mat_split(M, out->member);
-    out->exchange = exchange_of(M->dev);
+    out->transport = transport_of(M->dev);
     bool ok = work_new(&w, M, k, e);
     w.watch = watch;
     ok = ok && (M->dev->kind == DEV_EMU ? count_all : time_all)(&w, out, e);

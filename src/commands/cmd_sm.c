@@ -36,7 +36,7 @@ const struct command command_sm = {
         "waits for memory or at a barrier, or has finished. Everything is predicted. There is one row per\n"
         "occupancy: with more warps, some warp is ready more often while others wait. `warps N` chooses an\n"
         "occupancy, at most 64. Without a kernel, sm takes the traced one, or csr-scalar. `view sm` draws the\n"
-        "warps over time; its keys < and > change the occupancy.\n"
+        "warps over time; its keys ( and ) change the occupancy.\n"
         "    sm csr-scalar; view sm\n"
         "    sm A kernel csr-vector warps 16; export sm a.svg",
     .run = run_sm,

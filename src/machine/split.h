@@ -29,18 +29,18 @@ void *mat_row_vectors(const struct mat *M, int64_t n, int64_t size, const char *
 void *mat_col_vectors(const struct mat *M, int64_t n, int64_t size, const char *what, struct err *e);
 
 /* How members send items to each other. AUTO: the first of the following that all members can use. */
-enum exchange {
-    EXCHANGE_AUTO,
-    EXCHANGE_PEER, /* launches store into the memory of other members, and set flags there */
-    EXCHANGE_COPY, /* launches collect the items, and copies between devices move them */
-    EXCHANGE_HOST, /* the items go through the host's memory */
-    EXCHANGES
+enum transport {
+    TRANSPORT_AUTO,
+    TRANSPORT_PEER, /* launches store into the memory of other members, and set flags there */
+    TRANSPORT_COPY, /* launches collect the items, and copies between devices move them */
+    TRANSPORT_HOST, /* the items go through the host's memory */
+    TRANSPORTS
 };
-const char *exchange_name(enum exchange x); /* "auto", "peer", "copy", "host" */
+const char *transport_name(enum transport x); /* "auto", "peer", "copy", "host" */
 /* The way for all devices from now on; a device whose members cannot use it takes the next one. */
-void exchange_choose(enum exchange wanted);
+void transport_choose(enum transport wanted);
 /* The way that a device with members uses. */
-enum exchange exchange_of(const struct device *d);
+enum transport transport_of(const struct device *d);
 
 /* How rows are divided: equal nonzeros (the default), or equal rows. For matrices that are copied to a device from now
    on. */
@@ -81,7 +81,7 @@ const char *split_phase_name(enum split_phase p); /* "push", "local", ... */
 struct timeline {
     int members;
     bool timed;
-    enum exchange exchange;
+    enum transport transport;
     struct timeline_cell {
         double from, to; /* us; NaN if not timed */
         double sectors;  /* NaN if timed */

@@ -288,6 +288,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                   int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
                   struct err *e)
 {
+    if (k->remote) return fail(e, E_UNSUPPORTED, "%s is your kernel: the order of its warps is not recorded", k->name);
     bool complex = type_is_complex(M->of->real);
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),

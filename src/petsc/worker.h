@@ -1,7 +1,7 @@
 /* The parts of warpspy-ranks, a program that PETSc's users run on many processes: the matrix and its partition,
    products, solves and the events that PETSc logs. */
-#ifndef WORKER_H
-#define WORKER_H
+#ifndef PETSC_WORKER_H
+#define PETSC_WORKER_H
 
 #include <petscksp.h>
 #include <stdbool.h>

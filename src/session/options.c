@@ -103,8 +103,8 @@ static bool use_page_locked(struct session *s, const char *value, struct err *e)
 static bool use_exchange(struct session *s, const char *value, struct err *e)
 {
     (void)s, (void)e;
-    for (int x = 0; x < EXCHANGES; x++)
-        if (!strcmp(value, exchange_name(x))) exchange_choose(x);
+    for (int x = 0; x < TRANSPORTS; x++)
+        if (!strcmp(value, transport_name(x))) transport_choose(x);
     return true;
 }
 

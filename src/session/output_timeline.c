@@ -32,7 +32,7 @@ void out_timeline_rows(struct out *o, const struct timeline *t)
         out_str(o, "kernel", NULL, t->kernel->name);
         out_str(o, "device", NULL, t->dev->name);
         out_str(o, "precision", NULL, type_name(t->real));
-        out_str(o, "exchange", NULL, exchange_name(t->exchange));
+        out_str(o, "exchange", NULL, transport_name(t->transport));
         out_rank(o, COLUMN_ANSWER);
         out_int(o, "member", "member", k);
         out_str(o, "on", "on", m->dev->name);
@@ -52,7 +52,7 @@ void out_timeline_rows(struct out *o, const struct timeline *t)
 void out_timeline(struct out *o, const struct timeline *t)
 {
     out_text(o, "%s, %s, %s on %s, exchange %s; each phase in %s", t->matrix, t->kernel->name, type_name(t->real),
-             t->dev->name, exchange_name(t->exchange), t->timed ? "us" : "sectors of 32 bytes");
+             t->dev->name, transport_name(t->transport), t->timed ? "us" : "sectors of 32 bytes");
     out_timeline_rows(o, t);
     if (t->timed)
         out_text(o, "From the first beginning to the last end: %.2f us, measured by events.", t->us);

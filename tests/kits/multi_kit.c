@@ -43,12 +43,12 @@ static void check_product(const struct kernel *k, const struct csr *A, const str
     multiply(k, A, S, d, 1, 0, y);
     multiply(k, A, S, d, -1.5, 0.5, again);
     if (k->deterministic) {
-        for (int x = EXCHANGE_AUTO; x < EXCHANGES; x++) {
-            exchange_choose(x);
+        for (int x = TRANSPORT_AUTO; x < TRANSPORTS; x++) {
+            transport_choose(x);
             multiply(k, A, S, d, 1, 0, again);
             assert_memory_equal(y, again, (size_t)n * sizeof *y);
         }
-        exchange_choose(EXCHANGE_AUTO);
+        transport_choose(TRANSPORT_AUTO);
     }
     mem_free(y);
     mem_free(again);

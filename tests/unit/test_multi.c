@@ -59,9 +59,9 @@ static void test_solves(void **state)
     (void)state;
     check_multi_solves("emu*2", "emu");
     check_multi_solves("emu*5", "emu");
-    exchange_choose(EXCHANGE_HOST);
+    transport_choose(TRANSPORT_HOST);
     check_multi_solves("emu*3", "emu");
-    exchange_choose(EXCHANGE_AUTO);
+    transport_choose(TRANSPORT_AUTO);
     check_multi_solves("cpu+emu", "cpu");
 }
 

@@ -66,7 +66,7 @@ static const struct state states[] = {
     {.name = "roofline", .setup = "gen poisson2d 20; device cpu; roofline", .keys = "Down Down"},
     {.name = "roofline_l2", .setup = "gen poisson2d 20; device cpu; roofline", .keys = "t + + Down"},
     {.name = "sm", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = ""},
-    {.name = "sm_few", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = "<"},
+    {.name = "sm_few", .setup = "gen poisson2d 200; device cpu; sm csr-stream", .keys = "("},
     {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 

@@ -170,8 +170,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
 static bool key(struct session *s, struct view_state *st, int k)
 {
     struct sm_state_of_view *own = st->own;
-    if (!s->sm || (k != '<' && k != '>')) return true;
-    int at = chosen_of(s->sm, st) + (k == '>') - (k == '<');
+    if (!s->sm || (k != '(' && k != ')')) return true;
+    int at = chosen_of(s->sm, st) + (k == ')') - (k == '(');
     own->chosen = 1 + (at < 0 ? 0 : at < s->sm->n ? at : s->sm->n - 1);
     return true;
 }
@@ -201,7 +201,7 @@ static void state_copy(void *to, const void *from)
 const struct view view_sm = {
     .name = "sm",
     .about = "the warps of one multiprocessor over time, predicted: ready, waiting for memory, at a barrier, finished",
-    .keys = "? help  q leave  < fewer warps  > more warps",
+    .keys = "? help  q leave  ( fewer warps  ) more warps",
     .any = true,
     .large = true,
     .state_size = sizeof(struct sm_state_of_view),

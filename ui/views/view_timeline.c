@@ -120,7 +120,7 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
         return;
     }
     canvas_text(c, 1, 1, ST_PLAIN, "%s, %s on %s, exchange %s%s", t->matrix, t->kernel->name, t->dev->name,
-                exchange_name(t->exchange), t->timed ? "" : "; counted, not timed");
+                transport_name(t->transport), t->timed ? "" : "; counted, not timed");
     double most = end_of(t);
     int room = c->h - TOP - (st->full ? 1 + NOTE : 0) - (c->figure ? AXIS_LINES : 0);
     if (room < 1) room = 1;
