@@ -100,8 +100,6 @@ struct lab_request {
 };
 /* Run a job in a process of its own. If the kernel is at fault, the error is E_DEVICE and k->fault has its parts. */
 bool lab_run(struct lab_kernel *k, const struct lab_request *r, struct watch *w, struct lab_reply *out, struct err *e);
-/* A launch whose fault, if there is one, is also given by its parts. */
-bool lab_launch(struct lab_kernel *k, const struct lab_request *r, struct watch *w, struct err *e);
 /* Where the program that runs kernels is. */
 const char *lab_program(void);
 

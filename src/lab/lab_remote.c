@@ -112,7 +112,7 @@ static const char *keep(const char *text)
     return s->text;
 }
 
-static void keep_all(struct kept **list)
+static void free_all(struct kept **list)
 {
     while (*list) {
         struct kept *s = *list;
@@ -123,7 +123,7 @@ static void keep_all(struct kept **list)
 
 void lab_forget_names(void)
 {
-    keep_all(&kept);
+    free_all(&kept);
 }
 
 /* Point the strings and pointers of a scope at what this process has. Returns false if the sizes cannot be right. */

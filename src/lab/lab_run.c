@@ -232,11 +232,9 @@ static bool say_failed(struct lab_kernel *k, struct reply_failed *f, struct err 
                !strncmp(k->fault.where, k->file, strlen(k->file));
     if (at->line) {
         snprintf(k->fault.thread, sizeof k->fault.thread, "%s", at->thread);
-        snprintf(k->fault.what, sizeof k->fault.what, "%s%s%s", at->what, at->missing ? ", with " : "", "");
-        if (at->missing) {
-            const char *comma = strstr(f->err.text, ", with ");
-            snprintf(k->fault.what, sizeof k->fault.what, "%s%.200s", at->what, comma ? comma : "");
-        }
+        /* the text of at->missing belongs to the other process, but the message ends with it */
+        const char *missing = at->missing ? strstr(f->err.text, ", with ") : NULL;
+        snprintf(k->fault.what, sizeof k->fault.what, "%.300s%.90s", at->what, missing ? missing : "");
         if (own) k->fault.line = at->line;
     } else
         snprintf(k->fault.what, sizeof k->fault.what, "%.390s", f->err.text);
