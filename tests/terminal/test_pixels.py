@@ -296,7 +296,8 @@ def test_keys_between_answers():
     s = opened({b"c": ":sta\x1b[?62;4c", b"t": SIXEL[b"t"] + "ts"})
     s.child.send("view spy\r")
     s.wait(":stats:sta")  # the second CSI c brings its keys, too
-    assert s.pictures() and "62;4" not in s.text(), s.text()
+    s.wait_for(s.pictures, "a picture")
+    assert "62;4" not in s.text(), s.text()
     s.keys("\x03")
     leaves(s)
 

@@ -65,7 +65,7 @@ static const struct {
     {"set color 16", "option=colours value=16 "},
     {"device host", "device=cpu "},
     {"help gauss-seidel", "topic=gs "},
-    {"export spy a.svg si 80x24", "view=spy file=a.svg size=80x24 "},
+    {"export spy a.svg si 80x24", "views=spy file=a.svg size=80x24 "},
 };
 
 static const char *match(struct talk *t, const char *line, struct err *e)
