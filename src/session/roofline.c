@@ -26,10 +26,20 @@ const char *roof_name(const struct roofline *r, enum roof k)
 
 double roof_rate(const struct roofline *r, enum roof k)
 {
-    const struct ceilings *c = &r->c;
-    const double rate[] = {c->read_gbs, c->cache_gbs, c->l1_gbs,
-                           type_of_parts(r->real) == T_F32 ? c->fp32_gflops : c->fp64_gflops};
-    return rate[k];
+    return r->rate[k];
+}
+
+/* What was measured; otherwise L1 delivers L1_WIDTH bytes per clock, and the arithmetic is that of the specification.
+ */
+static void find_rates(struct roofline *r, const struct machine *g)
+{
+    enum { L1_WIDTH = 128 };
+    bool single = type_of_parts(r->real) == T_F32;
+    double measured = single ? g->c.fp32_gflops : g->c.fp64_gflops;
+    r->rate[ROOF_MEMORY] = g->c.read_gbs;
+    r->rate[ROOF_L2] = g->c.cache_gbs;
+    r->rate[ROOF_L1] = g->c.l1_gbs > 0 ? g->c.l1_gbs : g->sms * L1_WIDTH * g->is.clock_ghz;
+    r->rate[ROOF_COMPUTE] = measured > 0 ? measured : single ? g->is.fp32_gflops : g->is.fp64_gflops;
 }
 
 double roof_at(const struct roofline *r, enum roof k, double intensity)
@@ -100,9 +110,13 @@ static struct roofline *make(const struct session *s, const struct matrix *m, co
     struct roofline *r = mem_zero(1, sizeof *r, "a roofline", e);
     struct roof_point *points = r ? mem_new(registry_count(&kernel_registry), sizeof *points, "a roofline", e) : NULL;
     if (!points) return mem_free(r), NULL;
-    *r = (struct roofline){
-        .matrix = m, .real = type_of_values(real, m->csr.imag != NULL), .here = g->here, .c = g->c, .point = points};
+    *r = (struct roofline){.matrix = m,
+                           .real = type_of_values(real, m->csr.imag != NULL),
+                           .here = g->here,
+                           .scaled = g->scaled,
+                           .point = points};
     snprintf(r->machine, sizeof r->machine, "%s", g->name);
+    find_rates(r, g);
     for (int i = 0; i < a->n; i++) {
         points[r->n++] = point_of(s, m, &a->k[i]);
         r->sampled |= a->k[i].work.sampled;
@@ -216,7 +230,7 @@ static bool some_above(const struct roofline *r)
 
 void out_roofline(struct session *s, const struct roofline *r)
 {
-    struct machine g = {.here = r->here};
+    struct machine g = {.here = r->here, .scaled = r->scaled};
     snprintf(g.name, sizeof g.name, "%s", r->machine);
     struct out *o = s->out;
     for (int k = 0; k < ROOFS && out_mode(o) != OUT_TEXT; k++) out_roof(o, r, (enum roof)k);

@@ -5,7 +5,6 @@
 #include <stdbool.h>
 
 #include "base/array.h"
-#include "machine/device.h"
 
 struct err;
 struct kernel;
@@ -31,8 +30,9 @@ struct roofline {
     const struct matrix *matrix;
     enum type real;
     char machine[64];
-    bool here; /* the roofs were measured on this device; false: they are the model's constants */
-    struct ceilings c;
+    bool here;   /* the roofs were measured on this device */
+    bool scaled; /* some roofs are not measured, but scaled from those of the reference GPU */
+    double rate[ROOFS];
     bool sampled; /* only some blocks of a kernel were watched */
     int n;
     struct roof_point *point; /* the fastest first */

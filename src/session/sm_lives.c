@@ -147,7 +147,8 @@ bool sm_begin(struct session *s, struct matrix *m, const struct kernel *k, enum 
     if (v) *v = (struct making){.m = m, .k = k, .watch = &s->watch};
     bool ok = v && prepare(s, m, v, real, e);
     if (ok) {
-        *l = (struct sm_lives){.matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here};
+        *l = (struct sm_lives){
+            .matrix = m, .kernel = k, .real = v->M->of->real, .here = v->on.here, .scaled = v->on.scaled};
         snprintf(l->machine, sizeof l->machine, "%s", v->on.name);
         bool gave = screen_lock_give();
         ok = modeled_sample(k, v->M, &s->watch, &v->counts, &v->sample, e) && make_lives(l, v, warps, e);
@@ -210,7 +211,7 @@ static void out_life(struct out *o, const struct sm_lives *all, const struct sm_
 void out_sm(struct session *s, const struct sm_lives *l)
 {
     struct out *o = s->out;
-    struct machine g = {.here = l->here};
+    struct machine g = {.here = l->here, .scaled = l->scaled};
     snprintf(g.name, sizeof g.name, "%s", l->machine);
     out_text(o, "%s on %s: %lld blocks of %lld threads, so one multiprocessor gets %lld.", l->kernel->name,
              l->matrix->name, (long long)l->blocks, (long long)l->threads, (long long)l->of_sm);

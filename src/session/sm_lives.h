@@ -18,7 +18,7 @@ struct sm_lives {
     const struct kernel *kernel;
     enum type real;
     char machine[64];
-    bool here;
+    bool here, scaled; /* as in struct machine */
     char launch[64];   /* name of the launch that is shown: the one with the most steps */
     int64_t blocks;    /* of the launch */
     int64_t of_sm;     /* blocks that one multiprocessor gets */

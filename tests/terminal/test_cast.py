@@ -155,7 +155,7 @@ def test_a_view_refuses_to_begin():
         s.line(f"record cast {folder}/live.cast")
         s.wait("begins at the prompt")
         assert not os.path.exists(f"{folder}/live.cast")
-        s.keys("q")
+        s.keys("q", "q")  # the message, then the view
         quits(s)
 
 
