@@ -37,7 +37,7 @@ static const struct state states[] = {
     {.name = "layout_ell", .setup = "load samples/thesis4.mtx", .keys = "f f f Down Right"},
     {.name = "layout_line", .setup = "load samples/thesis4.mtx", .keys = "':gen pois' Tab Tab"},
     {.name = "bench", .setup = "gen poisson2d 20", .keys = "Down Down", .runs = RUNS},
-    {.name = "bench_said", .setup = "gen poisson2d 20", .keys = "':help view' Enter Down", .runs = RUNS},
+    {.name = "bench_said", .setup = "gen poisson2d 20", .keys = "':help solve' Enter Down", .runs = RUNS},
     {.name = "solve",
      .setup = "gen poisson2d 20; solve cg precond jacobi step on cpu; step 24",
      .keys = "",
