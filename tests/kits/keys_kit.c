@@ -103,12 +103,9 @@ static const char *const commands_typed[] = {
     "spy width 30 height 9",
     "view rows",
     "view lu",
-    "view race",
-    "view solve",
-    "view bench",
     "view all",
+    "view solve",
     "view spy,rows,layout",
-    "view spy trace",
     "last",
     "last size 60x20",
     "screendump",
@@ -145,7 +142,7 @@ static const char *const commands_typed[] = {
     "quit",
 };
 static const char view_keys[] =
-    "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  \ty,.<>[]*#eEcCrRvVwWiIzZ|_XF{}|__";
+    "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  	|_X<>[]F{}_cCrR|VwWXFzZ()";
 static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DOWN,     UI_LEFT,
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};
