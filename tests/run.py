@@ -22,8 +22,8 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
-SLOW = ["pack", "try", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope",
-        "json", "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "system"]
+SLOW = ["puzzles", "pack", "try", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve",
+        "microscope", "json", "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "system"]
 
 
 def program_name(path):
