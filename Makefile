@@ -243,9 +243,10 @@ ZSH_FUNCTIONS ?= $(SHARE)/zsh/site-functions
 install: all
 	install -Dm755 $(BUILD)/warpspy $(DESTDIR)$(PREFIX)/bin/warpspy
 	if [ -x $(RANKS) ]; then install -m755 $(RANKS) $(DESTDIR)$(PREFIX)/bin/warpspy-ranks; fi
-	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/gpus
+	install -d $(SHARE)/warpspy/samples/lessons $(SHARE)/warpspy/samples/puzzles $(SHARE)/warpspy/gpus
 	install -m644 samples/*.mtx* $(SHARE)/warpspy/samples
 	install -m644 samples/lessons/*.txt $(SHARE)/warpspy/samples/lessons
+	install -m644 samples/puzzles/*.txt $(SHARE)/warpspy/samples/puzzles
 	install -m644 samples/gpus/*.txt $(SHARE)/warpspy/gpus
 	for f in $$(find src gpu -name '*.h' -o -name '*.def'); do install -Dm644 $$f $(SHARE)/warpspy/include/$$f || exit 1; done
 	$(BUILD)/warpspy --man > $(BUILD)/warpspy.1

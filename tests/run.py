@@ -22,9 +22,9 @@ import time
 TOP = pathlib.Path(__file__).resolve().parent.parent
 GOLDEN = ["golden", "screens", "export", "readme"]
 # Programs that take more than a few seconds, slowest first. They start first, and `--quick` skips them.
-SLOW = ["pack", "try", "lessons", "session", "lu", "schema", "model", "pty", "files", "export", "solve", "microscope",
-        "json", "ranks", "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast", "python",
-        "system"]
+SLOW = ["pack", "try", "lessons", "puzzles", "session", "lu", "schema", "model", "pty", "files", "export", "solve",
+        "microscope", "json", "ranks", "paper_arrays", "interrupt", "mtx_files", "absent", "memory", "explore", "cast",
+        "python", "system"]
 
 
 def program_name(path):

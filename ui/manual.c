@@ -156,7 +156,8 @@ static const struct {
      "The file of key bindings for the prompt, as in every program that uses readline; the application name is "
      "warpspy."},
     {NULL, "XDG_CONFIG_HOME, XDG_STATE_HOME", "If set, they replace ~/.config and ~/.local/state in the paths below."},
-    {NULL, "XDG_DATA_HOME, XDG_DATA_DIRS", "Folders in which warpspy/lessons/NAME.txt may be a lesson of your own."},
+    {NULL, "XDG_DATA_HOME, XDG_DATA_DIRS",
+     "Folders in which warpspy/lessons/NAME.txt may be a lesson of your own, and warpspy/puzzles/NAME.txt a puzzle."},
     {NULL, "OMP_WAIT_POLICY, GOMP_SPINCOUNT",
      "How threads wait for one another. If neither is set, threads soon sleep, which is best on a busy machine; "
      "`active` is best for measurements of small matrices on an idle machine."},
@@ -164,7 +165,8 @@ static const struct {
     {"FILES", "~/.config/warpspy/config", "The saved options: lines such as `colours 256`; # begins a comment."},
     {NULL, "~/.local/state/warpspy/history", "The lines typed at the prompt."},
     {NULL, "~/.local/state/warpspy/lessons", "Your answers in the lessons: a file for each lesson."},
-    {NULL, "share/warpspy/samples", "A folder next to the program's bin, with sample matrices and lessons."},
+    {NULL, "~/.local/state/warpspy/puzzles", "Your progress in the puzzles."},
+    {NULL, "share/warpspy/samples", "A folder next to the program's bin, with sample matrices, lessons and puzzles."},
     {"EXIT STATUS", "0", "All commands succeeded."},
     {NULL, "1", "A command failed, or its output could not be written."},
     {NULL, "2", "The options are wrong."},

@@ -632,14 +632,14 @@ static void keep_begun(void *user, const char *name)
 static bool find_lesson(const char *typed, char *path, size_t size, struct err *e)
 {
     struct suggest near = suggest_for(typed);
-    if (library_find(typed, path, size)) return true;
+    if (library_find(LIBRARY_LESSONS, typed, path, size)) return true;
     struct begun begun = {.typed = typed};
-    library_list(keep_begun, &begun);
-    if (begun.n == 1 && access(typed, F_OK)) return library_find(begun.name, path, size);
+    library_list(LIBRARY_LESSONS, keep_begun, &begun);
+    if (begun.n == 1 && access(typed, F_OK)) return library_find(LIBRARY_LESSONS, begun.name, path, size);
     if (snprintf(path, size, "%s", typed) >= (int)size)
         return fail(e, E_LIMIT, "the path is too long: at most %zu bytes", size - 1);
     if (!access(path, F_OK) || strpbrk(typed, "/.")) return true; /* opening the file reports any error */
-    library_list(suggest_offer, &near);
+    library_list(LIBRARY_LESSONS, suggest_offer, &near);
     struct message t = {0};
     message_add(&t, "there is no lesson ");
     message_quote(&t, typed);

@@ -110,7 +110,7 @@ static const char *text_here(const struct sheet *t)
 {
     char path[PATH_MAX];
     struct lesson_head h;
-    FILE *f = library_find(t->lesson, path, sizeof path) ? fopen(path, "r") : NULL;
+    FILE *f = library_find(LIBRARY_LESSONS, t->lesson, path, sizeof path) ? fopen(path, "r") : NULL;
     bool known = f && lesson_head(f, &h);
     if (f) fclose(f);
     return !known ? "not found here" : strcmp(h.text, t->text) ? "differs from the text here" : "same as here";

@@ -124,7 +124,7 @@ bool lesson_list(struct session *s, struct err *e)
     struct list l = {.e = e};
     struct sheet *t = mem_zero(1, sizeof *t, "the list of lessons", e);
     if (!t) return false;
-    library_each(add_lesson, &l);
+    library_each(LIBRARY_LESSONS, add_lesson, &l);
     if (l.n) qsort(l.entry, (size_t)l.n, sizeof *l.entry, by_place);
     for (int i = 0; i < l.n; i++) list_one(s, &l.entry[i], t);
     if (l.n) out_text(s->out, "`lesson NAME` begins a lesson, or continues where you left off.");

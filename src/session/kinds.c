@@ -326,7 +326,13 @@ static void list_values(const struct session *s, const struct args *a, give_fn *
 static void list_lessons(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
     (void)s, (void)a;
-    library_list(give, user);
+    library_list(LIBRARY_LESSONS, give, user);
+}
+
+static void list_puzzles(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    library_list(LIBRARY_PUZZLES, give, user);
 }
 
 static const struct registry *views_of(const struct session *s)
@@ -542,6 +548,7 @@ const struct kind kinds[] = {
     {"PARAMS", "params", "a parameter", NULL, NULL, value_param, list_params, KIND_PARAMS, NULL},
     {"FILE", "file", "a file", NULL, NULL, value_any, NULL, KIND_FILE, NULL},
     {"LESSON", "lesson", "a lesson or its file", NULL, NULL, value_any, list_lessons, KIND_FILE, NULL},
+    {"PUZZLE", "puzzle", "a puzzle, its number or its file", NULL, NULL, value_any, list_puzzles, KIND_FILE, NULL},
     {"RIGHT_SIDE", "b", "a right-hand side or a file", NULL, NULL, value_any, list_right_sides, KIND_FILE, NULL},
     {"START", "x0", "a start vector or a file", NULL, NULL, value_any, list_starts, KIND_FILE, NULL},
     {"GUESS", "x0", "a start vector, `given` or a file", NULL, NULL, value_any, list_guesses, KIND_FILE, NULL},

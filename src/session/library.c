@@ -1,5 +1,5 @@
-/* Lessons by name: the files NAME.txt in the subfolders samples/lessons and lessons of each data folder. A lesson in
-   samples/lessons reads the sample matrices in the folder above it. */
+/* Lessons and puzzles by name: the files NAME.txt in the subfolders samples/lessons and lessons, or samples/puzzles and
+   puzzles, of each data folder. A lesson in samples/lessons reads the sample matrices in the folder above it. */
 #include "library.h"
 #include "base/base.h"
 #include "base/data_folder.h"
@@ -14,15 +14,19 @@
 
 enum { NAME_MOST = 63 };
 static const char ending[] = ".txt";
-static const char *const inside[] = {"samples/lessons", "lessons"};
+enum { PLACES = 2 };
+static const char *const inside[][PLACES] = {
+    [LIBRARY_LESSONS] = {"samples/lessons", "lessons"},
+    [LIBRARY_PUZZLES] = {"samples/puzzles", "puzzles"},
+};
 
-/* Write the path of lesson folder i, or an empty string if the folder does not exist. Returns false after the last
-   folder. */
-static bool lesson_folder(int i, char *out, size_t size)
+/* Write the path of folder i of the library, or an empty string if the folder does not exist. Returns false after the
+   last folder. */
+static bool library_folder(enum library l, int i, char *out, size_t size)
 {
     char data[PATH_MAX];
-    if (!data_folder(i / COUNT(inside), data, sizeof data)) return false;
-    bool fits = *data && snprintf(out, size, "%s/%s", data, inside[i % COUNT(inside)]) < (int)size;
+    if (!data_folder(i / PLACES, data, sizeof data)) return false;
+    bool fits = *data && snprintf(out, size, "%s/%s", data, inside[l][i % PLACES]) < (int)size;
     if (!fits) *out = 0;
     return true;
 }
@@ -33,22 +37,22 @@ static bool is_file(const char *path)
     return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
 }
 
-bool library_find(const char *name, char *path, size_t size)
+bool library_find(enum library l, const char *name, char *path, size_t size)
 {
     char folder[PATH_MAX];
     if (!*name || strlen(name) > NAME_MOST || strchr(name, '/')) return false;
-    for (int i = 0; lesson_folder(i, folder, sizeof folder); i++)
+    for (int i = 0; library_folder(l, i, folder, sizeof folder); i++)
         if (*folder && snprintf(path, size, "%s/%s.txt", folder, name) < (int)size && is_file(path)) return true;
     return false;
 }
 
-static void visit_file(const char *folder, const char *file, library_visit *visit, void *user)
+static void visit_file(enum library l, const char *folder, const char *file, library_visit *visit, void *user)
 {
     char name[NAME_MOST + 1], path[PATH_MAX], found[PATH_MAX];
     size_t n = strlen(file) - strlen(ending);
     if (n > NAME_MOST || snprintf(path, sizeof path, "%s/%s", folder, file) >= (int)sizeof path) return;
     snprintf(name, sizeof name, "%.*s", (int)n, file);
-    if (library_find(name, found, sizeof found) && !strcmp(found, path)) visit(user, name, path);
+    if (library_find(l, name, found, sizeof found) && !strcmp(found, path)) visit(user, name, path);
 }
 
 static int is_text(const struct dirent *f)
@@ -58,22 +62,22 @@ static int is_text(const struct dirent *f)
 }
 
 /* Was the folder searched before, under the same path? */
-static bool is_repeated(int i, const char *folder)
+static bool is_repeated(enum library l, int i, const char *folder)
 {
     char earlier[PATH_MAX];
-    for (int k = 0; k < i && lesson_folder(k, earlier, sizeof earlier); k++)
+    for (int k = 0; k < i && library_folder(l, k, earlier, sizeof earlier); k++)
         if (!strcmp(earlier, folder)) return true;
     return false;
 }
 
-void library_each(library_visit *visit, void *user)
+void library_each(enum library l, library_visit *visit, void *user)
 {
     char folder[PATH_MAX];
     struct dirent **file;
-    for (int i = 0; lesson_folder(i, folder, sizeof folder); i++) {
-        int n = *folder && !is_repeated(i, folder) ? scandir(folder, &file, is_text, alphasort) : -1;
+    for (int i = 0; library_folder(l, i, folder, sizeof folder); i++) {
+        int n = *folder && !is_repeated(l, i, folder) ? scandir(folder, &file, is_text, alphasort) : -1;
         for (int k = 0; k < n; k++) {
-            visit_file(folder, file[k]->d_name, visit, user);
+            visit_file(l, folder, file[k]->d_name, visit, user);
             free(file[k]);
         }
         if (n >= 0) free(file);
@@ -92,7 +96,7 @@ static void give_name(void *user, const char *name, const char *path)
     to->give(to->user, name);
 }
 
-void library_list(give_fn *give, void *user)
+void library_list(enum library l, give_fn *give, void *user)
 {
-    library_each(give_name, &(struct names){give, user});
+    library_each(l, give_name, &(struct names){give, user});
 }

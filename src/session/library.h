@@ -1,4 +1,4 @@
-/* Lessons by name: the files NAME.txt in the lesson folders. */
+/* Lessons and puzzles by name: the files NAME.txt in their folders. */
 #ifndef LIBRARY_H
 #define LIBRARY_H
 
@@ -7,13 +7,15 @@
 
 #include "base/registry.h"
 
-/* Write the path of the lesson with that name. Returns false if there is no such lesson. */
-bool library_find(const char *name, char *path, size_t size);
-/* The names of all lessons, in alphabetical order within a folder. */
-void library_list(give_fn *give, void *user);
-/* Call visit with the name and path of each lesson. If two lessons have the same name, only the lesson that
-   library_find finds is visited. */
+enum library { LIBRARY_LESSONS, LIBRARY_PUZZLES };
+
+/* Write the path of the file with that name. Returns false if there is no such file. */
+bool library_find(enum library l, const char *name, char *path, size_t size);
+/* The names of all files, in alphabetical order within a folder. */
+void library_list(enum library l, give_fn *give, void *user);
+/* Call visit with the name and path of each file. If two files have the same name, only the file that library_find
+   finds is visited. */
 typedef void library_visit(void *user, const char *name, const char *path);
-void library_each(library_visit *visit, void *user);
+void library_each(enum library l, library_visit *visit, void *user);
 
 #endif

@@ -1,0 +1,12 @@
+// ends: multiplies padding, whose column is -1
+__global__ void coalesce_ell(int rows, int width, const int *col, const double *val, const double *x, double *y)
+{
+    int row = blockIdx.x * blockDim.x + threadIdx.x;
+    if (row >= rows) return;
+    double sum = 0;
+    for (int k = 0; k < width; k++) {
+        int c = col[k * rows + row];
+        sum += val[k * rows + row] * x[c];
+    }
+    y[row] = sum;
+}

@@ -1,0 +1,15 @@
+// right: adds up columns of the tile
+// TRY(csr, blocks_for(rows, 32), 32)
+__global__ void pad_tile(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)
+{
+    __shared__ double tile[32][33];
+    int lane = threadIdx.x, first = blockIdx.x * 32;
+    for (int r = 0; r < 32; r++) {
+        int k = ptr[first + r] + lane;
+        tile[r][lane] = val[k] * x[col[k]];
+    }
+    __syncthreads();
+    double sum = 0;
+    for (int k = 0; k < 32; k++) sum += tile[k][lane];
+    y[first + lane] = sum;
+}

@@ -1,0 +1,245 @@
+/* Puzzles: each solution passes all goals, each kernel with its gap fails, and typical wrong answers fail for the right
+   reason. The first line of an answer, tests/files/puzzles/NAME.N.cu, has what it misses. Each puzzle is checked in a
+   process of its own, several at a time, because a kernel takes half a second to compile. */
+#include "kits/talk.h"
+#include "base/base.h"
+#include "lab/lab.h"
+#include "lessons/puzzle.h"
+#include "machine/device.h"
+#include "session/command.h"
+
+#include <cjson/cJSON.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { ANSWERS = 3 };
+static char folder[] = "/tmp/warpspy-test-XXXXXX", answers[PATH_MAX];
+
+static int prepare(void **state)
+{
+    char here[PATH_MAX], program[PATH_MAX + 64];
+    (void)state;
+    ssize_t n = readlink("/proc/self/exe", here, sizeof here - 1);
+    if (n <= 0 || !mkdtemp(folder) || !realpath("tests/files/puzzles", answers)) return -1;
+    here[n] = 0;
+    for (int up = 0; up < 3; up++) *strrchr(here, '/') = 0;
+    snprintf(program, sizeof program, "%s/warpspy", here);
+    lab_set_program(program);
+    setenv("XDG_STATE_HOME", folder, 1);
+    return chdir(folder) || access(program, X_OK);
+}
+
+static int clean(void **state)
+{
+    char command[100];
+    (void)state;
+    lab_close();
+    devices_close();
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+/* ---- the files ---- */
+
+static void write_text(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    assert_int_equal(fclose(f), 0);
+}
+
+/* Judge the file; `missed` is what it must miss, "any", or NULL. Returns true if it does. */
+static bool judges(struct talk *t, const struct puzzle *p, const char *path, const char *missed)
+{
+    struct judged j;
+    struct err e = {0};
+    if (!puzzle_judge(&t->s, p, path, &j, &e)) {
+        fprintf(stderr, "%s: %s: %s\n", path, e.where, e.text);
+        return false;
+    }
+    bool any = missed && !strcmp(missed, "any");
+    bool same = any ? j.missed != NULL : missed ? j.missed && !strcmp(j.missed, missed) : !j.missed;
+    if (!same || j.passed != !j.missed)
+        fprintf(stderr, "%s misses %s (%s: %s), expected %s\n", path, j.missed ? j.missed : "nothing", j.fix.where,
+                j.fix.what, missed ? missed : "nothing");
+    bool told = !j.missed || *j.fix.what;
+    if (!told) fprintf(stderr, "%s: nothing says what to correct\n", path);
+    return same && told;
+}
+
+/* "// sectors: reads row by row" */
+static bool judges_answer(struct talk *t, const struct puzzle *p, int number)
+{
+    char path[PATH_MAX + 100], line[200] = "", missed[40] = "";
+    snprintf(path, sizeof path, "%s/%s.%d.cu", answers, p->name, number);
+    FILE *f = fopen(path, "r");
+    bool read = f && fgets(line, sizeof line, f) && sscanf(line, "// %39[a-z]:", missed) == 1;
+    if (f) fclose(f);
+    if (!read) fprintf(stderr, "%s: no such file, or its first line does not say what it misses\n", path);
+    return read && judges(t, p, path, missed);
+}
+
+static bool check_puzzle(const struct puzzle *p)
+{
+    char path[200];
+    struct talk t;
+    talk_open(&t, OUT_TEXT);
+    snprintf(path, sizeof path, "%s/%s-solution.cu", folder, p->name);
+    write_text(path, p->solution);
+    bool ok = judges(&t, p, path, NULL);
+    snprintf(path, sizeof path, "%s/%s-gap.cu", folder, p->name);
+    write_text(path, p->kernel);
+    ok = judges(&t, p, path, "any") && ok;
+    for (int i = 1; i <= ANSWERS; i++) ok = judges_answer(&t, p, i) && ok;
+    talk_close(&t);
+    lab_close();
+    return ok;
+}
+
+/* ---- several at a time ---- */
+
+struct running {
+    int n, most, failed;
+};
+
+static void wait_for_one(struct running *r)
+{
+    int status;
+    assert_true(wait(&status) > 0);
+    r->n--;
+    r->failed += !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+static bool begin_puzzle(void *user, const struct puzzle *p, struct err *e)
+{
+    struct running *r = user;
+    (void)e;
+    if (r->n == r->most) wait_for_one(r);
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (!child) _exit(!check_puzzle(p));
+    r->n++;
+    return true;
+}
+
+static void puzzles_can_be_solved(void **state)
+{
+    struct running r = {.most = (int)sysconf(_SC_NPROCESSORS_ONLN)};
+    struct err e = {0}, broken = {0};
+    (void)state;
+    bool ok = puzzle_each(begin_puzzle, &r, &broken, &e);
+    while (r.n) wait_for_one(&r);
+    if (!ok || broken.code) fail_msg("%s%s %s", e.text, broken.where, broken.text);
+    if (r.failed) fail_msg("%d puzzles have mistakes, which are printed above", r.failed);
+}
+
+/* ---- the command ---- */
+
+static void a_puzzle_is_played(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "puzzle check", "which puzzle?");
+    talk_says(&t, "puzzle", "0 of 10 solved");
+    talk_says(&t, "puzzle 1", "Fill the gap in one-row.cu");
+    talk_says(&t, "puzzle one-row", "was kept");
+    talk_refuses(&t, "puzzle solution", "after 3 failed checks, and 3 are missing");
+    talk_refuses(&t, "puzzle check", "the result is wrong in row");
+    talk_refuses(&t, "puzzle solution", "3 are missing"); /* the gap was not filled, so it was no try */
+    for (int i = 0; i < 2; i++) {
+        write_text("one-row.cu", i ? "__global__ void k(int rows, double *y)\n{\n    y[rows] = 0;\n}\n"
+                                   : "__global__ void k(int rows, double *y)\n{\n    y[0] = ;\n}\n");
+        talk_refuses(&t, "puzzle check", i ? "one-row.cu:3: block 0, thread 0: index 1024 of y" : "one-row.cu:3");
+    }
+    talk_refuses(&t, "puzzle check", "index 1024"); /* the same text again is not another try */
+    talk_says(&t, "puzzle hint", "hint 1 of 3");
+    talk_refuses(&t, "puzzle solution", "1 is missing; `puzzle hint`");
+    talk_says(&t, "puzzle hint", "hint 2 of 3");
+    write_text(
+        "one-row.cu",
+        "__global__ void k(int rows, double *y)\n{\n    if (blockIdx.x == 0 && threadIdx.x == 0) y[0] = 1;\n}\n");
+    talk_refuses(&t, "puzzle check", "the result is wrong");
+    talk_says(&t, "puzzle solution", "for (int k = ptr[row]; k < end; k++)");
+    talk_says(&t, "puzzle", "solution seen, 2 hints");
+    talk_says(&t, "puzzle one-row force restart", "Fill the gap");
+    talk_refuses(&t, "puzzle solution", "3 are missing");
+    talk_close(&t);
+}
+
+static void answers_in_other_files_are_found(void **state)
+{
+    struct talk t;
+    struct puzzle *p = calloc(1, sizeof *p);
+    struct err e = {0};
+    (void)state;
+    assert_non_null(p);
+    talk_open(&t, OUT_JSON);
+    assert_true(puzzle_named("no-div", p, &e));
+    write_text("no-divergence-2.cu", p->solution);
+    assert_true(talk_line(&t, "puzzle 5"));
+    talk_forget(&t);
+    assert_true(talk_line(&t, "puzzle check ./no-divergence-2.cu"));
+    cJSON *row = cJSON_Parse(t.out);
+    assert_string_equal(cJSON_GetObjectItem(row, "puzzle")->valuestring, "no-divergence");
+    assert_true(cJSON_IsTrue(cJSON_GetObjectItem(row, "passed")));
+    cJSON_Delete(row);
+    talk_close(&t);
+    talk_open(&t, OUT_TEXT);
+    talk_refuses(&t, "puzzle check ./nowhere.cu", "cannot open");
+    talk_refuses(&t, "puzzle 77", "there is no puzzle `77`");
+    talk_refuses(&t, "puzzle no-divergenze", "did you mean `no-divergence`?");
+    talk_refuses(&t, "puzzle 5 check hint", "only one of");
+    talk_close(&t);
+    free(p);
+}
+
+/* ---- mistakes in files ---- */
+
+static const struct {
+    const char *text, *says;
+} mistakes[] = {
+    {"> gen nothing 3\n", "bad.txt:1: `nothing` is not a generator"},
+    {"> load a.mtx\n", "bad.txt:1: expected `> gen"},
+    {"> gen poisson2d 3 4 5\n", "bad.txt:1: poisson2d has no parameter 5"},
+    {"> gen poisson2d x 5\n", "bad.txt:1: poisson2d has no parameter x"},
+    {"\ngoal speed <= 3\n", "bad.txt:2: `speed` is not one of sectors"},
+    {"goal sectors >= 3\n", "bad.txt:1: expected `goal sectors <= NUMBER`"},
+    {"goal sectors < csr-vector\n", "bad.txt:1: only `goal time`"},
+    {"goal sectors\n", "bad.txt:1: expected `goal QUANTITY"},
+    {"format cool\n", "bad.txt:1: `cool` is not a format"},
+    {"kernel\nx\n", "bad.txt:2: the line `end`"},
+    {"kernel\nx\nend\nkernel\n", "bad.txt:4: the file has a second `kernel`"},
+    {"# T\n", "bad.txt:1: the puzzle lacks a matrix"},
+    {"# T\n> gen poisson2d 3\nkernel\nx\nend\n", "bad.txt:5: the puzzle lacks the solution"},
+};
+
+static void mistakes_are_named_by_line(void **state)
+{
+    struct puzzle *p = calloc(1, sizeof *p);
+    (void)state;
+    assert_non_null(p);
+    for (int i = 0; i < COUNT(mistakes); i++) {
+        struct err e = {0};
+        char all[sizeof e.where + sizeof e.text + 4];
+        write_text("bad.txt", mistakes[i].text);
+        assert_false(puzzle_read("bad", "bad.txt", p, &e));
+        snprintf(all, sizeof all, "%s: %s", e.where, e.text);
+        if (!strstr(all, mistakes[i].says)) fail_msg("expected `%s` in: %s", mistakes[i].says, all);
+    }
+    free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(puzzles_can_be_solved),
+        cmocka_unit_test(a_puzzle_is_played),
+        cmocka_unit_test(answers_in_other_files_are_found),
+        cmocka_unit_test(mistakes_are_named_by_line),
+    };
+    return cmocka_run_group_tests(tests, prepare, clean);
+}
