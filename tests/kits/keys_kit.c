@@ -141,8 +141,7 @@ static const char *const commands_typed[] = {
     "drop all; gen poisson2d 9; lu step",
     "quit",
 };
-static const char view_keys[] =
-    "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  	|_X<>[]F{}_cCrR|VwWXFzZ()";
+static const char view_keys[] = "?/?/++++--=ggffaattnnssbbBpPomMqx0123456789jjkkhlGuUdD  \t|_X<>[]F{}_cCrR|VwWXFzZ()";
 static const int named[] = {UI_UP,    UI_DOWN, UI_LEFT, UI_RIGHT, UI_UP,   UI_DOWN,     UI_LEFT,
                             UI_RIGHT, UI_HOME, UI_END,  UI_PGUP,  UI_PGDN, UI_TAB,      UI_BACKTAB,
                             UI_ENTER, UI_ESC,  UI_TAB,  0x7f,     UI_WAIT, UI_INTERRUPT};
