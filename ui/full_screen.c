@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "base/err.h"
 
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -203,10 +202,10 @@ static void take(int code, bool bytes);
 /* ---- replies of the terminal ---- */
 
 enum { REPLY_MOST = 60 };
-/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. On leaving the full
-   screen, a missing answer is awaited for LEAVE_MS. */
-static const double PAUSE_US = 50e3, ANSWER_US = 2e6, RECENT_US = 1e6;
-enum { LEAVE_MS = 200, VT200 = 62, SIXEL_ATTRIBUTE = 4 };
+/* A reply ends within this time, and a terminal that answers at all does so within ANSWER_US. If the full screen is
+   left before, the prompt skips the answer (prompt.c). */
+static const double PAUSE_US = 50e3, ANSWER_US = 2e6;
+enum { VT200 = 62, SIXEL_ATTRIBUTE = 4 };
 
 /* The terminal is asked for its attributes (CSI c), which all terminals answer. Terminals of level VT200 and above are
    then asked for kitty graphics, too, because older ones would print this question. The answer to a last CSI c shows
@@ -471,22 +470,8 @@ bool full_screen_open(const struct termios *modes, struct err *e)
     return true;
 }
 
-/* An answer that arrives later would be read by the shell or at the prompt. */
-static void await_answer(void)
-{
-    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
-    struct press p;
-    if (!awaits_answer() || now_us() - pixels.asked_us > RECENT_US) return;
-    for (double end = now_us() + LEAVE_MS * 1e3; awaits_answer() && now_us() < end;)
-        if (poll(&in, 1, LEAVE_MS / 10) > 0 && !(in.revents & POLLIN))
-            return;
-        else
-            while (full_screen_key(false, &p)) continue;
-}
-
 void full_screen_close(void)
 {
-    await_answer();
     frames_end();
     waiting.n = waiting.next = reply.n = 0;
     switch_mouse(false);

@@ -132,6 +132,37 @@ static int byte_of(FILE *f)
     return safe_in_search(rl_getc(f));
 }
 
+/* ---- answers of the terminal to questions of a full screen that was left meanwhile ---- */
+
+enum { ANSWER_MS = 50 }; /* the bytes of an answer arrive together */
+
+static void skip_to(int first, int last)
+{
+    struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
+    for (int key = 0; (key < first || key > last) && poll(&in, 1, ANSWER_MS) > 0;) key = rl_read_key();
+}
+
+static int skip_attributes(int count, int key)
+{
+    (void)count, (void)key;
+    skip_to(0x40, 0x7e);
+    return 0;
+}
+
+static int skip_string(int count, int key)
+{
+    (void)count, (void)key;
+    skip_to('\\', '\\');
+    return 0;
+}
+
+static void skip_answers(void)
+{
+    rl_bind_keyseq("\\e[?", skip_attributes);
+    rl_bind_keyseq("\\e[6;", skip_attributes);
+    rl_bind_keyseq("\\e_G", skip_string);
+}
+
 void prompt_open(struct session *s)
 {
     if (session) return;
@@ -148,6 +179,7 @@ void prompt_open(struct session *s)
     history_load();
     rl_initialize();
     rl_variable_bind("enable-bracketed-paste", "off"); /* pasted lines run like typed lines */
+    skip_answers();
 }
 
 void prompt_close(struct session *s)
