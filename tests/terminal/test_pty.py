@@ -849,8 +849,8 @@ def test_a_key_sequence_ends_a_search_of_the_history():
 
 def test_output_that_fits_is_not_paged():
     s = at_prompt()
-    s.line("devices; version; set; gen poisson2d 9; spy; set")  # each of them fits
-    s.wait("saved in")
+    s.line("devices; version; set pager; gen poisson2d 9; spy; set colours")  # each of them fits
+    s.wait("COLORTERM")
     s.wait("[cpu]> ")
     assert "space next" not in s.text(), s.text()
     quits(s)

@@ -223,7 +223,7 @@ static void fuzz_folder(const char *dir)
     if (!d) fail_msg("no %s", dir);
     for (struct dirent *f; (f = readdir(d));) {
         size_t n;
-        if (f->d_name[0] == '.') continue;
+        if (f->d_name[0] == '.' || f->d_type == DT_DIR) continue;
         snprintf(path, sizeof path, "%s/%s", dir, f->d_name);
         char *data = read_whole(path, &n);
         if (!fuzz_load((const uint8_t *)data, n, how, sizeof how)) fail_msg("%s: %s", path, how);

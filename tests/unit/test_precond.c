@@ -268,7 +268,7 @@ static void test_notes(void **state)
         {"race cg gs block 4 on cpu", "but there is no preconditioner; add `precond bjacobi`"},
         {"race cg gs precond bjacobi block 4 maxit 5 on cpu", "gs      limit"},
         {"help ilu0", "preconditioner  ilu0\nabout           incomplete LU"},
-        {"help jacobi", "preconditioner  jacobi\nabout           the diagonal"},
+        {"help jacobi", "preconditioner           jacobi\nabout                    the diagonal"},
     };
     struct talk t;
     talk_open(&t, OUT_TEXT);
