@@ -143,7 +143,7 @@ static double key_ms(const char *key, const char *brings)
 }
 
 /* While the output of a command covers the pane, the list of keys on the screen contains this text. */
-#define OUTPUT_KEYS " close"
+#define OUTPUT_KEYS "q close"
 
 /* Send keys one after another. Between two keys, wait until the output pauses. If the screen never stops redrawing,
    wait for pause_ms instead. */
