@@ -81,10 +81,16 @@ static bool is_shell_command(const char *value)
     return false;
 }
 
+static bool has_control_bytes(const char *value)
+{
+    for (; *value; value++)
+        if ((unsigned char)*value < ' ') return true;
+    return false;
+}
+
 static bool check_pager(const char *value)
 {
-    for (const char *p = value; *p; p++)
-        if ((unsigned char)*p < ' ') return false;
+    if (has_control_bytes(value)) return false;
     return is_own_pager(value) || is_shell_command(value);
 }
 
@@ -123,9 +129,7 @@ static bool use_launcher(struct session *s, const char *value, struct err *e)
 
 static bool check_launcher(const char *value)
 {
-    for (const char *p = value; *p; p++)
-        if ((unsigned char)*p < ' ') return false;
-    return *value && *value != ' ';
+    return *value && *value != ' ' && !has_control_bytes(value);
 }
 
 static bool restyle(struct session *s, const char *value, struct err *e)
