@@ -214,8 +214,7 @@ static void types_of(const struct function *f, const char **vector, const char *
     *value = f->templates > 1 ? "U" : f->templates ? "T" : val && is_real(val) ? val : y;
 }
 
-static void write_argument(FILE *out, const struct source *s, const struct function *f, const struct parameter *p,
-                           const struct stored *S)
+static void write_argument(FILE *out, const struct function *f, const struct parameter *p, const struct stored *S)
 {
     const char *vector, *value;
     types_of(f, &vector, &value);
@@ -232,7 +231,6 @@ static void write_argument(FILE *out, const struct source *s, const struct funct
         fprintf(out, "(%s)L->%s", f->templates ? vector : p->type, p->name);
     else
         fprintf(out, "(%s)%s", p->type, number_named(S, p->name));
-    (void)s;
 }
 
 static const char *entry_types(const struct function *f)
@@ -272,7 +270,7 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
             s->try_line ? s->try_line : 1, blocks, threads, *s->shared ? s->shared : "0", f->name, given);
     for (int i = 0; i < f->nparameters; i++) {
         fprintf(out, "%s", i ? ", " : "");
-        write_argument(out, s, f, &f->parameter[i], &S);
+        write_argument(out, f, &f->parameter[i], &S);
     }
     fprintf(out,
             ");\n    return true;\n}\n} // namespace KERNEL_SPACE\nusing namespace KERNEL_SPACE;\n"
