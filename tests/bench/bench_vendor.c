@@ -1,8 +1,11 @@
-/* Own kernels against cuSPARSE's, in fp64 on cuda:0 in one run: for each matrix, the best kernel of each side, the best
-   own kernel for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any
-   kernel moves, or of the gathers of x. The matrices are twelve generated ones and the real matrices of
-   WARPSPY_MATRICES with more than PROBLEM_SMALLEST nonzeros. Usage: bench_vendor [generated|real|all] [NAME]: only the
-   matrix called NAME, with a line for each kernel. */
+/* Own kernels against cuSPARSE's on cuda:0 in one run: for each matrix, the best kernel of each side, the best own kernel
+   for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any kernel moves,
+   or of the gathers of x. The matrices are twelve generated ones and the real matrices of WARPSPY_MATRICES with more
+   than PROBLEM_SMALLEST nonzeros; `more` are other generated ones.
+
+   Usage: bench_vendor [f32] [times FILE] [generated|more|real|all] [NAME]
+   NAME: only the matrix called NAME, with a line for each kernel. `times` writes the time of every kernel on every
+   matrix, as lines for bench_model. */
 #include <stdio.h>
 
 #include "base/array.h"
@@ -24,7 +27,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FEW = 3, MANY = 100, PATIENCE = 2, NAMES = 64 };
+enum { FEW = 5, MANY = 100, PATIENCE = 2, NAMES = 64 };
+
+/* What the command line asks for. */
+static struct {
+    enum type real;
+    FILE *times;
+} asked = {.real = T_F64};
 
 /* The fastest kernel of one side. */
 struct best {
@@ -60,6 +69,16 @@ static bool far_behind(const struct contest *c, const struct run *r)
     return b->kernel && r->us > PATIENCE * b->us;
 }
 
+static void write_time(const struct run *r, const struct csr *A)
+{
+    if (!asked.times) return;
+    fprintf(asked.times,
+            "{\"rows\":%lld,\"cols\":%lld,\"nnz\":%lld,\"kernel\":\"%s\",\"precision\":\"%s\",\"bytes\":%lld,"
+            "\"time_us\":%.3f,\"spread_us\":%.3f}\n",
+            (long long)A->rows, (long long)A->cols, (long long)A->nnz, r->kernel->name, type_name(asked.real),
+            (long long)r->bytes, r->us, r->spread_us);
+}
+
 static bool one_kernel(struct contest *c, const struct kernel *k, const struct csr *A, const struct mat *M)
 {
     struct run r;
@@ -70,6 +89,7 @@ static bool one_kernel(struct contest *c, const struct kernel *k, const struct c
         printf("# %s: %s\n", k->name, e.text);
         return false;
     }
+    write_time(&r, A);
     if (c->each)
         printf("#   %-12s %-24s %9.2f +- %5.2f us %7.0f GB/s\n", M->of->format->name, k->name, r.us, r.spread_us,
                r.gbs);
@@ -107,7 +127,7 @@ static bool one_format(struct contest *c, const struct csr *A, const struct mat 
     bool on_device = packer_find(f, csr->dev) != NULL;
     bool packed =
         on_device ? packing_begin(&p, f, csr, param, false, &e) && packing_take(p, &S, &M, &e) && mat_get(&M, &S, &e)
-                  : format_pack(A, f, param, T_F64, false, &S, &e) && mat_put(&M, &S, csr->dev, &e);
+                  : format_pack(A, f, param, asked.real, false, &S, &e) && mat_put(&M, &S, csr->dev, &e);
     bool ok = !packed || all_kernels(c, A, &M, param);
     if (!packed && e.code != E_LIMIT && e.code != E_UNSUPPORTED && e.code != E_MEMORY) {
         printf("# %s: %s\n", f->name, e.text);
@@ -159,10 +179,10 @@ static void print_contest(const char *name, const struct csr *A, const struct co
 /* The time of the fewest bytes that a kernel moves, of the gathers of x, or of a launch, whichever is longest. */
 static double bound_us(const struct csr *A, const struct stored *S, const struct device *d, int64_t bytes)
 {
-    struct run r = {.dev = d, .of = S, .real = T_F64, .bytes = bytes};
+    struct run r = {.dev = d, .of = S, .real = asked.real, .bytes = bytes};
     struct err e = {0};
     int64_t gathers = 0;
-    if (!csr_gathers(A, SECTOR / (int)sizeof *A->val, &gathers, &e)) return NAN;
+    if (!csr_gathers(A, SECTOR / (int)type_size(asked.real), &gathers, &e)) return NAN;
     run_bounds(&r, gathers, &d->ceilings);
     return r.bound_us;
 }
@@ -173,7 +193,7 @@ static bool contest(const char *name, const struct csr *A, struct device *d, boo
     struct stored S;
     struct mat M;
     struct contest c = {.each = each};
-    if (!format_pack(A, &format_csr, NULL, T_F64, false, &S, &e)) return printf("# %s: %s\n", name, e.text), false;
+    if (!format_pack(A, &format_csr, NULL, asked.real, false, &S, &e)) return printf("# %s: %s\n", name, e.text), false;
     bool ok = mat_put(&M, &S, d, &e);
     if (ok) {
         ok = all_formats(&c, A, &M);
@@ -195,19 +215,19 @@ static void print_total(const char *what, const struct total *t)
            what, t->n, exp(t->ratio / t->n), exp(t->csr_ratio / t->n), t->least, t->behind, 100 * exp(t->share / t->n));
 }
 
-static bool generated(struct device *d, const char *only)
+static bool generated(struct device *d, const char *group, const struct problem *p, const char *only)
 {
     struct total t = {0};
     bool ok = true;
-    for (int i = 0; problems[i].name; i++) {
+    for (; p->name; p++) {
         struct err e = {0};
         struct csr A;
-        if (only && strcmp(only, problems[i].name)) continue;
-        if (!problem_make(&problems[i], &A, &e)) return printf("# %s: %s\n", problems[i].name, e.text), false;
-        ok &= contest(problems[i].name, &A, d, only != NULL, &t);
+        if (only && strcmp(only, p->name)) continue;
+        if (!problem_make(p, &A, &e)) return printf("# %s: %s\n", p->name, e.text), false;
+        ok &= contest(p->name, &A, d, only != NULL, &t);
         csr_free(&A);
     }
-    print_total("generated", &t);
+    print_total(group, &t);
     return ok;
 }
 
@@ -242,20 +262,37 @@ static bool real(struct device *d, const char *only)
     return ok;
 }
 
+/* Returns the number of options, which stand before the group of matrices. */
+static int read_options(int argc, char **argv)
+{
+    int i = 1;
+    for (; i < argc; i++) {
+        bool file = !strcmp(argv[i], "times") && i + 1 < argc;
+        if (!file && strcmp(argv[i], "f32") != 0) break;
+        if (!file) asked.real = T_F32;
+        if (file && !(asked.times = fopen(argv[++i], "w"))) exit((perror(argv[i]), 1));
+    }
+    return i - 1;
+}
+
 int main(int argc, char **argv)
 {
     struct err e = {0};
+    int options = read_options(argc, argv);
+    argc -= options, argv += options;
     const char *which = argc > 1 ? argv[1] : "all", *only = argc > 2 ? argv[2] : NULL;
+    bool all = !strcmp(which, "all"), ok = true;
     if (device_count(DEV_CUDA) == 0) return printf("# own kernels against cuSPARSE's: skipped, there is no GPU\n"), 0;
     struct device *d = device_open("cuda:0", &e);
     if (!d || !device_ceilings(d, NULL, &e)) return printf("# %s\n", e.text), 1;
-    printf("# %s: %s\n# read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about, d->ceilings.read_gbs,
-           d->ceilings.cache_gbs, d->ceilings.launch_us);
+    printf("# %s: %s\n# %s, read %.0f GB/s, cache %.0f GB/s, launch %.2f us\n", d->name, d->about,
+           type_name(asked.real), d->ceilings.read_gbs, d->ceilings.cache_gbs, d->ceilings.launch_us);
     printf("%-22s %9s  %-20s %8s  %-20s %8s  %-20s %8s %5s %6s %8s %6s\n", "matrix", "nonzeros", "own kernel", "us",
            "own CSR kernel", "us", "cuSPARSE", "us", "ratio", "csr", "bound us", "share");
-    bool ok = true;
-    if (strcmp(which, "real") != 0) ok &= generated(d, only);
-    if (strcmp(which, "generated") != 0) ok &= real(d, only);
+    if (all || !strcmp(which, "generated")) ok &= generated(d, "generated", problems, only);
+    if (!strcmp(which, "more")) ok &= generated(d, "more", more_problems, only);
+    if (all || !strcmp(which, "real")) ok &= real(d, only);
+    if (asked.times) fclose(asked.times);
     devices_close();
     return !ok;
 }

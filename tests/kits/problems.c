@@ -24,6 +24,41 @@ const struct problem problems[] = {
     {0},
 };
 
+const struct problem more_problems[] = {
+    {"27-point 48^3", "stencil", {27, 48, 0, 0, 1}},
+    {"27-point 32^3 x 3", "stencil", {27, 32, 0, 0, 3}},
+    {"R-MAT 2^18 x 16", "rmat", {18, 16}},
+    {"R-MAT 2^20 x 8", "rmat", {20, 8}},
+    {"circuit 10^5, 4 dense", "circuit", {100000, 4}},
+    {"random 300k x 10", "random", {300000, 10, 0}},
+    {"band 200k, half 12", "band", {200000, 12, 100}},
+    {"5-point 300^2", "poisson2d", {300, 300}},
+    {"7-point 60^3", "poisson3d", {60, 60, 60}},
+    {"fem 200", "fem", {200, 200}},
+    {"fem 60", "fem", {60, 60}},
+    {"5-point 700 x 300", "stencil", {5, 700, 300, 0, 1}},
+    {"5-point 1100^2", "poisson2d", {1100, 1100}},
+    {"9-point 400^2", "stencil", {9, 400, 0, 0, 1}},
+    {"9-point 150^2 x 2", "stencil", {9, 150, 0, 0, 2}},
+    {"7-point 80^3", "stencil", {7, 80, 0, 0, 1}},
+    {"27-point 36^3", "stencil", {27, 36, 0, 0, 1}},
+    {"fem 120", "fem", {120, 120}},
+    {"band 50k, half 40", "band", {50000, 40, 100}},
+    {"band 300k, half 6, 50%", "band", {300000, 6, 50}},
+    {"broken diagonals 100k", "brokendiag", {100000, 12}},
+    {"broken diagonals 400k", "brokendiag", {400000, 8}},
+    {"random 500k x 6", "random", {500000, 6, 0}},
+    {"random 100k x 40", "random", {100000, 40, 0}},
+    {"random 20k x 3", "random", {20000, 3, 0}},
+    {"20000 x 300k, 120", "random", {20000, 120, 300000}},
+    {"R-MAT 2^17 x 12", "rmat", {17, 12}},
+    {"R-MAT 2^15 x 8", "rmat", {15, 8}},
+    {"circuit 300k, 6 dense", "circuit", {300000, 6}},
+    {"circuit 40k, 2 dense", "circuit", {40000, 2}},
+    {"walk 300", "walk", {300}},
+    {0},
+};
+
 bool problem_make(const struct problem *p, struct csr *A, struct err *e)
 {
     return generator_find(p->generator)->make(p->p, 1, NULL, A, e);

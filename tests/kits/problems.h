@@ -18,7 +18,9 @@ struct problem {
     const char *name, *generator;
     int64_t p[PARAMS_MAX];
 };
-extern const struct problem problems[]; /* terminated by an entry without a name */
+/* Both lists are terminated by an entry without a name. The second one has other sizes of the same kinds, for the cost
+   model. */
+extern const struct problem problems[], more_problems[];
 
 bool problem_make(const struct problem *p, struct csr *A, struct err *e);
 /* Make the matrix and add it to the session, as its current matrix. */
