@@ -4,6 +4,7 @@
 #include "session/advice.h"
 #include "session/args.h"
 #include "session/command.h"
+#include "session/correction.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "microscope/black_box.h"
@@ -25,10 +26,11 @@ struct advising {
     const struct machine *on;
     const struct choice *csr; /* the fastest kernel that needs no conversion; NULL: no such kernel */
     enum type real;
-    int top;              /* number of kernels to show; 0: all */
-    bool measured_here;   /* this command measured the first predictions and the library kernels */
-    int shown, nmeasured; /* numbers of kernels that are shown, and of those that were measured on this GPU */
-    bool sampled, fitted; /* a shown kernel was sampled; a shown kernel is ranked by a fit */
+    int top;                     /* number of kernels to show; 0: all */
+    bool measured_here;          /* this command measured the first predictions and the library kernels */
+    int shown, nmeasured;        /* numbers of kernels that are shown, and of those that were measured on this GPU */
+    bool sampled, fitted;        /* a shown kernel was sampled; a shown kernel is ranked by a fit */
+    struct correction corrected; /* of the predictions; 0 kernels: none */
 };
 
 static bool needs_no_conversion(const struct choice *c)
@@ -103,6 +105,7 @@ static void out_advised(const struct advising *v, const struct choices *all, int
     out_bool(o, "machine_scaled", NULL, v->on->scaled && !c->box);
     out_rank(o, COLUMN_ANSWER);
     out_time(o, "predicted_us", "predicted", c->predicted_us);
+    out_num(o, "correction", NULL, c->model ? c->correction : NAN, "%.3f");
     out_num(o, "measured_us", v->nmeasured ? "measured us" : NULL, c->measured_us, "%.2f");
     out_rank(o, COLUMN_DETAIL);
     out_basis(o, c);
@@ -180,6 +183,9 @@ static void say(struct advising *v, const struct choices *all)
     look_at_shown(v, all);
     for (int i = 0; i < v->shown; i++) out_advised(v, all, i);
     modeled_remarks(v->s, v->on, v->sampled);
+    if (v->corrected.kernels)
+        out_text(v->s->out, "Predictions are corrected by the times that were measured for %s, a similar matrix.",
+                 v->corrected.from);
     say_fitted(v, all);
     say_measured(v);
     say_conversions(v);
@@ -209,7 +215,8 @@ static bool rank_and_say(struct advising *v, struct matrix *m, const struct advi
 {
     struct choices all;
     bool ranked = choices_of(v->s, m, a, products, &all, e);
-    bool ok = ranked && complete && fit(v, m, &all, e) && (!measured || measure(v, m, &all, e));
+    bool ok = ranked && complete && choices_correct(&all, v->s, m, v->real, v->on, &v->corrected, e) &&
+              fit(v, m, &all, e) && (!measured || measure(v, m, &all, e));
     if (ranked) say(v, &all);
     choices_free(&all);
     return ok;
@@ -264,7 +271,8 @@ const struct command command_advise = {
         "The emulator runs every kernel whose format fits, and the model predicts its time; the fastest is first.\n"
         "The times of cuSPARSE's kernels, which cannot be emulated, are fits to measured times. On a GPU, the\n"
         "first three predictions and cuSPARSE's kernels are then measured and ranked by the measured times;\n"
-        "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too.\n"
+        "`predicted` measures nothing. Times that `bench` or `spmv` measured before count as measured, too, and\n"
+        "correct the predictions for similar matrices.\n"
         "The conversion is timed on this host. `pays after` is the number of SpMVs after which the kernel has\n"
         "overtaken the fastest csr kernel, which needs no conversion. With `for N products` (SpMVs), kernels are\n"
         "sorted by the total time of the conversion and N SpMVs. `top N` shows only the first N. Ctrl-C keeps\n"

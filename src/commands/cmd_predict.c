@@ -1,14 +1,25 @@
 /* predict: predicts a kernel's GPU time with the cost model, for comparison with the time that `spmv` measures. */
 #include "session/command.h"
+#include "session/correction.h"
 #include "microscope/modeled.h"
 #include "session/predicted.h"
 #include "session/session.h"
+#include "base/text.h"
+
+#include <math.h>
 
 static bool say(struct session *s, const struct matrix *m, const struct modeled *k, struct err *e)
 {
-    (void)e;
+    struct correction c;
+    if (!correction_of(s, m, k->kernel, k->real, &k->on, &c, e)) return false;
+    bool corrected = c.kernels && !modeled_run(s, m, k->kernel, k->real);
     out_record(s->out);
     out_modeled(s, m, k);
+    out_num(s->out, "corrected_us", corrected ? "corrected, us" : NULL, corrected ? k->time.us * c.factor : NAN,
+            "%.2f");
+    if (corrected)
+        out_text(s->out, "Corrected by what was measured for %s, a similar matrix: %.2f times the prediction (%s).",
+                 c.from, c.factor, how_many(c.kernels, "kernel").text);
     modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }
@@ -25,7 +36,9 @@ const struct command command_predict = {
     .help = "The emulator runs the kernel's real source over the matrix, or over a sample of its blocks. The model\n"
             "combines the kernel's chains of dependent loads, sectors that miss the caches, and atomics with the\n"
             "measured ceilings of the session's GPU, or of an NVIDIA H200 if there is none. `spmv` measures;\n"
-            "`explain` gives the reasons for the predicted time. PARAMS are the parameters of the kernel's format.\n"
+            "`explain` gives the reasons for the predicted time. After a `bench` of a similar matrix on a GPU, the\n"
+            "time is also shown corrected by what was measured there: similar are matrices with about as many entries\n"
+            "per row, and as even ones. PARAMS are the parameters of the kernel's format.\n"
             "    predict csr-scalar; predict sell 32 of A f32",
     .run = run_predict,
 };

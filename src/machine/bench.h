@@ -45,6 +45,7 @@ struct run {
     double alpha, beta;      /* the operation that was timed is alpha A x + beta y */
     char y0[64];             /* the y before it, as the user named it; empty if beta is 0 */
     double us, spread_us;    /* median time of one SpMV, and half the interquartile range */
+    double predicted_us;     /* by the cost model; 0: not predicted yet; NaN: it cannot be */
     double first_us;         /* time of the first launch, with cold caches */
     int reps;
     double prep_us;                 /* time for packing plus ready_us */

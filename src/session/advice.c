@@ -2,6 +2,7 @@
    GPU. */
 #include "advice.h"
 #include "base/screen_lock.h"
+#include "correction.h"
 #include "formats/format.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -169,6 +170,7 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct ad
                                            .model = k,
                                            .predicted_us = k->time.us,
                                            .measured_us = known_us(s, m, k->kernel, k->real),
+                                           .correction = 1,
                                            .prep_us = f->interchange ? 0 : k->prep_us};
     }
     for (int i = 0; i < a->nno; i++) {
@@ -177,6 +179,24 @@ bool choices_of(const struct session *s, const struct matrix *m, const struct ad
     }
     rank(out);
     return true;
+}
+
+bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum type real,
+                     const struct machine *g, struct correction *by, struct err *e)
+{
+    bool ok = true;
+    *by = (struct correction){0};
+    for (int i = 0; ok && i < c->n; i++) {
+        struct correction found;
+        if (!c->c[i].model || !isnan(c->c[i].measured_us)) continue;
+        ok = correction_of(s, m, c->c[i].kernel, real, g, &found, e);
+        if (!ok || !found.kernels) continue;
+        c->c[i].correction = found.factor;
+        c->c[i].predicted_us *= found.factor;
+        *by = found;
+    }
+    rank(c);
+    return ok;
 }
 
 /* The time of a conversion to f: that of our kernels of the same format; NaN if none was predicted. */
@@ -195,8 +215,13 @@ static struct choice *add_library(struct choices *all, const char *name, const s
         refuse(all, name, f, k, "the conversion to this format was not timed, because none of our kernels of it fits");
         return NULL;
     }
-    all->c[all->n] = (struct choice){
-        .name = name, .format = f, .kernel = k, .predicted_us = NAN, .measured_us = NAN, .prep_us = prep};
+    all->c[all->n] = (struct choice){.name = name,
+                                     .format = f,
+                                     .kernel = k,
+                                     .predicted_us = NAN,
+                                     .measured_us = NAN,
+                                     .correction = 1,
+                                     .prep_us = prep};
     return &all->c[all->n++];
 }
 

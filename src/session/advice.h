@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 struct black_box;
+struct correction;
 struct format;
 struct kernel;
 struct machine;
@@ -46,6 +47,7 @@ struct choice {
     const struct modeled *model;      /* NULL: a library kernel */
     const struct black_box *box;      /* NULL: one of our kernels, or a library kernel that has no fit */
     double predicted_us, measured_us; /* NaN: not predicted, or not measured on this GPU */
+    double correction;                /* the factor in predicted_us that a bench of a similar matrix gave; 1: none */
     double prep_us;                   /* time of the conversion from csr on this host; 0 for csr */
     double ranked_us;                 /* the time, or total time, by which the kernels are sorted */
 };
@@ -66,6 +68,10 @@ struct choices {
 bool choices_of(const struct session *s, const struct matrix *m, const struct advice *a, int64_t products,
                 struct choices *out, struct err *e);
 void choices_free(struct choices *c);
+/* Correct the predictions of our kernels by the last bench, if its matrix was similar to m, and rank them again. *by
+   receives one of the corrections, with 0 kernels if there was none. */
+bool choices_correct(struct choices *c, struct session *s, const struct matrix *m, enum type real,
+                     const struct machine *g, struct correction *by, struct err *e);
 /* Add the fitted times of library kernels. real: the precision, T_F32 or T_F64. */
 bool choices_fit(struct choices *c, const struct session *s, const struct matrix *m, enum type real, struct err *e);
 

@@ -1,7 +1,7 @@
-/* Own kernels against cuSPARSE's on cuda:0 in one run: for each matrix, the best kernel of each side, the best own kernel
-   for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any kernel moves,
-   or of the gathers of x. The matrices are twelve generated ones and the real matrices of WARPSPY_MATRICES with more
-   than PROBLEM_SMALLEST nonzeros; `more` are other generated ones.
+/* Own kernels against cuSPARSE's on cuda:0 in one run: for each matrix, the best kernel of each side, the best own
+   kernel for CSR (compared with cuSPARSE's for CSR and COO), and the bound: the time of the fewest bytes that any
+   kernel moves, or of the gathers of x. The matrices are twelve generated ones and the real matrices of
+   WARPSPY_MATRICES with more than PROBLEM_SMALLEST nonzeros; `more` are other generated ones.
 
    Usage: bench_vendor [f32] [times FILE] [generated|more|real|all] [NAME]
    NAME: only the matrix called NAME, with a line for each kernel. `times` writes the time of every kernel on every

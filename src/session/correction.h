@@ -1,0 +1,29 @@
+/* Corrects predictions by what was measured: after a `bench` of one matrix on a GPU, predictions for similar matrices
+   are multiplied by measured time / predicted time. */
+#ifndef CORRECTION_H
+#define CORRECTION_H
+
+#include <stdbool.h>
+
+#include "base/array.h"
+
+struct err;
+struct kernel;
+struct machine;
+struct matrix;
+struct session;
+
+struct correction {
+    double factor;    /* to multiply a predicted time with; 1: there is nothing to correct it by */
+    int kernels;      /* the number of measured kernels that it comes from; 1: the kernel itself; 0: none */
+    const char *from; /* the name of the matrix that was measured */
+};
+
+/* The correction of predictions of k for m on g, from the session's last `bench` or `spmv` on a GPU. There is none if
+   the matrix of that bench is not similar to m: entries per row, evenness of rows, and size. If k itself was not
+   measured, the correction is the geometric mean over the fastest kernels that were. Predicts the measured kernels when
+   they are first needed. Returns false if the user cancelled. */
+bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
+                   const struct machine *g, struct correction *out, struct err *e);
+
+#endif
