@@ -7,33 +7,35 @@
 #include <stdio.h>
 
 #include "model.h"
+#include "base/base.h"
 #include "machine/kernel.h"
 
 #include <math.h>
+#include <string.h>
 
 const char *const bound_names[BOUNDS + 1] = {
     "latency",      "longest block", "memory bandwidth", "L2 bandwidth",          "L1 lookups",
     "instructions", "arithmetic",    "atomics",          "atomics in one sector", "launch"};
 
-/* These constants were fitted to the times of all kernels on 42 of 65 matrices, in fp64 on an H200 at 1.98 GHz, by
-   tests/bench/fit_model.py; tests/bench/bench_model.c reports the errors. */
+/* These constants and those of model_fits.def were fitted to the times of all kernels on 62 of 93 matrices, in fp64 and
+   fp32, on an H200 and an H100 at 1.98 GHz, by tests/bench/fit_model.py; tests/bench/bench_model.c reports the errors.
+ */
 static const struct {
-    double again_us;    /* time per launch to start, fill and drain the multiprocessors */
-    double first_us;    /* added to the measured time of an empty launch, for the first launch; the two overlap, so the
-                           value is negative */
-    double wait[WAITS]; /* ns, see enum wait. Published microbenchmarks give about 35 clocks (20 ns) for a load from
-                           L1 and about 270 clocks (140 ns) for a load from L2; the values here include the dependent
-                           arithmetic. The wait at a barrier includes the time from the arrival of the first warp to
-                           that of the last */
-    double memory_ns;   /* added to WAIT_FIRST if L2 did not keep the sector */
-    double block_ns;    /* time to start and end a block */
-    double tail;        /* time of the last wave of blocks / time of an average block */
-    double l2_share;    /* bandwidth of sectors, without the lookup of their lines / the ceiling for cache reads */
-    double l2_line;     /* the lookup of a line takes as long as this number of sectors */
-    double l2_own;      /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
-    double dram_share;  /* bandwidth of reads from memory / the ceiling for streaming reads */
-    double cached; /* bytes of a kernel's data of which L2 keeps half between launches: less than a quarter of the 60 MB
-                      of the L2, because data that the multiprocessors of both halves read is stored twice */
+    double again_us;     /* time per launch to start, fill and drain the multiprocessors */
+    double first_us;     /* added for the first launch, with launch_share of the measured time of an empty launch */
+    double launch_share; /* an empty launch ends later than the launch of a kernel begins its work */
+    double wait[WAITS];  /* ns, see enum wait; the values include the dependent arithmetic. The wait at a barrier
+                            includes the time from the arrival of the first warp to that of the last */
+    double memory_ns;    /* added to WAIT_FIRST if L2 did not keep the sector */
+    double single;       /* the waits of a kernel in fp32 / in fp64 */
+    double block_ns;     /* time to start and end a block */
+    double tail;         /* time of the last wave of blocks / time of an average block */
+    double l2_share;     /* bandwidth of sectors, without the lookup of their lines / the ceiling for cache reads */
+    double l2_line;      /* the lookup of a line takes as long as this number of sectors */
+    double l2_own;       /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
+    double dram_share;   /* bandwidth of reads from memory / the ceiling for streaming reads */
+    double cached;  /* size of the L2 for data that all multiprocessors read / its size divided by its copies. Data that
+                       the multiprocessors of both halves of an H200 read are stored twice */
     double lookups; /* lines that an L1 looks up per ns */
     double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
     double atomics; /* atomics per ns, in all of L2 */
@@ -41,25 +43,58 @@ static const struct {
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
-    .again_us = 1.71,
-    .first_us = -0.684,
-    .wait = {11.5, 18.9, 149, 124, 0.575, 0.193, 177, 3459},
-    .memory_ns = 27.3,
-    .block_ns = 3.45,
-    .tail = 0.41,
-    .l2_share = 1.16,
-    .l2_line = 0.922,
-    .l2_own = 2.51,
-    .dram_share = 1.02,
-    .cached = 13.6e6,
-    .lookups = 9.65,
-    .steps = 0.662,
-    .atomics = 151,
-    .deep = 34.4,
-    .hot_ns = 2.42,
-    .hot_int_ns = 0.664,
-    .together = 1.2,
+    .again_us = 2.2,
+    .first_us = -0.788,
+    .launch_share = 0.726,
+    .wait = {16.6, 22.8, 110, 110, 0.0792, 0.0684, 97.4, 1.91e+03},
+    .memory_ns = 96.8,
+    .single = 0.938,
+    .block_ns = 1.26,
+    .tail = 0.706,
+    .l2_share = 1.43,
+    .l2_line = 1.26,
+    .l2_own = 2.04,
+    .dram_share = 1.06,
+    .cached = 1.24,
+    .lookups = 2.59,
+    .steps = 0.758,
+    .atomics = 373,
+    .deep = 41.5,
+    .hot_ns = 1.67,
+    .hot_int_ns = 0.59,
+    .together = 1.19,
 };
+
+/* What the constants leave out differs from kernel to kernel: the instructions between two requests, and how many loads
+   are in flight. A kernel that is not in model_fits.def has factors of 1. */
+static const struct kernel_fit {
+    const char *kernel;
+    double chain;  /* the waits of a warp, and the instructions, as a factor */
+    double rates;  /* the time of traffic, lookups, instructions and atomics, as a factor */
+    double single; /* the additional factor for waits in fp32 */
+    double us;     /* added to the launch */
+} fits[] = {
+#define KERNEL_FIT(kernel, chain, rates, single, us) {kernel, chain, rates, single, us},
+#include "model_fits.def"
+#undef KERNEL_FIT
+};
+
+/* The factors for a workload. */
+struct factors {
+    double chain, rates, us;
+};
+
+static struct factors factors_of(const struct workload *w)
+{
+    struct factors f = {w->single ? H.single : 1, 1, 0};
+    for (int i = 0; i < COUNT(fits); i++)
+        if (!strcmp(fits[i].kernel, w->kernel->name)) {
+            f.chain *= fits[i].chain * (w->single ? fits[i].single : 1);
+            f.rates = fits[i].rates;
+            f.us = fits[i].us;
+        }
+    return f;
+}
 
 static double most(double a, double b)
 {
@@ -75,11 +110,11 @@ static double clock_ratio(const struct machine *g)
 
 /* The time in us of a block with these waits. `missed` is the fraction of first accesses to a sector for which L2 no
    longer held the sector. */
-static double life(const struct machine *g, const double *wait, double missed)
+static double life(const struct machine *g, const struct factors *f, const double *wait, double missed)
 {
-    double ns = wait[WAIT_FIRST] * missed * H.memory_ns;
+    double ns = 0;
     for (int k = 0; k < WAITS; k++) ns += wait[k] * H.wait[k];
-    return ns / clock_ratio(g) / 1000;
+    return (f->chain * ns + wait[WAIT_FIRST] * missed * H.memory_ns) / clock_ratio(g) / 1000;
 }
 
 /* A block needs 1 kB of shared memory for itself. */
@@ -112,50 +147,54 @@ static double atomic_ratio(const struct machine *g)
     return g->c.cache_gbs / machine_reference().c.cache_gbs;
 }
 
-static double chains(const struct work *w, const struct machine *g, double missed, bool shares)
+static double chains(const struct work *w, const struct machine *g, const struct factors *f, double missed, bool shares)
 {
     double slots = g->sms * model_resident(g, w);
-    double all = life(g, w->wait, missed) + (double)w->blocks * H.block_ns / clock_ratio(g) / 1000;
+    double all = life(g, f, w->wait, missed) + (double)w->blocks * H.block_ns / clock_ratio(g) / 1000;
     if (shares) return all / slots;
     if ((double)w->blocks <= slots)
         return 0; /* all blocks run at the same time, so the longest block determines the time */
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
-/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. L2 does not
-   keep all data up to a limit, because it replaces lines in no particular order. */
+/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. L2 replaces
+   sectors at random: of n sectors read again and again, a sector survives the m n misses until it is read again in a
+   cache of c sectors with probability (1 - 1/c)^(m n) = exp(-m n/c). So 1 - m = exp(-m n/c), whose solution is m = 0 if
+   the data fit, and else found by repetition. */
 static double share_missed(const struct workload *w, const struct machine *g)
 {
-    struct gpu_facts fitted = machine_reference().is;
-    double cached = H.cached * (g->is.l2_mb / g->is.l2_copies) / (fitted.l2_mb / fitted.l2_copies);
-    double times = w->footprint / cached;
-    return times * times / (1 + times * times);
+    enum { ROUNDS = 60 };
+    double times = w->footprint / (H.cached * 1e6 * g->is.l2_mb / g->is.l2_copies), hit = exp(-times);
+    for (int i = 0; i < ROUNDS; i++) hit = exp(-times * (1 - hit));
+    return 1 - hit;
 }
 
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
 {
+    struct factors f = factors_of(w);
     double missed = share_missed(w, g), clock = clock_ratio(g);
-    struct sm_costs c = {.issue = 1 / (H.steps * clock),
+    struct sm_costs c = {.issue = f.chain / (H.steps * clock),
                          .block = H.block_ns / clock,
                          .l2_sector = SECTOR * g->sms / (H.l2_share * g->c.cache_gbs),
                          .memory_sector = missed * SECTOR * g->sms / (H.dram_share * g->c.read_gbs)};
-    for (int k = 0; k < WAITS; k++) c.wait[k] = H.wait[k] / clock;
+    for (int k = 0; k < WAITS; k++) c.wait[k] = f.chain * H.wait[k] / clock;
     c.wait[WAIT_FIRST] += missed * H.memory_ns / clock;
     return c;
 }
 
-static void bounds_of(const struct work *w, const struct machine *g, double missed, bool shares, double *us)
+static void bounds_of(const struct work *w, const struct machine *g, const struct factors *f, double missed,
+                      bool shares, double *us)
 {
-    double longest = life(g, w->longest, missed), mean = life(g, w->wait, missed) / (double)w->blocks;
+    double longest = life(g, f, w->longest, missed), mean = life(g, f, w->wait, missed) / (double)w->blocks;
     double clock = clock_ratio(g);
     bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
-    us[BOUND_LATENCY] = most(chains(w, g, missed, shares), alone ? 0 : longest);
+    us[BOUND_LATENCY] = most(chains(w, g, f, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
-    us[BOUND_DRAM] = missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;
-    us[BOUND_L2] = l2_us(w, g);
-    us[BOUND_L1] = w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
-    us[BOUND_ISSUE] = w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
-    us[BOUND_ATOMICS] = most(w->atomics / H.atomics, w->deep / H.deep) / atomic_ratio(g) / 1000;
+    us[BOUND_DRAM] = f->rates * missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;
+    us[BOUND_L2] = f->rates * l2_us(w, g);
+    us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
+    us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
+    us[BOUND_ATOMICS] = f->rates * most(w->atomics / H.atomics, w->deep / H.deep) / atomic_ratio(g) / 1000;
     us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / clock / 1000;
 }
 
@@ -178,17 +217,19 @@ static double flops_us(const struct workload *w, const struct work *launch, cons
 
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out)
 {
+    struct factors f = factors_of(w);
     double missed = share_missed(w, g);
     *out = (struct terms){.n = w->n};
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
-        bounds_of(&w->launch[l], g, missed, w->kernel->shares, out->us[l]);
+        bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         out->launch_us += H.again_us;
         out->dram_bytes += missed * w->launch[l].footprint;
         out->l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
     }
-    if (out->launch_us > 0) out->launch_us = most(out->launch_us + g->c.launch_us + H.first_us, 0);
+    if (out->launch_us > 0)
+        out->launch_us = most(out->launch_us + H.launch_share * g->c.launch_us + H.first_us + f.us, 0);
 }
 
 /* The time in us of a launch with these bounds, without the cost of launching. */

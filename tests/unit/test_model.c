@@ -82,7 +82,7 @@ static void differences_name_the_term(void **state)
     assert_true(differences_of(ends, scalar, d) > 0 && d[0].term == BOUND_LONGEST);
     assert_true(d[0].us > 0.9 * (scalar->time.us - ends->time.us));
     int n = differences_of(ends, merge, d);
-    assert_float_equal(part_of(d, n, BOUND_LAUNCH), merge->time.launch_us - ends->time.launch_us, 1e-9);
+    assert_float_equal(part_of(d, n, BOUND_LAUNCH), merge->time.launch_us - ends->time.launch_us, 1e-6);
     talk_refuses(&t, "explain ell against ell", "both kernels are ell");
     mem_free(scalar);
     mem_free(ends);
