@@ -36,6 +36,7 @@ struct lab_kernel *lab_kernel_of(const struct kernel *k)
 
 static void empty(struct lab_kernel *l)
 {
+    lab_rest();
     if (l->object >= 0) close(l->object);
     if (l->gpu >= 0) close(l->gpu);
     mem_free(l->text);
@@ -188,7 +189,7 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
     if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
         return false;
     char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);
-    if (text) l->object = lab_compile(text, l->file, folder, l->text, false, w, e);
+    if (text) l->object = lab_compile(text, l->file, folder, l->text, (struct lab_target){false, 0}, w, e);
     mem_free(text);
     return l->object >= 0;
 }

@@ -19,8 +19,11 @@ struct csr;
 
 enum lab_op { OP_DESCRIBE, OP_LAUNCH, OP_TRACE, OP_COUNT, OP_MODEL, OP_TIME };
 
-/* File descriptors of the process: the job, the kernel's shared object, and the pipe for replies. */
-enum { FD_JOB = 3, FD_OBJECT, FD_REPLY };
+/* File descriptors of the process: the job, the kernel's shared object, the pipe for replies, and the socket from which
+   each byte starts another launch. */
+enum { FD_JOB = 3, FD_OBJECT, FD_REPLY, FD_ASK };
+/* A process that gets no such byte for so long ends. */
+enum { WAIT_MS = 5000 };
 
 struct job_array {
     char name[24];
@@ -35,6 +38,7 @@ struct job {
     char version[16];
     enum lab_op op;
     bool on_gpu;
+    char device[64]; /* "cuda:0" */
     char symbol[96]; /* the kernel's entry in the shared object */
     char name[64];   /* the kernel's name in messages */
     /* the stored matrix */
@@ -54,13 +58,12 @@ struct job {
     int launch, warp;
     int64_t block, sample;
     struct machine machine;
-    /* limits */
-    double seconds;
+    /* the limit of a process that uses no GPU */
     int64_t memory;
 };
 
-/* A reply: this head, then `bytes` bytes. */
-enum reply_kind { REPLY_PROGRESS = 0x57530001, REPLY_DONE, REPLY_FAILED, REPLY_FAULT };
+/* A reply: this head, then `bytes` bytes. REPLY_READY, before the others: the matrix is on the device. */
+enum reply_kind { REPLY_READY = 0x57530001, REPLY_PROGRESS, REPLY_DONE, REPLY_FAILED, REPLY_FAULT };
 struct reply {
     uint32_t kind;
     uint32_t unused;

@@ -224,7 +224,7 @@ static void kernels_compile_for_the_gpu(void **state)
     assert_true(text && source_read(&s, text, "vector.cu", &e) && source_choose(&s, "vector.cu", NULL, NULL, &e));
     char *for_gpu = source_for_gpu(&s, text, "vector.cu", "mine", &e);
     assert_non_null(for_gpu);
-    int fd = lab_compile(for_gpu, "vector.cu", files, text, true, NULL, &e);
+    int fd = lab_compile(for_gpu, "vector.cu", files, text, (struct lab_target){true, 90}, NULL, &e);
     if (fd < 0) fail_msg("%s: %s", e.where, e.text);
     char *object = lab_memory_text(fd, 1 << 26, &e);
     off_t n = lseek(fd, 0, SEEK_END);
