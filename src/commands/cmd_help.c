@@ -11,6 +11,7 @@
 #include "session/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "lab/lab.h"
 #include "microscope/link.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
@@ -60,7 +61,7 @@ static void help_all(struct out *o)
     out_text(o, "%s", "");
     out_prose(
         o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
-           "lists the publications that describe them. Any unambiguous beginning of a command or keyword is enough;\n"
+           "lists the publications that describe them, and `help dialect` explains the language of the kernels. Any unambiguous beginning of a command or keyword is enough;\n"
            "Tab completes it. Separate commands with `;`. # begins a comment. !COMMAND\n"
            "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
            "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
@@ -491,6 +492,14 @@ static bool help_serve(struct session *s, const char *name)
     if (strcmp(name, "serve")) return false;
     out_topic(s->out, "protocol", "protocol", name, "drive a session from another program, by lines of JSON");
     out_prose(s->out, protocol_help);
+    return true;
+}
+
+static bool help_dialect(struct session *s, const char *name)
+{
+    if (strcmp(name, "dialect")) return false;
+    out_topic(s->out, "dialect", "dialect", name, "the CUDA C of the built-in kernels, for files of `try`");
+    out_prose(s->out, lab_dialect_help);
     return true;
 }
 

@@ -108,6 +108,17 @@ static void name_for(const char *file, const char *path, char *out, size_t size)
     for (int i = 2; taken(out, path) && i < 1000; i++) snprintf(out, size, "%s-%d", base, i);
 }
 
+/* Messages and traces find the text of a file by its name alone, so that a file with the name of another one appears
+   under the name of its kernel. */
+static void name_file(struct lab_kernel *l)
+{
+    for (const struct lab_kernel *k = all; k; k = k->next)
+        if (!strcmp(k->file, l->file) && strcmp(k->path, l->path)) {
+            snprintf(l->file, sizeof l->file, "%.50s.cu", l->name);
+            return;
+        }
+}
+
 /* ---- a file ---- */
 
 static bool split_path(struct lab_kernel *l, const char *path, char *folder, size_t size, struct err *e)
@@ -186,6 +197,7 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
     char folder[PATH_MAX];
     if (!(l->text = lab_read(path, &l->st, e)) || !split_path(l, path, folder, sizeof folder, e)) return false;
     name_for(l->file, l->path, l->name, sizeof l->name);
+    name_file(l);
     if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
         return false;
     char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);

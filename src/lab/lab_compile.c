@@ -121,6 +121,7 @@ static void plain_words(char *text, size_t size)
         replace_all(text, size, from, types[i]);
     }
     replace_all(text, size, "emu_::", "");
+    replace_all(text, size, "of_the_user::", "");
     replace_all(text, size, "simt::index", "int64_t");
     replace_all(text, size, "(std::min)", "");
     replace_all(text, size, "(aka ", "(");
@@ -161,11 +162,13 @@ static void show_line(const char *text, struct place_at at)
     for (char *c = line; *c; c++)
         if (*c == '\t') *c = ' ';
     print_safe(line, strlen(line), 200, safe, sizeof safe);
-    lab_message_add("    %s\n", safe);
+    char number[24];
+    snprintf(number, sizeof number, "  > %d  ", at.line);
+    lab_message_add("%s%s\n", number, safe);
     if (column >= strlen(line) || strlen(safe) != strlen(line)) return;
     memset(mark, ' ', column);
     snprintf(mark + column, sizeof mark - column, "^");
-    lab_message_add("    %s\n", mark);
+    lab_message_add("%*s%s\n", (int)strlen(number), "", mark);
 }
 
 struct reading {
@@ -184,11 +187,16 @@ static void take_error(struct reading *r, struct place_at at, const char *what)
     plain_words(text, sizeof text);
     print_safe(text, strlen(text), 280, safe, sizeof safe);
     snprintf(where, sizeof where, at.line ? "%s:%d" : "%s", r->file, at.line);
-    if (r->found == 1)
-        fail_at(r->e, E_USAGE, where, "%.400s", safe);
-    else
-        lab_message_add("%s: %s\n", where, safe);
+    if (r->found == 1) fail_at(r->e, E_USAGE, where, "%.400s", safe);
+    lab_message_add("%s: %s\n", where, safe);
     if (at.line) show_line(r->user_text, at);
+}
+
+/* The first message is also that of the error: if it is the only one, its line of the file is enough. */
+static void drop_heading(const struct reading *r)
+{
+    size_t n = strcspn(messages, "\n") + 1;
+    if (r->found == 1 && n <= strlen(messages)) memmove(messages, messages + n, strlen(messages + n) + 1);
 }
 
 /* An error in one of our headers belongs to the user's line that led there, which g++ prints before it. */
@@ -291,6 +299,7 @@ static int take_object(int status, bool late, const char *object, const char *pr
                   (WIFSIGNALED(status));
     if (killed) return fail(r->e, E_LIMIT, "the compiler needs too long or too much memory for %s", r->file), -1;
     read_output(r, printed);
+    drop_heading(r);
     if (!r->found) fail(r->e, E_USAGE, "%s cannot be compiled: %.*s", r->file, (int)strcspn(printed, "\n"), printed);
     return -1;
 }

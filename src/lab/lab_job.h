@@ -58,6 +58,8 @@ struct job {
     int launch, warp;
     int64_t block, sample;
     struct machine machine;
+    bool tape; /* OP_MODEL: also record the order of the warps of one multiprocessor, which holds at_once blocks */
+    int at_once;
     /* the limit of a process that uses no GPU */
     int64_t memory;
 };
@@ -102,8 +104,14 @@ struct scope_names {
     char file[SCOPE_SITES][48], what[SCOPE_SITES][32];
 };
 /* OP_TRACE: struct trace, struct scope_names, then the steps. OP_COUNT: struct counts, struct scope_names. OP_MODEL:
-   struct workload, struct counts, struct scope_names. OP_TIME: struct remote_times. OP_LAUNCH: nothing; y is in the
+   struct workload, struct counts, struct scope_names, and the tape as in lab_tape.c. OP_TIME: struct remote_times. OP_LAUNCH: nothing; y is in the
    job's memory. */
+
+struct tape;
+/* lab_tape.c: a tape as bytes, for the caller to free with mem_free, and back. false, NULL: out of memory, or the bytes
+   are not those of a tape. */
+char *lab_tape_pack(const struct tape *t, uint64_t *bytes, struct err *e);
+bool lab_tape_unpack(const char *from, uint64_t bytes, struct tape *t, struct err *e);
 
 /* lab_worker.c: run the job at FD_JOB and end the process. */
 _Noreturn void lab_work(void);

@@ -5,6 +5,7 @@
 #include "formats/format.h"
 #include "machine/mat.h"
 #include "matrix/csr.h"
+#include "microscope/tape.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -70,6 +71,8 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
                       .sample = r->sample,
                       .memory = MEMORY_MOST};
     if (r->machine) j->machine = *r->machine;
+    j->tape = r->tape != NULL;
+    j->at_once = r->tape ? r->tape->at_once : 0;
     j->on_gpu = lab_on_gpu(r);
     snprintf(j->device, sizeof j->device, "%s", r->M ? r->M->dev->name : "");
     source_symbol(&k->source, j->on_gpu, j->symbol, sizeof j->symbol);

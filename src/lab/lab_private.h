@@ -115,6 +115,7 @@ struct lab_request {
     bool races;
     int reps, launch, warp;
     const struct machine *machine; /* OP_MODEL */
+    const struct tape *tape;       /* OP_MODEL: how many blocks at a time; NULL: record none */
     int64_t block, sample;
 };
 /* Run a job in a process of its own. If the kernel is at fault, the error is E_DEVICE and k->fault has its parts. */

@@ -205,12 +205,11 @@ static bool trace(const struct watched *of, int which, int64_t block, int warp, 
     return ok;
 }
 
-static bool unpack_counts(const struct lab_reply *r, uint64_t at, const struct kernel *k, const struct mat *M,
+static bool unpack_counts(const struct lab_reply *r, uint64_t *at, const struct kernel *k, const struct mat *M,
                           struct counts *c, struct err *e)
 {
     struct scope_names *names = mem_new(1, sizeof *names, "the names of a trace", e);
-    bool ok =
-        names && take(r, &at, c, sizeof *c) && take(r, &at, names, sizeof *names) && adopt(&c->scope, names, k, M);
+    bool ok = names && take(r, at, c, sizeof *c) && take(r, at, names, sizeof *names) && adopt(&c->scope, names, k, M);
     mem_free(names);
     return ok || garbled(k, e);
 }
@@ -219,23 +218,26 @@ static bool count(const struct kernel *k, const struct mat *M, int64_t sample, s
                   struct err *e)
 {
     struct lab_reply reply;
+    uint64_t at = 0;
     struct lab_request q = {.op = OP_COUNT, .M = M, .sample = sample};
-    bool ok = run(k, &q, w, &reply, e) && unpack_counts(&reply, 0, k, M, out, e);
+    bool ok = run(k, &q, w, &reply, e) && unpack_counts(&reply, &at, k, M, out, e);
     mem_free(reply.bytes);
     return ok;
 }
 
 static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  struct err *e)
 {
     struct lab_reply reply;
     uint64_t at = 0;
-    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample};
+    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample, .tape = tape};
     struct counts *own = counts ? NULL : mem_new(1, sizeof *own, "the counts of a kernel", e);
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
-    ok = ok ? unpack_counts(&reply, at, k, M, counts ? counts : own, e) : garbled(k, e);
+    ok = ok ? unpack_counts(&reply, &at, k, M, counts ? counts : own, e) : garbled(k, e);
+    if (ok && tape) ok = lab_tape_unpack(reply.bytes + at, reply.n - at, tape, e) || garbled(k, e);
     out->kernel = k;
     mem_free(reply.bytes);
     mem_free(own);

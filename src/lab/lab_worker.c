@@ -15,6 +15,7 @@
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "microscope/model.h"
+#include "microscope/tape.h"
 
 #include <dlfcn.h>
 #include <omp.h>
@@ -261,9 +262,16 @@ static bool model_job(struct work_state *s, struct err *e)
     const struct job *j = s->job;
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
     struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
-    if (!c || !w || !model_watch(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, w, e)) return false;
+    struct tape tape = {.at_once = j->at_once};
+    uint64_t bytes = 0;
+    if (!c || !w || !model_record(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, j->tape ? &tape : NULL,
+                                  w, e))
+        return false;
     struct scope_names *names = names_of(&c->scope, e);
-    return names && sent(3, (const void *[]){w, c, names}, (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names}, e);
+    char *packed = names && j->tape ? lab_tape_pack(&tape, &bytes, e) : NULL;
+    return names && (packed || !j->tape) &&
+           sent(4, (const void *[]){w, c, names, packed},
+                (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names, bytes}, e);
 }
 
 static bool (*const jobs[])(struct work_state *s, struct err *e) = {
