@@ -223,6 +223,18 @@ static void read_output(struct reading *r, const char *text)
     }
 }
 
+/* The assembler of nvcc names neither a file nor a line. */
+static void read_assembler(struct reading *r, const char *text)
+{
+    unsigned long long bytes, most;
+    const char *at = strstr(text, "uses too much shared data (");
+    if (r->found || !at || sscanf(at, "uses too much shared data (%llx bytes, %llx max)", &bytes, &most) != 2) return;
+    r->found = 1;
+    fail(r->e, E_USAGE,
+         "%s declares %llu bytes of shared memory, but a block has %llu; extern __shared__ and the bytes in TRY give more",
+         r->file, bytes, most);
+}
+
 /* ---- the compiler ---- */
 
 /* The folders of our headers: the source tree, or share/warpspy/include. */
@@ -300,6 +312,7 @@ static int take_object(int status, bool late, const char *object, const char *pr
     if (killed) return fail(r->e, E_LIMIT, "the compiler needs too long or too much memory for %s", r->file), -1;
     read_output(r, printed);
     drop_heading(r);
+    read_assembler(r, printed);
     if (!r->found) fail(r->e, E_USAGE, "%s cannot be compiled: %.*s", r->file, (int)strcspn(printed, "\n"), printed);
     return -1;
 }

@@ -361,6 +361,37 @@ static void files_of_one_name_are_two_kernels(void **state)
     lab_close();
 }
 
+/* The kernel of README.md has the fault that is shown there, and is right after the change. */
+static void the_kernel_of_the_readme(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    struct stat st;
+    char line[64], path[] = "/tmp/warpspy-test-XXXXXX.cu";
+    static const char wrong[] = "if (row > rows)", block[] = "```cuda\n";
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    char *readme = lab_read("README.md", &st, &e), *code = strstr(readme, block) + strlen(block);
+    *strstr(code, "```") = 0;
+    char *at = strstr(code, wrong);
+    assert_true(at && strstr(code, "TRY(csr, blocks_for(rows, 128), 128)"));
+    close(mkstemps(path, 3));
+    snprintf(line, sizeof line, "try %s", path);
+    talk_says(&t, "load samples/1138_bus.mtx", "1138_bus");
+    write_file(path, code);
+    assert_false(talk_line(&t, line));
+    assert_says(t.err, ".cu:7: ");
+    assert_says(t.err, "block 8, thread 114: index 1139 of ptr is outside the array, which has 1139 elements");
+    memmove(at + strlen("if (row >= rows)"), at + strlen(wrong), strlen(at + strlen(wrong)) + 1);
+    memcpy(at, "if (row >= rows)", strlen("if (row >= rows)"));
+    write_file(path, code);
+    talk_says(&t, line, "right, within 0.245 of the rounding-error bound");
+    unlink(path);
+    mem_free(readme);
+    talk_close(&t);
+    lab_close();
+}
+
 /* Several errors are shown with their lines; of one, only the line. */
 static void compiler_errors_show_their_lines(void **state)
 {
@@ -608,6 +639,7 @@ int main(void)
         cmocka_unit_test(a_solve_uses_a_tried_kernel),
         cmocka_unit_test(a_file_can_be_tried_again),
         cmocka_unit_test(files_of_one_name_are_two_kernels),
+        cmocka_unit_test(the_kernel_of_the_readme),
         cmocka_unit_test(compiler_errors_show_their_lines),
         cmocka_unit_test(a_missing_compiler_is_named),
         cmocka_unit_test(commands_go_on_without_a_bad_kernel),
