@@ -359,10 +359,9 @@ static char *text_for(const struct source *s, const char *text, const char *file
     write_text(m.file, s, own, file);
     bool ok = s->chosen_entry >= 0 || write_launch(m.file, s, name, e);
     if (gpu)
-        fprintf(m.file,
-                "\n#line 1 \"launch\"\nextern \"C\" const char *" LAB_LAUNCH_ERROR "(void)\n{\n"
-                "    cudaError_t status = cudaGetLastError();\n"
-                "    return status == cudaSuccess ? NULL : cudaGetErrorString(status);\n}\n");
+        fprintf(m.file, "\n#line 1 \"launch\"\nextern \"C\" const char *" LAB_LAUNCH_ERROR "(void)\n{\n"
+                        "    cudaError_t status = cudaGetLastError();\n"
+                        "    return status == cudaSuccess ? NULL : cudaGetErrorString(status);\n}\n");
     ok = memfile_close(&m, ok, e);
     char *out = ok ? mem_str(m.text, e) : NULL;
     memfile_free(&m);

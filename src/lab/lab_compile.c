@@ -231,7 +231,8 @@ static void read_assembler(struct reading *r, const char *text)
     if (r->found || !at || sscanf(at, "uses too much shared data (%llx bytes, %llx max)", &bytes, &most) != 2) return;
     r->found = 1;
     fail(r->e, E_USAGE,
-         "%s declares %llu bytes of shared memory, but a block has %llu; extern __shared__ and the bytes in TRY give more",
+         "%s declares %llu bytes of shared memory, but a block has %llu; extern __shared__ and the bytes in TRY give "
+         "more",
          r->file, bytes, most);
 }
 
@@ -363,8 +364,8 @@ static int compile_text(const char *text, const char *folder, const char *header
                                                "-fno-diagnostics-show-caret",
                                                "-fno-diagnostics-show-option",
                                                "-Wl,-Bsymbolic"};
-    const char *const for_gpu[] = {
-        "-O3", "-lineinfo", "-Xcompiler", "-fPIC,-fno-gnu-unique", arch, "-cudart", "static", "-Xlinker", "-Bsymbolic"};
+    const char *const for_gpu[] = {"-O3",    "-lineinfo", "-Xcompiler", "-fPIC,-fno-gnu-unique", arch, "-cudart",
+                                   "static", "-Xlinker",  "-Bsymbolic"};
     if (target.capability) snprintf(arch, sizeof arch, "-arch=sm_%d", target.capability);
     snprintf(quote, sizeof quote, gpu ? "-I%s" : "-iquote%s", folder);
     snprintf(in[0], sizeof in[0], "-I%s/src", headers);
@@ -396,8 +397,8 @@ static bool has_compiler(bool gpu, struct err *e)
                 "`apt-get install g++` installs it");
 }
 
-int lab_compile(const char *text, const char *file, const char *folder, const char *user_text,
-                struct lab_target target, struct watch *w, struct err *e)
+int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
+                struct watch *w, struct err *e)
 {
     char headers[PATH_MAX], object[64], temporary[] = "/tmp/warpspy-XXXXXX";
     struct reading r = {.file = file, .user_text = user_text, .e = e};

@@ -51,7 +51,8 @@ const char *const lab_dialect_help =
     "    namespace KERNEL_SPACE { }   around the kernels; needed only with KERNEL_ENTRY\n"
     "    KERNEL_ENTRY(name) = {...};  instead of TRY: an entry with launches of its own, which\n"
     "                                 `try new csr-merge` shows\n"
-    "Shared memory that other lanes read needs __syncwarp or __syncthreads before. The mask of a shuffle or vote names\n"
+    "Shared memory that other lanes read needs __syncwarp or __syncthreads before. The mask of a shuffle or vote "
+    "names\n"
     "exactly the lanes that execute it.\n"
     "    try new csr-vector; try new csr-merge as merge.cu\n";
 

@@ -104,8 +104,8 @@ struct scope_names {
     char file[SCOPE_SITES][48], what[SCOPE_SITES][32];
 };
 /* OP_TRACE: struct trace, struct scope_names, then the steps. OP_COUNT: struct counts, struct scope_names. OP_MODEL:
-   struct workload, struct counts, struct scope_names, and the tape as in lab_tape.c. OP_TIME: struct remote_times. OP_LAUNCH: nothing; y is in the
-   job's memory. */
+   struct workload, struct counts, struct scope_names, and the tape as in lab_tape.c. OP_TIME: struct remote_times.
+   OP_LAUNCH: nothing; y is in the job's memory. */
 
 struct tape;
 /* lab_tape.c: a tape as bytes, for the caller to free with mem_free, and back. false, NULL: out of memory, or the bytes

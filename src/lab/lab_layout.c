@@ -82,8 +82,7 @@ static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, co
     if (r->A) lay_csr(l, j, r->A);
 }
 
-struct job *lab_job_new(const struct lab_kernel *k, const struct lab_request *r, int *fd, int64_t *bytes,
-                        struct err *e)
+struct job *lab_job_new(const struct lab_kernel *k, const struct lab_request *r, int *fd, int64_t *bytes, struct err *e)
 {
     struct job draft;
     struct layout l = {.end = sizeof draft};

@@ -51,8 +51,8 @@ struct lab_target {
     bool gpu;       /* compile by nvcc, otherwise by g++ for the emulator */
     int capability; /* of the GPU; 0: that of the GPU in this computer */
 };
-int lab_compile(const char *text, const char *file, const char *folder, const char *user_text,
-                struct lab_target target, struct watch *w, struct err *e);
+int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
+                struct watch *w, struct err *e);
 bool lab_has_nvcc(void);
 void lab_messages_clear(void);
 void lab_message_add(const char *fmt, ...) PRINTF(1, 2);
@@ -63,10 +63,10 @@ enum { KEPT_FDS = 4 };
 /* A child process: what to start, and what it may use. */
 struct lab_process {
     const char *const *argv;
-    const char *folder; /* working folder; NULL: this one */
+    const char *folder;        /* working folder; NULL: this one */
     int keep[KEPT_FDS], nkeep; /* file descriptors that it gets as 3, 4, ... */
-    int out;            /* its stdout and stderr; -1: none */
-    int cpu_seconds;    /* limits; 0: none */
+    int out;                   /* its stdout and stderr; -1: none */
+    int cpu_seconds;           /* limits; 0: none */
     int64_t memory, file_bytes;
     double seconds; /* wall time, after which it is killed; 0: no limit */
 };

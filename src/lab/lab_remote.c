@@ -77,8 +77,7 @@ static bool launch(const struct kernel *k, const struct launch *L, struct err *e
     void *y = x ? on_host(M, L->y, M->of->rows, "the vector y", e) : NULL;
     struct lab_request q = {.op = OP_LAUNCH, .M = M, .x = x, .y = y, .alpha = L->alpha, .beta = L->beta};
     bool ok = y && run(k, &q, loop_watch(), &reply, e);
-    if (ok && y != L->y)
-        ok = M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(M->of->real), e);
+    if (ok && y != L->y) ok = M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(M->of->real), e);
     mem_free(reply.bytes);
     if (x != L->x) mem_free(x);
     if (y != L->y) mem_free(y);

@@ -209,10 +209,8 @@ static bool start_process(struct lab_worker *p, const struct lab_kernel *k, bool
         return fail(e, E_IO, "cannot make a socket: %s", strerror(errno));
     }
     p->ask = ask[0];
-    struct lab_process start = {.argv = argv,
-                                .keep = {p->memory, gpu ? k->gpu : k->object, replies[1], ask[1]},
-                                .nkeep = 4,
-                                .out = p->printed};
+    struct lab_process start = {
+        .argv = argv, .keep = {p->memory, gpu ? k->gpu : k->object, replies[1], ask[1]}, .nkeep = 4, .out = p->printed};
     p->pid = lab_start(&start, e);
     close(replies[1]);
     close(ask[1]);
@@ -407,7 +405,8 @@ static bool run(struct lab_kernel *k, const struct lab_request *q, struct watch 
     bool ok = settle(k, q, &b, &r, heard, out, e);
     keep_printed(k, worker.printed);
     mem_free(b.bytes);
-    if (ok && q->y) memcpy(q->y, (char *)worker.job + worker.job->y, (size_t)q->M->of->rows * type_size(q->M->of->real));
+    if (ok && q->y)
+        memcpy(q->y, (char *)worker.job + worker.job->y, (size_t)q->M->of->rows * type_size(q->M->of->real));
     if (!ok || q->op != OP_LAUNCH || worker.warned) lab_rest();
     return ok;
 }

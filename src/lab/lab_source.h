@@ -30,7 +30,7 @@ struct entry_text {
     int line;
 };
 struct source {
-    bool dialect; /* the file includes gpu/dialect.h, so it is compiled as it is */
+    bool dialect;                /* the file includes gpu/dialect.h, so it is compiled as it is */
     bool has_atomics, adds_to_y; /* atomics; such as atomicAdd(&y[row], ...) */
     int nfunctions, nentries;
     struct function function[FUNCTIONS_MOST];

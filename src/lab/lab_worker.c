@@ -1,5 +1,5 @@
-/* The process that runs users' kernels: one job, or several launches with the same matrix, then it ends. It begins as `warpspy` with LAB_ARGUMENT, so that it has
-   neither the threads nor the memory of the session. */
+/* The process that runs users' kernels: one job, or several launches with the same matrix, then it ends. It begins as
+   `warpspy` with LAB_ARGUMENT, so that it has neither the threads nor the memory of the session. */
 #include "lab.h"
 #include "lab_job.h"
 #include "lab_private.h"
@@ -264,8 +264,8 @@ static bool model_job(struct work_state *s, struct err *e)
     struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
     struct tape tape = {.at_once = j->at_once};
     uint64_t bytes = 0;
-    if (!c || !w || !model_record(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, j->tape ? &tape : NULL,
-                                  w, e))
+    if (!c || !w ||
+        !model_record(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, j->tape ? &tape : NULL, w, e))
         return false;
     struct scope_names *names = names_of(&c->scope, e);
     char *packed = names && j->tape ? lab_tape_pack(&tape, &bytes, e) : NULL;

@@ -374,8 +374,7 @@ static bool is_covered(const char *view)
 }
 
 enum {
-    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) +
-                   (COUNT(pane_states) + COUNT(wide)) * COUNT(pane_sizes) +
+    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + (COUNT(pane_states) + COUNT(wide)) * COUNT(pane_sizes) +
                    COUNT(small_states) * COUNT(small_sizes)
 };
 static struct screen all[SCREENS_MOST];
