@@ -225,7 +225,7 @@ static const struct {
     {"bench", "bench right csr-scalar on emu", "\ncsr     right"},
     {"race", "race right csr-scalar on emu", "  right "},
     {"solve", "solve cg kernel right on emu", "kernel         right\n"},
-    {"eigs", "eigs 2 largest kernel right on emu", "right"},
+    {"eigs", "eigs 2 largest kernel plain_stride on emu", "plain_stride"},
     {"trace", "trace right", "right.cu:"},
     {"count", "count right", "right"},
     {"explain", "explain right", "right on "},
@@ -245,7 +245,7 @@ static void commands_take_a_tried_kernel(void **state)
     struct talk t;
     (void)state;
     open_with_matrix(&t, OUT_TEXT);
-    assert_true(try_file(&t, "right", ""));
+    assert_true(try_file(&t, "right", "") && try_file(&t, "plain_stride", ""));
     for (int i = 0; i < COUNT(by_name); i++) talk_says(&t, by_name[i].line, by_name[i].says);
     talk_refuses(&t, "timeline kernel right on emu*2", "right");
     for (int c = 0; commands[c]; c++) {
