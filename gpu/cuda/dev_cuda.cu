@@ -147,6 +147,7 @@ static bool find_facts(struct device *d, const cudaDeviceProp *p, struct err *e)
         return false;
     struct generation g = generation_of(10 * p->major + p->minor);
     struct gpu_facts *f = &d->facts;
+    f->capability = 10 * p->major + p->minor;
     f->clock_ghz = clock_khz * 1e-6;
     f->threads = p->maxThreadsPerMultiProcessor;
     f->blocks = p->maxBlocksPerMultiProcessor;

@@ -11,6 +11,7 @@
 #include "session/kinds.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "lab/lab.h"
 #include "microscope/link.h"
 #include "lu/lu.h"
 #include "session/matrix.h"
@@ -58,16 +59,17 @@ static void help_all(struct out *o)
             out_command(o, commands[i]);
     }
     out_text(o, "%s", "");
-    out_prose(
-        o, "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
-           "lists the publications that describe them. Any unambiguous beginning of a command or keyword is enough;\n"
-           "Tab completes it. Separate commands with `;`. # begins a comment. !COMMAND\n"
-           "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
-           "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
-           "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"
-           "`kernels | less`. A FILE that ends in .csv, .json or .jsonl receives CSV, JSON or JSON lines.\n"
-           "Quote names that contain spaces or look like keywords. A line or a script stops at its first failure;\n"
-           "when input is a pipe, execution continues with the next line and the exit status is 1.");
+    out_prose(o,
+              "`help COMMAND` explains a command, format, kernel, solver, preconditioner or generator; `help sources`\n"
+              "lists the publications that describe them, and `help dialect` explains the language of the kernels.\n"
+              "Any unambiguous beginning of a command or keyword is enough;\n"
+              "Tab completes it. Separate commands with `;`. # begins a comment. !COMMAND\n"
+              "passes the rest of the line to the shell; scripts and lessons need permission for it (`help allow`).\n"
+              "`COMMAND > FILE` writes the output to a new file (`force` overwrites an existing file),\n"
+              "`COMMAND >> FILE` appends it, and `COMMAND | SHELL COMMAND` passes it to the shell: `stats > a.txt`,\n"
+              "`kernels | less`. A FILE that ends in .csv, .json or .jsonl receives CSV, JSON or JSON lines.\n"
+              "Quote names that contain spaces or look like keywords. A line or a script stops at its first failure;\n"
+              "when input is a pipe, execution continues with the next line and the exit status is 1.");
 }
 
 /* The sources that formats, kernels and solvers cite by short names. */
@@ -491,6 +493,14 @@ static bool help_serve(struct session *s, const char *name)
     if (strcmp(name, "serve")) return false;
     out_topic(s->out, "protocol", "protocol", name, "drive a session from another program, by lines of JSON");
     out_prose(s->out, protocol_help);
+    return true;
+}
+
+static bool help_dialect(struct session *s, const char *name)
+{
+    if (strcmp(name, "dialect")) return false;
+    out_topic(s->out, "dialect", "dialect", name, "the CUDA C of the built-in kernels, for files of `try`");
+    out_prose(s->out, lab_dialect_help);
     return true;
 }
 

@@ -2,6 +2,7 @@
 #include "race_begin.h"
 #include "base/clock.h"
 #include "machine/device.h"
+#include "machine/kernel.h"
 #include "formats/format.h"
 #include "session/matrix.h"
 #include "base/mem.h"
@@ -106,6 +107,9 @@ static bool begin_kernel(struct session *s, struct race *r, struct racer *x, str
     struct spmv_request w = {.matrix = r->matrix, .dev = r->dev, .real = r->real, .reps = 1};
     if (!kernel_runs_on(x->kernel, r->dev))
         return fail(e, E_UNSUPPORTED, "does not run on %s; `kernels` shows where kernels run", r->dev->name);
+    if (x->kernel->remote && r->dev->kind == DEV_CUDA)
+        return fail(e, E_UNSUPPORTED, "is yours, and runs in a process of its own; `bench %s on %s` times it there",
+                    x->kernel->name, r->dev->name);
     if (!spmv_measure(s, &w, x->kernel, &x->run, e)) return false;
     int64_t computed[PARAMS_MAX];
     const struct format *f = x->kernel->format;

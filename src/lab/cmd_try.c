@@ -69,6 +69,7 @@ struct trying {
     struct lab_options options;
     struct matrix *matrix;
     enum type real;
+    bool precise; /* the user asked for this precision */
     const struct kernel *kernel;
     struct lab_report report;
     bool traces;
@@ -76,11 +77,25 @@ struct trying {
     bool quiet; /* no line: the trace is on the whole screen */
 };
 
+/* A kernel for float is tried in fp32, unless the user asks for another precision. */
+static bool choose_precision(struct trying *t, const struct kernel *k, struct err *e)
+{
+    static const enum type real[] = {T_F64, T_F32}, complex[] = {T_C64, T_C32};
+    if (t->precise || kernel_takes(k, t->real, NULL)) return kernel_takes(k, t->real, e);
+    for (int i = 0; i < COUNT(real); i++) {
+        enum type other = t->matrix->csr.imag ? complex[i] : real[i];
+        if (kernel_takes(k, other, NULL)) return t->real = other, true;
+    }
+    for (int other = T_NARROW; other < TYPES; other++)
+        if (kernel_takes(k, (enum type)other, NULL)) return t->real = (enum type)other, true;
+    return kernel_takes(k, t->real, e);
+}
+
 /* The matrix on the emulator in the kernel's format. */
-static const struct mat *stored_for(struct session *s, const struct trying *t, const struct kernel *k, struct err *e)
+static const struct mat *stored_for(struct session *s, struct trying *t, const struct kernel *k, struct err *e)
 {
     struct device *emu = session_device(s, "emu", e);
-    if (!emu || !kernel_takes(k, t->real, e)) return NULL;
+    if (!emu || !choose_precision(t, k, e)) return NULL;
     struct product *p = session_product(s, t->matrix, k->format, k->param, t->real, false, e);
     return p ? session_mat(s, p, emu, e) : NULL;
 }
@@ -207,12 +222,12 @@ static void out_compared(struct out *o, const struct compared *c, const struct k
     out_str(o, "kernel", "kernel", c->kernel->name);
     out_bool(o, "yours", NULL, c->kernel == yours);
     if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "", c->kernel == yours ? "yours" : "");
+    out_num(o, "predicted_us", "predicted us", c->us, "%.2f");
     out_num(o, "steps", "steps", c->steps, "%.0f");
     out_num(o, "active_lanes", "lanes", c->active, "%.2f");
     out_num(o, "requests", "requests", c->requests, "%.0f");
     out_num(o, "sectors", "sectors", c->sectors, "%.0f");
     out_num(o, "wavefronts", "wavefronts", c->wavefronts, "%.0f");
-    out_num(o, "predicted_us", "predicted us", c->us, "%.2f");
     out_bool(o, "sampled", NULL, c->sampled);
 }
 
@@ -398,6 +413,7 @@ static bool run_try(struct session *s, const struct args *a, struct err *e)
     struct trying t = {.file = arg(a, "file"),
                        .options = {arg(a, "format"), arg(a, "kernel"), arg_real(a, "seconds", 0)},
                        .matrix = session_matrix(s, arg(a, "of"), e),
+                       .precise = arg(a, "precision") || arg_flag(a, "f32") || arg_flag(a, "f64"),
                        .traces = view || watch};
     if (!t.file) return fail(e, E_USAGE, "try what? `try FILE.cu`, or `try new csr-scalar` for a file to start from");
     if (!t.matrix) return false;
@@ -418,18 +434,32 @@ const struct command command_try = {
         "[seconds R] [watch] [view] [force]",
     .about = "a kernel of yours: compiled, checked, counted, and compared with the built-in ones",
     .help = "The file has a kernel in CUDA C, for example\n"
-            "    __global__ void k(int rows, const int *ptr, const int *col, const double *val,\n"
-            "                      const double *x, double *y)\n"
+            "    // TRY(csr, blocks_for(rows, 128), 128)\n"
+            "    __global__ void mine(int rows, const int *ptr, const int *col,\n"
+            "                         const double *val, const double *x, double *y)\n"
+            "    {\n"
+            "        int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+            "        if (row >= rows) return;\n"
+            "        double sum = 0;\n"
+            "        for (int k = ptr[row]; k < ptr[row + 1]; k++)\n"
+            "            sum += val[k] * x[col[k]];\n"
+            "        y[row] = sum;\n"
+            "    }\n"
             "The names of the parameters say what they are: x, y, alpha, beta, rows, cols, nnz, the arrays of the\n"
-            "format as `layout` shows them, and its parameters. The format is csr unless `format` or the file says\n"
-            "otherwise. One thread is launched per row, 256 per block; a line TRY(csr, blocks, threads, bytes) in\n"
-            "the file (or in a comment) gives another format, grid, block, or bytes of shared memory, as in\n"
-            "TRY(csr, blocks_for(rows * 32, 128), 128). `try new csr-vector` writes the source of a built-in kernel\n"
-            "into csr-vector.cu, or into the file after `as`; force replaces that file.\n"
+            "format as `layout` shows them, and its parameters. Usual other names, such as rowptr and values, are\n"
+            "known, too. If atomicAdd adds to y, y is zero before the kernel begins.\n"
+            "A line TRY(format, blocks, threads, bytes), also in a comment, gives the format, the grid, the block,\n"
+            "and the bytes of extern __shared__ memory. Without it, the format is csr, and one thread is launched\n"
+            "per row, 256 per block.\n"
+            "The kernel gets the name of its file, with `my-` before it if that name is taken. Once tried, it can\n"
+            "be used by that name in spmv, bench, race, solve, trace, count, explain, predict, roofline and sm, until\n"
+            "the file changes. These commands run it where the emulator runs, for example `bench mine csr on emu`.\n"
+            "`try new csr-vector` writes the source of a built-in kernel into csr-vector.cu, or into the file after\n"
+            "`as`; force replaces that file. That source is written in the dialect of CUDA C that the built-in\n"
+            "kernels use; `help dialect` explains it.\n"
             "g++ compiles the file for the emulator, where the kernel runs in a process of its own: an endless loop\n"
             "(seconds R limits a run), a wrong index, or a crash ends that process only, and is reported by line,\n"
-            "block and thread. Once tried, the kernel can be used by its name in spmv, trace, count, explain,\n"
-            "predict and bench, until the file changes. On a GPU, nvcc compiles it when bench or spmv needs it.\n"
+            "block and thread. On a GPU, nvcc compiles it when bench, spmv or solve needs it.\n"
             "With watch, each save of the file is tried at once; view shows the trace, which stays at its step.\n"
             "Only try files that you trust: they are programs.\n"
             "    try new csr-scalar; try csr-scalar.cu; try my.cu of A format ell watch view",

@@ -36,6 +36,7 @@ struct lab_kernel *lab_kernel_of(const struct kernel *k)
 
 static void empty(struct lab_kernel *l)
 {
+    lab_rest();
     if (l->object >= 0) close(l->object);
     if (l->gpu >= 0) close(l->gpu);
     mem_free(l->text);
@@ -105,6 +106,17 @@ static void name_for(const char *file, const char *path, char *out, size_t size)
     snprintf(base, sizeof base, "%s%s", number || taken(stem, path) ? "my-" : "", *stem ? stem : "kernel");
     snprintf(out, size, "%s", base);
     for (int i = 2; taken(out, path) && i < 1000; i++) snprintf(out, size, "%s-%d", base, i);
+}
+
+/* Messages and traces find the text of a file by its name alone, so that a file with the name of another one appears
+   under the name of its kernel. */
+static void name_file(struct lab_kernel *l)
+{
+    for (const struct lab_kernel *k = all; k; k = k->next)
+        if (!strcmp(k->file, l->file) && strcmp(k->path, l->path)) {
+            snprintf(l->file, sizeof l->file, "%.50s.cu", l->name);
+            return;
+        }
 }
 
 /* ---- a file ---- */
@@ -185,10 +197,11 @@ static bool read_and_compile(struct lab_kernel *l, const char *path, const struc
     char folder[PATH_MAX];
     if (!(l->text = lab_read(path, &l->st, e)) || !split_path(l, path, folder, sizeof folder, e)) return false;
     name_for(l->file, l->path, l->name, sizeof l->name);
+    name_file(l);
     if (!source_read(&l->source, l->text, l->file, e) || !source_choose(&l->source, l->file, o->kernel, o->format, e))
         return false;
     char *text = source_for_emulator(&l->source, l->text, l->file, l->name, e);
-    if (text) l->object = lab_compile(text, l->file, folder, l->text, false, w, e);
+    if (text) l->object = lab_compile(text, l->file, folder, l->text, (struct lab_target){false, 0}, w, e);
     mem_free(text);
     return l->object >= 0;
 }

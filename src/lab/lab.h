@@ -41,8 +41,8 @@ enum { LAB_BYTES = 1 << 20 };
    Returns the registry's entry, whose `remote` is set; NULL: the error has the line of the user's file in `where`, and
    lab_messages has the compiler's other messages. */
 const struct kernel *lab_build(const char *path, const struct lab_options *o, struct watch *w, struct err *e);
-/* Messages of the last lab_build, the first errors only: "my.cu:12:9: ...", at most LAB_MESSAGES lines, each followed
-   by that line of the file. Empty: none. */
+/* Messages of the last lab_build, the first errors only: "my.cu:12: ...", at most LAB_MESSAGES lines, each followed by
+   that line of the file. If there is one error only, which the struct err has, that line alone. Empty: none. */
 const char *lab_messages(void);
 enum { LAB_MESSAGES = 3 };
 /* The file of a kernel that lab_build made; NULL: another kernel. */
@@ -101,6 +101,9 @@ bool lab_judge(const struct kernel *k, const struct csr *A, const struct mat *M,
 /* The text of a file that makes the built-in kernel k, for the caller to free with mem_free; NULL: a host loop or a
    library's kernel has no such file. */
 char *lab_export(const struct kernel *k, struct err *e);
+
+/* What `help dialect` shows. */
+extern const char *const lab_dialect_help;
 
 /* ---- for main ---- */
 

@@ -214,19 +214,25 @@ static void types_of(const struct function *f, const char **vector, const char *
     *value = f->templates > 1 ? "U" : f->templates ? "T" : val && is_real(val) ? val : y;
 }
 
+/* Does the function add to y by atomics, so that y must be 0 before it begins? */
+static bool adds_to_y(const struct source *s, const struct function *f)
+{
+    return s->adds_to_y && !has_parameter(f, "beta");
+}
+
 static void write_argument(FILE *out, const struct function *f, const struct parameter *p, const struct stored *S)
 {
     const char *vector, *value;
     types_of(f, &vector, &value);
     int k = p->pointer ? array_named(S, p->name) : -1;
     if (p->pointer && !strcmp(p->name, "x"))
-        fprintf(out, "VECTOR(\"x\", ROLE_X, L->x, cols, const %s)", vector);
+        fprintf(out, "VECTOR(\"x\", ROLE_X, %s, cols, %s%s)", p->is_const ? "L->x" : "const_cast<void *>(L->x)",
+                p->is_const ? "const " : "", vector);
     else if (p->pointer && !strcmp(p->name, "y"))
         fprintf(out, "VECTOR(\"y\", ROLE_Y, L->y, rows, %s)", vector);
-    else if (k >= 0 && S->a[k].type == T_F64)
-        fprintf(out, "ARRAY(L, %d, %s)", k, value);
     else if (k >= 0)
-        fprintf(out, "ARRAY(L, %d, %s)", k, p->type);
+        fprintf(out, p->is_const ? "ARRAY(L, %d, %s)" : "of_the_lab_mutable(ARRAY(L, %d, %s))", k,
+                S->a[k].type == T_F64 ? value : p->type);
     else if (is_any(p->name, "alpha beta"))
         fprintf(out, "(%s)L->%s", f->templates ? vector : p->type, p->name);
     else
@@ -244,11 +250,45 @@ static const char *entry_types(const struct function *f)
     return ".f32 = of_the_lab_go<>";
 }
 
+/* What the launch uses: arrays as a function takes them that does not say const, and a kernel that makes y zero. */
+static const char helpers[] =
+    "#ifdef __CUDACC__\n"
+    "template <typename T> static T *of_the_lab_mutable(const T *p) { return const_cast<T *>(p); }\n"
+    "#else\n"
+    "template <typename T> static simt::array<T> of_the_lab_mutable(simt::array<const T> p)\n"
+    "{ return {const_cast<T *>(p.base), p.n, p.offset, p.name, p.role}; }\n"
+    "#endif\n"
+    "template <typename T> __global__ void zero_y(int of_the_lab_n, GPTR(T) y)\n"
+    "{\n"
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (i < of_the_lab_n) y[i] = T(0);\n"
+    "}\n";
+
+static void write_numbers(FILE *out, const struct format *f)
+{
+    fprintf(out, "    const struct stored *S = L->A->of;\n"
+                 "    const int64_t rows = S->rows, cols = S->cols, nnz = S->nnz;\n"
+                 "    (void)rows, (void)cols, (void)nnz;\n");
+    for (int i = 0; f->params[i].name; i++)
+        fprintf(out, "    const int64_t %s = S->param[%d];\n    (void)%s;\n", f->params[i].name, i, f->params[i].name);
+}
+
+static void write_zero(FILE *out, const struct function *f)
+{
+    const char *vector, *value;
+    types_of(f, &vector, &value);
+    fprintf(out,
+            "    LAUNCH(L->A->dev, blocks_for(rows, 256), 256, zero_y<%s>)\n"
+            "    ((int)rows, VECTOR(\"y\", ROLE_Y, L->y, rows, %s));\n",
+            vector, vector);
+}
+
 /* What follows the user's text. */
 static bool write_launch(FILE *out, const struct source *s, const char *name, struct err *e)
 {
     const struct function *f = &s->function[s->chosen_function];
     const char *given = f->templates > 1 ? "<T, U>" : f->templates ? "<T>" : "";
+    const char *space = s->dialect ? "KERNEL_SPACE" : "of_the_user";
     struct stored S;
     char threads[sizeof s->threads], blocks[sizeof s->blocks + 64];
     if (!arrays_of(s->of, &S, e)) return false;
@@ -257,15 +297,12 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
     snprintf(blocks, sizeof blocks, "blocks_for(rows, (int)(%.200s))", threads);
     if (*s->blocks) snprintf(blocks, sizeof blocks, "%s", s->blocks);
     fprintf(out,
-            "\n#line 1 \"launch\"\n#include \"formats/fmt_%s.h\"\nnamespace KERNEL_SPACE\n{\n"
+            "\n#line 1 \"launch\"\n#include \"formats/fmt_%s.h\"\n%snamespace %s\n{\n"
             "template <typename T = double, typename U = T> static bool of_the_lab_go(const struct launch *L, struct "
-            "err *)\n{\n"
-            "    const struct stored *S = L->A->of;\n"
-            "    const int64_t rows = S->rows, cols = S->cols, nnz = S->nnz;\n    (void)rows, (void)cols, (void)nnz;\n",
-            s->of->name);
-    for (int i = 0; s->of->params[i].name; i++)
-        fprintf(out, "    const int64_t %s = S->param[%d];\n    (void)%s;\n", s->of->params[i].name, i,
-                s->of->params[i].name);
+            "err *)\n{\n",
+            s->of->name, helpers, space);
+    write_numbers(out, s->of);
+    if (adds_to_y(s, f)) write_zero(out, f);
     fprintf(out, "#line %d \"TRY\"\n    LAUNCH_GIVEN(L->A->dev, (%s), (%s), (%s), %s%s)\n#line 1 \"launch\"\n    (",
             s->try_line ? s->try_line : 1, blocks, threads, *s->shared ? s->shared : "0", f->name, given);
     for (int i = 0; i < f->nparameters; i++) {
@@ -273,30 +310,62 @@ static bool write_launch(FILE *out, const struct source *s, const char *name, st
         write_argument(out, f, &f->parameter[i], &S);
     }
     fprintf(out,
-            ");\n    return true;\n}\n} // namespace KERNEL_SPACE\nusing namespace KERNEL_SPACE;\n"
+            ");\n    return true;\n}\n} // namespace %s\nusing %s::of_the_lab_go;\n"
             "KERNEL_ENTRY(of_the_lab) = {.name = \"%s\", .about = \"\", .format = &format_%s, .source = \"yours\",\n"
-            "    .work = \"\", .lesson = \"\", .product_only = %s, %s};\n",
-            name, s->of->name, has_parameter(f, "alpha") && has_parameter(f, "beta") ? "false" : "true",
-            entry_types(f));
+            "    .work = \"\", .lesson = \"\", .deterministic = %s, .product_only = %s, %s};\n",
+            space, space, name, s->of->name, s->has_atomics ? "false" : "true",
+            has_parameter(f, "alpha") && has_parameter(f, "beta") ? "false" : "true", entry_types(f));
     return true;
 }
 
 /* ---- the text for a compiler ---- */
 
+/* Is this the name of one of CUDA's headers, which the dialect includes or the emulator does not have? */
+static bool is_of_cuda(const char *name)
+{
+    return strstr(name, "cuda") || strstr(name, "device_launch");
+}
+
+/* Plain CUDA C is compiled in a namespace of its own, so that its names cannot clash with those of our headers. What it
+   includes is not, so the directives come first; in the text, they become blank. */
+static void move_includes(FILE *out, char *text, const char *file)
+{
+    for (char *p = text; (p = strstr(p, "#include")); p++) {
+        size_t n = strcspn(p, "\n");
+        char name[200];
+        snprintf(name, sizeof name, "%.*s", (int)(n < 199 ? n : 199), p);
+        if (p > text && p[-1] != '\n') continue;
+        if (!is_of_cuda(name)) fprintf(out, "#line %d \"%s\"\n%.*s\n", scan_line(text, p), file, (int)n, p);
+        memset(p, ' ', n);
+    }
+}
+
+static void write_text(FILE *out, const struct source *s, char *text, const char *file)
+{
+    if (!s->dialect) move_includes(out, text, file);
+    if (!s->dialect) fprintf(out, "#undef WARP\n#undef FULL_MASK\nnamespace of_the_user\n{\n");
+    fprintf(out, "#line 1 \"%s\"\n%s\n", file, text);
+    if (!s->dialect) fprintf(out, "} // namespace of_the_user\n#undef WARP\n#define WARP 32\n");
+}
+
 static char *text_for(const struct source *s, const char *text, const char *file, const char *name, bool gpu,
                       struct err *e)
 {
     struct memfile m;
-    char *dialect = s->dialect || gpu ? NULL : plain_to_dialect(text, e);
-    if (!s->dialect && !gpu && !dialect) return NULL;
-    if (!memfile_open(&m, e)) return mem_free(dialect), NULL;
+    char *own = s->dialect || gpu ? mem_str(text, e) : plain_to_dialect(text, e);
+    if (!own) return NULL;
+    if (!memfile_open(&m, e)) return mem_free(own), NULL;
     if (!s->dialect) fprintf(m.file, "#include \"gpu/%s\"\n", gpu ? "dialect.h" : "emu/plain.h");
-    fprintf(m.file, "#line 1 \"%s\"\n%s\n", file, dialect ? dialect : text);
+    write_text(m.file, s, own, file);
     bool ok = s->chosen_entry >= 0 || write_launch(m.file, s, name, e);
+    if (gpu)
+        fprintf(m.file, "\n#line 1 \"launch\"\nextern \"C\" const char *" LAB_LAUNCH_ERROR "(void)\n{\n"
+                        "    cudaError_t status = cudaGetLastError();\n"
+                        "    return status == cudaSuccess ? NULL : cudaGetErrorString(status);\n}\n");
     ok = memfile_close(&m, ok, e);
     char *out = ok ? mem_str(m.text, e) : NULL;
     memfile_free(&m);
-    mem_free(dialect);
+    mem_free(own);
     return out;
 }
 

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sendfile.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,7 @@ static void plain_words(char *text, size_t size)
         replace_all(text, size, from, types[i]);
     }
     replace_all(text, size, "emu_::", "");
+    replace_all(text, size, "of_the_user::", "");
     replace_all(text, size, "simt::index", "int64_t");
     replace_all(text, size, "(std::min)", "");
     replace_all(text, size, "(aka ", "(");
@@ -160,11 +162,13 @@ static void show_line(const char *text, struct place_at at)
     for (char *c = line; *c; c++)
         if (*c == '\t') *c = ' ';
     print_safe(line, strlen(line), 200, safe, sizeof safe);
-    lab_message_add("    %s\n", safe);
+    char number[24];
+    snprintf(number, sizeof number, "  > %d  ", at.line);
+    lab_message_add("%s%s\n", number, safe);
     if (column >= strlen(line) || strlen(safe) != strlen(line)) return;
     memset(mark, ' ', column);
     snprintf(mark + column, sizeof mark - column, "^");
-    lab_message_add("    %s\n", mark);
+    lab_message_add("%*s%s\n", (int)strlen(number), "", mark);
 }
 
 struct reading {
@@ -183,11 +187,16 @@ static void take_error(struct reading *r, struct place_at at, const char *what)
     plain_words(text, sizeof text);
     print_safe(text, strlen(text), 280, safe, sizeof safe);
     snprintf(where, sizeof where, at.line ? "%s:%d" : "%s", r->file, at.line);
-    if (r->found == 1)
-        fail_at(r->e, E_USAGE, where, "%.400s", safe);
-    else
-        lab_message_add("%s: %s\n", where, safe);
+    if (r->found == 1) fail_at(r->e, E_USAGE, where, "%.400s", safe);
+    lab_message_add("%s: %s\n", where, safe);
     if (at.line) show_line(r->user_text, at);
+}
+
+/* The first message is also that of the error: if it is the only one, its line of the file is enough. */
+static void drop_heading(const struct reading *r)
+{
+    size_t n = strcspn(messages, "\n") + 1;
+    if (r->found == 1 && n <= strlen(messages)) memmove(messages, messages + n, strlen(messages + n) + 1);
 }
 
 /* An error in one of our headers belongs to the user's line that led there, which g++ prints before it. */
@@ -212,6 +221,19 @@ static void read_output(struct reading *r, const char *text)
         if (error) last = (struct place_at){0, 0};
         p = line_end + (*line_end == '\n');
     }
+}
+
+/* The assembler of nvcc names neither a file nor a line. */
+static void read_assembler(struct reading *r, const char *text)
+{
+    unsigned long long bytes, most;
+    const char *at = strstr(text, "uses too much shared data (");
+    if (r->found || !at || sscanf(at, "uses too much shared data (%llx bytes, %llx max)", &bytes, &most) != 2) return;
+    r->found = 1;
+    fail(r->e, E_USAGE,
+         "%s declares %llu bytes of shared memory, but a block has %llu; extern __shared__ and the bytes in TRY give "
+         "more",
+         r->file, bytes, most);
 }
 
 /* ---- the compiler ---- */
@@ -264,17 +286,34 @@ bool lab_has_nvcc(void)
 
 enum { ARGUMENTS_MOST = 40 };
 
+/* The content of a file as a file descriptor of memory, from which a program can be loaded although the folder of the
+   file may not allow it; closes `file`. */
+static int in_memory(int file, struct err *e)
+{
+    struct stat st;
+    int fd = fstat(file, &st) ? -1 : lab_memory("a kernel", 0, e);
+    off_t at = 0;
+    while (fd >= 0 && at < st.st_size && sendfile(fd, file, &at, (size_t)(st.st_size - at)) > 0) {
+    }
+    close(file);
+    if (fd < 0 || at == st.st_size) return fd;
+    close(fd);
+    return fail(e, E_IO, "cannot read the compiled kernel: %s", strerror(errno)), -1;
+}
+
 /* The result of a compiler that ended: an object, or what it says. */
 static int take_object(int status, bool late, const char *object, const char *printed, struct reading *r)
 {
     bool ended = !late && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-    int fd = ended ? open(object, O_RDONLY | O_CLOEXEC) : -1;
-    if (fd >= 0) return fd;
+    int file = ended ? open(object, O_RDONLY | O_CLOEXEC) : -1;
+    if (file >= 0) return in_memory(file, r->e);
     bool killed = late || strstr(printed, "Killed") || strstr(printed, "out of memory") ||
                   strstr(printed, "virtual memory exhausted") || strstr(printed, "CPU time limit") ||
                   (WIFSIGNALED(status));
     if (killed) return fail(r->e, E_LIMIT, "the compiler needs too long or too much memory for %s", r->file), -1;
     read_output(r, printed);
+    drop_heading(r);
+    read_assembler(r, printed);
     if (!r->found) fail(r->e, E_USAGE, "%s cannot be compiled: %.*s", r->file, (int)strcspn(printed, "\n"), printed);
     return -1;
 }
@@ -301,10 +340,11 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
     return fd;
 }
 
-static int compile_text(const char *text, const char *folder, const char *headers, const char *object, bool gpu,
-                        struct reading *r, struct watch *w)
+static int compile_text(const char *text, const char *folder, const char *headers, const char *object,
+                        struct lab_target target, struct reading *r, struct watch *w)
 {
-    char quote[PATH_MAX + 16], in[3][PATH_MAX + 32];
+    char quote[PATH_MAX + 16], in[3][PATH_MAX + 32], arch[32] = "-arch=native";
+    bool gpu = target.gpu;
     const char *argv[ARGUMENTS_MOST] = {"env",           "LC_ALL=C", gpu ? nvcc_path() : "g++",
                                         "-std=c++20",    "-x",       gpu ? "cu" : "c++",
                                         "-D_GNU_SOURCE", "-w",       "-shared"};
@@ -324,8 +364,9 @@ static int compile_text(const char *text, const char *folder, const char *header
                                                "-fno-diagnostics-show-caret",
                                                "-fno-diagnostics-show-option",
                                                "-Wl,-Bsymbolic"};
-    static const char *const for_gpu[] = {"-O3",     "-lineinfo", "-Xcompiler", "-fPIC",     "-arch=native",
-                                          "-cudart", "static",    "-Xlinker",   "-Bsymbolic"};
+    const char *const for_gpu[] = {"-O3",    "-lineinfo", "-Xcompiler", "-fPIC,-fno-gnu-unique", arch, "-cudart",
+                                   "static", "-Xlinker",  "-Bsymbolic"};
+    if (target.capability) snprintf(arch, sizeof arch, "-arch=sm_%d", target.capability);
     snprintf(quote, sizeof quote, gpu ? "-I%s" : "-iquote%s", folder);
     snprintf(in[0], sizeof in[0], "-I%s/src", headers);
     snprintf(in[1], sizeof in[1], "-I%s", headers);
@@ -356,17 +397,17 @@ static bool has_compiler(bool gpu, struct err *e)
                 "`apt-get install g++` installs it");
 }
 
-int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, bool for_gpu,
+int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
                 struct watch *w, struct err *e)
 {
     char headers[PATH_MAX], object[64], temporary[] = "/tmp/warpspy-XXXXXX";
     struct reading r = {.file = file, .user_text = user_text, .e = e};
-    if (!has_compiler(for_gpu, e) || !find_headers(headers, sizeof headers, e) ||
+    if (!has_compiler(target.gpu, e) || !find_headers(headers, sizeof headers, e) ||
         !check_includes(user_text, file, folder, e))
         return -1;
     if (!mkdtemp(temporary)) return fail(e, E_IO, "cannot make a folder in /tmp: %s", strerror(errno)), -1;
     snprintf(object, sizeof object, "%s/kernel.so", temporary);
-    int fd = compile_text(text, folder, headers, object, for_gpu, &r, w);
+    int fd = compile_text(text, folder, headers, object, target, &r, w);
     unlink(object);
     rmdir(temporary);
     return fd;

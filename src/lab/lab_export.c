@@ -29,6 +29,33 @@ struct cut {
     struct chunk chunk[CHUNKS_MOST];
 };
 
+const char *const lab_dialect_help =
+    "The dialect is CUDA C with a few macros, so that nvcc compiles a file for the GPU and g++ compiles the same file\n"
+    "for the emulator, which checks and counts each access. A file that includes \"gpu/dialect.h\" is compiled as it\n"
+    "is; plain CUDA C needs none of this, because `try` puts the macros into a copy of it.\n"
+    "    GPTR(const double) val       a pointer to global memory, as a parameter\n"
+    "    val[k]; atomicAdd(y + row, v)   an element; its place is y + row, not &y[row]\n"
+    "    template <typename T>        T is the type of x, y and the sums: float or double\n"
+    "    template <typename T, typename U>   U is the type of the stored values; (T)val[k]\n"
+    "    SHARED(T, part, 128);        an array in shared memory\n"
+    "    SHARED_GIVEN(T, part, n);    one whose bytes come with the launch\n"
+    "    WARP, FULL_MASK              32 lanes, and the mask of all of them\n"
+    "    store(y, row, alpha, sum, beta);   y[row] = alpha sum + beta y[row]; y is not\n"
+    "                                 read if beta is 0\n"
+    "    UNROLL(4) for (...)          nvcc unrolls the loop, and the predicted time knows it\n"
+    "    reconverge();                at the end of a loop in which lanes may skip all\n"
+    "                                 accesses: where a GPU brings them together again\n"
+    "    TRY(csr, blocks_for(rows, 128), 128);   the format, the blocks and the threads of a block;\n"
+    "                                 a fourth number gives bytes of shared memory\n"
+    "    blocks_for(n, 128)           enough blocks of 128 threads for n threads\n"
+    "    namespace KERNEL_SPACE { }   around the kernels; needed only with KERNEL_ENTRY\n"
+    "    KERNEL_ENTRY(name) = {...};  instead of TRY: an entry with launches of its own, which\n"
+    "                                 `try new csr-merge` shows\n"
+    "Shared memory that other lanes read needs __syncwarp or __syncthreads before. The mask of a shuffle or vote "
+    "names\n"
+    "exactly the lanes that execute it.\n"
+    "    try new csr-vector; try new csr-merge as merge.cu\n";
+
 /* ---- chunks ---- */
 
 static void add_name(struct chunk *c, const char *from, const char *to)

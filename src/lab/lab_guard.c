@@ -16,10 +16,10 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <sys/time.h>
 #include <unistd.h>
 
-enum { PRINTED_MOST = 1 << 16, FILES_MOST = 64, SIGNAL_STACK = 64 * 1024 };
+/* Bytes of a file that the process may write, also with a GPU, whose driver has files of its own; and open files. */
+enum { PRINTED_MOST = 1 << 16, GPU_FILES_MOST = 1 << 28, FILES_MOST = 64, SIGNAL_STACK = 64 * 1024 };
 
 static struct {
     uintptr_t base, from, end; /* load address of the shared object, and its code */
@@ -173,9 +173,7 @@ static int64_t address_space(void)
 
 static bool set_limits(const struct job *job, struct err *e)
 {
-    struct itimerval t = {.it_value = {(time_t)job->seconds, (suseconds_t)((job->seconds - (int)job->seconds) * 1e6)}};
-    if (!t.it_value.tv_sec && !t.it_value.tv_usec) t.it_value.tv_usec = 1;
-    bool ok = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, PRINTED_MOST) && !setitimer(ITIMER_REAL, &t, NULL);
+    bool ok = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, job->on_gpu ? GPU_FILES_MOST : PRINTED_MOST);
 #ifndef __SANITIZE_ADDRESS__
     if (!job->on_gpu) ok = ok && limit(RLIMIT_AS, (rlim_t)(address_space() + job->memory));
 #else

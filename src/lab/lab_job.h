@@ -19,8 +19,11 @@ struct csr;
 
 enum lab_op { OP_DESCRIBE, OP_LAUNCH, OP_TRACE, OP_COUNT, OP_MODEL, OP_TIME };
 
-/* File descriptors of the process: the job, the kernel's shared object, and the pipe for replies. */
-enum { FD_JOB = 3, FD_OBJECT, FD_REPLY };
+/* File descriptors of the process: the job, the kernel's shared object, the pipe for replies, and the socket from which
+   each byte starts another launch. */
+enum { FD_JOB = 3, FD_OBJECT, FD_REPLY, FD_ASK };
+/* A process that gets no such byte for so long ends. */
+enum { WAIT_MS = 5000 };
 
 struct job_array {
     char name[24];
@@ -35,6 +38,7 @@ struct job {
     char version[16];
     enum lab_op op;
     bool on_gpu;
+    char device[64]; /* "cuda:0" */
     char symbol[96]; /* the kernel's entry in the shared object */
     char name[64];   /* the kernel's name in messages */
     /* the stored matrix */
@@ -54,13 +58,14 @@ struct job {
     int launch, warp;
     int64_t block, sample;
     struct machine machine;
-    /* limits */
-    double seconds;
+    bool tape; /* OP_MODEL: also record the order of the warps of one multiprocessor, which holds at_once blocks */
+    int at_once;
+    /* the limit of a process that uses no GPU */
     int64_t memory;
 };
 
-/* A reply: this head, then `bytes` bytes. */
-enum reply_kind { REPLY_PROGRESS = 0x57530001, REPLY_DONE, REPLY_FAILED, REPLY_FAULT };
+/* A reply: this head, then `bytes` bytes. REPLY_READY, before the others: the matrix is on the device. */
+enum reply_kind { REPLY_READY = 0x57530001, REPLY_PROGRESS, REPLY_DONE, REPLY_FAILED, REPLY_FAULT };
 struct reply {
     uint32_t kind;
     uint32_t unused;
@@ -99,8 +104,14 @@ struct scope_names {
     char file[SCOPE_SITES][48], what[SCOPE_SITES][32];
 };
 /* OP_TRACE: struct trace, struct scope_names, then the steps. OP_COUNT: struct counts, struct scope_names. OP_MODEL:
-   struct workload, struct counts, struct scope_names. OP_TIME: struct remote_times. OP_LAUNCH: nothing; y is in the
-   job's memory. */
+   struct workload, struct counts, struct scope_names, and the tape as in lab_tape.c. OP_TIME: struct remote_times.
+   OP_LAUNCH: nothing; y is in the job's memory. */
+
+struct tape;
+/* lab_tape.c: a tape as bytes, for the caller to free with mem_free, and back. false, NULL: out of memory, or the bytes
+   are not those of a tape. */
+char *lab_tape_pack(const struct tape *t, uint64_t *bytes, struct err *e);
+bool lab_tape_unpack(const char *from, uint64_t bytes, struct tape *t, struct err *e);
 
 /* lab_worker.c: run the job at FD_JOB and end the process. */
 _Noreturn void lab_work(void);

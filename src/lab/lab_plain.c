@@ -11,11 +11,15 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { GIVEN_MOST = 8 };
+
 /* The text, and the same text without comments, strings and directives; `at` is how far the text was copied. */
 struct rewriting {
     const char *text, *mask;
     const char *at; /* in mask */
     FILE *out;
+    char given[GIVEN_MOST][64]; /* arrays in shared memory whose size comes with the launch */
+    int ngiven;
 };
 
 static void copy_to(struct rewriting *r, const char *to)
@@ -75,6 +79,7 @@ static void write_shared(struct rewriting *r, const char *type, const char *from
     char name[64], n[128] = "", m[128] = "";
     const char *open = memchr(from, '[', (size_t)(to - from)), *close = open ? scan_close(open) : NULL;
     scan_copy(from, open ? open : to, name, sizeof name);
+    if (given && r->ngiven < GIVEN_MOST) snprintf(r->given[r->ngiven++], sizeof r->given[0], "%s", name);
     if (close) scan_copy(open + 1, close, n, sizeof n);
     const char *second = close && close < to ? scan_skip(close + 1) : NULL;
     if (second && *second == '[' && scan_close(second)) scan_copy(second + 1, scan_close(second), m, sizeof m);
@@ -148,6 +153,54 @@ static bool rewrite_address(struct rewriting *r, const char *p)
     return true;
 }
 
+/* "(T *)bytes" of an array in shared memory becomes an array of T. */
+static bool rewrite_cast(struct rewriting *r, const char *p)
+{
+    const char *close = scan_close(p), *star = close;
+    char type[96], name[64];
+    while (star && star > p && isspace((unsigned char)star[-1])) star--;
+    if (!star || star == p || star[-1] != '*') return false;
+    const char *from = scan_skip(close + 1), *end = from;
+    while (scan_is_letter(*end)) end++;
+    scan_copy(p + 1, star - 1, type, sizeof type);
+    scan_copy(from, end, name, sizeof name);
+    for (int i = 0; i < r->ngiven; i++) {
+        if (strcmp(name, r->given[i])) continue;
+        copy_to(r, p);
+        fprintf(r->out, "simt::shared_given<%s>(0, simt::now.given / sizeof(%s), \"%s\", HERE)", type, type, name);
+        skip_to(r, end);
+        return true;
+    }
+    return false;
+}
+
+/* Is the star at p the one of "*v", and not of a product or of a type? */
+static bool reads_pointer(const struct rewriting *r, const char *p)
+{
+    const char *before = p;
+    while (before > r->mask && isspace((unsigned char)before[-1])) before--;
+    bool after_return = before - r->mask > 6 && !strncmp(before - 6, "return", 6) && !scan_is_letter(before[-7]);
+    return before > r->mask && (after_return || strchr("=(,+-/%&|!<>?:;{}[", before[-1])) &&
+           (scan_is_letter(p[1]) || p[1] == '(');
+}
+
+/* "*v" becomes "v[0]", "*v++" becomes "(v++)[0]" and "*(v + k)" becomes "(v + k)[0]". */
+static bool rewrite_star(struct rewriting *r, const char *p)
+{
+    const char *from = p + 1, *end = from;
+    if (!reads_pointer(r, p)) return false;
+    if (*from == '(' && !(end = scan_close(from))) return false;
+    end += *from == '(';
+    while (*from != '(' && scan_is_letter(*end)) end++;
+    bool moves = !strncmp(end, "++", 2) || !strncmp(end, "--", 2);
+    copy_to(r, p);
+    r->at = from;
+    if (moves) fputc('(', r->out);
+    copy_to(r, end + 2 * moves);
+    fputs(moves ? ")[0]" : "[0]", r->out);
+    return true;
+}
+
 static bool begins_word(const struct rewriting *r, const char *p)
 {
     return scan_is_letter(*p) && (p == r->mask || !scan_is_letter(p[-1]));
@@ -161,10 +214,9 @@ static bool is_word(const char *p, const char *word)
 
 static void rewrite_at(struct rewriting *r, const char *p)
 {
-    if (*p == '&') {
-        rewrite_address(r, p);
-        return;
-    }
+    if (*p == '&') rewrite_address(r, p);
+    if (*p == '(') rewrite_cast(r, p);
+    if (*p == '*') rewrite_star(r, p);
     if (!begins_word(r, p)) return;
     const char *after = scan_skip(p + strlen("extern"));
     if (is_word(p, "__global__") || is_word(p, "__device__"))
@@ -177,23 +229,12 @@ static void rewrite_at(struct rewriting *r, const char *p)
         rewrite_pointer(r, p);
 }
 
-/* CUDA's own headers are not there. */
-static void drop_includes(char *text)
-{
-    for (char *p = text; (p = strstr(p, "#include")); p++) {
-        char *end = p + strcspn(p, "\n"), *cuda = strstr(p, "cuda"), *launch = strstr(p, "device_launch");
-        bool drop = (cuda && cuda < end) || (launch && launch < end);
-        if (drop && (p == text || p[-1] == '\n')) memset(p, ' ', (size_t)(end - p));
-    }
-}
-
 char *plain_to_dialect(const char *original, struct err *e)
 {
     struct memfile m;
     char *text = mem_str(original, e), *mask = text ? source_blank(text, e) : NULL, *out = NULL;
-    if (text) drop_includes(text);
     if (mask && memfile_open(&m, e)) {
-        struct rewriting r = {text, mask, mask, m.file};
+        struct rewriting r = {.text = text, .mask = mask, .at = mask, .out = m.file};
         for (const char *p = mask; *p; p++)
             if (p >= r.at) rewrite_at(&r, p);
         copy_to(&r, mask + strlen(mask));

@@ -26,7 +26,8 @@ struct lab_kernel {
     char *text;           /* the file as it was read */
     struct stat st;       /* of the file when it was read */
     struct source source; /* what the text declares */
-    int object, gpu;      /* the shared object, and the one with code for GPUs too; -1: none */
+    int object, gpu;      /* the shared object for the emulator, and the one for a GPU; -1: none */
+    int capability;       /* of the GPU for which `gpu` was compiled */
     char printed[2048];
     struct lab_fault fault; /* of the last run */
     struct lab_kernel *next;
@@ -45,8 +46,12 @@ char *lab_read(const char *path, struct stat *st, struct err *e);
 /* ---- lab_compile.c ---- */
 
 /* Compile text to a shared object: a file descriptor of memory, or -1. `file` is the name of the user's file in
-   messages, `folder` the folder of files that it includes. for_gpu: with code for GPUs, by nvcc. */
-int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, bool for_gpu,
+   messages, `folder` the folder of files that it includes. */
+struct lab_target {
+    bool gpu;       /* compile by nvcc, otherwise by g++ for the emulator */
+    int capability; /* of the GPU; 0: that of the GPU in this computer */
+};
+int lab_compile(const char *text, const char *file, const char *folder, const char *user_text, struct lab_target target,
                 struct watch *w, struct err *e);
 bool lab_has_nvcc(void);
 void lab_messages_clear(void);
@@ -54,20 +59,23 @@ void lab_message_add(const char *fmt, ...) PRINTF(1, 2);
 
 /* ---- lab_process.c ---- */
 
+enum { KEPT_FDS = 4 };
 /* A child process: what to start, and what it may use. */
 struct lab_process {
     const char *const *argv;
-    const char *folder; /* working folder; NULL: this one */
-    int keep[4], nkeep; /* file descriptors that it gets as 3, 4, ... */
-    int out;            /* its stdout and stderr; -1: none */
-    int cpu_seconds;    /* limits; 0: none */
+    const char *folder;        /* working folder; NULL: this one */
+    int keep[KEPT_FDS], nkeep; /* file descriptors that it gets as 3, 4, ... */
+    int out;                   /* its stdout and stderr; -1: none */
+    int cpu_seconds;           /* limits; 0: none */
     int64_t memory, file_bytes;
     double seconds; /* wall time, after which it is killed; 0: no limit */
 };
 /* Start it in a process group of its own. Returns its id, or -1. */
 int lab_start(const struct lab_process *p, struct err *e);
-/* Kill the process group and collect the process. */
+/* Kill the process group, and collect the process, now or later. */
 void lab_kill(int pid);
+/* Collect a process that ends by itself; false: it does not end within a second. */
+bool lab_reap(int pid, int *status);
 /* Wait until the process ends; *status as of waitpid. false: the user cancelled, or the time is over (*late); the
    process is gone then. */
 bool lab_wait(int pid, const char *what, double seconds, struct watch *w, int *status, bool *late, struct err *e);
@@ -77,6 +85,17 @@ int lab_memory(const char *what, int64_t bytes, struct err *e);
 char *lab_memory_text(int fd, int64_t most, struct err *e);
 /* The line of the user's file that contains one of the n offsets of the object; 0: none. */
 int lab_line_of(int object, const char *file, const uint64_t *address, int n);
+
+/* ---- lab_layout.c ---- */
+
+struct lab_request;
+/* The memory that holds the job, which the caller unmaps; fd is its file descriptor. NULL: an error. */
+struct job *lab_job_new(const struct lab_kernel *k, const struct lab_request *r, int *fd, int64_t *bytes,
+                        struct err *e);
+/* Is r another launch with the matrix that is in the memory of j? */
+bool lab_job_same(const struct job *j, const struct lab_request *r);
+/* Then put the vectors and numbers of r into it. */
+bool lab_job_again(struct job *j, const struct lab_request *r, struct err *e);
 
 /* ---- lab_run.c ---- */
 
@@ -96,10 +115,15 @@ struct lab_request {
     bool races;
     int reps, launch, warp;
     const struct machine *machine; /* OP_MODEL */
+    const struct tape *tape;       /* OP_MODEL: how many blocks at a time; NULL: record none */
     int64_t block, sample;
 };
 /* Run a job in a process of its own. If the kernel is at fault, the error is E_DEVICE and k->fault has its parts. */
 bool lab_run(struct lab_kernel *k, const struct lab_request *r, struct watch *w, struct lab_reply *out, struct err *e);
+/* End the process that waits for another launch of the last kernel, if there is one. */
+void lab_rest(void);
+/* Does the job run on a GPU? */
+bool lab_on_gpu(const struct lab_request *r);
 /* Where the program that runs kernels is. */
 const char *lab_program(void);
 

@@ -28,6 +28,8 @@ static void set_limit(int what, int64_t value)
     if (value > 0) setrlimit(what, &l);
 }
 
+static void bury(void);
+
 /* Only functions that a child of a program with threads may call. */
 static _Noreturn void become(const struct lab_process *p, int parent)
 {
@@ -59,6 +61,7 @@ static _Noreturn void become(const struct lab_process *p, int parent)
 
 int lab_start(const struct lab_process *p, struct err *e)
 {
+    bury();
     int parent = getpid(), pid = fork();
     if (!pid) become(p, parent);
     if (pid < 0) fail(e, E_MEMORY, "cannot start another process: %s", strerror(errno));
@@ -66,13 +69,45 @@ int lab_start(const struct lab_process *p, struct err *e)
     return pid;
 }
 
+/* ---- the end ---- */
+
+/* Processes that were killed, but are not gone yet: the driver of a GPU may need a while to stop a kernel. */
+enum { DYING_MOST = 64, DYING_US = 20000 };
+static int dying[DYING_MOST];
+
+static void bury(void)
+{
+    for (int i = 0; i < DYING_MOST; i++)
+        if (dying[i] && waitpid(dying[i], NULL, WNOHANG) != 0) dying[i] = 0;
+}
+
+static bool is_gone(int pid)
+{
+    int r = waitpid(pid, NULL, WNOHANG);
+    return r == pid || (r < 0 && errno != EINTR);
+}
+
 void lab_kill(int pid)
 {
-    int status;
     kill(-pid, SIGKILL);
     kill(pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+    bool gone = false, gave = screen_lock_give();
+    for (double begin = now_us(); !(gone = is_gone(pid)) && now_us() - begin < DYING_US;) usleep(NAP_LEAST_US);
+    screen_lock_back(gave);
+    bury();
+    for (int i = 0; !gone && i < DYING_MOST; i++)
+        if (!dying[i]) dying[i] = pid, gone = true;
+}
+
+bool lab_reap(int pid, int *status)
+{
+    for (int i = 0; i < 1000; i++) {
+        int r = waitpid(pid, status, WNOHANG);
+        if (r == pid) return true;
+        if (r < 0 && errno != EINTR) break;
+        usleep(1000);
     }
+    return false;
 }
 
 /* ---- wait ---- */

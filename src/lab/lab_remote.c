@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "formats/format.h"
 #include "machine/bench.h"
+#include "machine/device.h"
 #include "machine/mat.h"
 #include "microscope/model.h"
 
@@ -15,22 +16,31 @@
 
 /* ---- may it run? ---- */
 
-/* A kernel that changed is not the one that was tried. A GPU needs code that nvcc compiled, which is made when it is
-   first needed. */
+/* A GPU needs code that nvcc compiled, which is made when it is first needed. */
+static bool compile_for(struct lab_kernel *k, const struct device *d, struct watch *w, struct err *e)
+{
+    char folder[sizeof k->path];
+    if (k->gpu >= 0 && k->capability == d->facts.capability) return true;
+    if (k->gpu >= 0) close(k->gpu);
+    k->gpu = -1;
+    k->capability = d->facts.capability;
+    snprintf(folder, sizeof folder, "%s", k->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = 0;
+    char *text = source_for_gpu(&k->source, k->text, k->file, k->name, e);
+    const struct lab_target gpu = {true, k->capability};
+    if (text) k->gpu = lab_compile(text, k->file, folder, k->text, gpu, w, e);
+    mem_free(text);
+    return k->gpu >= 0;
+}
+
+/* A kernel that changed is not the one that was tried. */
 static bool may_run(struct lab_kernel *k, const struct mat *M, struct watch *w, struct err *e)
 {
     if (lab_changed(&k->entry))
         return fail(e, E_UNSUPPORTED, "%s has changed since it was tried; `try %s` compiles it again", k->file,
                     k->file);
-    if (M->dev->kind != DEV_CUDA || k->gpu >= 0) return true;
-    char folder[sizeof k->path];
-    snprintf(folder, sizeof folder, "%s", k->path);
-    char *slash = strrchr(folder, '/');
-    if (slash) *slash = 0;
-    char *text = source_for_gpu(&k->source, k->text, k->file, k->name, e);
-    if (text) k->gpu = lab_compile(text, k->file, folder, k->text, true, w, e);
-    mem_free(text);
-    return k->gpu >= 0;
+    return M->dev->kind != DEV_CUDA || compile_for(k, M->dev, w, e);
 }
 
 static bool run(const struct kernel *entry, const struct lab_request *q, struct watch *w, struct lab_reply *out,
@@ -47,10 +57,11 @@ static bool run(const struct kernel *entry, const struct lab_request *q, struct 
 
 /* ---- launches ---- */
 
-/* A copy on the host of n elements of M's type; NULL: an error. */
-static void *from_device(const struct mat *M, const void *p, int64_t n, const char *what, struct err *e)
+/* n elements of M's type that are on M's device, or a copy of them on the host; NULL: an error. */
+static void *on_host(const struct mat *M, const void *p, int64_t n, const char *what, struct err *e)
 {
     int64_t bytes = n * (int64_t)type_size(M->of->real);
+    if (M->dev->ops->plain) return (void *)p;
     void *copy = mem_new(bytes, 1, what, e);
     if (copy && M->dev->ops->get(M->dev, copy, p, bytes, e)) return copy;
     mem_free(copy);
@@ -62,14 +73,14 @@ static bool launch(const struct kernel *k, const struct launch *L, struct err *e
     const struct mat *M = L->A;
     struct lab_reply reply = {0};
     if (L->s) return fail(e, E_UNSUPPORTED, "%s does not compute the sums that cg needs", k->name);
-    void *x = from_device(M, L->x, M->of->cols, "the vector x", e);
-    void *y = x ? from_device(M, L->y, M->of->rows, "the vector y", e) : NULL;
+    void *x = on_host(M, L->x, M->of->cols, "the vector x", e);
+    void *y = x ? on_host(M, L->y, M->of->rows, "the vector y", e) : NULL;
     struct lab_request q = {.op = OP_LAUNCH, .M = M, .x = x, .y = y, .alpha = L->alpha, .beta = L->beta};
-    bool ok = y && run(k, &q, loop_watch(), &reply, e) &&
-              M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(M->of->real), e);
+    bool ok = y && run(k, &q, loop_watch(), &reply, e);
+    if (ok && y != L->y) ok = M->dev->ops->put(M->dev, L->y, y, M->of->rows * (int64_t)type_size(M->of->real), e);
     mem_free(reply.bytes);
-    mem_free(x);
-    mem_free(y);
+    if (x != L->x) mem_free(x);
+    if (y != L->y) mem_free(y);
     return ok;
 }
 
@@ -193,12 +204,11 @@ static bool trace(const struct watched *of, int which, int64_t block, int warp, 
     return ok;
 }
 
-static bool unpack_counts(const struct lab_reply *r, uint64_t at, const struct kernel *k, const struct mat *M,
+static bool unpack_counts(const struct lab_reply *r, uint64_t *at, const struct kernel *k, const struct mat *M,
                           struct counts *c, struct err *e)
 {
     struct scope_names *names = mem_new(1, sizeof *names, "the names of a trace", e);
-    bool ok =
-        names && take(r, &at, c, sizeof *c) && take(r, &at, names, sizeof *names) && adopt(&c->scope, names, k, M);
+    bool ok = names && take(r, at, c, sizeof *c) && take(r, at, names, sizeof *names) && adopt(&c->scope, names, k, M);
     mem_free(names);
     return ok || garbled(k, e);
 }
@@ -207,23 +217,26 @@ static bool count(const struct kernel *k, const struct mat *M, int64_t sample, s
                   struct err *e)
 {
     struct lab_reply reply;
+    uint64_t at = 0;
     struct lab_request q = {.op = OP_COUNT, .M = M, .sample = sample};
-    bool ok = run(k, &q, w, &reply, e) && unpack_counts(&reply, 0, k, M, out, e);
+    bool ok = run(k, &q, w, &reply, e) && unpack_counts(&reply, &at, k, M, out, e);
     mem_free(reply.bytes);
     return ok;
 }
 
 static bool model(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
+                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  struct err *e)
 {
     struct lab_reply reply;
     uint64_t at = 0;
-    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample};
+    struct lab_request q = {.op = OP_MODEL, .M = M, .A = A, .machine = g, .sample = sample, .tape = tape};
     struct counts *own = counts ? NULL : mem_new(1, sizeof *own, "the counts of a kernel", e);
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
-    ok = ok ? unpack_counts(&reply, at, k, M, counts ? counts : own, e) : garbled(k, e);
+    ok = ok ? unpack_counts(&reply, &at, k, M, counts ? counts : own, e) : garbled(k, e);
+    if (ok && tape) ok = lab_tape_unpack(reply.bytes + at, reply.n - at, tape, e) || garbled(k, e);
     out->kernel = k;
     mem_free(reply.bytes);
     mem_free(own);

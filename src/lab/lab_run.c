@@ -1,15 +1,12 @@
-/* Runs jobs in processes of their own: lays out the job's memory, reads the replies, and says what went wrong. */
+/* Runs jobs in processes of their own: starts them, reads the replies, and says what went wrong. */
 #include "lab_private.h"
 #include "base/clock.h"
 #include "base/err.h"
-#include "base/loop.h"
 #include "base/mem.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
 #include "base/watch.h"
-#include "formats/format.h"
 #include "machine/mat.h"
-#include "matrix/csr.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,15 +15,14 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Memory that a kernel and the emulator may use besides the matrix. */
-static const int64_t MEMORY_MOST = (int64_t)3 << 30;
-/* Time for each million slots of the matrix, in addition to LAB_SECONDS; the session waits GRACE longer than the
-   process itself, which knows the line. */
-static const double SECONDS_PER_MILLION = 20, GRACE = 3;
+/* Time for each million slots of the matrix, in addition to LAB_SECONDS; time to start a GPU and to copy the matrix to
+   it; time for a process whose time is over to say at which line it is; and time before its progress is shown. */
+static const double SECONDS_PER_MILLION = 20, GPU_SECONDS = 30, GRACE = 3, SHOWN_AFTER = 0.3;
 enum { REPLY_MOST = 256 << 20, POLL_MS = 2 };
 
 static char program[4096];
@@ -41,96 +37,15 @@ const char *lab_program(void)
     return *program ? program : "/proc/self/exe";
 }
 
-/* ---- the job's memory ---- */
-
-struct layout {
-    int64_t end;
-    struct job *job; /* NULL: only find the offsets */
-};
-
-/* Room for n bytes, which are copied if the memory is there. */
-static int64_t lay(struct layout *l, const void *from, int64_t n)
-{
-    int64_t at = (l->end + JOB_ALIGN - 1) / JOB_ALIGN * JOB_ALIGN;
-    if (!from) return 0;
-    l->end = at + n;
-    if (l->job) loop_copy((char *)l->job + at, from, n, "the matrix", NULL);
-    return at;
-}
-
 static double seconds_for(const struct lab_kernel *k, const struct lab_request *r)
 {
     if (k->seconds > 0) return k->seconds;
     return LAB_SECONDS + (r->M ? SECONDS_PER_MILLION * 1e-6 * (double)stored_slots(r->M->of) : 0);
 }
 
-static void lay_matrix(struct layout *l, struct job *j, const struct lab_request *r)
+bool lab_on_gpu(const struct lab_request *r)
 {
-    const struct stored *S = r->M->of;
-    int64_t size = (int64_t)type_size(S->real);
-    snprintf(j->format, sizeof j->format, "%s", S->format->name);
-    j->rows = S->rows, j->cols = S->cols, j->nnz = S->nnz, j->real = S->real, j->narrays = S->narrays;
-    memcpy(j->param, S->param, sizeof j->param);
-    for (int k = 0; k < S->narrays; k++) {
-        const struct array *a = &S->a[k];
-        j->a[k] = (struct job_array){.role = a->role, .type = a->type, .n = a->n};
-        snprintf(j->a[k].name, sizeof j->a[k].name, "%s", a->name);
-        j->a[k].at = lay(l, a->data, a->n * (int64_t)type_size(a->type));
-    }
-    j->x = lay(l, r->x, S->cols * size);
-    j->y = lay(l, r->y, S->rows * size);
-}
-
-static void lay_csr(struct layout *l, struct job *j, const struct csr *A)
-{
-    j->rowptr = lay(l, A->rowptr, (A->rows + 1) * (int64_t)sizeof *A->rowptr);
-    j->rowptr64 = lay(l, A->rowptr64, (A->rows + 1) * (int64_t)sizeof *A->rowptr64);
-    j->col = lay(l, A->col, A->nnz * (int64_t)sizeof *A->col);
-    j->val = lay(l, A->val, A->nnz * (int64_t)sizeof *A->val);
-    j->imag = lay(l, A->imag, A->nnz * (int64_t)sizeof *A->imag);
-}
-
-static void fill(struct layout *l, struct job *j, const struct lab_kernel *k, const struct lab_request *r)
-{
-    *j = (struct job){.version = WARPSPY_VERSION,
-                      .op = r->op,
-                      .alpha = r->alpha,
-                      .beta = r->beta,
-                      .races = r->races,
-                      .reps = r->reps,
-                      .launch = r->launch,
-                      .warp = r->warp,
-                      .block = r->block,
-                      .sample = r->sample,
-                      .seconds = seconds_for(k, r),
-                      .memory = MEMORY_MOST};
-    if (r->machine) j->machine = *r->machine;
-    source_symbol(&k->source, r->M && r->M->dev->kind == DEV_CUDA, j->symbol, sizeof j->symbol);
-    snprintf(j->name, sizeof j->name, "%s", k->name);
-    if (r->M) lay_matrix(l, j, r);
-    if (r->M) j->memory += 4 * stored_bytes(r->M->of);
-    if (r->A) lay_csr(l, j, r->A);
-}
-
-/* The memory that holds the job, which the caller unmaps; fd is its file descriptor. */
-static struct job *job_new(const struct lab_kernel *k, const struct lab_request *r, int *fd, int64_t *bytes,
-                           struct err *e)
-{
-    struct job draft;
-    struct layout l = {.end = sizeof draft};
-    fill(&l, &draft, k, r);
-    *bytes = l.end + JOB_ALIGN;
-    *fd = lab_memory("a kernel's process", *bytes, e);
-    if (*fd < 0) return NULL;
-    struct job *j = mmap(NULL, (size_t)*bytes, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-    if (j == MAP_FAILED) {
-        close(*fd);
-        fail(e, E_MEMORY, "not enough memory for a kernel's process");
-        return NULL;
-    }
-    l = (struct layout){.end = sizeof draft, .job = j};
-    fill(&l, j, k, r);
-    return j;
+    return r->M && r->M->dev->kind == DEV_CUDA;
 }
 
 /* ---- faults ---- */
@@ -203,13 +118,17 @@ static bool faulty(struct lab_kernel *k, int line, const char *thread, const cha
     return fail_at(e, E_DEVICE, f->where, "%s: %s%s%s", k->name, f->thread, *f->thread ? ": " : "", f->what);
 }
 
+static void say_late(char *out, size_t size, double seconds)
+{
+    snprintf(out, size, "has not ended after %g s: it may loop for ever; `seconds R` gives it longer", seconds);
+}
+
 static bool say_fault(struct lab_kernel *k, const struct lab_request *r, const struct reply_fault *f, struct err *e)
 {
     char what[300], call[80];
     int line = lab_line_of(k->object, k->file, f->address, f->naddresses);
     if (f->signal == SIGALRM || f->signal == SIGXCPU)
-        snprintf(what, sizeof what, "has not ended after %g s: it may loop for ever; `seconds R` gives it longer",
-                 seconds_for(k, r));
+        say_late(what, sizeof what, seconds_for(k, r));
     else if (f->signal == SIGSYS)
         snprintf(what, sizeof what, "calls %s, which a kernel must not do",
                  call_name(f->system_call, call, sizeof call));
@@ -220,12 +139,21 @@ static bool say_fault(struct lab_kernel *k, const struct lab_request *r, const s
     return faulty(k, line, f->thread, what, e);
 }
 
+/* On a GPU, the device of that process is lost, not the one of the session. */
+static void say_of_gpu(const struct lab_kernel *k, struct err *e)
+{
+    char *lost = strstr(e->text, "; the device was lost");
+    if (!lost) return;
+    snprintf(lost, sizeof e->text - (size_t)(lost - e->text), "; `try %s` may show the line, on the emulator", k->file);
+}
+
 /* An error of the process: a finding of the emulator, or another failure. */
 static bool say_failed(struct lab_kernel *k, struct reply_failed *f, struct err *e)
 {
     const struct emu_finding *at = &f->finding;
     f->err.text[sizeof f->err.text - 1] = f->err.where[sizeof f->err.where - 1] = 0;
     k->fault = (struct lab_fault){0};
+    say_of_gpu(k, &f->err);
     snprintf(k->fault.where, sizeof k->fault.where, "%.*s", (int)sizeof k->fault.where - 1, f->err.where);
     const char *colon = strrchr(k->fault.where, ':');
     bool own = colon && (size_t)(colon - k->fault.where) == strlen(k->file) &&
@@ -242,14 +170,82 @@ static bool say_failed(struct lab_kernel *k, struct reply_failed *f, struct err 
     return false;
 }
 
+/* ---- the process ---- */
+
+/* A process with a kernel. After a launch, it waits for another one with the same matrix, as a solver launches the same
+   product again and again; a process that waits too long ends by itself. */
+static struct lab_worker {
+    int pid; /* 0: there is none */
+    const struct lab_kernel *of;
+    struct job *job;
+    int64_t bytes;
+    int memory, replies, ask, printed; /* file descriptors: the job, what it sends, what starts another launch */
+    bool warned;                       /* it was told that its time is over */
+} worker;
+
+static void close_all(const struct lab_worker *p)
+{
+    const int fd[] = {p->memory, p->replies, p->ask, p->printed};
+    for (int i = 0; i < COUNT(fd); i++)
+        if (fd[i] >= 0) close(fd[i]);
+}
+
+void lab_rest(void)
+{
+    if (worker.pid > 0) lab_kill(worker.pid);
+    if (worker.job) munmap(worker.job, (size_t)worker.bytes);
+    if (worker.job) close_all(&worker);
+    worker = (struct lab_worker){0};
+}
+
+static bool start_process(struct lab_worker *p, const struct lab_kernel *k, bool gpu, struct err *e)
+{
+    const char *argv[] = {lab_program(), LAB_ARGUMENT, NULL};
+    int replies[2], ask[2];
+    if (pipe2(replies, O_CLOEXEC)) return fail(e, E_IO, "cannot make a pipe: %s", strerror(errno));
+    p->replies = replies[0];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ask)) {
+        close(replies[1]);
+        return fail(e, E_IO, "cannot make a socket: %s", strerror(errno));
+    }
+    p->ask = ask[0];
+    struct lab_process start = {
+        .argv = argv, .keep = {p->memory, gpu ? k->gpu : k->object, replies[1], ask[1]}, .nkeep = 4, .out = p->printed};
+    p->pid = lab_start(&start, e);
+    close(replies[1]);
+    close(ask[1]);
+    return p->pid > 0;
+}
+
+static bool begin(struct lab_kernel *k, const struct lab_request *q, struct err *e)
+{
+    struct lab_worker *p = &worker;
+    lab_rest();
+    *p = (struct lab_worker){.of = k, .replies = -1, .ask = -1, .printed = -1};
+    p->job = lab_job_new(k, q, &p->memory, &p->bytes, e);
+    if (!p->job) return false;
+    p->printed = lab_memory("what a kernel prints", 0, e);
+    if (p->printed >= 0 && start_process(p, k, lab_on_gpu(q), e)) return true;
+    if (p->pid < 0) p->pid = 0;
+    lab_rest();
+    return false;
+}
+
+/* Ask the process that has launched k for another launch. false: there is no such process. */
+static bool ask_again(const struct lab_kernel *k, const struct lab_request *q, struct err *e)
+{
+    if (!worker.pid || worker.of != k || !lab_job_same(worker.job, q)) return false;
+    return lab_job_again(worker.job, q, e) && send(worker.ask, "", 1, MSG_NOSIGNAL) == 1;
+}
+
 /* ---- replies ---- */
 
 struct inbox {
-    int fd;
     char *bytes;
     int64_t n, room;
     char what[64];
     int64_t done, total;
+    bool ready; /* the matrix is on the device */
 };
 
 static bool grow(struct inbox *b, struct err *e)
@@ -264,52 +260,73 @@ static bool grow(struct inbox *b, struct err *e)
     return true;
 }
 
+static void take_progress(struct inbox *b, const struct reply *r)
+{
+    struct reply_progress p = {0};
+    memcpy(&p, b->bytes + sizeof *r, r->bytes < sizeof p ? r->bytes : sizeof p);
+    p.what[sizeof p.what - 1] = 0;
+    snprintf(b->what, sizeof b->what, "%s", p.what);
+    b->done = p.done, b->total = p.total;
+}
+
 /* Remove reports of progress from the front. Returns the kind of the first other reply if it is complete; 0: none. */
 static uint32_t first_reply(struct inbox *b, struct reply *r)
 {
     for (;;) {
         if (b->n < (int64_t)sizeof *r) return 0;
         memcpy(r, b->bytes, sizeof *r);
-        if (r->kind < REPLY_PROGRESS || r->kind > REPLY_FAULT || r->bytes > REPLY_MOST) return REPLY_FAILED + 100;
+        if (r->kind < REPLY_READY || r->kind > REPLY_FAULT || r->bytes > REPLY_MOST) return REPLY_FAILED + 100;
         if ((uint64_t)b->n < sizeof *r + r->bytes) return 0;
-        if (r->kind != REPLY_PROGRESS) return r->kind;
-        struct reply_progress p = {0};
-        memcpy(&p, b->bytes + sizeof *r, r->bytes < sizeof p ? r->bytes : sizeof p);
-        p.what[sizeof p.what - 1] = 0;
-        snprintf(b->what, sizeof b->what, "%s", p.what);
-        b->done = p.done, b->total = p.total;
+        if (r->kind != REPLY_PROGRESS && r->kind != REPLY_READY) return r->kind;
+        if (r->kind == REPLY_READY)
+            b->ready = true;
+        else
+            take_progress(b, r);
         int64_t used = (int64_t)(sizeof *r + r->bytes);
         memmove(b->bytes, b->bytes + used, (size_t)(b->n - used));
         b->n -= used;
     }
 }
 
+static bool read_some(struct inbox *b, int fd)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+    bool gave = screen_lock_give();
+    int ready = poll(&p, 1, POLL_MS);
+    screen_lock_back(gave);
+    if (ready <= 0) return true;
+    ssize_t got = read(fd, b->bytes + b->n, (size_t)(b->room - b->n));
+    if (got > 0) b->n += got;
+    return got > 0 || (got < 0 && (errno == EINTR || errno == EAGAIN));
+}
+
 enum heard { HEARD_REPLY, HEARD_END, HEARD_LATE, HEARD_CANCEL };
 
-/* Read until there is a reply, or the process has closed its end. */
-static enum heard listen_to(struct inbox *b, struct reply *r, double seconds, struct watch *w, struct err *e)
+/* Read until there is a reply, or the process has closed its end. The time counts from the moment at which the matrix
+   is on the device; a process whose time is over first gets a signal, so that it can say where the kernel is. */
+static enum heard listen_to(struct inbox *b, struct reply *r, double seconds, bool gpu, struct watch *w, struct err *e)
 {
-    double begin = now_us();
+    double begin = now_us(), limit = seconds + (gpu ? GPU_SECONDS : 0);
+    bool was_ready = false;
     for (;;) {
         if (first_reply(b, r)) return HEARD_REPLY;
-        if (!watch_tick(w, b->what, b->done, b->total, e) || !grow(b, e)) return HEARD_CANCEL;
-        if (now_us() - begin > seconds * 1e6) return HEARD_LATE;
-        struct pollfd p = {b->fd, POLLIN, 0};
-        bool gave = screen_lock_give();
-        int ready = poll(&p, 1, POLL_MS);
-        screen_lock_back(gave);
-        if (ready <= 0) continue;
-        ssize_t got = read(b->fd, b->bytes + b->n, (size_t)(b->room - b->n));
-        if (got > 0) b->n += got;
-        if (got == 0 || (got < 0 && errno != EINTR && errno != EAGAIN)) return HEARD_END;
+        if (b->ready && !was_ready) begin = now_us(), limit = seconds, was_ready = true;
+        double passed = (now_us() - begin) / 1e6;
+        bool shown = passed > SHOWN_AFTER;
+        if (!watch_tick(w, shown ? b->what : "", b->done, b->total, e) || !grow(b, e)) return HEARD_CANCEL;
+        if (passed > limit + GRACE) return HEARD_LATE;
+        if (passed > limit && !worker.warned) worker.warned = !kill(worker.pid, SIGALRM);
+        if (!read_some(b, worker.replies)) return HEARD_END;
     }
 }
 
 /* The process ended without a reply. */
-static bool say_end(struct lab_kernel *k, int status, struct err *e)
+static bool say_end(struct lab_kernel *k, const struct lab_request *q, int status, struct err *e)
 {
     char what[200];
-    if (WIFSIGNALED(status))
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+        say_late(what, sizeof what, seconds_for(k, q));
+    else if (WIFSIGNALED(status))
         snprintf(what, sizeof what, "%s", signal_what(WTERMSIG(status)));
     else if (WEXITSTATUS(status) >= 126)
         return fail(e, E_INTERNAL, "cannot start %s to run %s", lab_program(), k->name);
@@ -328,17 +345,17 @@ static void keep_printed(struct lab_kernel *k, int out)
 
 /* Take the reply of a process that has one, or say why it has none. */
 static bool settle(struct lab_kernel *k, const struct lab_request *q, struct inbox *b, const struct reply *r,
-                   enum heard heard, int pid, struct lab_reply *out, struct err *e)
+                   enum heard heard, struct lab_reply *out, struct err *e)
 {
     int status = 0;
     char what[120];
-    if (heard == HEARD_END)
-        for (int i = 0; i < 1000 && waitpid(pid, &status, WNOHANG) == 0; i++) usleep(1000);
-    lab_kill(pid);
     if (heard == HEARD_CANCEL) return false;
-    if (heard == HEARD_END) return say_end(k, status, e);
+    if (heard == HEARD_END) {
+        if (lab_reap(worker.pid, &status)) worker.pid = 0;
+        return say_end(k, q, status, e);
+    }
     if (heard == HEARD_LATE) {
-        snprintf(what, sizeof what, "has not ended after %g s", seconds_for(k, q));
+        say_late(what, sizeof what, seconds_for(k, q));
         return faulty(k, 0, "", what, e);
     }
     const char *body = b->bytes + sizeof *r;
@@ -361,49 +378,45 @@ static bool settle(struct lab_kernel *k, const struct lab_request *q, struct inb
     return out->bytes != NULL;
 }
 
-static bool talk(struct lab_kernel *k, const struct lab_request *q, int job, struct watch *w, struct lab_reply *out,
-                 struct err *e)
+/* ---- a job ---- */
+
+static enum heard hear(struct inbox *b, struct reply *r, const struct lab_kernel *k, const struct lab_request *q,
+                       bool again, struct watch *w, struct err *e)
 {
-    const char *argv[] = {lab_program(), LAB_ARGUMENT, NULL};
-    int ends[2], printed = lab_memory("what a kernel prints", 0, e), pid = -1;
-    bool gpu = q->M && q->M->dev->kind == DEV_CUDA, ok = false;
+    b->n = b->done = b->total = 0;
+    b->ready = again;
+    snprintf(b->what, sizeof b->what, "%s", k->name);
+    return listen_to(b, r, seconds_for(k, q), lab_on_gpu(q) && !again, w, e);
+}
+
+static bool run(struct lab_kernel *k, const struct lab_request *q, struct watch *w, struct lab_reply *out,
+                struct err *e)
+{
     struct reply r = {0};
     struct inbox b = {0};
-    if (printed < 0) return false;
-    if (pipe2(ends, O_CLOEXEC)) {
-        close(printed);
-        return fail(e, E_IO, "cannot make a pipe: %s", strerror(errno));
+    enum heard heard = HEARD_END;
+    bool again = ask_again(k, q, e);
+    if (e->code) return lab_rest(), false;
+    if (again) heard = hear(&b, &r, k, q, true, w, e);
+    if (heard == HEARD_END) { /* a process that waited may have ended */
+        if (!begin(k, q, e)) return mem_free(b.bytes), false;
+        heard = hear(&b, &r, k, q, false, w, e);
     }
-    struct lab_process p = {.argv = argv, .keep = {job, gpu ? k->gpu : k->object, ends[1]}, .nkeep = 3, .out = printed};
-    b.fd = ends[0];
-    snprintf(b.what, sizeof b.what, "%s", k->name);
-    pid = lab_start(&p, e);
-    close(ends[1]);
-    if (pid > 0) {
-        enum heard heard = listen_to(&b, &r, seconds_for(k, q) + GRACE, w, e);
-        ok = settle(k, q, &b, &r, heard, pid, out, e);
-        keep_printed(k, printed);
-    }
-    close(ends[0]);
-    close(printed);
+    bool ok = settle(k, q, &b, &r, heard, out, e);
+    keep_printed(k, worker.printed);
     mem_free(b.bytes);
+    if (ok && q->y)
+        memcpy(q->y, (char *)worker.job + worker.job->y, (size_t)q->M->of->rows * type_size(q->M->of->real));
+    if (!ok || q->op != OP_LAUNCH || worker.warned) lab_rest();
     return ok;
 }
 
 bool lab_run(struct lab_kernel *k, const struct lab_request *q, struct watch *w, struct lab_reply *out, struct err *e)
 {
-    int64_t bytes;
-    int fd;
+    struct err why = {0};
     *out = (struct lab_reply){0};
     k->fault = (struct lab_fault){0};
-    struct job *j = job_new(k, q, &fd, &bytes, e);
-    if (!j) return false;
-    j->on_gpu = q->M && q->M->dev->kind == DEV_CUDA;
-    struct err why = {0};
-    bool ok = talk(k, q, fd, w, out, &why);
-    if (ok && q->y) memcpy(q->y, (char *)j + j->y, (size_t)q->M->of->rows * type_size(q->M->of->real));
-    munmap(j, (size_t)bytes);
-    close(fd);
+    bool ok = run(k, q, w, out, &why);
     if (!ok && e && !e->code) *e = why;
     return ok;
 }

@@ -300,11 +300,23 @@ static bool includes_dialect(const char *text)
     return false;
 }
 
+/* atomicAdd(&y[row], v), atomicAdd(y + row, v) */
+static void find_atomics(struct source *s, const char *mask)
+{
+    s->has_atomics = strstr(mask, "atomic") != NULL;
+    for (const char *p = mask; (p = scan_word(mask, p, "atomicAdd")); p++) {
+        const char *open = scan_skip(p + strlen("atomicAdd")), *name = *open ? open + 1 : open;
+        while (*name && strchr(" \t\n&(", *name)) name++;
+        s->adds_to_y |= *open == '(' && *name == 'y' && !scan_is_letter(name[1]);
+    }
+}
+
 bool source_read(struct source *s, const char *text, const char *file, struct err *e)
 {
     *s = (struct source){.dialect = includes_dialect(text), .chosen_function = -1, .chosen_entry = -1};
     char *mask = source_blank(text, e);
     bool ok = mask && read_try(s, text, file, e);
+    if (mask) find_atomics(s, mask);
     for (const char *p = mask; ok && (p = scan_word(mask, p, "__global__")); p++)
         ok = read_function(s, mask, p, file, e);
     for (const char *p = mask; ok && (p = scan_word(mask, p, "KERNEL_ENTRY")); p++) read_entry(s, mask, text, p);

@@ -30,7 +30,8 @@ struct entry_text {
     int line;
 };
 struct source {
-    bool dialect; /* the file includes gpu/dialect.h, so it is compiled as it is */
+    bool dialect;                /* the file includes gpu/dialect.h, so it is compiled as it is */
+    bool has_atomics, adds_to_y; /* atomics; such as atomicAdd(&y[row], ...) */
     int nfunctions, nentries;
     struct function function[FUNCTIONS_MOST];
     struct entry_text entry[ENTRIES_MOST];
@@ -50,6 +51,8 @@ bool source_choose(struct source *s, const char *file, const char *kernel, const
 /* The text for g++ and for nvcc, which the caller frees with mem_free. name: the kernel's name. */
 char *source_for_emulator(const struct source *s, const char *text, const char *file, const char *name, struct err *e);
 char *source_for_gpu(const struct source *s, const char *text, const char *file, const char *name, struct err *e);
+/* In a GPU's shared object: const char *f(void), the error of the last launch, or NULL. */
+#define LAB_LAUNCH_ERROR "launch_error_of_the_lab"
 /* The symbol of the kernel's entry in the shared object, for the emulator or the GPU. */
 void source_symbol(const struct source *s, bool gpu, char *out, size_t size);
 

@@ -1,5 +1,5 @@
-/* The process that runs users' kernels: one job, then it ends. It begins as `warpspy` with LAB_ARGUMENT, so that it has
-   neither the threads nor the memory of the session. */
+/* The process that runs users' kernels: one job, or several launches with the same matrix, then it ends. It begins as
+   `warpspy` with LAB_ARGUMENT, so that it has neither the threads nor the memory of the session. */
 #include "lab.h"
 #include "lab_job.h"
 #include "lab_private.h"
@@ -15,9 +15,11 @@
 #include "machine/mat.h"
 #include "matrix/csr.h"
 #include "microscope/model.h"
+#include "microscope/tape.h"
 
 #include <dlfcn.h>
 #include <omp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,6 +30,7 @@
 struct work_state {
     struct job *job;
     const struct kernel *kernel;
+    const char *(*launch_error)(void); /* of the runtime library in a GPU's shared object; NULL: the emulator */
     struct stored S;
     struct csr A; /* OP_MODEL */
     struct device *dev;
@@ -106,6 +109,8 @@ static bool load_object(struct work_state *s, struct err *e)
     s->kernel = dlsym(so, s->job->symbol);
     if (!s->kernel) return fail(e, E_INTERNAL, "%s has no entry %s", s->job->name, s->job->symbol);
     lab_guard_object(s->kernel);
+    void *launch_error = dlsym(so, LAB_LAUNCH_ERROR);
+    memcpy(&s->launch_error, &launch_error, sizeof launch_error);
     return true;
 }
 
@@ -139,32 +144,67 @@ static bool describe(struct work_state *s, struct err *e)
 
 static struct reply_failed failed;
 
+/* The shared object has a CUDA runtime library of its own, which keeps the error of a launch that could not start. */
+static bool launch_it(const struct work_state *s, const struct launch *L, struct err *e)
+{
+    if (!kernel_launch(s->kernel, L, e)) return false;
+    const char *why = s->launch_error ? s->launch_error() : NULL;
+    return !why || fail(e, E_DEVICE, "%s cannot be launched on %s: %s", s->job->name, s->dev->name, why);
+}
+
 static bool multiply_on(struct work_state *s, void *x, void *y, struct err *e)
 {
     struct launch L = {.A = &s->M, .alpha = s->job->alpha, .beta = s->job->beta, .x = x, .y = y};
     emu_look_for_races(s->job->races);
-    if (!kernel_launch(s->kernel, &L, e)) return false;
+    if (!launch_it(s, &L, e)) return false;
     if (s->dev->kind == DEV_EMU) emu_last_finding(&failed.finding);
     return s->dev->ops->sync(s->dev, e);
 }
 
-/* Copies of x and y on the device. */
-static bool put_vectors(struct work_state *s, void **x, void **y, struct err *e)
+static int64_t bytes_of_x(const struct work_state *s)
+{
+    return s->S.cols * (int64_t)type_size(s->S.real);
+}
+
+static int64_t bytes_of_y(const struct work_state *s)
+{
+    return s->S.rows * (int64_t)type_size(s->S.real);
+}
+
+static bool new_vectors(struct work_state *s, void **x, void **y, struct err *e)
 {
     struct device *d = s->dev;
-    int64_t size = (int64_t)type_size(s->S.real), nx = s->S.cols * size, ny = s->S.rows * size;
-    *x = d->ops->alloc(d, nx, "the vector x", e);
-    *y = *x ? d->ops->alloc(d, ny, "the vector y", e) : NULL;
-    return *y && d->ops->put(d, *x, job_data(s, s->job->x), nx, e) && d->ops->put(d, *y, job_data(s, s->job->y), ny, e);
+    *x = d->ops->alloc(d, bytes_of_x(s), "the vector x", e);
+    *y = *x ? d->ops->alloc(d, bytes_of_y(s), "the vector y", e) : NULL;
+    return *y != NULL;
+}
+
+static bool put_vectors(struct work_state *s, void *x, void *y, struct err *e)
+{
+    struct device *d = s->dev;
+    return d->ops->put(d, x, job_data(s, s->job->x), bytes_of_x(s), e) &&
+           d->ops->put(d, y, job_data(s, s->job->y), bytes_of_y(s), e);
+}
+
+/* Does the session want another launch? */
+static bool asked_again(void)
+{
+    char byte;
+    struct pollfd p = {FD_ASK, POLLIN, 0};
+    return poll(&p, 1, WAIT_MS) == 1 && read(FD_ASK, &byte, 1) == 1;
 }
 
 static bool launch_job(struct work_state *s, struct err *e)
 {
     void *x, *y;
     struct device *d = s->dev;
-    return put_vectors(s, &x, &y, e) && multiply_on(s, x, y, e) &&
-           d->ops->get(d, job_data(s, s->job->y), y, s->S.rows * (int64_t)type_size(s->S.real), e) &&
-           sent(0, NULL, NULL, e);
+    if (!new_vectors(s, &x, &y, e)) return false;
+    do {
+        if (!put_vectors(s, x, y, e) || !multiply_on(s, x, y, e) ||
+            !d->ops->get(d, job_data(s, s->job->y), y, bytes_of_y(s), e) || !sent(0, NULL, NULL, e))
+            return false;
+    } while (asked_again());
+    return true;
 }
 
 struct timed_work {
@@ -175,14 +215,14 @@ struct timed_work {
 static bool go(void *ctx, struct err *e)
 {
     const struct timed_work *t = ctx;
-    return kernel_launch(t->s->kernel, &t->launch, e);
+    return launch_it(t->s, &t->launch, e);
 }
 
 static bool time_job(struct work_state *s, struct err *e)
 {
     void *x, *y;
     struct remote_times r = {.reps = s->job->reps, .put_us = s->M.copied.us};
-    if (!put_vectors(s, &x, &y, e)) return false;
+    if (!new_vectors(s, &x, &y, e) || !put_vectors(s, x, y, e)) return false;
     struct timed_work w = {s, {.A = &s->M, .alpha = s->job->alpha, .beta = s->job->beta, .x = x, .y = y}};
     struct timed t = {s->dev, s->job->name, go, &w};
     return bench_times(&t, &r.reps, &s->watch, &r.us, &r.spread_us, e) &&
@@ -222,14 +262,26 @@ static bool model_job(struct work_state *s, struct err *e)
     const struct job *j = s->job;
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", e);
     struct workload *w = mem_zero(1, sizeof *w, "the work of a kernel", e);
-    if (!c || !w || !model_watch(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, w, e)) return false;
+    struct tape tape = {.at_once = j->at_once};
+    uint64_t bytes = 0;
+    if (!c || !w ||
+        !model_record(s->kernel, &s->A, &s->M, &j->machine, j->sample, &s->watch, c, j->tape ? &tape : NULL, w, e))
+        return false;
     struct scope_names *names = names_of(&c->scope, e);
-    return names && sent(3, (const void *[]){w, c, names}, (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names}, e);
+    char *packed = names && j->tape ? lab_tape_pack(&tape, &bytes, e) : NULL;
+    return names && (packed || !j->tape) &&
+           sent(4, (const void *[]){w, c, names, packed},
+                (const uint64_t[]){sizeof *w, sizeof *c, sizeof *names, bytes}, e);
 }
 
 static bool (*const jobs[])(struct work_state *s, struct err *e) = {
     [OP_DESCRIBE] = describe, [OP_LAUNCH] = launch_job, [OP_TRACE] = trace_job,
     [OP_COUNT] = count_job,   [OP_MODEL] = model_job,   [OP_TIME] = time_job};
+
+static bool say_ready(struct err *e)
+{
+    return lab_guard_send(REPLY_READY, 0, NULL, NULL) || fail(e, E_IO, "the session has ended");
+}
 
 /* The microscope names launches by its kernel, so the kernel needs no place in the registry except on a GPU, where the
    registry has the entry that nvcc compiled. */
@@ -237,9 +289,9 @@ static bool run_job(struct work_state *s, struct err *e)
 {
     if (!load_object(s, e)) return false;
     if (s->job->op == OP_DESCRIBE) return describe(s, e);
-    s->dev = device_open(s->job->on_gpu ? "cuda:0" : "emu", e);
+    s->dev = device_open(s->job->on_gpu ? s->job->device : "emu", e);
     return s->dev && take_matrix(s, e) && (!s->job->on_gpu || kernel_add(s->kernel, NULL, e)) &&
-           mat_put(&s->M, &s->S, s->dev, e) && jobs[s->job->op](s, e);
+           mat_put(&s->M, &s->S, s->dev, e) && say_ready(e) && jobs[s->job->op](s, e);
 }
 
 _Noreturn void lab_work(void)

@@ -362,17 +362,22 @@ static bool find_next(void *user, const struct puzzle *p, struct err *e)
     return true;
 }
 
-static bool praise(struct playing *g, struct err *e)
+static bool praise(struct playing *g, const char *file, struct err *e)
 {
     struct after a = {.name = g->puzzle.name, .g = g};
     const struct lab_report *r = &g->judged.report;
-    char us[32];
+    char us[32], safe[200];
     struct out *o = g->session->out;
     if (!out_flush(o, e) || !puzzle_each(find_next, &a, NULL, e)) return false;
-    const char *name = g->puzzle.name;
-    out_text(o, "Solved: %s predicted on %s. `try %s.cu of %s format %s` compares the built-in kernels.",
-             isnan(r->predicted_us) ? "no time" : show_us(r->predicted_us, us, sizeof us), machine_of(NULL).name, name,
-             name, g->puzzle.format->name);
+    if (isnan(r->predicted_us))
+        out_text(o, "Solved.");
+    else
+        out_text(o, "Solved. Predicted time: %s [model: %s].", show_us(r->predicted_us, us, sizeof us),
+                 machine_of(NULL).name);
+    bool csr = !strcmp(g->puzzle.format->name, "csr");
+    out_text(o, "`try %s of %s%s%s` compares your kernel with the built-in ones.",
+             print_safe(file, strlen(file), 150, safe, sizeof safe), g->puzzle.name, csr ? "" : " format ",
+             csr ? "" : g->puzzle.format->name);
     if (*a.next) out_text(o, "Next: `puzzle %s`.", a.next);
     return true;
 }
@@ -428,7 +433,7 @@ static bool check(struct playing *g, const char *word, struct err *e)
     keep_progress(g);
     out_check(g, file);
     if (j->kernel || out_mode(o) != OUT_TEXT) out_results(o, &g->puzzle, j);
-    if (j->passed) return praise(g, e);
+    if (j->passed) return praise(g, file, e);
     if (!out_flush(o, e)) return false;
     offer_help(g, fresh);
     if (!j->kernel && *lab_messages())
@@ -529,10 +534,10 @@ const struct command command_puzzle = {
     .help =
         "`puzzle` alone lists the puzzles and your progress. `puzzle 1`, or `puzzle` and a name, shows the task and\n"
         "the goals, makes the matrix, and writes the kernel into NAME.cu of the current folder; a file that exists\n"
-        "is kept, unless `force` is given, and `as FILE` names another file. Edit the file in another terminal, then "
-        "`puzzle check`: it is compiled\n"
-        "for the emulator, as by `try`, and each goal is shown with what the emulator counted. The error names what\n"
-        "to correct first, with its line. `puzzle check FILE` checks another file.\n"
+        "is kept, unless `force` is given, and `as FILE` names another file. Edit the file in another terminal, or\n"
+        "here by `!nano NAME.cu`. Then `puzzle check` compiles it for the emulator, as by `try`, and shows each goal\n"
+        "with what the emulator counted. The error names what to correct first, with its line. `puzzle check FILE`\n"
+        "checks another file.\n"
         "`puzzle hint` shows the next hint, one per call. `puzzle solution` shows a solution after three failed\n"
         "checks; a check of an unchanged file does not count. `restart` forgets your progress in a puzzle.\n"
         "After a check, the kernel can be used by the name of its file, for example in `trace NAME of NAME view`.\n"

@@ -35,6 +35,7 @@ struct ceilings {
 
 /* What a GPU consists of, by its specification; zeros: not known. */
 struct gpu_facts {
+    int capability;      /* 10 * major + minor of the compute capability */
     double clock_ghz;    /* of the multiprocessors, boosted */
     int threads, blocks; /* that a multiprocessor holds at the same time */
     double shared_kb;    /* shared memory of a multiprocessor that blocks can use */

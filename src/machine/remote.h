@@ -15,6 +15,7 @@ struct kernel;
 struct launch;
 struct machine;
 struct mat;
+struct tape;
 struct trace;
 struct watch;
 struct watched;
@@ -40,9 +41,10 @@ struct remote {
     /* as count_kernel, without a sink */
     bool (*count)(const struct kernel *k, const struct mat *M, int64_t sample, struct watch *w, struct counts *out,
                   struct err *e);
-    /* as model_watch of src/microscope */
+    /* as model_record of src/microscope; counts and tape may be NULL */
     bool (*model)(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
-                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e);
+                  int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
+                  struct err *e);
     /* as bench_times, for y = alpha A x + beta y on M's device; reps 0: as many as take about 0.2 s */
     bool (*time)(const struct kernel *k, const struct mat *M, double alpha, double beta, int reps, struct watch *w,
                  struct remote_times *out, struct err *e);

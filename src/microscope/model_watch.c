@@ -280,7 +280,6 @@ void watching_free(struct watching *v)
 bool model_watch(const struct kernel *k, const struct csr *A, const struct mat *M, const struct machine *g,
                  int64_t sample, struct watch *w, struct counts *counts, struct workload *out, struct err *e)
 {
-    if (k->remote) return k->remote->model(k, A, M, g, sample, w, counts, out, e);
     return model_record(k, A, M, g, sample, w, counts, NULL, out, e);
 }
 
@@ -288,7 +287,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                   int64_t sample, struct watch *w, struct counts *counts, struct tape *tape, struct workload *out,
                   struct err *e)
 {
-    if (k->remote) return fail(e, E_UNSUPPORTED, "%s is your kernel: the order of its warps is not recorded", k->name);
+    if (k->remote) return k->remote->model(k, A, M, g, sample, w, counts, tape, out, e);
     bool complex = type_is_complex(M->of->real);
     *out = (struct workload){.kernel = k,
                              .flops = (complex ? 8.0 : 2.0) * (double)stored_slots(M->of),

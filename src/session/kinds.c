@@ -391,10 +391,12 @@ static void list_guesses(const struct session *s, const struct args *a, give_fn 
     guesses_list(give, user);
 }
 
-/* `help` explains everything that a grammar can name, and also the words `sources` and `serve`. */
-static const struct named sources[] = {{"sources", NULL}, {0}}, serve[] = {{"serve", NULL}, {0}};
+/* `help` explains everything that a grammar can name, and also the words `sources`, `serve` and `dialect`. */
+static const struct named sources[] = {{"sources", NULL}, {0}}, serve[] = {{"serve", NULL}, {0}},
+                          dialect[] = {{"dialect", NULL}, {0}};
 static const struct registry source_registry = {.entries = sources, .size = sizeof *sources},
-                             serve_registry = {.entries = serve, .size = sizeof *serve};
+                             serve_registry = {.entries = serve, .size = sizeof *serve},
+                             dialect_registry = {.entries = dialect, .size = sizeof *dialect};
 #define TOPIC(registry, explain) registry,
 static const struct registry *const topics[] = {
 #include "topics.def"

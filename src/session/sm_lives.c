@@ -1,5 +1,6 @@
 /* Records a kernel on the emulator at several occupancies, and simulates a multiprocessor for each. */
 #include "sm_lives.h"
+#include "base/text.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/precision.h"
@@ -213,8 +214,8 @@ void out_sm(struct session *s, const struct sm_lives *l)
     struct out *o = s->out;
     struct machine g = {.here = l->here, .scaled = l->scaled};
     snprintf(g.name, sizeof g.name, "%s", l->machine);
-    out_text(o, "%s on %s: %lld blocks of %lld threads, so one multiprocessor gets %lld.", l->kernel->name,
-             l->matrix->name, (long long)l->blocks, (long long)l->threads, (long long)l->of_sm);
+    out_text(o, "%s on %s: %s of %lld threads, so one multiprocessor gets %lld.", l->kernel->name, l->matrix->name,
+             how_many(l->blocks, "block").text, (long long)l->threads, (long long)l->of_sm);
     for (int i = 0; i < l->n; i++) out_life(o, l, &l->life[i]);
     out_text(o, "Predicted by a simulation of one multiprocessor, with the latencies of the model.");
     if (l->n == 1) out_text(o, "Each multiprocessor has only so few blocks; a larger matrix shows more occupancies.");

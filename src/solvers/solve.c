@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/loop.h"
 #include "matrix/csr.h"
+#include "machine/kernel.h"
 #include "machine/device.h"
 #include "machine/mat.h"
 #include "base/mem.h"
@@ -343,7 +344,8 @@ static void record_graph_if_due(struct solve *v)
         return;
     int64_t at = v->schedule.queued, periods = (GRAPH_LEAST + period(v) - 1) / period(v);
     v->schedule.graph_n = periods * period(v);
-    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MOST;
+    v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MOST ||
+                           v->matrix.kernel->remote; /* its launches cannot be recorded */
     if (!v->schedule.no_graph) v->schedule.graph = ops->capture(v->dev, record_graph, v);
     v->schedule.no_graph = !v->schedule.graph;
     v->schedule.queued = at;

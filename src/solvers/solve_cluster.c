@@ -3,6 +3,7 @@
 #include "base/screen_lock.h"
 #include "formats/fmt_csr.h"
 #include "machine/device.h"
+#include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/vec_ops.h"
 #include "matrix/csr.h"
@@ -28,6 +29,8 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     const struct mat *A = v->matrix.mat;
     if (!v->solver->steps) return fail(e, E_UNSUPPORTED, "%s has no such launch", v->solver->name);
     if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
+    if (v->matrix.kernel && v->matrix.kernel->remote)
+        return fail(e, E_UNSUPPORTED, "each launch of %s is one product", v->matrix.kernel->name);
     if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
     if (v->set.modified)
         return fail(e, E_UNSUPPORTED, "with `orth modified`, an iteration has a launch for each inner product");

@@ -70,6 +70,9 @@ static const struct state states[] = {
     {.name = "trace_help", .setup = "gen poisson2d 20; trace csr-vector", .keys = "?"},
 };
 
+/* States that are also shown in the sizes of pane_sizes. */
+static const char *const wide[] = {"roofline", "sm", "trace", "bench"};
+
 /* Divided screens; panes_small is shown where there is no room for panes. */
 static const struct state pane_states[] = {
     {.name = "panes_all", .setup = "gen poisson2d 20", .keys = "Down Right Down", .views = "all"},
@@ -371,7 +374,7 @@ static bool is_covered(const char *view)
 }
 
 enum {
-    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + COUNT(pane_states) * COUNT(pane_sizes) +
+    SCREENS_MOST = (COUNT(states) + VIEWS_MAX) * COUNT(sizes) + (COUNT(pane_states) + COUNT(wide)) * COUNT(pane_sizes) +
                    COUNT(small_states) * COUNT(small_sizes)
 };
 static struct screen all[SCREENS_MOST];
@@ -388,9 +391,18 @@ static void add(const char *view, struct state k, const struct size *size, int n
     }
 }
 
+static bool is_wide(const char *name)
+{
+    for (int k = 0; k < COUNT(wide); k++)
+        if (!strcmp(name, wide[k])) return true;
+    return false;
+}
+
 int main(void)
 {
     for (int k = 0; k < COUNT(states); k++) add(view_of(states[k].name), states[k], sizes, COUNT(sizes));
+    for (int k = 0; k < COUNT(states); k++)
+        if (is_wide(states[k].name)) add(view_of(states[k].name), states[k], pane_sizes, COUNT(pane_sizes));
     for (int k = 0; k < COUNT(pane_states); k++) add(NULL, pane_states[k], pane_sizes, COUNT(pane_sizes));
     for (int k = 0; k < COUNT(small_states); k++) add(NULL, small_states[k], small_sizes, COUNT(small_sizes));
     for (int i = 0; views[i]; i++)

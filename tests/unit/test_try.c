@@ -3,6 +3,7 @@
 #include "kits/talk.h"
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/registry.h"
 #include "formats/format.h"
 #include "lab/lab_private.h"
 #include "machine/bench.h"
@@ -194,6 +195,245 @@ static void a_tried_kernel_has_a_name(void **state)
     talk_close(&t);
 }
 
+/* Plain CUDA C in the styles that are usual: the file needs no line for this program but TRY. */
+static void plain_cuda_is_understood(void **state)
+{
+    static const char *const plain[] = {"warp_row", "block_row",  "given",     "given2", "stride",
+                                        "vec2",     "coo_atomic", "ell_float", "tile2d", "votes"};
+    struct talk t;
+    char file[80];
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    for (int i = 0; i < COUNT(plain); i++) {
+        snprintf(file, sizeof file, "plain_%s", plain[i]);
+        if (!try_file(&t, file, "")) fail_msg("%s: %s%s", file, t.out, t.err);
+        assert_says(t.out, "right, within");
+    }
+    try_file(&t, "plain_ell_float", "");
+    assert_says(t.out, "fp32");
+    assert_false(try_file(&t, "plain_ell_float", "f64"));
+    assert_says(t.err, "does not multiply matrices in fp64");
+    talk_close(&t);
+    lab_close();
+}
+
+/* Every command that takes the name of a kernel takes the name of a tried one. */
+static const struct {
+    const char *command, *line, *says;
+} by_name[] = {
+    {"spmv", "spmv kernel right on emu", "deterministic  "},
+    {"bench", "bench right csr-scalar on emu", "\ncsr     right"},
+    {"race", "race right csr-scalar on emu", "  right "},
+    {"solve", "solve cg kernel right on emu", "kernel         right\n"},
+    {"eigs", "eigs 2 largest kernel plain_stride on emu", "plain_stride"},
+    {"trace", "trace right", "right.cu:"},
+    {"count", "count right", "right"},
+    {"explain", "explain right", "right on "},
+    {"explain", "explain right csr-scalar", "right"},
+    {"explain", "explain csr-vector right", "right"},
+    {"predict", "predict right", "right"},
+    {"sm", "sm kernel right", "right on "},
+    {"sm", "sm right", "right on "},
+    {"roofline", "roofline", "\nright "},
+    {"kernels", "kernels csr", "\nright "},
+    {"help", "help right", "yours, from right.cu"},
+    {"why", "why not right", "right would take"},
+};
+
+static void commands_take_a_tried_kernel(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_true(try_file(&t, "right", "") && try_file(&t, "plain_stride", ""));
+    for (int i = 0; i < COUNT(by_name); i++) talk_says(&t, by_name[i].line, by_name[i].says);
+    talk_refuses(&t, "timeline kernel right on emu*2", "right");
+    for (int c = 0; commands[c]; c++) {
+        bool listed = !strcmp(commands[c]->name, "timeline") || !strcmp(commands[c]->name, "try");
+        for (int i = 0; i < COUNT(by_name); i++) listed |= !strcmp(by_name[i].command, commands[c]->name);
+        if (!listed && strstr(commands[c]->grammar, "KERNEL")) fail_msg("%s takes a kernel", commands[c]->name);
+    }
+    talk_close(&t);
+}
+
+static double number_after(const char *text, const char *word)
+{
+    const char *at = strstr(text, word);
+    if (!at) fail_msg("expected `%s` in: %s", word, text);
+    return strtod(at + strlen(word), NULL);
+}
+
+/* A solve with a tried kernel is the solve with the built-in one. Its products are launches of one process. */
+static void a_solve_uses_a_tried_kernel(void **state)
+{
+    struct talk t;
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    talk_says(&t, "solve cg kernel csr-scalar on emu", "converged  ");
+    double iterations = number_after(t.out, "iterations");
+    assert_true(iterations > 10 && try_file(&t, "right", ""));
+    talk_says(&t, "solve cg kernel right on emu", "converged  ");
+    assert_true(number_after(t.out, "iterations") == iterations);
+    talk_says(&t, "gen poisson2d 9; solve cg kernel right on emu", "converged  "); /* another matrix */
+    talk_close(&t);
+}
+
+/* ---- files that come again ---- */
+
+static void write_file(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    assert_true(fputs(text, f) >= 0 && !fclose(f));
+}
+
+static const char sum_of_row[] =
+    "__global__ void mine(int rows, const int *ptr, const int *col, const double *val, const double *x, double *y)\n"
+    "{\n"
+    "    int row = blockIdx.x * blockDim.x + threadIdx.x;\n"
+    "    if (row >= rows) return;\n"
+    "    double sum = 0;\n"
+    "    for (int k = ptr[row]; k < ptr[row + 1]; k++) sum += %s;\n"
+    "    y[row] = sum;\n"
+    "}\n";
+
+/* A second try of a file after an edit replaces the kernel. */
+static void a_file_can_be_tried_again(void **state)
+{
+    struct talk t;
+    char text[1000], line[PATH_MAX], folder[] = "/tmp/warpspy-test-XXXXXX", path[64];
+    (void)state;
+    lab_close();
+    open_with_matrix(&t, OUT_TEXT);
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/mine.cu", folder);
+    snprintf(line, sizeof line, "try %s", path);
+    static const struct {
+        const char *term, *says;
+    } edits[] = {{"val[k] * x[col[k]]", "right, within"},
+                 {"val[k] * x[k]", "mine is wrong in row"},
+                 {"val[k] * x[col[k]] * one", "mine.cu:6: 'one' was not declared"},
+                 {"val[k] * x[col[k] + 4 * rows]", "mine.cu:6: mine: block 0, thread 0: index"},
+                 {"x[col[k]] * val[k]", "right, within"}};
+    int before = registry_count(&kernel_registry);
+    for (int i = 0; i < COUNT(edits); i++) {
+        snprintf(text, sizeof text, sum_of_row, edits[i].term);
+        write_file(path, text);
+        bool right = i == 0 || i == COUNT(edits) - 1;
+        if (talk_line(&t, line) != right) fail_msg("%s: %s%s", edits[i].term, t.out, t.err);
+        talk_refresh(&t);
+        assert_says(right ? t.out : t.err, edits[i].says);
+        talk_forget(&t);
+    }
+    assert_int_equal(registry_count(&kernel_registry), before + 1);
+    talk_says(&t, "count mine", "mine");
+    unlink(path);
+    rmdir(folder);
+    talk_close(&t);
+    lab_close();
+}
+
+/* Files of the same name are two kernels, and each trace shows its own source. */
+static void files_of_one_name_are_two_kernels(void **state)
+{
+    struct talk t;
+    char text[1000], line[PATH_MAX], folder[2][30] = {"/tmp/warpspy-test-XXXXXX", "/tmp/warpspy-test-XXXXXX"};
+    static const char *const terms[] = {"val[k] * x[col[k]]", "x[col[k]] * val[k]"};
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    for (int i = 0; i < 2; i++) {
+        assert_non_null(mkdtemp(folder[i]));
+        snprintf(line, sizeof line, "%s/mine.cu", folder[i]);
+        snprintf(text, sizeof text, sum_of_row, terms[i]);
+        write_file(line, text);
+        snprintf(line, sizeof line, "try %s/mine.cu", folder[i]);
+        talk_says(&t, line, i ? "my-mine" : "mine");
+    }
+    talk_says(&t, "trace mine step 2", "sum += val[k] * x[col[k]]");
+    talk_says(&t, "trace my-mine step 2", "sum += x[col[k]] * val[k]");
+    talk_says(&t, "bench mine my-mine on emu", "my-mine");
+    for (int i = 0; i < 2; i++) {
+        snprintf(line, sizeof line, "%s/mine.cu", folder[i]);
+        unlink(line);
+        rmdir(folder[i]);
+    }
+    talk_close(&t);
+    lab_close();
+}
+
+/* The kernel of README.md has the fault that is shown there, and is right after the change. */
+static void the_kernel_of_the_readme(void **state)
+{
+    struct talk t;
+    struct err e = {0};
+    struct stat st;
+    char line[64], path[] = "/tmp/warpspy-test-XXXXXX.cu";
+    static const char wrong[] = "if (row > rows)", block[] = "```cuda\n";
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    char *readme = lab_read("README.md", &st, &e), *code = strstr(readme, block) + strlen(block);
+    *strstr(code, "```") = 0;
+    char *at = strstr(code, wrong);
+    assert_true(at && strstr(code, "TRY(csr, blocks_for(rows, 128), 128)"));
+    close(mkstemps(path, 3));
+    snprintf(line, sizeof line, "try %s", path);
+    talk_says(&t, "load samples/1138_bus.mtx", "1138_bus");
+    write_file(path, code);
+    assert_false(talk_line(&t, line));
+    assert_says(t.err, ".cu:7: ");
+    assert_says(t.err, "block 8, thread 114: index 1139 of ptr is outside the array, which has 1139 elements");
+    memmove(at + strlen("if (row >= rows)"), at + strlen(wrong), strlen(at + strlen(wrong)) + 1);
+    memcpy(at, "if (row >= rows)", strlen("if (row >= rows)"));
+    write_file(path, code);
+    talk_says(&t, line, "right, within 0.245 of the rounding-error bound");
+    unlink(path);
+    mem_free(readme);
+    talk_close(&t);
+    lab_close();
+}
+
+/* Several errors are shown with their lines; of one, only the line. */
+static void compiler_errors_show_their_lines(void **state)
+{
+    struct talk t;
+    char text[1000], line[64], path[] = "/tmp/warpspy-test-XXXXXX.cu";
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    close(mkstemps(path, 3));
+    snprintf(line, sizeof line, "try %s", path);
+    snprintf(text, sizeof text, sum_of_row, "one * x[col[k]]");
+    write_file(path, text);
+    assert_false(talk_line(&t, line));
+    assert_int_equal(strncmp(t.out, "  > 6  for (int k", 17), 0);
+    snprintf(text, sizeof text, sum_of_row, "one;\n    sum = two");
+    write_file(path, text);
+    talk_forget(&t);
+    assert_false(talk_line(&t, line));
+    assert_says(t.out, ".cu:6: 'one' was not declared");
+    assert_says(t.out, "  > 7  sum = two;\n             ^");
+    unlink(path);
+    talk_close(&t);
+}
+
+/* Without g++, one line says what is missing and how to install it. */
+static void a_missing_compiler_is_named(void **state)
+{
+    struct talk t;
+    char *path = strdup(getenv("PATH"));
+    (void)state;
+    open_with_matrix(&t, OUT_TEXT);
+    assert_non_null(path);
+    setenv("PATH", "/nowhere", 1);
+    assert_false(try_file(&t, "right", ""));
+    setenv("PATH", path, 1);
+    free(path);
+    assert_string_equal(t.err, "try: g++, which compiles kernels for the emulator, is not installed; on Debian, "
+                               "`apt-get install g++` installs it\n");
+    assert_string_equal(t.out, "");
+    assert_true(try_file(&t, "right", ""));
+    talk_close(&t);
+}
+
 /* A kernel that fails in one run is left out; the other kernels are still shown. */
 static void commands_go_on_without_a_bad_kernel(void **state)
 {
@@ -224,7 +464,7 @@ static void kernels_compile_for_the_gpu(void **state)
     assert_true(text && source_read(&s, text, "vector.cu", &e) && source_choose(&s, "vector.cu", NULL, NULL, &e));
     char *for_gpu = source_for_gpu(&s, text, "vector.cu", "mine", &e);
     assert_non_null(for_gpu);
-    int fd = lab_compile(for_gpu, "vector.cu", files, text, true, NULL, &e);
+    int fd = lab_compile(for_gpu, "vector.cu", files, text, (struct lab_target){true, 90}, NULL, &e);
     if (fd < 0) fail_msg("%s: %s", e.where, e.text);
     char *object = lab_memory_text(fd, 1 << 26, &e);
     off_t n = lseek(fd, 0, SEEK_END);
@@ -394,6 +634,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(right_kernels_are_compared),
         cmocka_unit_test(a_tried_kernel_has_a_name),
+        cmocka_unit_test(plain_cuda_is_understood),
+        cmocka_unit_test(commands_take_a_tried_kernel),
+        cmocka_unit_test(a_solve_uses_a_tried_kernel),
+        cmocka_unit_test(a_file_can_be_tried_again),
+        cmocka_unit_test(files_of_one_name_are_two_kernels),
+        cmocka_unit_test(the_kernel_of_the_readme),
+        cmocka_unit_test(compiler_errors_show_their_lines),
+        cmocka_unit_test(a_missing_compiler_is_named),
         cmocka_unit_test(commands_go_on_without_a_bad_kernel),
         cmocka_unit_test(kernels_compile_for_the_gpu),
         cmocka_unit_test(a_changed_file_must_be_tried_again),

@@ -131,10 +131,10 @@ static int draw_shares(struct canvas *c, const struct sm_life *l, int y)
 
 static void draw_occupancies(struct canvas *c, const struct sm_lives *all, int chosen, int y)
 {
-    int x = canvas_text(c, 1, y, ST_DIM, "warps at a time:");
+    int x = canvas_text(c, 1, y, ST_DIM, "warps at a time, and the time:");
     for (int i = 0; i < all->n; i++) {
         char text[80];
-        snprintf(text, sizeof text, "%d %.3g us", all->life[i].slots, all->life[i].us);
+        snprintf(text, sizeof text, "%d: %.3g us", all->life[i].slots, all->life[i].us);
         if (x + 2 + (int)strlen(text) > c->w) return;
         x = canvas_text(c, x + 2, y, i == chosen ? ST_CURSOR : ST_PLAIN, "%s", text);
     }
@@ -152,8 +152,8 @@ static void draw(struct canvas *c, struct session *s, struct view_state *st)
     const struct sm_life *l = &all->life[chosen];
     int w = c->w - LEFT - 1, axis = c->figure ? AXIS_LINES : 1, h = c->h - TOP - axis - words - keys;
     draw_title(c, "sm", all->matrix, "%s, %s", all->kernel->name, precision_of(&all->matrix->csr, all->real));
-    canvas_text(c, 1, 1, ST_DIM, "predicted, one multiprocessor of %s%s: %d blocks, %d at a time, %d warps",
-                all->here ? "" : "an ", all->machine, l->blocks, l->at_once, l->slots);
+    canvas_text(c, 1, 1, ST_DIM, "predicted for one SM of %s%s: %s, %d at a time, %s", all->here ? "" : "an ",
+                all->machine, how_many(l->blocks, "block").text, l->at_once, how_many(l->slots, "warp").text);
     draw_legend(c, 2);
     if (w < LEAST_W || h < LEAST_H) return;
     if (h > l->slots && !c->figure) h = l->slots;
