@@ -112,7 +112,6 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
         out_progress(s->out, text);
         p->shown_us = now;
     }
-    if (interrupted) mem_lazy(true); /* another thread frees large blocks, so that the prompt appears at once */
     return !interrupted;
 }
 
@@ -121,6 +120,7 @@ bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mo
     memset(s, 0, sizeof *s);
     s->out = out_new(data, messages, mode, e);
     s->watch = (struct watch){tick, s};
+    mem_lazy_if(session_interrupted); /* the prompt appears at once, while another thread frees large blocks */
     s->terminal = isatty(fileno(messages));
     return s->out != NULL;
 }
