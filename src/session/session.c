@@ -579,8 +579,10 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 {
     for (int i = 0; i < p->nmats; i++)
         if (p->mat[i].dev == d) return &p->mat[i];
-    struct mat *lent = p->lender ? session_mat(s, p->lender, d, e) : NULL;
-    if (p->lender ? !lent : !make_room(s, d, &p->S, e)) return NULL;
+    /* The members of a device divide the rows of A, so their parts do not serve A^T. */
+    bool lends = p->lender && !d->members;
+    struct mat *lent = lends ? session_mat(s, p->lender, d, e) : NULL;
+    if (lends ? !lent : !make_room(s, d, &p->S, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
     bool gave = screen_lock_give();
