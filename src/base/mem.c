@@ -10,11 +10,13 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 /* LAZY_FROM: freeing a block of at least this many bytes takes a long time. LONG_ZERO: Ctrl-C can end the clearing of
-   a block of at least this many bytes. PROMPT_US: after this time, the prompt of the next command is usually there. */
-enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PROMPT_US = 20000 };
+   a block of at least this many bytes. PIECE: freeing this many bytes takes about 1 ms. PROMPT_US: after this time, the
+   prompt of the next command is usually there. */
+enum { ALIGN = 256, SPARE_SHARE = 2, LAZY_FROM = 1 << 20, LONG_ZERO = 1 << 23, PIECE = 1 << 23, PROMPT_US = 20000 };
 
 static atomic_llong made;    /* allocations since start */
 static atomic_llong failing; /* number of the allocation that will fail; 0: none */
@@ -130,10 +132,34 @@ static _Thread_local struct {
     struct waiting *first;
 } lazy;
 
+static bool (*urgent)(void);
+
+void mem_lazy_if(bool (*wanted)(void))
+{
+    urgent = wanted;
+}
+
+static bool is_lazy(void)
+{
+    if (!lazy.on && urgent && loop_watch()) lazy.on = urgent();
+    return lazy.on;
+}
+
+/* Return the pages of a block to the system piece by piece, until Ctrl-C leaves the other pages to another thread. The
+   first page stays, because it holds the link. Short pieces also let other threads allocate in between: the system
+   frees pages under a lock. */
+static void release_pages(void *p)
+{
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), begin = (uintptr_t)p, end = begin + malloc_usable_size(p);
+    begin = (begin + sizeof(struct waiting) + page - 1) / page * page;
+    for (; begin + PIECE <= end && !is_lazy(); begin += PIECE) madvise((void *)begin, PIECE, MADV_DONTNEED);
+}
+
 static void *free_all(void *first)
 {
     for (struct waiting *w = first, *next; w; w = next) {
         next = w->next;
+        release_pages(w);
         free(w);
     }
     return NULL;
@@ -157,7 +183,9 @@ void mem_lazy(bool on)
 
 void mem_free(void *p)
 {
-    if (!p || !lazy.on || malloc_usable_size(p) < LAZY_FROM) {
+    bool large = p && malloc_usable_size(p) >= LAZY_FROM;
+    if (large) release_pages(p);
+    if (!large || !is_lazy()) {
         free(p);
         return;
     }

@@ -23,8 +23,10 @@ void *mem_resize(void *p, int64_t n, size_t size, const char *what, struct err *
 char *mem_str(const char *text, struct err *e); /* a copy of text */
 void mem_free(void *p);
 /* Freeing large blocks takes milliseconds. Between mem_lazy(true) and mem_lazy(false), mem_free only collects the large
-   blocks of this thread; mem_lazy(false) starts another thread that frees them. */
+   blocks of this thread; mem_lazy(false) starts another thread that frees them. In a thread with a watch (loop.h),
+   mem_free calls mem_lazy(true) as soon as wanted() is true, also in the middle of a block. */
 void mem_lazy(bool on);
+void mem_lazy_if(bool (*wanted)(void));
 int64_t mem_available(void); /* estimate of the bytes that this process can still allocate, see available.h */
 /* Register a reserve of `bytes` bytes. give(user) must free the whole reserve. When memory runs short, any thread may
    call `give`. */

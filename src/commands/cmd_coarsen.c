@@ -59,7 +59,16 @@ static bool show(struct session *s, const struct matrix *m, const struct amg *g,
     return true;
 }
 
-/* Make the matrix of level k. */
+/* Take the matrix of level k out of the hierarchy. The first level belongs to the session, so it is copied. */
+static bool take_level(struct csr *B, struct amg *g, int64_t k, struct err *e)
+{
+    if (k == 0) return csr_copy(B, g->level[0].A, e);
+    *B = g->level[k].own;
+    g->level[k].own = (struct csr){0};
+    return true;
+}
+
+/* Make the matrix of level k. The hierarchy loses it. */
 static bool keep(struct session *s, const struct args *a, const struct matrix *m, struct amg *g, int64_t k, double us,
                  struct err *e)
 {
@@ -69,7 +78,7 @@ static bool keep(struct session *s, const struct args *a, const struct matrix *m
         return fail(e, E_USAGE, "there is no level %lld: multigrid has %s for %s, counted from 0", (long long)k,
                     how_many(g->n, "level").text, m->name);
     snprintf(ending, sizeof ending, "level%lld", (long long)k);
-    if (!csr_copy(&B, g->level[k].A, e)) return false;
+    if (!take_level(&B, g, k, e)) return false;
     bool ok = session_add_derived(s, a, m, ending, &B, us, e);
     csr_free(&B);
     if (!ok) return false;

@@ -20,7 +20,8 @@ static void join(void *user, const char *word)
         j->n += (size_t)snprintf(j->text + j->n, sizeof j->text - j->n, "%s%s", j->n ? " " : "", word);
 }
 
-static void out_option(struct session *s, const struct setting *o)
+/* A list of all options shows a line per option as text, without the explanations. */
+static void out_option(struct session *s, const struct setting *o, bool explained)
 {
     struct joined j = {0};
     option_list(s, o, join, &j);
@@ -29,7 +30,7 @@ static void out_option(struct session *s, const struct setting *o)
     out_str(s->out, "value", "value", option_value(s, (enum option_id)(o - options)));
     out_str(s->out, "usual", NULL, o->default_value);
     out_words(s->out, "values", "one of", j.text);
-    out_str(s->out, "about", "which is", o->about);
+    out_str(s->out, "about", explained ? "which is" : NULL, o->about);
 }
 
 /* The value applies to this session even if it cannot be saved. */
@@ -50,8 +51,8 @@ static bool run_set(struct session *s, const struct args *a, struct err *e)
     if (value && !o) return kind_check("OPTION", s, "set", value, e);
     if (value) return set(s, o, value, e);
     for (const struct setting *each = options; each->name; each++)
-        if (!o || each == o) out_option(s, each);
-    if (!o) out_text(s->out, "saved in %s", options_place(where, sizeof where));
+        if (!o || each == o) out_option(s, each, o != NULL);
+    if (!o) out_text(s->out, "saved in %s; `set OPTION` explains an option", options_place(where, sizeof where));
     return true;
 }
 
@@ -61,7 +62,7 @@ const struct command command_set = {
     .grammar = "[OPTION] [VALUE]",
     .about = "persistent settings: device, precision, colours, ...",
     .help =
-        "`set` lists the options with their values, `set OPTION` shows the value of one option, and `set OPTION\n"
+        "`set` lists the options with their values, `set OPTION` shows and explains one option, and `set OPTION\n"
         "VALUE` changes it and saves it in $XDG_CONFIG_HOME/warpspy/config (or ~/.config). A line of this file is,\n"
         "for example, `colours 256`; # begins a comment. Options on the command line take precedence, and the\n"
         "command `device` applies to one session only. --plain sets colours to none and ascii to on, whatever\n"

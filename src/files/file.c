@@ -90,7 +90,9 @@ static bool load_kind(struct source *s, struct watch *w, struct csr *A, struct l
                        kind->about);
     if (!kind->load(s, w, A, info, e)) return false;
     if (!kind->notes_not_finite) note_not_finite(A, info);
-    return true;
+    if (loop_unbroken("load", e)) return true;
+    csr_free(A);
+    return false;
 }
 
 bool file_load_system(const char *path, const char *part, struct watch *w, struct csr *A, struct sides *sides,

@@ -350,17 +350,21 @@ int64_t csr_find(const struct csr *A, int64_t row, int64_t col)
 
 int64_t first_not_finite(int64_t n, const double *x)
 {
+    enum { SHARE = 1 << 16 };
+    struct loop l = loop_of("looking for NaN and inf", n);
     int64_t at = n;
-#pragma omp parallel for reduction(min : at) if (n > 1 << 16)
-    for (int64_t i = 0; i < n; i++)
-        if (!isfinite(x[i]) && i < at) at = i;
-    return at;
+#pragma omp parallel for schedule(static) reduction(min : at) if (n > SHARE)
+    for (int64_t from = 0; from < n; from += SHARE)
+        if (loop_check(&l, from))
+            for (int64_t i = from, end = n - from < SHARE ? n : from + SHARE; i < end && i < at; i++)
+                if (!isfinite(x[i])) at = i;
+    return loop_runs(&l) ? at : n;
 }
 
 bool csr_finite(const struct csr *A, const char *verb, struct err *e)
 {
     int64_t k = first_not_finite(A->nnz, A->val);
-    if (k == A->nnz) return true;
+    if (k == A->nnz) return loop_unbroken("looking for NaN and inf", e);
     return fail(e, E_NUMERIC,
                 "the matrix has %g in row %lld, column %d (counted from 0); add `force` to the command to %s it anyway",
                 A->val[k], (long long)csr_row_of(A, k), A->col[k], verb);

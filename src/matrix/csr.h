@@ -111,7 +111,8 @@ static inline double csr_abs(const struct csr *A, int64_t k)
     return A->imag ? hypot(A->val[k], A->imag[k]) : fabs(A->val[k]);
 }
 
-/* Index of the first NaN or inf in x[n]; n if there is none. */
+/* Index of the first NaN or inf in x[n]; n if there is none, or if Ctrl-C ends the search; all further loops are then
+   stopped, too (base/loop.h). */
 int64_t first_not_finite(int64_t n, const double *x);
 /* Are all values of A finite? If a value is not finite, the error names the first NaN or inf and ends with "add `force`
    to the command to VERB it anyway". */

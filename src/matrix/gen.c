@@ -39,7 +39,8 @@ double random_unit(uint64_t *state)
 
 void random_fill(double *x, int64_t n, uint64_t seed)
 {
-    for (int64_t i = 0; i < n; i++) x[i] = random_unit(&seed);
+    struct loop l = loop_of("random numbers", n);
+    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) x[i] = random_unit(&seed);
 }
 
 uint64_t gen_stream(uint64_t seed, uint64_t at)

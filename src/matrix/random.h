@@ -9,8 +9,9 @@ extern "C" {
 #endif
 
 uint64_t random_next(uint64_t *state);
-double random_unit(uint64_t *state);                   /* a random number in [-1, 1), never exactly 0 */
-void random_fill(double *x, int64_t n, uint64_t seed); /* n such numbers */
+double random_unit(uint64_t *state); /* a random number in [-1, 1), never exactly 0 */
+/* n such numbers; fewer if Ctrl-C stops this loop and all further loops (base/loop.h) */
+void random_fill(double *x, int64_t n, uint64_t seed);
 
 #ifdef __cplusplus
 }

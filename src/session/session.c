@@ -112,7 +112,6 @@ static bool tick(struct watch *w, const char *what, int64_t done, int64_t total)
         out_progress(s->out, text);
         p->shown_us = now;
     }
-    if (interrupted) mem_lazy(true); /* another thread frees large blocks, so that the prompt appears at once */
     return !interrupted;
 }
 
@@ -121,6 +120,7 @@ bool session_new(struct session *s, FILE *data, FILE *messages, enum out_mode mo
     memset(s, 0, sizeof *s);
     s->out = out_new(data, messages, mode, e);
     s->watch = (struct watch){tick, s};
+    mem_lazy_if(session_interrupted); /* the prompt appears at once, while another thread frees large blocks */
     s->terminal = isatty(fileno(messages));
     return s->out != NULL;
 }
@@ -579,8 +579,10 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 {
     for (int i = 0; i < p->nmats; i++)
         if (p->mat[i].dev == d) return &p->mat[i];
-    struct mat *lent = p->lender ? session_mat(s, p->lender, d, e) : NULL;
-    if (p->lender ? !lent : !make_room(s, d, &p->S, e)) return NULL;
+    /* The members of a device divide the rows of A, so their parts do not serve A^T. */
+    bool lends = p->lender && !d->members;
+    struct mat *lent = lends ? session_mat(s, p->lender, d, e) : NULL;
+    if (lends ? !lent : !make_room(s, d, &p->S, e)) return NULL;
     if (p->nmats == COUNT(p->mat)) remove_mat(s, p, 0);
     struct mat *M = &p->mat[p->nmats];
     bool gave = screen_lock_give();

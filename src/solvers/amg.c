@@ -98,10 +98,11 @@ static bool coarsen(struct amg *g, bool *deeper, struct err *e)
 static bool make_levels(struct amg *g, const struct csr *A, struct err *e)
 {
     bool deeper = true;
+    struct loop l = loop_of("the near-null vector", A->rows);
     g->near = mem_new(A->rows, sizeof *g->near, "the near-null vector", e);
-    for (int64_t i = 0; g->near && i < A->rows; i++) g->near[i] = 1;
+    for (int64_t i = 0; g->near && i < A->rows && loop_goes(&l, i); i++) g->near[i] = 1;
     g->level[0].A = A;
-    if (!g->near || !begin_level(g, e)) return false;
+    if (!g->near || !loop_end(&l, e) || !begin_level(g, e)) return false;
     while (deeper && g->n < AMG_LEVELS && g->level[g->n - 1].A->rows > amg_inverted_rows())
         if (!coarsen(g, &deeper, e)) return false;
     return true;

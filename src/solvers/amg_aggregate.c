@@ -63,21 +63,33 @@ static bool spread(const struct amg_aggregates *g, const struct csr *A, const ui
 }
 
 /* A row that has the largest mark within distance 2 becomes a root; a row within distance 2 of a root is covered.
-   Returns the number of rows that remain open. */
-static int64_t decide(int64_t rows, uint64_t *mark, const uint64_t *most)
+   The number of rows that remain open is stored in *left. */
+static bool decide(int64_t rows, uint64_t *mark, const uint64_t *most, int64_t *left, struct err *e)
 {
+    struct loop l = loop_of(what, rows);
     int64_t open = 0;
-#pragma omp parallel for reduction(+ : open) if (rows > THREADS_FROM)
-    for (int64_t i = 0; i < rows; i++) {
-        if (state_of(mark[i]) != OPEN) continue;
-        if (row_of(most[i]) == i)
-            mark[i] = mark_of(ROOT, i);
-        else if (state_of(most[i]) == ROOT)
-            mark[i] = mark_of(COVERED, i);
-        else
-            open++;
-    }
-    return open;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : open) if (rows > THREADS_FROM)
+    for (int64_t share = 0; share < rows; share += LOOP_EVERY)
+        for (int64_t i = share, end = loop_share(&l, share, rows); i < end; i++) {
+            if (state_of(mark[i]) != OPEN) continue;
+            if (row_of(most[i]) == i)
+                mark[i] = mark_of(ROOT, i);
+            else if (state_of(most[i]) == ROOT)
+                mark[i] = mark_of(COVERED, i);
+            else
+                open++;
+        }
+    *left = open;
+    return loop_end(&l, e);
+}
+
+static bool open_all(int64_t rows, uint64_t *mark, struct err *e)
+{
+    struct loop l = loop_of(what, rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (rows > THREADS_FROM)
+    for (int64_t share = 0; share < rows; share += LOOP_EVERY)
+        for (int64_t i = share, end = loop_share(&l, share, rows); i < end; i++) mark[i] = mark_of(OPEN, i);
+    return loop_end(&l, e);
 }
 
 /* A row without strong entries is a root at first; form_aggregates makes it AMG_ALONE. */
@@ -86,11 +98,10 @@ static bool choose_roots(const struct amg_aggregates *g, const struct csr *A, ui
 {
     uint64_t *once = work, *twice = work + A->rows;
     int64_t open = A->rows;
-    for (int64_t i = 0; i < A->rows; i++) mark[i] = mark_of(OPEN, i);
-    while (open) {
-        if (!spread(g, A, mark, once, e) || !spread(g, A, once, twice, e)) return false;
-        open = decide(A->rows, mark, twice);
-    }
+    if (!open_all(A->rows, mark, e)) return false;
+    while (open)
+        if (!spread(g, A, mark, once, e) || !spread(g, A, once, twice, e) || !decide(A->rows, mark, twice, &open, e))
+            return false;
     return true;
 }
 

@@ -31,7 +31,7 @@ static bool find_norms(struct prolong *p, struct err *e)
     struct loop l = loop_of("aggregates", p->A->rows);
     for (int64_t i = 0; i < p->A->rows && loop_goes(&l, i); i++)
         if (p->g->of[i] != AMG_ALONE) p->norm[p->g->of[i]] += p->near[i] * p->near[i];
-    for (int64_t j = 0; j < p->g->n; j++) p->norm[j] = p->norm[j] > 0 ? sqrt(p->norm[j]) : 1;
+    for (int64_t j = 0; j < p->g->n && loop_goes(&l, j); j++) p->norm[j] = p->norm[j] > 0 ? sqrt(p->norm[j]) : 1;
     return loop_end(&l, e);
 }
 

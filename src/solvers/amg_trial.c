@@ -1,10 +1,12 @@
 /* One cycle of multigrid on the host, with the norm of the residual on each level before and after each part. */
 #include "amg.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "matrix/random.h"
 
 #include <math.h>
-#include <string.h>
+
+static const char what[] = "one cycle of multigrid";
 
 struct trial {
     const struct amg *g;
@@ -27,11 +29,12 @@ static bool smooth(const struct amg_level *l, struct vectors *u, struct err *e)
 {
     for (int k = 1; k <= AMG_DEGREE; k++) {
         double a = k > 1 ? amg_weight_of_z(k) : 0, c = amg_weight_of_r(k, l->bound);
-        for (int64_t i = 0; i < u->n; i++) {
+        struct loop pass = loop_of(what, u->n);
+        for (int64_t i = 0; i < u->n && loop_goes(&pass, i); i++) {
             u->z[i] = (k > 1 ? a * u->z[i] : 0) + c * l->dinv[i] * u->r[i];
             u->x[i] += u->z[i];
         }
-        if (!amg_multiply(l->A, -1, u->z, 1, u->r, e)) return false;
+        if (!loop_end(&pass, e) || !amg_multiply(l->A, -1, u->z, 1, u->r, e)) return false;
     }
     return true;
 }
@@ -51,9 +54,10 @@ static bool correct(struct trial *t, int k, struct vectors *u)
     double *coarse = mem_new(2 * m, sizeof *coarse, "a coarse residual", t->e), *y = coarse + m;
     bool ok = coarse && amg_multiply(&l->R, 1, u->r, 0, coarse, t->e) && cycle(t, k + 1, coarse, y) &&
               amg_multiply(&l->P, 1, y, 0, u->z, t->e);
-    for (int64_t i = 0; ok && i < u->n; i++) u->x[i] += u->z[i];
+    struct loop pass = loop_of(what, u->n);
+    for (int64_t i = 0; ok && i < u->n && loop_goes(&pass, i); i++) u->x[i] += u->z[i];
     mem_free(coarse);
-    return ok && amg_multiply(l->A, -1, u->z, 1, u->r, t->e);
+    return ok && loop_end(&pass, t->e) && amg_multiply(l->A, -1, u->z, 1, u->r, t->e);
 }
 
 static bool visit(struct trial *t, int k, struct vectors *u)
@@ -72,7 +76,7 @@ static bool visit(struct trial *t, int k, struct vectors *u)
         if (!last && !smooth(l, u, t->e)) return false;
     }
     norms->after = relative(u);
-    return true;
+    return loop_unbroken(what, t->e);
 }
 
 /* x = the result of a cycle for A x = b that begins on level k */
@@ -83,9 +87,8 @@ static bool cycle(struct trial *t, int k, const double *b, double *x)
     if (!u.r) return false;
     u.z = u.r + u.n;
     u.size = sqrt(amg_dot(u.n, b, b, NULL));
-    memcpy(u.r, b, (size_t)u.n * sizeof *b);
-    memset(x, 0, (size_t)u.n * sizeof *x);
-    bool ok = visit(t, k, &u);
+    int64_t bytes = u.n * (int64_t)sizeof *b;
+    bool ok = loop_copy(u.r, b, bytes, what, t->e) && loop_zero(x, bytes, what, t->e) && visit(t, k, &u);
     mem_free(u.r);
     return ok;
 }

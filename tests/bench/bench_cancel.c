@@ -1,7 +1,8 @@
 /* Measures how soon Ctrl-C ends a command. The program runs in a terminal. Every line of the table in kits/cancel_kit.c
    is interrupted at three random moments, and the time until the prompt returns is measured. Usage: bench_cancel
-   [nonzeros N] [seed N] [times N] [part K/N] [TEXT...]; a TEXT selects the lines that contain it, and part K/N takes
-   every Nth line from line K on, so that several processes can share the table. */
+   [nonzeros N] [seed N] [times N] [within S] [part K/N] [TEXT...]; a TEXT selects the lines that contain it, `within S`
+   sends the interrupts in the first S seconds (2 by default), and part K/N takes every Nth line from line K on, so that
+   several processes can share the table. */
 #include "base/base.h"
 #include "base/clock.h"
 #include "kits/cancel_kit.h"
@@ -19,11 +20,11 @@
 
 enum { WIDTH = 200, HEIGHT = 60, TRIES = 12, PATIENCE_MS = 20000, PREPARE_MS = 60000, BOUND_MS = 50, TIMES_MOST = 100 };
 static const char prompt_end[] = "]\x1b[m> "; /* the end of the prompt, after the colour of the device */
-static const double span_most_us = 2e6;       /* maximum time from the start of a line to its interrupt */
 static const double short_us = 4e3;           /* shorter commands are not interrupted */
 
 struct options {
     double nonzeros;
+    double within_us; /* maximum time from the start of a line to its interrupt */
     uint64_t seed;
     int times, part, parts, ntexts;
     char **text;
@@ -120,7 +121,7 @@ static int measure(const struct options *o, const struct cancel_line *l, struct 
     char matrix[CANCEL_LINE];
     int n = 0;
     cancel_matrix(o->nonzeros, matrix);
-    *span_us = span_most_us;
+    *span_us = o->within_us;
     for (int i = 0; i < TRIES * o->times && n<o->times && * span_us> short_us; i++) {
         double ended = 0, wait = *span_us * fabs(random_unit(state));
         bool ok = begin(l, matrix);
@@ -139,8 +140,8 @@ static void put_times(const struct sample *sorted, int n, const char *what)
     double most = quantile(s, n, 100);
     printf("  %8.1f %8.1f %8.1f %s %8.1f  %s (interrupted after", quantile(s, n, 50), quantile(s, n, 99), most,
            most > BOUND_MS ? "LATE" : "    ", cpu_most(s, n), what);
-    for (int i = 0; i < n; i++) printf(" %.0f", sorted[i].after_ms);
-    printf(" ms)\n");
+    for (int i = 0; i < n; i++) printf(" %.0f", s[i].after_ms);
+    printf(" ms; the last of these waited longest)\n");
 }
 
 static void put_line(const struct cancel_line *l, const struct sample *s, int n, double span_us)
@@ -204,7 +205,7 @@ static void put_machine(const struct options *o)
 
 static struct options parse(int argc, char **argv)
 {
-    struct options o = {.nonzeros = 1e7, .seed = 1, .times = 3, .parts = 1};
+    struct options o = {.nonzeros = 1e7, .within_us = 2e6, .seed = 1, .times = 3, .parts = 1};
     int i = 1;
     for (; i + 1 < argc; i += 2) {
         if (!strcmp(argv[i], "nonzeros"))
@@ -213,6 +214,8 @@ static struct options parse(int argc, char **argv)
             o.seed = (uint64_t)atoll(argv[i + 1]);
         else if (!strcmp(argv[i], "times"))
             o.times = atoi(argv[i + 1]);
+        else if (!strcmp(argv[i], "within"))
+            o.within_us = 1e6 * atof(argv[i + 1]);
         else if (!strcmp(argv[i], "part"))
             sscanf(argv[i + 1], "%d/%d", &o.part, &o.parts);
         else

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import termios
 import time
 
 try:
@@ -86,6 +87,7 @@ class Session:
         self.child.sendline("stty -g; echo mo''des")
         self.wait("modes")
         self.modes = self.stty(self.text())
+        self.attributes = termios.tcgetattr(self.child.child_fd)
         self.start(args)
 
     def start(self, args):
@@ -155,6 +157,12 @@ class Session:
         tail = self.raw[self.mark:]
         assert not mode(tail, 1049), "the alternate screen was not left"
         assert mode(tail, 25) in (None, True), "the cursor was left hidden"
+        self.has_modes()
+
+    def has_modes(self):
+        """Check that the terminal modes are those of the shell. After SIGKILL, the guardian process (ui/guard.c)
+        restores them 0.1 s after the shell's prompt, or later on a busy machine."""
+        self.wait_for(lambda: termios.tcgetattr(self.child.child_fd) == self.attributes, "the shell's terminal modes")
         self.child.sendline("clear; stty -g; echo mo''des")
         self.wait("modes")
         assert self.stty(self.text()) == self.modes, f"terminal modes differ\n{self.text()}\n{self.modes}"

@@ -461,9 +461,7 @@ def ended(s):
         assert mode(tail, number) is False, f"mode {number} is not off"
     assert mode(tail, 25), "no cursor"
     s.screen.reset()
-    s.child.sendline("clear; stty -g; echo mo''des")
-    s.wait("modes")
-    assert s.stty(s.text()) == s.modes, f"terminal modes differ\n{s.text()}\n{s.modes}"
+    s.has_modes()
     s.screen.reset()
 
 

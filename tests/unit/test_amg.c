@@ -226,6 +226,42 @@ static void test_trial(void **state)
     }
 }
 
+/* Returns true for the first `left` ticks, then cancels the work. */
+static bool few_ticks(struct watch *w, const char *of, int64_t done, int64_t total)
+{
+    int *left = w->user;
+    (void)of, (void)done, (void)total;
+    return (*left)-- > 0;
+}
+
+/* The hierarchy and a trial of it that are cancelled at any of their ticks fail with E_CANCELLED, or are complete. */
+static void test_cancelled_at_any_tick(void **state)
+{
+    (void)state;
+    struct bed bed;
+    int ticks = 0;
+    bed_make(&bed, &some[0]);
+    loop_check_all(true);
+    for (bool ok = false; !ok; ticks++) {
+        int left = ticks;
+        struct watch w = {few_ticks, &left};
+        struct amg g;
+        struct amg_trial t[AMG_LEVELS];
+        struct err e = {0};
+        loop_enter(&w);
+        ok = amg_make(&g, matrix_of(&bed), &e);
+        if (ok) {
+            ok = amg_try(&g, t, &e);
+            amg_free(&g);
+        }
+        loop_enter(NULL);
+        assert_true(ok || e.code == E_CANCELLED);
+    }
+    loop_check_all(false);
+    assert_true(ticks > 100);
+    bed_free(&bed);
+}
+
 /* ---- solves ---- */
 
 static int64_t iterations(struct bed *bed, const char *solver, const char *device)
@@ -415,21 +451,14 @@ static void test_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_levels),
-        cmocka_unit_test(test_bound),
-        cmocka_unit_test(test_threads),
-        cmocka_unit_test(test_alone),
-        cmocka_unit_test(test_device),
-        cmocka_unit_test(test_cycle),
-        cmocka_unit_test(test_trial),
-        cmocka_unit_test(test_devices_agree),
-        cmocka_unit_test(test_iterations),
-        cmocka_unit_test(test_solvers),
-        cmocka_unit_test(test_lines),
-        cmocka_unit_test(test_singular),
-        cmocka_unit_test(test_refusals),
-        cmocka_unit_test(test_cancelled),
-        cmocka_unit_test(test_failing_allocations),
+        cmocka_unit_test(test_levels),        cmocka_unit_test(test_bound),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_alone),
+        cmocka_unit_test(test_device),        cmocka_unit_test(test_cycle),
+        cmocka_unit_test(test_trial),         cmocka_unit_test(test_cancelled_at_any_tick),
+        cmocka_unit_test(test_devices_agree), cmocka_unit_test(test_iterations),
+        cmocka_unit_test(test_solvers),       cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_singular),      cmocka_unit_test(test_refusals),
+        cmocka_unit_test(test_cancelled),     cmocka_unit_test(test_failing_allocations),
     };
     amg_hook(FEW_ROWS);
     int failed = cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -109,6 +110,26 @@ static void a_cancelled_copy_says_so(void **state)
     assert_false(loop_zero(to, 4, "clearing", &e));
     assert_int_equal(e.code, E_CANCELLED);
     loop_enter(NULL);
+}
+
+/* A search for NaN that was stopped has found nothing, and the caller's check fails. */
+static void a_search_for_nan_can_be_cancelled(void **state)
+{
+    enum { N = 1 << 20 };
+    int left = 0;
+    struct watch w = {few_ticks, &left};
+    struct csr A = {0};
+    struct err e = {0};
+    (void)state;
+    assert_true(csr_new(&A, 1, N, N, false, NULL));
+    for (int i = 0; i < N; i++) A.val[i] = i < N - 2 ? 1 : NAN;
+    assert_int_equal(first_not_finite(N, A.val), N - 2);
+    loop_enter(&w);
+    assert_int_equal(first_not_finite(N, A.val), N);
+    assert_false(csr_finite(&A, "solve", &e));
+    assert_int_equal(e.code, E_CANCELLED);
+    loop_enter(NULL);
+    csr_free(&A);
 }
 
 static void grid(struct csr *A)
@@ -232,6 +253,7 @@ int main(void)
         cmocka_unit_test(a_cancelled_loop_stops_all_threads_and_all_further_loops),
         cmocka_unit_test(shares_cover_each_element_once),
         cmocka_unit_test(a_cancelled_copy_says_so),
+        cmocka_unit_test(a_search_for_nan_can_be_cancelled),
         cmocka_unit_test(every_conversion_can_be_cancelled),
         cmocka_unit_test(a_transpose_can_be_cancelled),
         cmocka_unit_test(launches_on_the_emulator_can_be_cancelled),

@@ -1,8 +1,10 @@
 /* Allocations that fail: ten scripts run again and again, each time with a different allocation failing. The message of
    the first failing line names memory as the cause, nothing crashes, and the session can be used afterwards. */
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/memfile.h"
 #include "base/shared.h"
+#include "base/watch.h"
 #include "kits/talk.h"
 #include "machine/device.h"
 #include "session/command.h"
@@ -179,15 +181,49 @@ static void lazy_blocks_are_freed(void **state)
     mem_lazy(false);
 }
 
+static int asked;
+
+static bool asked_twice(void)
+{
+    return asked++ > 0;
+}
+
+/* Ctrl-C in the middle of a large block leaves the rest of this block and all further blocks to another thread. Without
+   a watch, a thread frees its blocks itself. */
+static void ctrl_c_ends_the_freeing_of_a_block(void **state)
+{
+    enum { BYTES = 1 << 26 };
+    struct watch w = {0};
+    (void)state;
+    size_t before = large_blocks();
+    mem_lazy_if(asked_twice);
+    for (int watched = 0; watched < 2; watched++) {
+        void *block[2] = {mem_new(BYTES, 1, "a block", NULL), mem_new(BYTES, 1, "a block", NULL)};
+        assert_true(block[0] && block[1]);
+        loop_enter(watched ? &w : NULL);
+        asked = 0;
+        mem_free(block[0]);
+        mem_free(block[1]);
+        assert_int_equal(asked, watched ? 2 : 0);
+        assert_int_equal(large_blocks(), before + (watched ? 2 : 0));
+        loop_enter(NULL);
+        mem_lazy(false);
+    }
+    mem_lazy_if(NULL);
+    for (int ms = 0; ms < 10000 && large_blocks() > before; ms++) usleep(1000);
+    assert_int_equal(large_blocks(), before);
+}
+
 int main(void)
 {
-    struct CMUnitTest tests[COUNT(scripts) + 3] = {cmocka_unit_test(a_library_that_does_not_open),
+    struct CMUnitTest tests[COUNT(scripts) + 4] = {cmocka_unit_test(a_library_that_does_not_open),
                                                    cmocka_unit_test(a_stream_in_memory),
-                                                   cmocka_unit_test(lazy_blocks_are_freed)};
+                                                   cmocka_unit_test(lazy_blocks_are_freed),
+                                                   cmocka_unit_test(ctrl_c_ends_the_freeing_of_a_block)};
     char folder[] = "/tmp/warpspy-memory-XXXXXX", command[80];
     if (!mkdtemp(folder) || chdir(folder)) return 1;
     for (int i = 0; i < COUNT(scripts); i++)
-        tests[i + 3] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
+        tests[i + 4] = (struct CMUnitTest){scripts[i].name, a_script_survives, NULL, NULL, (void *)&scripts[i]};
     int failed = cmocka_run_group_tests_name("memory", tests, NULL, NULL);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) perror(command);

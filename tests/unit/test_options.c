@@ -68,7 +68,10 @@ static void options_are_kept(void **state)
     (void)state;
     assert_string_equal(begin(&t), "");
     talk_says(&t, "set", "saved in /tmp/warpspy-test-");
+    talk_says(&t, "set", "one of\ndevice ");
+    assert_null(strstr(t.out, "default precision of values"));
     talk_says(&t, "set precision", "f64");
+    talk_says(&t, "set precision", "default precision of values");
     assert_true(talk_line(&t, "set precision f32; set colours 256; set device emu"));
     assert_string_equal(config(), "precision f32\ncolours 256\ndevice emu\n");
     assert_true(talk_line(&t, "set colours none"));

@@ -144,6 +144,20 @@ static void other_matrices_have_a_transpose(void **state)
     talk_close(&t);
 }
 
+/* The parts of A on the members of a device do not serve A'. */
+static void members_get_parts_of_the_transpose(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen random 40 30 200 as A; spmv A on emu*2"));
+    talk_says(&t, "spmv A transposed csc on emu*2", "y                    A' x\n");
+    talk_says(&t, "spmv A transposed csr on emu*2 f32", "y                    A' x\n");
+    assert_true(talk_line(&t, "bench A transposed on emu*2; spmv A transposed on emu*3; spmv A transposed on emu"));
+    assert_true(talk_line(&t, "drop A; undo; spmv A transposed on emu*2"));
+    talk_close(&t);
+}
+
 /* If the arrays of A leave a device, the borrowed copy of A' leaves it too. */
 static void borrowed_arrays_leave_with_their_owner(void **state)
 {
@@ -179,6 +193,7 @@ int main(void)
         cmocka_unit_test(formats_of_the_transpose_share_arrays),
         cmocka_unit_test(output_shows_what_the_transpose_takes),
         cmocka_unit_test(other_matrices_have_a_transpose),
+        cmocka_unit_test(members_get_parts_of_the_transpose),
         cmocka_unit_test(borrowed_arrays_leave_with_their_owner),
     };
     return cmocka_run_group_tests_name("transposed", tests, NULL, NULL);
