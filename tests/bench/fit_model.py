@@ -15,8 +15,9 @@ from scipy.optimize import least_squares
 WAITS = ["step", "l1", "l2", "first", "shared", "collective", "barrier", "arrival"]
 FIRST = WAITS.index("first")
 SMS, READ_GBS, CACHE_GBS, LAUNCH_US = 132, 4367, 9128, 3.1  # the H200 of machine_of
-LAUNCH_KEYS = ["blocks", "threads", "shared", "steps", "lines", "l2_loads", "l2_stores", "l2_lines", "atomics", "deep",
-               "hot", "footprint"]
+SLOTS, BLOCKS_MOST, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
+LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2_loads", "l2_stores", "l2_lines",
+               "atomics", "deep", "hot", "footprint"]
 
 # Where the fit begins.
 START = dict(zip(WAITS, (11.5, 18.9, 149, 124, 0.575, 0.193, 177, 3459)))
@@ -45,6 +46,17 @@ class Pairs:
         self.best = np.array([best[row["matrix"]] for row in rows])
 
 
+def resident(pairs):
+    """The blocks that a multiprocessor holds at a time, as model_residency of model.c computes them."""
+    warps = np.ceil(np.maximum(pairs.threads, 1) / 32)
+    of_warp = np.maximum(np.ceil(pairs.registers * 32 / 256) * 256, 1)
+    fit = np.minimum.reduce([
+        np.floor(SLOTS / warps),
+        np.floor(SHARED_KB * 1024 / (pairs.shared + 1024)),
+        np.floor(np.floor(REGISTERS / 4 / of_warp) * 4 / warps)])
+    return np.clip(fit, 1, BLOCKS_MOST)
+
+
 def p_norm(times, p):
     most = np.maximum.reduce([*times, np.full(len(times[0]), 1e-9)])
     return most * sum((t / most) ** p for t in times) ** (1 / p)
@@ -58,8 +70,7 @@ def predict(pairs, c):
     def life(wait):
         return (wait @ ns + wait[:, FIRST] * missed * c["memory_ns"]) / 1000
 
-    fit = np.minimum(np.floor(2048 / np.maximum(pairs.threads, 1)), np.floor(227 * 1024 / (pairs.shared + 1024)))
-    slots = SMS * np.clip(fit, 1, 32)
+    slots = SMS * resident(pairs)
     every = life(pairs.wait) + pairs.blocks * c["block_ns"] / 1000
     waves = np.where(pairs.blocks <= slots, 0, every / slots + c["tail"] * every / pairs.blocks)
     waits = np.maximum(np.where(pairs.shares, every / slots, waves), life(pairs.longest))
