@@ -122,7 +122,7 @@ $(BUILD)/with_cuda: FORCE
 .SECONDEXPANSION:
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS) -lcmocka
+	$(CXX) $(SANITIZE) -rdynamic -fopenmp -o $@ $^ $(LIBS) -lcmocka
 
 FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:
