@@ -3,19 +3,24 @@
 
 The table has a line for each function that gpu/kernels compiles for the GPU: what nvcc made of the function, so that a
 build without CUDA can show it, and the cost model knows how many blocks fit on a multiprocessor. `make compiled-table`
-runs this program. It needs cuobjdump and nvdisasm of the CUDA toolkit: in PATH, beside nvcc, or named by CUOBJDUMP.
+runs this program. Registers and memory are in the objects' ELF files. The instructions need cuobjdump and nvdisasm of
+the CUDA toolkit (or of the packages nvidia-cuda-cuobjdump and nvidia-cuda-nvdisasm of PyPI): in PATH, beside nvcc, or
+named by CUOBJDUMP.
 """
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 
 TOP = pathlib.Path(__file__).resolve().parent.parent.parent
 TABLE = TOP / "gpu/kernels/compiled.def"
 SPACE = "cuda_::"
-RESERVED = 1024  # bytes of the shared memory of a block that the system takes, since sm_80; cuobjdump counts them
+RESERVED = 1024  # bytes of shared memory that the system takes of each block, since sm_80; the section counts them
+EM_CUDA = 190  # the machine of an ELF file for GPUs
+FRAME, REGISTERS = 0x11, 0x2f  # attributes of a function: bytes of its stack, registers
 
 # The classes of instructions, in the order of enum instruction_class (src/machine/compiled.h), with the names that
 # instructions have up to the first dot. Every other instruction belongs to the last class: moves, selections, constants.
@@ -54,11 +59,11 @@ def tool():
     return found
 
 
-def dump(cuobjdump, option, path):
+def disassembled(cuobjdump, path):
     env = dict(os.environ, PATH=f"{pathlib.Path(cuobjdump).parent}:{os.environ['PATH']}")
-    done = subprocess.run([cuobjdump, option, str(path)], env=env, capture_output=True, text=True)
+    done = subprocess.run([cuobjdump, "-sass", str(path)], env=env, capture_output=True, text=True)
     if done.returncode:
-        raise Skip(f"cuobjdump {option} {path}: {done.stderr.strip()}")
+        raise Skip(f"cuobjdump -sass {path}: {done.stderr.strip()}")
     return done.stdout
 
 
@@ -92,14 +97,52 @@ def instance(demangled):
     return name.replace(SPACE, "").replace("> >", ">>").replace("> >", ">>")
 
 
-def resources(text):
-    """{symbol: (registers, shared bytes, local bytes)} and the architectures of cuobjdump -res-usage."""
-    found, arch = {}, set(re.findall(r"^Fatbin elf code:\n=+\narch = (\w+)$", text, re.M))
-    for symbol, usage in re.findall(r"^ Function (\S+):\n\s+(.*)$", text, re.M):
-        value = dict(re.findall(r"(\w+)(?:\[\d\])?:(\d+)", usage))
-        shared = max(0, int(value["SHARED"]) - RESERVED)
-        found[symbol] = (int(value["REG"]), shared, int(value["STACK"]) + int(value["LOCAL"]))
-    return found, arch
+def cubins(path):
+    """The programs for GPUs in an object of nvcc: ELF files in its section of fat binaries."""
+    data = path.read_bytes()
+    starts = [m.start() for m in re.finditer(b"\x7fELF", data)]
+    return [data[at:] for at in starts if struct.unpack_from("<H", data, at + 18)[0] == EM_CUDA]
+
+
+def architecture(cubin):
+    abi, flags = cubin[8], struct.unpack_from("<I", cubin, 48)[0]
+    return f"sm_{flags >> 8 & 255 if abi >= 8 else flags & 255}"
+
+
+def sections(cubin):
+    """{name: (offset, size)}"""
+    table, size, n, names = struct.unpack_from("<Q10xHHH", cubin, 40)
+    heads = [struct.unpack_from("<IIQQQQ", cubin, table + i * size) for i in range(n)]
+    return {text_at(cubin, heads[names][4] + head[0]): (head[4], head[5]) for head in heads}
+
+
+def text_at(data, at):
+    return data[at:data.index(b"\0", at)].decode()
+
+
+def attributes(cubin, of):
+    """(attribute, symbol, value) of the section .nv.info, for the attributes of functions that have a number."""
+    at, size = of[".nv.info"]
+    end = at + size
+    while at < end:
+        form, attribute, n = struct.unpack_from("<BBH", cubin, at)
+        if form == 4 and n == 8:
+            symbol, value = struct.unpack_from("<II", cubin, at + 4)
+            name = struct.unpack_from("<I", cubin, of[".symtab"][0] + 24 * symbol)[0]
+            yield attribute, text_at(cubin, of[".strtab"][0] + name), value
+        at += 4 + (n if form == 4 else 0)
+
+
+def resources(cubin):
+    """{symbol: (registers, shared bytes, local bytes)}, and {symbol: bytes of code}"""
+    of = sections(cubin)
+    numbers = {(attribute, symbol): value for attribute, symbol, value in attributes(cubin, of)}
+    code = {name.removeprefix(".text."): size for name, (_, size) in of.items() if name.startswith(".text.")}
+    found = {}
+    for symbol in code:
+        shared = max(0, of.get(".nv.shared." + symbol, (0, 0))[1] - RESERVED)
+        found[symbol] = (numbers[REGISTERS, symbol], shared, numbers.get((FRAME, symbol), 0))
+    return found, code
 
 
 def instructions(text):
@@ -116,30 +159,39 @@ def instructions(text):
 
 
 def named(by_symbol):
-    """{name: numbers} of {symbol: numbers}, without functions of libraries."""
+    """The same by name instead of by symbol, without functions of libraries."""
     symbols = list(by_symbol)
     done = subprocess.run(["c++filt"], input="\n".join(symbols), capture_output=True, text=True, check=True)
     names = zip(symbols, done.stdout.splitlines())
-    return {instance(name): tuple(by_symbol[symbol]) for symbol, name in names if SPACE in name}
+    return {instance(name): by_symbol[symbol] for symbol, name in names if SPACE in name}
 
 
-def read_objects(build, size_most=None):
-    """{name: (registers, shared bytes, local bytes)}, {name: instructions of each class}, and the architecture. The
-    instructions are those of objects of at most size_most bytes."""
-    cuobjdump, usage, counts, archs = tool(), {}, {}, set()
+def read_objects(build):
+    """{name: (registers, shared bytes, local bytes)}, {name: bytes of code}, and the architecture."""
+    usage, code, archs = {}, {}, set()
     for path in sorted((build / "cuda/kernels").glob("*.o")):
-        own, arch = resources(dump(cuobjdump, "-res-usage", path))
-        usage.update(own)
-        archs |= arch
-        if size_most is None or path.stat().st_size <= size_most:
-            counts.update({f: c.values() for f, c in instructions(dump(cuobjdump, "-sass", path)).items()})
+        for cubin in cubins(path):
+            own, own_code = resources(cubin)
+            usage.update(own)
+            code.update(own_code)
+            archs.add(architecture(cubin))
     if len(archs) != 1:
         raise Skip(f"the objects hold code for {', '.join(sorted(archs)) or 'no GPU'}: the table is for one architecture")
-    return named(usage), named(counts), archs.pop()
+    return named(usage), named(code), archs.pop()
+
+
+def read_instructions(build, size_most=None):
+    """{name: instructions of each class}, of objects of at most size_most bytes; cuobjdump disassembles them."""
+    cuobjdump, counts = tool(), {}
+    for path in sorted((build / "cuda/kernels").glob("*.o")):
+        if size_most is None or path.stat().st_size <= size_most:
+            counts.update({f: tuple(c.values()) for f, c in instructions(disassembled(cuobjdump, path)).items()})
+    return named(counts)
 
 
 def table(build):
-    usage, counts, arch = read_objects(build)
+    usage, _, arch = read_objects(build)
+    counts = read_instructions(build)
     lines = [f'COMPILED("{name}", {", ".join(map(str, usage[name] + counts[name]))})' for name in sorted(usage)]
     return f"""/* What nvcc made of the functions in gpu/kernels. `make compiled-table` writes this file; do not edit it.
    COMPILER(release, architecture). COMPILED(function, registers per thread, bytes of shared memory per block without

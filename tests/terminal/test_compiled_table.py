@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """The table gpu/kernels/compiled.def says what the objects of this build hold.
 
-Skipped in a build without CUDA, with another nvcc than the table's, or without cuobjdump. The registers and memory of
-all functions are compared; instructions only of those in small objects, because disassembling all takes half a minute.
+Skipped in a build without CUDA and with another nvcc than the table's. The registers and memory of all functions are
+compared; instructions need cuobjdump, and only those in small objects are compared: all would take half a minute.
 """
 import pathlib
 import re
@@ -46,25 +46,47 @@ def test_classes_of_instructions():
     assert found == {"loads": 1, "fp64": 2, "other": 2}, found
 
 
-def test_the_table_is_that_of_the_objects():
-    release, arch, table = committed()
+def objects():
+    """What read_objects returns, or None, with the reason printed, if the objects cannot be compared with the table."""
+    release, arch, _ = committed()
     try:
         own = compiled.compiler(BUILD)
         if own != release:
             raise compiled.Skip(f"the table is that of nvcc {release}, and this is nvcc {own}")
-        usage, counts, own_arch = compiled.read_objects(BUILD, SMALL)
+        usage, code, own_arch = compiled.read_objects(BUILD)
+        if own_arch != arch:
+            raise compiled.Skip(f"the table is for {arch}, and the objects are for {own_arch}")
     except compiled.Skip as reason:
         print(f"skip the comparison with the objects: {reason}")
+        return None
+    return usage, code
+
+
+def test_registers_and_memory_are_those_of_the_objects():
+    _, _, table = committed()
+    found = objects()
+    if not found:
         return
-    if own_arch != arch:
-        print(f"skip the comparison with the objects: the table is for {arch}, and they are for {own_arch}")
-        return
+    usage, code = found
     assert set(usage) == set(table), f"run `make compiled-table`: {sorted(set(usage) ^ set(table))}"
     for name, numbers in usage.items():
         assert table[name][:3] == numbers, f"{name}: run `make compiled-table`"
+        # an instruction takes 16 bytes; at the end, a few that do nothing fill the code up to 128 bytes
+        assert 0 <= code[name] // 16 - sum(table[name][3:]) < 32, f"{name}: run `make compiled-table`"
+
+
+def test_instructions_are_those_of_the_objects():
+    _, _, table = committed()
+    if not objects():
+        return
+    try:
+        counts = compiled.read_instructions(BUILD, SMALL)
+    except compiled.Skip as reason:
+        print(f"skip the instructions: {reason}")
+        return
+    assert len(counts) > 100
     for name, numbers in counts.items():
         assert table[name][3:] == numbers, f"{name}: run `make compiled-table`"
-    assert len(counts) > 100
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ static const struct held {
     {1024, 0, 64, 1, LIMITED_BY_REGISTERS, 50},
     {64, 0, 255, 4, LIMITED_BY_REGISTERS, 12.5}, /* taken as 256: 2 warps in each quarter */
     {32, 0, 32, 32, LIMITED_BY_BLOCKS, 50},
-    {33, 0, 16, 32, LIMITED_BY_BLOCKS, 100}, /* a block of 33 threads takes two warps */
+    {33, 0, 16, 32, LIMITED_BY_THREADS, 100}, /* a block of 33 threads takes two warps */
     {256, 46 * 1024, 40, 4, LIMITED_BY_SHARED, 50},
 };
 
@@ -162,6 +162,11 @@ static void test_commands(void **state)
     assert_null(strstr(t.out, "Compiled"));
     assert_true(talk_line(&t, "gen poisson2d 100"));
     talk_says(&t, "predict csr-vector", "at most 100%: 16 blocks of 128 threads");
+    talk_says(&t, "predict csr-ends", "limited by registers");
+    talk_says(&t, "explain csr-ends", "Registers limit the occupancy: ");
+    talk_says(&t, "sm csr-ends", "It holds at most 4 of them at a time, because each thread needs ");
+    assert_true(talk_line(&t, "sm csr-vector"));
+    assert_null(strstr(t.out, "because each thread needs"));
     talk_close(&t);
     devices_close();
 }
