@@ -221,8 +221,9 @@ static bool help_kernel(struct session *s, const char *name)
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_str(o, "lesson", NULL, k->lesson);
-    out_prose(o, k->lesson);
     out_compiled(s, k);
+    out_prose(o, k->lesson);
+    say_compiled(s, k);
     return true;
 }
 

@@ -210,9 +210,14 @@ void out_compiled(struct session *s, const struct kernel *k)
     out_str(o, "compiled_for", NULL, has ? compiled_for() : NULL);
     out_str(o, "machine", NULL, has ? g.name : NULL);
     out_functions(o, &g, k);
-    if (!has || out_mode(o) != OUT_TEXT) return;
-    out_text(o, "Compiled for %s by %s, in fp64; blocks per multiprocessor of an %s:", compiled_for(), compiled_by(),
-             g.name);
+}
+
+void say_compiled(struct session *s, const struct kernel *k)
+{
+    const struct machine g = machine_shown(s);
+    if (!has_functions(k)) return;
+    out_text(s->out, "Compiled for %s by %s, in fp64; blocks per multiprocessor of an %s:", compiled_for(),
+             compiled_by(), g.name);
     for (int i = 0; i < KERNEL_FUNCTIONS; i++)
-        if (k->functions[i].name) say_function(o, &g, &k->functions[i]);
+        if (k->functions[i].name) say_function(s->out, &g, &k->functions[i]);
 }

@@ -5,8 +5,9 @@
 struct kernel;
 struct session;
 
-/* Print the registers, shared memory, occupancy and instructions of the functions that k launches on a GPU: in text
-   those for fp64, in JSON those for each precision. */
+/* The registers, shared memory, occupancy and instructions of the functions that k launches on a GPU: keys of the row
+   for each precision, and, after the row, lines of text for fp64. */
 void out_compiled(struct session *s, const struct kernel *k);
+void say_compiled(struct session *s, const struct kernel *k);
 
 #endif
