@@ -144,7 +144,11 @@ static bool adopt(struct scope *s, const struct scope_names *names, const struct
         if (s->site[i].array >= s->narrays || s->site[i].launch >= s->nlaunches) return false;
     }
     for (int a = 0; a < s->narrays; a++) s->array[a].name[sizeof s->array[a].name - 1] = 0;
-    for (int l = 0; l < s->nlaunches; l++) s->launch[l].name[63] = s->launch[l].function[63] = s->launch[l].instance[0] = 0;
+    for (int l = 0; l < s->nlaunches; l++) {
+        struct scope_launch *at = &s->launch[l];
+        at->name[sizeof at->name - 1] = at->function[sizeof at->function - 1] = 0;
+        at->instance[0] = 0; /* nvcc has not compiled a user's function into this program */
+    }
     return true;
 }
 

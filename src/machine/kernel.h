@@ -40,7 +40,7 @@ struct launch {
     uint64_t *note; /* a value that `prepare` writes */
 };
 
-/* A function that a kernel launches for its product. */
+/* A function that a kernel for GPUs launches for its product. */
 struct kernel_function {
     /* the name in the source, "csr_scalar"; or a pattern for its template arguments, in which each * stands for any
        text: "csr_stream<*stream_plain>" */
@@ -58,8 +58,8 @@ struct kernel {
     const char *work;   /* what one thread does */
     const char *lesson; /* how threads map to the matrix, the memory accesses that result, and when they are slow; lines
                            of at most 100 columns, separated by \n */
-    struct kernel_function functions[KERNEL_FUNCTIONS]; /* those of an entry for GPUs */
-    bool deterministic;                                 /* every run gives a bit-identical result */
+    struct kernel_function functions[KERNEL_FUNCTIONS];
+    bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */
     bool together;      /* its blocks depend on one another or on an earlier launch, so all blocks must be emulated */
