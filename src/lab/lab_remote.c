@@ -227,6 +227,7 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
+    for (int l = 0; ok && l < out->n; l++) out->launch[l].registers = 0; /* not known */
     ok = ok ? unpack_counts(&reply, at, k, M, counts ? counts : own, e) : garbled(k, e);
     out->kernel = k;
     mem_free(reply.bytes);

@@ -96,7 +96,8 @@ static double fit_in_registers(const struct machine *g, int64_t registers, int64
 
 struct residency model_residency(const struct machine *g, const struct work *w)
 {
-    int64_t warps = w->threads > 0 ? (w->threads + LANES - 1) / LANES : 1, slots = g->is.threads / LANES;
+    int64_t threads = w->threads < 1 ? 1 : w->threads > g->is.threads ? g->is.threads : w->threads;
+    int64_t warps = (threads + LANES - 1) / LANES, slots = g->is.threads / LANES;
     /* a block needs 1 kB of shared memory for itself */
     double fit[RESIDENCY_LIMITS] = {[LIMITED_BY_BLOCKS] = g->is.blocks,
                                     [LIMITED_BY_THREADS] = (double)(slots / warps),
