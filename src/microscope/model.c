@@ -108,7 +108,7 @@ struct residency model_residency(const struct machine *g, const struct work *w)
     for (int k = 0; k < RESIDENCY_LIMITS; k++)
         if (fit[k] < fit[r.by]) r.by = (enum residency_limit)k;
     r.blocks = most(1, fit[r.by]);
-    r.share = r.blocks * (double)warps / (double)slots;
+    r.share = fmin(1, r.blocks * (double)warps / (double)slots);
     return r;
 }
 
