@@ -67,7 +67,7 @@ PETSC_SRC := $(wildcard src/petsc/*.c)
 RANKS_OBJ := $(patsubst src/petsc/%.c,$(OBJ)/src/petsc/%.o,$(PETSC_SRC))
 
 .PHONY: all tests no-petsc run test check quick check-nocuda asan fuzz fuzz-programs fuzz-keys fuzz-lines layers lint golden \
-  ranks check-gpu bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
+  ranks check-gpu compiled-table bench bench-load bench-screen install uninstall deb clean deps deps-test deps-lint format FORCE
 .SECONDARY:
 all: $(BUILD)/warpspy
 tests: all $(if $(PETSC),$(RANKS)) $(TESTS) $(BUILD)/tests/terminal/draw_frames
@@ -122,7 +122,7 @@ $(BUILD)/with_cuda: FORCE
 .SECONDEXPANSION:
 $(BUILD)/tests/%: $$(call object,tests/$$*.c) $(KITS) $(LIB)
 	@mkdir -p $(@D)
-	$(CXX) $(SANITIZE) -fopenmp -o $@ $^ $(LIBS) -lcmocka
+	$(CXX) $(SANITIZE) -rdynamic -fopenmp -o $@ $^ $(LIBS) -lcmocka
 
 FLAGS = $(CC) $(CFLAGS) $(CXXFLAGS)
 FORCE:
@@ -227,6 +227,9 @@ golden: tests
 # On a machine with a GPU. NOBUILD=1 uses what is there, for a machine without the -dev packages.
 check-gpu: $(if $(NOBUILD),,all $(GPU_TESTS))
 	@tests/run.py $(BUILD) --gpu
+# What nvcc made of the kernels' functions, which `help` shows; the table is part of the source.
+compiled-table: $(filter $(BUILD)/cuda/kernels/%,$(CUDA_OBJ))
+	@gpu/kernels/compiled.py $(BUILD)
 bench: $(if $(NOBUILD),,all $(BENCHES))
 	@tests/bench/bench.sh $(BUILD)
 # The screen alone; SCREEN='NONZEROS' of the largest matrix, 1e8 unless said, or SCREEN='keys [PANE]' for keys only.

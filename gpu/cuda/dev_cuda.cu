@@ -151,6 +151,7 @@ static bool find_facts(struct device *d, const cudaDeviceProp *p, struct err *e)
     f->clock_ghz = clock_khz * 1e-6;
     f->threads = p->maxThreadsPerMultiProcessor;
     f->blocks = p->maxBlocksPerMultiProcessor;
+    f->registers = p->regsPerMultiprocessor;
     f->shared_kb = (double)(p->sharedMemPerMultiprocessor - p->reservedSharedMemPerBlock) / 1024;
     f->l1_kb = g.l1_kb;
     f->l2_mb = p->l2CacheSize / 1048576.0;

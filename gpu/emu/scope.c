@@ -19,14 +19,17 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 
 /* ---- launches and blocks ---- */
 
-bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads)
+bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
+                 int64_t threads)
 {
     struct scope *s = &run->scope;
     if (s->nlaunches == SCOPE_LAUNCHES) return false;
     struct scope_launch *l = &s->launch[s->nlaunches++];
     *l = (struct scope_launch){.blocks = blocks, .threads = threads};
     snprintf(l->name, sizeof l->name, "%s", name);
+    if (*instance) function = instance; /* a launch may name a pointer to the function */
     snprintf(l->function, sizeof l->function, "%.*s", (int)strcspn(function, "<"), function);
+    snprintf(l->instance, sizeof l->instance, "%s", instance);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
     run->every = run->sample > 0 && blocks > run->sample ? (blocks + run->sample - 1) / run->sample : 1;

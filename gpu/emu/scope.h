@@ -38,7 +38,8 @@ void emu_scope_kernel(bool on);
 
 /* The functions below are for the emulator. scope_begin: a launch begins; false: the table of launches is full, and
    this launch is not watched. */
-bool scope_begin(struct scope_run *run, const char *name, const char *function, int64_t blocks, int64_t threads);
+bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
+                 int64_t threads);
 /* What to do with a block: skip it, run it, or run and watch it. */
 enum scope_block { SCOPE_SKIP, SCOPE_RUN, SCOPE_WATCH };
 enum scope_block scope_block(const struct scope_run *run, int64_t block);

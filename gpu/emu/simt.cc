@@ -270,13 +270,15 @@ static void run_grid(const char *kernel, geometry g, void (*body)(void *), void 
     if (threads > 1) gather_findings();
 }
 
-void launch(const char *kernel, const char *function, geometry g, void (*body)(void *), void *ctx)
+void launch(const char *kernel, const char *function, const void *code, geometry g, void (*body)(void *), void *ctx)
 {
+    char instance[sizeof scope_launch::instance] = "";
     int64_t blocks = static_cast<int64_t>(g.grid.x) * g.grid.y * g.grid.z;
     if (m->broken || !begin(kernel, g)) return;
     settings.launches++;
-    bool watched = settings.scope && m->blocks == 1 && settings.scope_kernel &&
-                   scope_begin(settings.scope, kernel, function, blocks, m->threads);
+    bool watched = settings.scope && m->blocks == 1 && settings.scope_kernel;
+    if (watched) instance_of(code, function, instance, sizeof instance);
+    watched = watched && scope_begin(settings.scope, kernel, function, instance, blocks, m->threads);
     run_grid(kernel, g, body, ctx, watched ? settings.scope : nullptr);
 }
 

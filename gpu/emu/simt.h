@@ -113,8 +113,8 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
 void rest();
 /* The running lane is at the end of a loop iteration. Called only in a watched launch. */
 void reconverge(source at);
-/* Run body(ctx) for every thread of the grid. `kernel` is the text of the launch in the source, and `function` is the
-   name of the kernel that the launch runs; both are for messages. */
+/* Run body(ctx) for every thread of the grid. `kernel` is the text of the launch in the source, `function` is the name
+   of the kernel that the launch runs, and `code` is its address. */
 struct geometry {
     dim3 grid, block;
     unsigned given; /* bytes of shared memory for SHARED_GIVEN */
@@ -122,7 +122,7 @@ struct geometry {
        cluster. */
     unsigned cluster = 1;
 };
-void launch(const char *kernel, const char *function, geometry g, void (*body)(void *), void *ctx);
+void launch(const char *kernel, const char *function, const void *code, geometry g, void (*body)(void *), void *ctx);
 
 /* An index with the source line that it was written on, so that kernels can write p[i]. */
 struct index {
@@ -262,7 +262,7 @@ template <typename... P> struct launcher {
     {
         std::tuple<launcher, P...> call(*this, args...);
         launch(
-            name, function, g,
+            name, function, reinterpret_cast<const void *>(kernel), g,
             [](void *ctx) {
                 std::apply([](const launcher &l, const P &...a) { l.kernel(a...); },
                            *static_cast<std::tuple<launcher, P...> *>(ctx));

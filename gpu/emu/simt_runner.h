@@ -142,6 +142,10 @@ void check_race(enum access_kind what, const void *base, int64_t k, unsigned siz
 void forget_race();
 bool report_race(); /* if a race was found, record it as a finding; false: there was no race */
 
+/* instances.cc: the name of the function at `code`, with its template arguments; "": the function belongs to another
+   program file, or its symbol is not known */
+void instance_of(const void *code, const char *function, char *out, size_t size);
+
 /* collectives.cc */
 bool same_line(source a, source b);
 const char *why_gone(const lane *l, int k); /* why lane k of l's warp can never arrive, as the end of a sentence */

@@ -6,7 +6,7 @@
 namespace KERNEL_SPACE
 {
 
-enum { PIECES = 4 }; /* per thread block */
+enum { PIECES = 4, BLOCK = PIECES * +BRCSD1_ROWS }; /* pieces and threads per thread block */
 
 /* A piece per row of the thread block, one row of the matrix per thread. All threads of a piece read the same pointers
    and offsets; a warp reads neighbouring values of a diagonal and neighbouring elements of x, and has idle lanes only
@@ -68,6 +68,7 @@ KERNEL_ENTRY(brcsd1) = {
               "brcsd2, hdia and drm. Pieces shorter than a warp would leave lanes idle, so cuts closer together\n"
               "than 64 rows are omitted, which costs some padding too. Pieces have different numbers of diagonals\n"
               "and rows: the work is uneven, and drm balances it.\n",
+    .functions = {{"brcsd1", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(pieces_by_blocks),
 };

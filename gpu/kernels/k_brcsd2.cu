@@ -62,6 +62,7 @@ KERNEL_ENTRY(brcsd2) = {
               "Padding and balance equal those of hdia; the lists are shorter, but finding a list takes one more\n"
               "index. Scattered entries cost 32 slots each: use hdc or csr. For uneven blocks, use drm. DRM\n"
               "paper: DIA-Adaptive, which falls back on this format, took 2.26 times as long as DRM.\n",
+    .functions = {{"brcsd2"}},
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
 };

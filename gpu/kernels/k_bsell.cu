@@ -108,6 +108,7 @@ KERNEL_ENTRY(bsell) = {
               "after another, and the last slices of the matrix would run on a nearly empty GPU.\n"
               "Zeros inside blocks are stored and multiplied, as in bsr: the format pays only if blocks are mostly\n"
               "full, as in finite elements with several unknowns per node. If they are not, use sell.\n",
+    .functions = {{"bsell"}},
     .deterministic = true,
     .fits = fits_slices,
     VALUE_TYPES(by_size),

@@ -135,6 +135,7 @@ KERNEL_ENTRY(bsr_block) = {
               "finite elements with several unknowns per node), most of the work is on zeros. Blocks of more\n"
               "than 32 rows do not fit in a warp. If b * b does not divide 32, lanes idle: 5 of 32 with b = 3.\n"
               "bsr-column leaves fewer lanes idle: 2 with b = 3.\n",
+    .functions = {{"bsr_block", BLOCK}},
     .deterministic = true,
     .fits = fits_warp,
     VALUE_TYPES(by_block),
@@ -158,6 +159,7 @@ KERNEL_ENTRY(bsr_column) = {
               "fewer shuffles and fewer idle lanes (b = 3: 30 of 32 lanes work, 27 in bsr-block).\n"
               "Every zero of a block is still multiplied, so the format pays only if blocks are mostly full: look\n"
               "at the padding that `formats` shows. If most blocks are not full, use a CSR kernel.\n",
+    .functions = {{"bsr_column", BLOCK}},
     .deterministic = true,
     .fits = fits_warp,
     VALUE_TYPES(by_column),

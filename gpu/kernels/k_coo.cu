@@ -117,6 +117,7 @@ KERNEL_ENTRY(coo_atomic) = {
               "in no fixed order: the last bits of y may differ from run to run. Long rows are the worst case.\n"
               "NOTES: the load is fairly balanced, but the atomics slow the updates of y a lot. Use coo-segmented\n"
               "or any CSR kernel.\n",
+    .functions = {{"scale", BLOCK}, {"coo_atomic", BLOCK}},
     VALUE_TYPES(atomic),
 };
 
@@ -136,6 +137,7 @@ KERNEL_ENTRY(coo_segmented) = {
               "nonzeros. All reads except x are contiguous, as in coo-atomic.\n"
               "The order of the atomics is still not fixed, so the last bits may differ between runs. For rows of\n"
               "one or two entries this saves little; csr-ends has the same balance without atomics.\n",
+    .functions = {{"scale", BLOCK}, {"coo_segmented", BLOCK}},
     VALUE_TYPES(segmented),
 };
 

@@ -94,6 +94,7 @@ KERNEL_ENTRY(csc_atomic) = {
               "threads add to the same y. It shows the cost of a format that is made for the transpose;\n"
               "convert to csr instead. CSC is meant for A^T x: each column of A is a row of A^T, so no atomics are\n"
               "needed. For the same reason, this kernel computes A^T x from the csr of A: see spmv transposed.\n",
+    .functions = {{"scale", BLOCK}, {"csc_atomic", BLOCK}},
     VALUE_TYPES(atomic),
 };
 
@@ -114,6 +115,7 @@ KERNEL_ENTRY(csc_vector) = {
               "The csc of A^T is the csr of A: `spmv transposed` computes A^T x with this kernel without storing\n"
               "A^T. Additions to the same element wait for one another, so the kernel is slow if a row of A^T is\n"
               "long. For many products with one matrix, transpose the matrix once and use a kernel of csr.\n",
+    .functions = {{"scale", BLOCK}, {"csc_vector", BLOCK}},
     VALUE_TYPES(by_vector),
 };
 

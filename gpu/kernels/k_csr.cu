@@ -114,6 +114,7 @@ KERNEL_ENTRY(csr_scalar) = {
               "1000 999: 28 us, csr-stream 24, csr-cusp 37 with V = 4). It is the slowest kernel if one row is\n"
               "long (circuit 100000 4: 2369 us, csr-merge 12.7).\n"
               "For longer rows of similar length, use csr-cusp, ell or sell; for uneven rows, use csr-ends.\n",
+    .functions = {{"csr_scalar", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(scalar),
     NARROW_TYPES_OF(scalar),
@@ -135,6 +136,7 @@ KERNEL_ENTRY(csr_vector) = {
               "needs. A single very long row keeps one warp busy after the rest of the device has finished: use\n"
               "csr-ends.\n"
               "THESIS and NOTES: coalesced, unlike csr-scalar, but short rows leave lanes idle.\n",
+    .functions = {{"csr_vector", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(vector),
     NARROW_TYPES_OF(vector),
@@ -158,6 +160,7 @@ KERNEL_ENTRY(csr_cusp) = {
               "us on an H200, but 13 us with csr-merge.\n"
               "NOTES: the kernel is about as fast as merge-path on rows of similar length, and sometimes faster. It\n"
               "needs no preparation, so its total time was the lowest.\n",
+    .functions = {{"csr_cusp", BLOCK}},
     .deterministic = true,
     .best = even_rows,
     VALUE_TYPES(cusp),

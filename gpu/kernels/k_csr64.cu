@@ -105,6 +105,7 @@ KERNEL_ENTRY(csr64_vector) = {
               "On an H200 with 2.5e9 entries, V = 32 reads 3552 GB/s if rows have 125 entries, but V = 8 only 2895\n"
               "GB/s if rows have 27: neighbouring vectors share the sectors at the ends of their rows. For rows of\n"
               "up to 512 entries, use csr64-stream.\n",
+    .functions = {{"csr64_vector", BLOCK}},
     .deterministic = true,
     .best = long_rows,
     VALUE_TYPES(vector64),
@@ -125,6 +126,7 @@ KERNEL_ENTRY(csr64_stream) = {
               "2.5e9 entries nothing but x fits in a cache: val and col are read once, by streaming loads.\n"
               "On an H200, 2.5e9 entries take 8.9 ms with 27 entries per row (3617 GB/s), 8.2 ms with 125 (3714\n"
               "GB/s) and 12.5 ms with 5 (3372 GB/s, of which a third is ptr, x and y).\n",
+    .functions = {{"csr64_stream", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(stream64),
 };

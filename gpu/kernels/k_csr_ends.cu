@@ -86,6 +86,7 @@ KERNEL_ENTRY(csr_ends) = {
               "by the second block, which reads the entries before the border again, if they are fewer than 1024.\n"
               "The blocks of a longer row write their pieces, and the last one to arrive adds them in the order of\n"
               "the blocks: one launch, and the same bits in every run.\n",
+    .functions = {{"ends_tile", BLOCK}},
     .deterministic = true,
     .together = true,
     .reads = bytes_read,

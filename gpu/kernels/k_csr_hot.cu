@@ -270,6 +270,7 @@ KERNEL_ENTRY(csr_hot) = {
               "A first launch copies the hot elements of x side by side. Then one block of 1024 threads per\n"
               "multiprocessor copies these 192 KB to shared memory, and gathers from there or from the cache. If\n"
               "all columns have equally many entries, 192 KB of L1 cache would serve better: use csr-ends.\n",
+    .functions = {{"hot_copy", COPIED}, {"hot_tile", BLOCK, true}},
     .deterministic = true,
     .together = true,
     .reads = bytes_read,

@@ -167,6 +167,7 @@ KERNEL_ENTRY(csr_light_vector) = {
               "row of 100000 entries is still one vector's work (use csr-ends).\n"
               "NOTES: both LightSpMV kernels were the slowest on all eight matrices, with similar times. There x is\n"
               "read through a texture: see csr-light-vector-texture.\n",
+    .functions = {{"reset_counter", 1}, {"light_vector<*const[*]>", BLOCK}},
     .deterministic = true,
     .together = true,
     .shares = true,
@@ -189,6 +190,7 @@ KERNEL_ENTRY(csr_light_warp) = {
               "addition per nanosecond is too slow for short rows (poisson2d 1000 999 with V = 4: 121 us, csr-cusp\n"
               "37 us).\n"
               "Use csr-cusp for rows of similar length, and csr-merge for uneven rows.\n",
+    .functions = {{"reset_counter", 1}, {"light_warp<*const[*]>", BLOCK}},
     .deterministic = true,
     .together = true,
     .shares = true,
@@ -211,6 +213,7 @@ KERNEL_ENTRY(csr_light_vector_texture) = {
               "`bench` shows the time of the first one as preparation.\n"
               "NOTES: the texture made the product slower, and with the time to bind it, one product took 8 to 25\n"
               "times as long as with csr-cusp. Use this kernel only to compare it with csr-light-vector.\n",
+    .functions = {{"reset_counter", 1}, {"light_vector<*texture<*>>", BLOCK}},
     .deterministic = true,
     .together = true,
     .shares = true,
@@ -234,6 +237,7 @@ KERNEL_ENTRY(csr_light_warp_texture) = {
               "csr-light-vector-texture for what a texture costs.\n"
               "NOTES: as slow as the vector level, and slower than csr-cusp on all eight matrices. Use this kernel\n"
               "only to compare it with csr-light-warp.\n",
+    .functions = {{"reset_counter", 1}, {"light_warp<*texture<*>>", BLOCK}},
     .deterministic = true,
     .together = true,
     .shares = true,

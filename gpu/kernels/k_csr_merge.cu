@@ -264,6 +264,7 @@ KERNEL_ENTRY(csr_merge) = {
               "is faster for rows of up to 16 entries.\n"
               "NOTES: the kernel is good on every matrix. It is slightly slower than cuSPARSE's product alone, and\n"
               "much faster if the preparation is included.\n",
+    .functions = {{"merge_tile", BLOCK}, {"merge_carries", BLOCK}},
     .deterministic = true,
     .together = true,
     .scratch = merge_bytes,

@@ -148,6 +148,7 @@ KERNEL_ENTRY(csr_stream) = {
               "On an H200, csr-stream is the fastest CSR kernel for short rows: poisson2d 1000 999 takes 24 us\n"
               "(csr-scalar 28, cusparse-csr1-prep 36), and fem 200 200 takes 18 us (csr-scalar 25,\n"
               "cusparse-csr1-prep 20). A single thread sums a long row: use csr-ends for matrices with long rows.\n",
+    .functions = {{"csr_stream<*stream_plain>", VEC_BLOCK}},
     .deterministic = true,
     .best = short_rows,
     VALUE_TYPES(plain),
@@ -173,6 +174,7 @@ KERNEL_ENTRY(csr_stream_padded) = {
               "padding: compare `count` of both kernels.\n"
               "The padding takes 1/16 more shared memory in fp64, and one more shift and addition per access.\n"
               "THESIS: the threads that read together should use different banks (sec. 3.4.2).\n",
+    .functions = {{"csr_stream<*stream_padded<*>>", VEC_BLOCK}},
     .deterministic = true,
     VALUE_TYPES(padded),
 };

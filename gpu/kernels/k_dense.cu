@@ -48,6 +48,7 @@ KERNEL_ENTRY(dense) = {
               "at least two thirds of the elements are nonzero; with 1 nonzero in 100, dense moves 67 times as\n"
               "many bytes. A matrix with few rows and many columns does not fill the device, because one thread\n"
               "walks a whole row. This kernel is the baseline that every sparse format must beat.\n",
+    .functions = {{"dense", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
 };

@@ -182,6 +182,7 @@ KERNEL_ENTRY(dia) = {
               "matrices, it took 20.8 times as long on average.\n"
               "For diagonals with gaps or scattered diagonals, use hdia, brcsd2 or drm; for a few stray entries,\n"
               "use hdc.\n",
+    .functions = {{"dia", BLOCK}, {"dia_by_groups"}, {"dia_narrow", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
     NARROW_TYPES_OF(narrow_rows),

@@ -35,6 +35,7 @@ KERNEL_ENTRY(dia_adaptive) = {
               "matrices suit none of the three: use csr.\n"
               "DRM paper, fp64: compared with DRM, the variance of work was 66.7 times as large on average. SpMV\n"
               "took 2.26 times as long on average, and 4.07 times as long at worst.\n",
+    .functions = {{"dia"}, {"dia_by_groups"}, {"brcsd1"}, {"brcsd2"}},
     .deterministic = true,
     VALUE_TYPES(as_chosen),
 };

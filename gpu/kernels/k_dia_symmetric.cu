@@ -240,6 +240,7 @@ KERNEL_ENTRY(dia_symmetric) = {
               "the right of one row lies to the left of its next row, and is still in the L1 cache.\n"
               "All diagonals are still stored. Before the first launch, the program checks that the matrix is\n"
               "symmetric.\n",
+    .functions = {{"dia_symmetric"}},
     .deterministic = true,
     .reads = reads,
     .fits = fits,

@@ -71,6 +71,7 @@ KERNEL_ENTRY(drm) = {
               "had less variance with HDIA).\n"
               "DRM paper, fp64: the average speed-up was 20.8 over DIA, 1.94 over HDC, 2.26 over DIA-Adaptive, 1.13\n"
               "over HDIA and 2.46 over CSR.\n",
+    .functions = {{"drm"}},
     .deterministic = true,
     .prepare = find_largest,
     VALUE_TYPES(subblocks_by_blocks),

@@ -88,6 +88,7 @@ KERNEL_ENTRY(ell_padded) = {
               "Compare `count ell-padded` with `count ell`, which stops at the first padding slot of a row: the\n"
               "column pad % shows the waste.\n"
               "NOTES: less divergence than with csr-scalar, but padding causes many useless products.\n",
+    .functions = {{"ell_padded", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(all_slots),
 };
@@ -109,6 +110,7 @@ KERNEL_ENTRY(ell) = {
               "and the arrays have rows * (longest row) slots. A single long row makes the arrays so large that the\n"
               "program refuses the conversion. For uneven rows, use sell, in which only the\n"
               "longest of 32 rows matters, or hyb, which stores the excess of long rows separately.\n",
+    .functions = {{"ell", BLOCK}},
     .deterministic = true,
     .skips_padding = true,
     VALUE_TYPES(rows_by_threads),

@@ -68,6 +68,7 @@ KERNEL_ENTRY(hdc) = {
               "diagonals are less than half full, most entries go to the CSR part: use drm or hdia.\n"
               "DRM paper, fp64: DRM was 1.94 times as fast as HDC on average, 3.01 times at best: few diagonals\n"
               "were full enough, and the reads for the other entries were scattered.\n",
+    .functions = {{"dia"}, {"dia_by_groups"}, {"hdc_remainder", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(dia_then_remainder),
 };

@@ -55,6 +55,7 @@ KERNEL_ENTRY(hdia) = {
               "its diagonals, so some warps finish early: in the DRM paper, the variance of work was 8.2 times\n"
               "the variance of DRM on average.\n"
               "DRM paper, fp64: DRM was 1.13 times as fast as HDIA on average, and 1.47 times at best.\n",
+    .functions = {{"hdia"}},
     .deterministic = true,
     VALUE_TYPES(hacks_by_rows),
 };

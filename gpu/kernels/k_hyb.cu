@@ -72,6 +72,7 @@ KERNEL_ENTRY(hyb_atomic) = {
               "between runs.\n"
               "NOTES: a row may have elements in both parts, so every update of y is atomic. Use this kernel only\n"
               "to compare it with hyb.\n",
+    .functions = {{"scale", BLOCK}, {"hyb_atomic", BLOCK}},
     VALUE_TYPES(both_at_once),
 };
 
@@ -91,6 +92,7 @@ KERNEL_ENTRY(hyb) = {
               "y is written once and then added to, in no fixed order: the last bits may differ between runs. For\n"
               "matrices without long rows, the second launch is wasted: use ell or sell. If most of the nonzeros\n"
               "overflow, as in power-law graphs, csr-ends is better.\n",
+    .functions = {{"ell", BLOCK}, {"coo_segmented", BLOCK}},
     .skips_padding = true,
     VALUE_TYPES(ell_then_coo),
 };

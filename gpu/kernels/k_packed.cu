@@ -132,6 +132,7 @@ KERNEL_ENTRY(packed) = {
               "One lane per row pads short rows least; more lanes keep a small matrix's warps busy. Once values\n"
               "take no bytes, x is the limit: every entry still gathers a value of x. A slice is as wide as its\n"
               "longest row: for a few very long rows, use csr-ends.\n",
+    .functions = {{"packed", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(slices_by_warps),
     NARROW_TYPES_OF(slices_by_warps),

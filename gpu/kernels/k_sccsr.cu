@@ -140,6 +140,7 @@ KERNEL_ENTRY(sccsr_host_order) = {
               "The cost is two copies over the bus, each of 8 bytes per row and with a wait for the device: on most\n"
               "machines, the copies take many times as long as the product. The kernel sc-csr reads one more index\n"
               "per row and permutes in its last step. Use sc-csr-host-order only for comparison with sc-csr.\n",
+    .functions = {{"sccsr", BLOCK}},
     .deterministic = true,
     .host_part = true,
     .scratch = sorted_bytes,
@@ -166,6 +167,7 @@ KERNEL_ENTRY(sccsr) = {
               "Sorting costs time up front, and it separates rows that read the same elements of x. Padding rows of\n"
               "a warp to equal length is expensive if one row is much longer: use csr-ends for such matrices.\n"
               "THESIS: clearly faster than csr-vector. In the thesis, the host permutes y: see sc-csr-host-order.\n",
+    .functions = {{"sccsr", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(segments),
 };

@@ -88,6 +88,7 @@ KERNEL_ENTRY(sell) = {
               "A wider window (sigma) means less padding, but the rows of a warp then lie farther from one another\n"
               "and share less of x. sigma 1 keeps the order. A single row of 100000 entries still occupies one lane\n"
               "while 31 lanes wait: use csr-ends or hyb for such matrices.\n",
+    .functions = {{"sell", BLOCK}},
     .deterministic = true,
     VALUE_TYPES(rows_by_threads),
     NARROW_TYPES_OF(rows_by_threads),

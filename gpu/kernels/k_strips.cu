@@ -243,6 +243,7 @@ KERNEL_ENTRY(strips) = {
               "The format pays if x is too large for the cache and a row has several entries per strip: wide\n"
               "matrices of long rows, and power-law graphs. Rows with one entry per strip gain nothing: a partial\n"
               "sum per entry is written and read again. Use sell or csr-merge for them.\n",
+    .functions = {{"strips_products", BLOCK, true}, {"strips_rows"}},
     .deterministic = true,
     .reads = bytes_read,
     .scratch = sums_bytes,

@@ -117,6 +117,7 @@ KERNEL_ENTRY(vab_texture) = {
               "halves of 4 bytes. The kernel also needs a texture object of at most 2^27 elements, which is made\n"
               "once.\n"
               "NOTES: textures for x made the product slower. Use this kernel only to compare it with vab.\n",
+    .functions = {{"vab_pieces"}, {"vab_rows<*texture<*>>", BLOCK}},
     .deterministic = true,
     .fits = fits_texture,
     .scratch = partial_bytes,
@@ -143,6 +144,7 @@ KERNEL_ENTRY(vab) = {
               "length, and csr-ends for long rows.\n"
               "THESIS: 102158 rows of about 4 elements took 115 us (CSR: 632 us); 4307 such rows took 55 us\n"
               "(CSR: 51 us).\n",
+    .functions = {{"vab_pieces"}, {"vab_rows<*const[*]>", BLOCK}},
     .deterministic = true,
     .scratch = partial_bytes,
     VALUE_TYPES(plain),

@@ -84,6 +84,7 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
         out_candidates(s->out, &others);
     }
     say_candidates(s->out, &k->plan.shape, &others);
+    say_registers(s->out, k);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
     out_text(s->out, "Each time shows how much the predicted time drops without that cause; causes overlap.");
     modeled_remarks(s, &k->on, k->work.sampled);

@@ -1,4 +1,5 @@
 /* help: lists the commands by group, or explains a command or another name, such as a format or a solver. */
+#include "help_compiled.h"
 #include "help_words.h"
 #include "session/allow.h"
 #include "base/shared.h"
@@ -222,7 +223,9 @@ static bool help_kernel(struct session *s, const char *name)
     out_str(o, "source", "source", k->source);
     out_bool(o, "deterministic", "deterministic", k->deterministic);
     out_str(o, "lesson", NULL, k->lesson);
+    out_compiled(s, k);
     out_prose(o, k->lesson);
+    say_compiled(s, k);
     return true;
 }
 

@@ -70,8 +70,9 @@ const struct command command_set = {
         "`set gpu` chooses the GPU that predict, explain, advise, whatif and why predict times for: the name of a\n"
         "profile or a file. A line of a profile is, for example, `sms 108`. It needs name, sms, clock_ghz,\n"
         "threads_per_sm, blocks_per_sm, shared_kb_per_sm, l1_kb_per_sm, l2_mb, l2_copies (2 if each half of the\n"
-        "cache keeps a copy), memory_gbs, fp64_gflops and fp32_gflops; it may state the measured read_gbs,\n"
-        "copy_gbs, cache_gbs, gather_gps, gather_cache_gps and launch_us, which are otherwise scaled from an H200.\n"
+        "cache keeps a copy), memory_gbs, fp64_gflops and fp32_gflops; it may state registers_per_sm (65536 if it\n"
+        "does not), and the measured read_gbs, copy_gbs, cache_gbs, gather_gps, gather_cache_gps and launch_us,\n"
+        "which are otherwise scaled from an H200.\n"
         "    set precision f32; set colours; set gpu a100; set gpu auto",
     .run = run_set,
 };

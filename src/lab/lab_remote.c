@@ -155,7 +155,11 @@ static bool adopt(struct scope *s, const struct scope_names *names, const struct
         if (s->site[i].array >= s->narrays || s->site[i].launch >= s->nlaunches) return false;
     }
     for (int a = 0; a < s->narrays; a++) s->array[a].name[sizeof s->array[a].name - 1] = 0;
-    for (int l = 0; l < s->nlaunches; l++) s->launch[l].name[63] = s->launch[l].function[63] = 0;
+    for (int l = 0; l < s->nlaunches; l++) {
+        struct scope_launch *at = &s->launch[l];
+        at->name[sizeof at->name - 1] = at->function[sizeof at->function - 1] = 0;
+        at->instance[0] = 0; /* nvcc has not compiled a user's function into this program */
+    }
     return true;
 }
 
@@ -235,6 +239,7 @@ static bool model(const struct kernel *k, const struct csr *A, const struct mat 
     bool ok = (counts || own) && run(k, &q, w, &reply, e);
     if (!ok) return mem_free(own), false;
     ok = take(&reply, &at, out, sizeof *out) && out->n >= 0 && out->n <= SCOPE_LAUNCHES;
+    for (int l = 0; ok && l < out->n; l++) out->launch[l].registers = 0; /* not known */
     ok = ok ? unpack_counts(&reply, &at, k, M, counts ? counts : own, e) : garbled(k, e);
     if (ok && tape) ok = lab_tape_unpack(reply.bytes + at, reply.n - at, tape, e) || garbled(k, e);
     out->kernel = k;

@@ -38,6 +38,7 @@ struct gpu_facts {
     int capability;      /* 10 * major + minor of the compute capability */
     double clock_ghz;    /* of the multiprocessors, boosted */
     int threads, blocks; /* that a multiprocessor holds at the same time */
+    int registers;       /* of a multiprocessor, of 32 bits each */
     double shared_kb;    /* shared memory of a multiprocessor that blocks can use */
     double l1_kb;        /* L1 cache and shared memory of a multiprocessor together */
     double l2_mb;

@@ -40,6 +40,16 @@ struct launch {
     uint64_t *note; /* a value that `prepare` writes */
 };
 
+/* A function that a kernel for GPUs launches for its product. */
+struct kernel_function {
+    /* the name in the source, "csr_scalar"; or a pattern for its template arguments, in which each * stands for any
+       text: "csr_stream<*stream_plain>" */
+    const char *name;
+    int threads; /* of a block; 0: the launch decides */
+    bool given;  /* the launch decides how much shared memory a block has (LAUNCH_GIVEN) */
+};
+enum { KERNEL_FUNCTIONS = 4 };
+
 /* A kernel consists of an entry at the end of k_FORMAT.cu and one line in kernels.def. */
 struct kernel {
     const char *name, *about;
@@ -48,6 +58,7 @@ struct kernel {
     const char *work;   /* what one thread does */
     const char *lesson; /* how threads map to the matrix, the memory accesses that result, and when they are slow; lines
                            of at most 100 columns, separated by \n */
+    struct kernel_function functions[KERNEL_FUNCTIONS];
     bool deterministic; /* every run gives a bit-identical result */
     bool host;          /* plain loops for the device cpu; if false, a SIMT kernel for cuda and emu */
     bool vendor;        /* a library's kernel, for cuda only */

@@ -104,9 +104,12 @@ struct scope_launch {
     /* the kernel's name in the source: "csr_scalar<T>", or the name of a pointer to the kernel */
     char name[64];
     char function[64]; /* the function that runs: "csr_scalar" */
-    int64_t blocks;    /* blocks of the grid */
-    int64_t threads;   /* threads of a block */
-    int64_t seen;      /* number of blocks that were watched */
+    /* the same with its template arguments, as in compiled.h: "csr_scalar<double, float>"; "": a user's function, or
+       not known */
+    char instance[96];
+    int64_t blocks;  /* blocks of the grid */
+    int64_t threads; /* threads of a block */
+    int64_t seen;    /* number of blocks that were watched */
 };
 
 /* Data that counting and tracing have in common. */

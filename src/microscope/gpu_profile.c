@@ -16,11 +16,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* The registers of a multiprocessor of every GPU of compute capability 5.0 to 12.x; a profile may state another number.
+ */
+enum { REGISTERS = 65536 };
+
 static const struct machine reference = {.name = "NVIDIA H200",
                                          .sms = 132,
                                          .is = {.clock_ghz = 1.98,
                                                 .threads = 2048,
                                                 .blocks = 32,
+                                                .registers = REGISTERS,
                                                 .shared_kb = 227,
                                                 .l1_kb = 256,
                                                 .l2_mb = 60,
@@ -65,6 +70,7 @@ static const struct key {
     {"clock_ghz", offsetof(struct machine, is.clock_ghz), false, false, 0.1, 10},
     {"threads_per_sm", offsetof(struct machine, is.threads), true, false, 32, 65536},
     {"blocks_per_sm", offsetof(struct machine, is.blocks), true, false, 1, 1024},
+    {"registers_per_sm", offsetof(struct machine, is.registers), true, false, 1024, 1 << 24},
     {"shared_kb_per_sm", offsetof(struct machine, is.shared_kb), false, false, 1, 1e5},
     {"l1_kb_per_sm", offsetof(struct machine, is.l1_kb), false, false, 8, 1e5},
     {"l2_mb", offsetof(struct machine, is.l2_mb), false, false, 0.1, 1e5},
@@ -191,7 +197,7 @@ static bool load_file(const char *path, struct machine *out, struct err *e)
         return fail_at(e, E_INPUT, shown, "the file is too large for a profile: at most %d bytes", +PROFILE_MOST);
     FILE *f = fopen(path, "re");
     if (!f) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
-    struct machine g = {0};
+    struct machine g = {.is.registers = REGISTERS};
     bool ok = read_lines(f, shown, &g, e);
     fclose(f);
     if (ok) scale_ceilings(&g);

@@ -117,13 +117,47 @@ static double life(const struct machine *g, const struct factors *f, const doubl
     return (f->chain * ns + wait[WAIT_FIRST] * missed * H.memory_ns) / clock_ratio(g) / 1000;
 }
 
-/* A block needs 1 kB of shared memory for itself. */
+const char *const residency_limit_names[RESIDENCY_LIMITS] = {"blocks", "threads", "shared memory", "registers"};
+
+/* The number of blocks of so many warps for which there are registers. Each quarter of a multiprocessor has a quarter
+   of the registers for its warps; a warp takes 256 registers or a multiple. */
+static double fit_in_registers(const struct machine *g, int64_t registers, int64_t warps)
+{
+    enum { QUARTERS = 4, UNIT = 256 };
+    int64_t of_warp = (registers * LANES + UNIT - 1) / UNIT * UNIT;
+    if (!of_warp) return INFINITY;
+    return (double)(g->is.registers / QUARTERS / of_warp * QUARTERS / warps);
+}
+
+struct residency model_residency(const struct machine *g, const struct work *w)
+{
+    int64_t threads = w->threads < 1 ? 1 : w->threads > g->is.threads ? g->is.threads : w->threads;
+    int64_t warps = (threads + LANES - 1) / LANES, slots = g->is.threads / LANES;
+    /* a block needs 1 kB of shared memory for itself */
+    double fit[RESIDENCY_LIMITS] = {[LIMITED_BY_BLOCKS] = g->is.blocks,
+                                    [LIMITED_BY_THREADS] = (double)(slots / warps),
+                                    [LIMITED_BY_SHARED] =
+                                        floor(g->is.shared_kb * 1024 / ((double)w->shared_bytes + 1024)),
+                                    [LIMITED_BY_REGISTERS] = fit_in_registers(g, w->registers, warps)};
+    struct residency r = {.by = LIMITED_BY_THREADS};
+    for (int k = 0; k < RESIDENCY_LIMITS; k++)
+        if (fit[k] < fit[r.by]) r.by = (enum residency_limit)k;
+    r.blocks = most(1, fit[r.by]);
+    r.share = fmin(1, r.blocks * (double)warps / (double)slots);
+    return r;
+}
+
+const struct work *workload_busiest(const struct workload *w)
+{
+    const struct work *most = w->launch;
+    for (int l = 1; l < w->n; l++)
+        if (w->launch[l].steps > most->steps) most = &w->launch[l];
+    return most;
+}
+
 double model_resident(const struct machine *g, const struct work *w)
 {
-    double blocks = floor(g->is.threads / (double)(w->threads > 0 ? w->threads : 1));
-    double fit = floor(g->is.shared_kb * 1024 / ((double)w->shared_bytes + 1024));
-    if (blocks > fit) blocks = fit;
-    return blocks < 1 ? 1 : blocks > g->is.blocks ? g->is.blocks : blocks;
+    return model_residency(g, w).blocks;
 }
 
 /* The number of multiprocessors that are busy all the time: if one has two blocks and the others have one, half of

@@ -36,6 +36,7 @@ struct work {
     int64_t blocks;        /* blocks of the grid */
     int64_t threads;       /* threads per block */
     int64_t shared_bytes;  /* shared memory of a block */
+    int64_t registers;     /* registers of a thread, as nvcc compiled the function; 0: not known */
     int64_t seen;          /* blocks watched */
     double steps;          /* requests and warp collectives of all warps */
     double lines;          /* 128-byte lines of all global requests, each looked up in L1 */
@@ -116,8 +117,26 @@ struct terms {
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
 
-/* The number of blocks with these threads and this much shared memory that a multiprocessor of g holds, at least 1. */
-double model_resident(const struct machine *g, const struct work *w);
+/* The launch whose warps do the most. */
+const struct work *workload_busiest(const struct workload *w);
+/* What limits the number of blocks that a multiprocessor holds. */
+enum residency_limit {
+    LIMITED_BY_BLOCKS,
+    LIMITED_BY_THREADS,
+    LIMITED_BY_SHARED,
+    LIMITED_BY_REGISTERS,
+    RESIDENCY_LIMITS
+};
+extern const char
+    *const residency_limit_names[RESIDENCY_LIMITS]; /* "blocks", "threads", "shared memory", "registers" */
+struct residency {
+    double blocks; /* that a multiprocessor of the GPU holds, at least 1 */
+    double share;  /* the occupancy: their warps / the warps that a multiprocessor can hold */
+    enum residency_limit by;
+};
+/* For blocks with the threads, shared memory and registers of w. */
+struct residency model_residency(const struct machine *g, const struct work *w);
+double model_resident(const struct machine *g, const struct work *w); /* the blocks */
 /* The model's constants that a simulation of one multiprocessor needs (sm.c), in ns. */
 struct sm_costs {
     double wait[WAITS];   /* memory: if L2 did not keep the sector, `missed` is in wait[WAIT_FIRST] already */

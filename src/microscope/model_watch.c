@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "formats/format.h"
+#include "machine/compiled.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
 #include "machine/remote.h"
@@ -38,10 +39,17 @@ static void *room_for(void *p, int64_t n, int64_t *room, size_t size, struct err
     return bigger;
 }
 
-/* The blocks of a launch that a multiprocessor holds; their shared memory is not known yet. */
-static int resident(const struct watching *v, int64_t threads)
+/* The registers of a thread of the launch; 0: not known. */
+static int64_t registers_of(const struct scope_launch *l)
 {
-    struct work w = {.threads = threads};
+    const struct compiled *code = compiled_find(l->instance);
+    return code ? code->registers : 0;
+}
+
+/* The blocks of a launch that a multiprocessor holds; their shared memory is not known yet. */
+static int resident(const struct watching *v, const struct scope_launch *l)
+{
+    struct work w = {.threads = l->threads, .registers = registers_of(l)};
     double n = model_resident(v->gpu, &w);
     return n > BLOCKS_MOST ? BLOCKS_MOST : (int)n;
 }
@@ -59,7 +67,7 @@ void model_launch_begin(struct watching *v, const struct scope *s)
     const struct scope_launch *l = &s->launch[s->nlaunches - 1];
     struct work *w = &v->out->launch[s->nlaunches - 1];
     int64_t at_once = (l->blocks + v->sms - 1) / v->sms;
-    if (at_once > resident(v, l->threads)) at_once = resident(v, l->threads);
+    if (at_once > resident(v, l)) at_once = resident(v, l);
     if (v->tape && at_once > v->tape->at_once) at_once = v->tape->at_once;
     v->launch = s->nlaunches - 1;
     v->sets = v->lines / WAYS;
@@ -240,6 +248,7 @@ static void finish(struct watching *v, const struct counts *c)
         snprintf(w->name, sizeof w->name, "%s", at->name);
         w->blocks = at->blocks;
         w->threads = at->threads;
+        w->registers = registers_of(at);
         w->seen = at->seen;
         out->sampled |= at->seen < at->blocks;
         double warps = (double)at->seen * (double)((at->threads + LANES - 1) / LANES);

@@ -8,6 +8,7 @@
 #include "matrix.h"
 #include "base/mem.h"
 #include "base/precision.h"
+#include "base/text.h"
 #include "microscope/modeled.h"
 #include "product.h"
 #include "session.h"
@@ -117,6 +118,37 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     before->sampling |= sampled;
 }
 
+/* The blocks of the busiest launch that a multiprocessor can hold, and what limits their number. */
+static void out_occupancy(struct out *o, const struct modeled *k)
+{
+    const struct work *w = workload_busiest(&k->work);
+    struct residency r = model_residency(&k->on, w);
+    char text[160], registers[48] = "";
+    if (r.by == LIMITED_BY_REGISTERS)
+        snprintf(registers, sizeof registers, ", %lld per thread", (long long)w->registers);
+    snprintf(text, sizeof text, "at most %.0f%%: %s of %lld threads%s%s%s", 100 * r.share,
+             how_many((int64_t)r.blocks, "block").text, (long long)w->threads, r.share < 1 ? ", limited by " : "",
+             r.share < 1 ? residency_limit_names[r.by] : "", registers);
+    if (out_mode(o) == OUT_TEXT) out_str(o, NULL, "occupancy", text);
+    out_num(o, "occupancy_percent", NULL, 100 * r.share, "%.1f");
+    out_str(o, "limited_by", NULL, residency_limit_names[r.by]);
+    out_int(o, "blocks_per_sm", NULL, (int64_t)r.blocks);
+    out_int(o, "threads_per_block", NULL, w->threads);
+    out_int_if(o, "registers", NULL, w->registers > 0, w->registers);
+}
+
+void say_registers(struct out *o, const struct modeled *k)
+{
+    const struct work *w = workload_busiest(&k->work);
+    struct residency r = model_residency(&k->on, w);
+    if (r.by == LIMITED_BY_REGISTERS)
+        out_text(
+            o,
+            "Registers limit the occupancy: %lld per thread, so a multiprocessor holds %s of %lld threads, %.0f%% of "
+            "its warps.",
+            (long long)w->registers, how_many((int64_t)r.blocks, "block").text, (long long)w->threads, 100 * r.share);
+}
+
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k)
 {
     const struct run *r = modeled_run(s, m, k->kernel, k->real);
@@ -131,6 +163,7 @@ void out_modeled(struct session *s, const struct matrix *m, const struct modeled
     out_time(o, "predicted_us", "predicted", k->time.us);
     out_time(o, "launch_us", "launch overhead", k->time.launch_us);
     out_str(o, "bound", "bound by", bound_names[k->time.bound]);
+    out_occupancy(o, k);
     out_bytes(o, "bytes", "bytes that must move", k->bytes);
     out_bytes(o, "l2_bytes", "bytes from L2", (int64_t)k->time.l2_bytes);
     out_bytes(o, "dram_bytes", "bytes from memory", (int64_t)k->time.dram_bytes);

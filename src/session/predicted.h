@@ -46,5 +46,7 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled);
 
 /* Print the keys of a prediction, from kernel to measured_us. */
 void out_modeled(struct session *s, const struct matrix *m, const struct modeled *k);
+/* In text: whether the registers of the busiest launch limit the number of blocks that a multiprocessor holds. */
+void say_registers(struct out *o, const struct modeled *k);
 
 #endif

@@ -49,15 +49,6 @@ struct making {
     struct workload work;
 };
 
-/* The launch whose warps do the most. */
-static int busiest(const struct workload *w)
-{
-    int best = 0;
-    for (int l = 1; l < w->n; l++)
-        if (w->launch[l].steps > w->launch[best].steps) best = l;
-    return best;
-}
-
 static int most_blocks(const struct machine *g, const struct work *w)
 {
     int64_t warps = (w->threads + LANES - 1) / LANES;
@@ -65,13 +56,16 @@ static int most_blocks(const struct machine *g, const struct work *w)
     return n < shown ? n : shown < 1 ? 1 : shown;
 }
 
-static void describe(struct sm_lives *l, const struct making *v, int launch)
+static void describe(struct sm_lives *l, const struct making *v, const struct work *w)
 {
-    const struct work *w = &v->work.launch[launch];
     snprintf(l->launch, sizeof l->launch, "%s", w->name);
     l->blocks = w->blocks;
     l->of_sm = (w->blocks + v->on.sms - 1) / v->on.sms;
     l->threads = w->threads;
+    l->registers = w->registers;
+    struct residency most = model_residency(&v->on, w);
+    l->blocks_most = (int64_t)most.blocks;
+    l->limited_by = residency_limit_names[most.by];
     l->sampled = v->work.sampled;
 }
 
@@ -80,14 +74,14 @@ static bool add_life(struct sm_lives *l, struct making *v, int at_once, struct e
 {
     struct tape t = {.at_once = at_once};
     bool ok = model_record(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &t, &v->work, e);
-    int launch = ok ? busiest(&v->work) : 0;
     struct sm_costs c;
     if (ok) {
+        const struct work *launch = workload_busiest(&v->work);
         describe(l, v, launch);
         c = model_sm_costs(&v->work, &v->on);
         l->cut |= t.cut;
         int blocks = l->of_sm < TAPE_BLOCKS ? (int)l->of_sm : TAPE_BLOCKS;
-        ok = sm_simulate(&t, launch, l->threads, blocks, &c, &l->life[l->n], e);
+        ok = sm_simulate(&t, (int)(launch - v->work.launch), l->threads, blocks, &c, &l->life[l->n], e);
         if (ok)
             l->n++;
         else
@@ -115,7 +109,7 @@ static bool make_lives(struct sm_lives *l, struct making *v, int warps, struct e
 {
     static const int occupancies[] = {8, 16, 32, SM_WARPS};
     if (!model_watch(v->k, &v->m->csr, v->M, &v->on, v->sample, v->watch, &v->counts, &v->work, e)) return false;
-    const struct work shape = v->work.launch[busiest(&v->work)];
+    const struct work shape = *workload_busiest(&v->work);
     int most = most_blocks(&v->on, &shape), wanted = blocks_for_warps(&shape, warps ? warps : SM_WARPS, most);
     int64_t of_sm = (shape.blocks + v->on.sms - 1) / v->on.sms;
     if (most > of_sm) most = of_sm < 1 ? 1 : (int)of_sm;
@@ -193,6 +187,9 @@ static void out_life(struct out *o, const struct sm_lives *all, const struct sm_
     out_int(o, "warps_per_block", NULL, l->warps_per_block);
     out_int(o, "blocks", NULL, l->blocks);
     out_int(o, "blocks_of_sm", NULL, all->of_sm);
+    out_int(o, "blocks_most", NULL, all->blocks_most);
+    out_str(o, "limited_by", NULL, all->limited_by);
+    out_int_if(o, "registers", NULL, all->registers > 0, all->registers);
     out_rank(o, COLUMN_ANSWER);
     out_num(o, "time_us", "us", l->us, "%.2f");
     out_num(o, "ready_percent", "a warp is ready %", 100 * l->ready, "%.1f");
@@ -216,6 +213,9 @@ void out_sm(struct session *s, const struct sm_lives *l)
     snprintf(g.name, sizeof g.name, "%s", l->machine);
     out_text(o, "%s on %s: %s of %lld threads, so one multiprocessor gets %lld.", l->kernel->name, l->matrix->name,
              how_many(l->blocks, "block").text, (long long)l->threads, (long long)l->of_sm);
+    if (l->limited_by == residency_limit_names[LIMITED_BY_REGISTERS])
+        out_text(o, "It holds at most %lld of them at a time, because each thread needs %lld registers.",
+                 (long long)l->blocks_most, (long long)l->registers);
     for (int i = 0; i < l->n; i++) out_life(o, l, &l->life[i]);
     out_text(o, "Predicted by a simulation of one multiprocessor, with the latencies of the model.");
     if (l->n == 1) out_text(o, "Each multiprocessor has only so few blocks; a larger matrix shows more occupancies.");

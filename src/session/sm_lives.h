@@ -18,12 +18,15 @@ struct sm_lives {
     const struct kernel *kernel;
     enum type real;
     char machine[64];
-    bool here, scaled; /* as in struct machine */
-    char launch[64];   /* name of the launch that is shown: the one with the most steps */
-    int64_t blocks;    /* of the launch */
-    int64_t of_sm;     /* blocks that one multiprocessor gets */
-    int64_t threads;   /* per block */
-    bool sampled, cut; /* not all blocks were watched; not all blocks of the multiprocessor were recorded */
+    bool here, scaled;      /* as in struct machine */
+    char launch[64];        /* name of the launch that is shown: the one with the most steps */
+    int64_t blocks;         /* of the launch */
+    int64_t of_sm;          /* blocks that one multiprocessor gets */
+    int64_t threads;        /* per block */
+    int64_t registers;      /* per thread; 0: not known */
+    int64_t blocks_most;    /* that one multiprocessor can hold */
+    const char *limited_by; /* what limits them: "registers", "threads", ... */
+    bool sampled, cut;      /* not all blocks were watched; not all blocks of the multiprocessor were recorded */
     int n, chosen;
     struct sm_life life[LIVES_MOST]; /* with more and more blocks at a time */
 };

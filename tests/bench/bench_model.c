@@ -165,13 +165,14 @@ static void write_waits(FILE *f, const char *name, const double *wait)
 static void write_launch(FILE *f, const struct work *w)
 {
     fprintf(f,
-            "{\"blocks\":%lld,\"threads\":%lld,\"shared\":%lld,\"l2_lines\":%.6g,\"steps\":%.6g,\"lines\":%.6g,"
+            "{\"blocks\":%lld,\"threads\":%lld,\"shared\":%lld,\"registers\":%lld,\"l2_lines\":%.6g,\"steps\":%.6g,"
+            "\"lines\":%.6g,"
             "\"sectors\":%.6g,\"l2_loads\":%.6g,"
             "\"l2_stores\":%.6g,\"atomics\":%.6g,\"atomic_sectors\":%.6g,\"deep\":%.6g,\"hot\":%.6g,\"gathered\":%.6g,"
             "\"wavefronts\":%.6g,\"footprint\":%.6g,\"warp_steps\":%.6g,\"longest_steps\":%.6g",
-            (long long)w->blocks, (long long)w->threads, (long long)w->shared_bytes, w->l2_lines, w->steps, w->lines,
-            w->sectors, w->l2_loads, w->l2_stores, w->atomics, w->atomic_sectors, w->deep, w->hot, w->gathered,
-            w->wavefronts, w->footprint, w->warp_steps, w->longest_steps);
+            (long long)w->blocks, (long long)w->threads, (long long)w->shared_bytes, (long long)w->registers,
+            w->l2_lines, w->steps, w->lines, w->sectors, w->l2_loads, w->l2_stores, w->atomics, w->atomic_sectors,
+            w->deep, w->hot, w->gathered, w->wavefronts, w->footprint, w->warp_steps, w->longest_steps);
     write_waits(f, "wait", w->wait);
     write_waits(f, "longest", w->longest);
     fprintf(f, "}");

@@ -15,10 +15,10 @@ from scipy.optimize import least_squares
 
 WAITS = ["step", "l1", "l2", "first", "shared", "collective", "barrier", "arrival"]
 FIRST = WAITS.index("first")
-THREADS, BLOCKS, SHARED, REGISTERS = 2048, 32, 227 * 1024, 65536  # of a multiprocessor
+SLOTS, BLOCKS_MOST, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
 MACHINE_KEYS = ["sms", "read_gbs", "cache_gbs", "launch_us", "cache_mb"]
-LAUNCH_KEYS = ["blocks", "threads", "shared", "steps", "lines", "l2_loads", "l2_stores", "l2_lines", "atomics", "deep",
-               "hot", "footprint"]
+LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2_loads", "l2_stores", "l2_lines",
+               "atomics", "deep", "hot", "footprint"]
 
 # Where the fit begins.
 START = dict(zip(WAITS, (15, 31, 137, 137, 0.1, 0.1, 327, 1885)))
@@ -43,7 +43,6 @@ class Pairs:
             setattr(self, key, np.array([row[key] for row in rows], float))
         self.wait = np.array([work["wait"] for _, work in launches])
         self.longest = np.array([work["longest"] for _, work in launches])
-        self.registers = np.array([work.get("registers", 0) for _, work in launches], float)
         self.shares = np.array([rows[i]["shares"] for i in self.of], bool)
         self.data = np.array([row["footprint"] for row in rows])
         self.us = np.array([row["us"] for row in rows])
@@ -58,6 +57,17 @@ class Pairs:
         self.best = np.array([best[key] for key in group])
 
 
+def resident(pairs):
+    """The blocks that a multiprocessor holds at a time, as model_residency of model.c computes them."""
+    warps = np.ceil(np.maximum(pairs.threads, 1) / 32)
+    of_warp = np.maximum(np.ceil(pairs.registers * 32 / 256) * 256, 1)
+    fit = np.minimum.reduce([
+        np.floor(SLOTS / warps),
+        np.floor(SHARED_KB * 1024 / (pairs.shared + 1024)),
+        np.floor(np.floor(REGISTERS / 4 / of_warp) * 4 / warps)])
+    return np.clip(fit, 1, BLOCKS_MOST)
+
+
 def p_norm(times, p):
     most = np.maximum.reduce([*times, np.full(len(times[0]), 1e-9)])
     return most * sum((t / most) ** p for t in times) ** (1 / p)
@@ -69,12 +79,6 @@ def missed_of(times):
     for _ in range(60):
         hit = np.exp(-times * (1 - hit))
     return 1 - hit
-
-
-def resident(pairs):
-    per_block = np.ceil(np.maximum(pairs.registers, 1) / 8) * 8 * np.maximum(pairs.threads, 1)
-    blocks = np.minimum(np.floor(THREADS / np.maximum(pairs.threads, 1)), np.floor(SHARED / (pairs.shared + 1024)))
-    return np.clip(np.where(pairs.registers > 0, np.minimum(blocks, np.floor(REGISTERS / per_block)), blocks), 1, BLOCKS)
 
 
 def predict(pairs, c, own):

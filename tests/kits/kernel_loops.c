@@ -3,6 +3,8 @@
 #include "collection.h"
 #include "shapes.h"
 #include "machine/bench.h"
+#include "machine/compiled.h"
+#include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
 #include "matrix/random.h"
@@ -35,6 +37,7 @@ static const struct variant {
 } variants[] = {
     {"coo", {0}},
     {"csr", {0}},
+    {"csr64", {0}},
     {"csc", {0}},
     {"ell", {0}},
     {"sell", {32, 1024}},
@@ -286,6 +289,45 @@ static void hold_to_reference(struct subject *s, const struct kernel *k)
 void check_shapes(struct device *d, int64_t slots)
 {
     all_shapes(&(struct loop){d, slots, hold_to_reference});
+}
+
+/* ---- what nvcc made of the functions ---- */
+
+enum { KERNELS_MOST = 256 };
+static bool launched[KERNELS_MOST][KERNEL_FUNCTIONS];
+
+/* The functions that k launches are in the table and in k's entry, which states their threads. */
+static void hold_to_table(struct subject *s, const struct kernel *k)
+{
+    static struct counts c;
+    struct err e = {0};
+    int number = 0;
+    if (!count_kernel(k, &s->M, 1, NULL, NULL, &c, &e)) fail_msg("%s, %s: %s", k->name, s->name, e.text);
+    while (kernels[number] != k) number++;
+    for (int l = 0; l < c.scope.nlaunches; l++) {
+        const struct scope_launch *at = &c.scope.launch[l];
+        const struct compiled *code = compiled_find(at->instance);
+        int f = 0;
+        if (!code)
+            fail_msg("%s launches %s, which gpu/kernels/compiled.def lacks: run `make compiled-table`", k->name,
+                     *at->instance ? at->instance : at->function);
+        while (f < KERNEL_FUNCTIONS && !(k->functions[f].name && compiled_matches(code, k->functions[f].name))) f++;
+        if (f == KERNEL_FUNCTIONS) fail_msg("%s launches %s: its entry lacks it in .functions", k->name, code->name);
+        if (k->functions[f].threads && k->functions[f].threads != at->threads)
+            fail_msg("%s launches %s with %lld threads per block, not the %d of its entry", k->name, code->name,
+                     (long long)at->threads, k->functions[f].threads);
+        launched[number][f] = true;
+    }
+}
+
+void check_compiled(struct device *d, int64_t slots)
+{
+    all_shapes(&(struct loop){d, slots, hold_to_table});
+    for (int i = 0; kernels[i]; i++)
+        for (int f = 0; f < KERNEL_FUNCTIONS && kernel_runs_on(kernels[i], d); f++)
+            if (kernels[i]->functions[f].name && !launched[i][f])
+                fail_msg("%s never launched %s, which its entry names", kernels[i]->name,
+                         kernels[i]->functions[f].name);
 }
 
 /* ---- exact arithmetic ---- */

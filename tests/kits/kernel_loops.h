@@ -11,6 +11,9 @@ struct device;
 /* Compare every kernel that runs on d with the reference, for every shape x format parameters x precision x (alpha,
    beta). */
 void check_shapes(struct device *d, int64_t slots);
+/* Watch every kernel that runs on d, the emulator, and compare the functions that it launches with its entry and with
+   the table of what nvcc made of them. */
+void check_compiled(struct device *d, int64_t slots);
 /* Check that results equal the reference bit for bit on problems with exact arithmetic, so that any two devices agree.
  */
 void check_exact(struct device *d, int64_t slots);

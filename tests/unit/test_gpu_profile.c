@@ -106,6 +106,32 @@ static void write_profile(const char *path, const char *text)
     fclose(f);
 }
 
+/* The registers of a multiprocessor have a default, and limit its blocks. */
+static void a_profile_may_state_its_registers(void **state)
+{
+    static const char most[] = "name X\nsms 10\nclock_ghz 1\nthreads_per_sm 2048\nblocks_per_sm 32\nl2_copies 1\n"
+                               "shared_kb_per_sm 100\nl1_kb_per_sm 128\nl2_mb 4\nmemory_gbs 500\nfp64_gflops 100\n"
+                               "fp32_gflops 200\n";
+    const struct work w = {.threads = 256, .registers = 40};
+    struct machine g;
+    struct err e = {0};
+    char path[] = "/tmp/test_profile.XXXXXX", text[512];
+    int fd = mkstemp(path);
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    write_profile(path, most);
+    if (!profile_load(path, &g, &e)) fail_msg("%s: %s", e.where, e.text);
+    assert_int_equal(g.is.registers, 65536);
+    assert_true(model_resident(&g, &w) == 6);
+    snprintf(text, sizeof text, "%sregisters_per_sm 32768\n", most);
+    write_profile(path, text);
+    assert_true(profile_load(path, &g, &e));
+    assert_int_equal(g.is.registers, 32768);
+    assert_true(model_resident(&g, &w) == 3);
+    unlink(path);
+}
+
 static void faulty_profiles_are_refused(void **state)
 {
     static const struct {
@@ -121,6 +147,7 @@ static void faulty_profiles_are_refused(void **state)
         {"name X\nclock_ghz\n", ":2: clock_ghz `` is not a number"},
         {"name X\n\n# a comment\ncores 9\n", ":4: a profile has no line `cores`"},
         {"name X\n\033[2Jcores 9\n", ":2: a profile has no line"},
+        {"name X\nregisters_per_sm 12\n", ":2: registers_per_sm `12` is not a whole number from 1024"},
     };
     struct talk t;
     char path[] = "/tmp/test_profile.XXXXXX", line[64];
@@ -189,6 +216,7 @@ int main(void)
         cmocka_unit_test(the_reference_has_a_profile),
         cmocka_unit_test(predictions_follow_the_profile),
         cmocka_unit_test(commands_name_the_profile),
+        cmocka_unit_test(a_profile_may_state_its_registers),
         cmocka_unit_test(faulty_profiles_are_refused),
         cmocka_unit_test(a_measured_profile_can_be_used_elsewhere),
     };
