@@ -269,6 +269,7 @@ static void a_solve_uses_a_tried_kernel(void **state)
     struct talk t;
     (void)state;
     open_with_matrix(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_says(&t, "solve cg kernel csr-scalar on emu", "converged  ");
     double iterations = number_after(t.out, "iterations");
     assert_true(iterations > 10 && try_file(&t, "right", ""));
@@ -311,7 +312,7 @@ static void a_file_can_be_tried_again(void **state)
     static const struct {
         const char *term, *says;
     } edits[] = {{"val[k] * x[col[k]]", "right, within"},
-                 {"val[k] * x[k]", "mine is wrong in row"},
+                 {"val[k] * x[row]", "mine is wrong in row"},
                  {"val[k] * x[col[k]] * one", "mine.cu:6: 'one' was not declared"},
                  {"val[k] * x[col[k] + 4 * rows]", "mine.cu:6: mine: block 0, thread 0: index"},
                  {"x[col[k]] * val[k]", "right, within"}};
