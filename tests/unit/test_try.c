@@ -350,8 +350,13 @@ static void files_of_one_name_are_two_kernels(void **state)
         snprintf(line, sizeof line, "try %s/mine.cu", folder[i]);
         talk_says(&t, line, i ? "my-mine" : "mine");
     }
-    talk_says(&t, "trace mine step 2", "sum += val[k] * x[col[k]]");
-    talk_says(&t, "trace my-mine step 2", "sum += x[col[k]] * val[k]");
+    talk_says(&t, "trace mine step 2", " mine.cu:6:");
+    talk_says(&t, "trace my-mine step 2", " my-mine.cu:6:");
+    for (int i = 0; i < 2; i++) {
+        int n;
+        const char *source = kernel_source_line(i ? "my-mine.cu" : "mine.cu", 6, &n);
+        if (!source || !memmem(source, (size_t)n, terms[i], strlen(terms[i]))) fail_msg("%d: %.*s", i, n, source);
+    }
     talk_says(&t, "bench mine my-mine on emu", "my-mine");
     for (int i = 0; i < 2; i++) {
         snprintf(line, sizeof line, "%s/mine.cu", folder[i]);
