@@ -334,7 +334,8 @@ static void move_includes(FILE *out, char *text, const char *file)
         size_t n = strcspn(p, "\n");
         char name[200];
         snprintf(name, sizeof name, "%.*s", (int)(n < 199 ? n : 199), p);
-        if (p > text && p[-1] != '\n') continue;
+        char quote = p[8 + strspn(p + 8, " \t")];
+        if ((p > text && p[-1] != '\n') || (quote != '"' && quote != '<')) continue; /* not one, or by a macro */
         if (!is_of_cuda(name)) fprintf(out, "#line %d \"%s\"\n%.*s\n", scan_line(text, p), file, (int)n, p);
         memset(p, ' ', n);
     }

@@ -184,12 +184,19 @@ static bool reads_pointer(const struct rewriting *r, const char *p)
            (scan_is_letter(p[1]) || p[1] == '(');
 }
 
+/* "(T *)" */
+static bool is_cast(const char *open, const char *close)
+{
+    while (close > open && isspace((unsigned char)close[-1])) close--;
+    return close > open && close[-1] == '*';
+}
+
 /* "*v" becomes "v[0]", "*v++" becomes "(v++)[0]" and "*(v + k)" becomes "(v + k)[0]". */
 static bool rewrite_star(struct rewriting *r, const char *p)
 {
     const char *from = p + 1, *end = from;
     if (!reads_pointer(r, p)) return false;
-    if (*from == '(' && !(end = scan_close(from))) return false;
+    if (*from == '(' && (!(end = scan_close(from)) || is_cast(from, end))) return false;
     end += *from == '(';
     while (*from != '(' && scan_is_letter(*end)) end++;
     bool moves = !strncmp(end, "++", 2) || !strncmp(end, "--", 2);

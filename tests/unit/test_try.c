@@ -269,6 +269,7 @@ static void a_solve_uses_a_tried_kernel(void **state)
     struct talk t;
     (void)state;
     open_with_matrix(&t, OUT_TEXT);
+    assert_true(talk_line(&t, "gen poisson2d 20"));
     talk_says(&t, "solve cg kernel csr-scalar on emu", "converged  ");
     double iterations = number_after(t.out, "iterations");
     assert_true(iterations > 10 && try_file(&t, "right", ""));
@@ -311,7 +312,7 @@ static void a_file_can_be_tried_again(void **state)
     static const struct {
         const char *term, *says;
     } edits[] = {{"val[k] * x[col[k]]", "right, within"},
-                 {"val[k] * x[k]", "mine is wrong in row"},
+                 {"val[k] * x[row]", "mine is wrong in row"},
                  {"val[k] * x[col[k]] * one", "mine.cu:6: 'one' was not declared"},
                  {"val[k] * x[col[k] + 4 * rows]", "mine.cu:6: mine: block 0, thread 0: index"},
                  {"x[col[k]] * val[k]", "right, within"}};
@@ -349,8 +350,13 @@ static void files_of_one_name_are_two_kernels(void **state)
         snprintf(line, sizeof line, "try %s/mine.cu", folder[i]);
         talk_says(&t, line, i ? "my-mine" : "mine");
     }
-    talk_says(&t, "trace mine step 2", "sum += val[k] * x[col[k]]");
-    talk_says(&t, "trace my-mine step 2", "sum += x[col[k]] * val[k]");
+    talk_says(&t, "trace mine step 2", " mine.cu:6:");
+    talk_says(&t, "trace my-mine step 2", " my-mine.cu:6:");
+    for (int i = 0; i < 2; i++) {
+        int n;
+        const char *source = kernel_source_line(i ? "my-mine.cu" : "mine.cu", 6, &n);
+        if (!source || !memmem(source, (size_t)n, terms[i], strlen(terms[i]))) fail_msg("%d: %.*s", i, n, source);
+    }
     talk_says(&t, "bench mine my-mine on emu", "my-mine");
     for (int i = 0; i < 2; i++) {
         snprintf(line, sizeof line, "%s/mine.cu", folder[i]);
