@@ -21,7 +21,7 @@
 
 /* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
    ROWS_MOST: the limit on least_accesses for kernels that take work dynamically, which run on one host thread. */
-enum { ACCESSES_MOST = 30 * 1000 * 1000, ROWS_MOST = ACCESSES_MOST / 4, PILOT = 32 };
+enum { ACCESSES_MOST = 30 * 1000 * 1000, ROWS_MOST = ACCESSES_MOST / 8, PILOT = 32 };
 
 struct count_request {
     struct matrix *matrix;
