@@ -15,7 +15,7 @@
 enum {
     ACCESSES = MODELED_ACCESSES,
     PILOT = 32,                /* blocks watched to estimate the number of accesses of a large matrix */
-    SHARED_MOST = 4 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
+    SHARED_MOST = 8 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
 };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
