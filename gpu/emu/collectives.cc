@@ -51,37 +51,32 @@ const char *why_gone(const lane *l, int k)
     return warp_start(l) + static_cast<unsigned>(k) >= m->threads ? "the block does not have" : "has returned";
 }
 
-static void check_mask(lane *l, source at)
+static void check_mask(const lane *l)
 {
     const collective_call &x = l->x;
     const char *name = collective_names[x.what];
     unsigned gone = x.mask & m->warps[l->number / WARP].gone;
     if (!(x.mask >> in_warp(l) & 1))
-        found(at, "%s: the mask %08x does not name the calling lane %u", name, x.mask, in_warp(l));
+        found(x.at, "%s: the mask %08x does not name the calling lane %u", name, x.mask, in_warp(l));
     if (x.from >= 0 && !(x.mask >> x.from & 1))
-        found(at, "%s: lane %u reads lane %d, which the mask %08x does not name", name, in_warp(l), x.from, x.mask);
+        found(x.at, "%s: lane %u reads lane %d, which the mask %08x does not name", name, in_warp(l), x.from, x.mask);
     if (gone)
-        found(at, "%s: the mask %08x names lane %d, which %s", name, x.mask, __builtin_ctz(gone),
+        found(x.at, "%s: the mask %08x names lane %d, which %s", name, x.mask, __builtin_ctz(gone),
               why_gone(l, __builtin_ctz(gone)));
-}
-
-bool same_line(source a, source b)
-{
-    return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
 }
 
 /* The index of the entry of `open` that lane l joins: the entry of the same warp collective, or a new entry. At least
    one lane waits in each used entry, and a lane waits in at most one entry, so there is always a free entry. */
-static int meeting_of(const lane *l)
+static int meeting_of(warp &w, const lane *l)
 {
-    auto &w = m->warps[l->number / WARP];
+    const collective_call &x = l->x;
     for (unsigned left = w.used; left; left &= left - 1) {
-        const collective_call &x = w.open[__builtin_ctz(left)].call;
-        if (x.mask == l->x.mask && same_line(x.at, l->x.at) && x.what == l->x.what) return __builtin_ctz(left);
+        const meeting &o = w.open[__builtin_ctz(left)];
+        if (x.mask == o.mask && x.what == o.what && same_line(x.at, o.at)) return __builtin_ctz(left);
     }
     int k = __builtin_ctz(~w.used);
     w.used |= 1u << k;
-    w.open[k] = {l->x, 0};
+    w.open[k] = {x.mask, x.at, x.what, 0};
     return k;
 }
 
@@ -105,18 +100,19 @@ static void complete(const lane *l)
     if (settings.races) races_meet(l->number / WARP, l->x.mask, l->x.what == SYNC_WARP);
 }
 
-void join_collective(source at)
+void join_collective()
 {
     lane *l = now.self;
-    check_mask(l, at);
-    if (now.watched) note_meeting(ACCESS_COLLECTIVE, collective_names[l->x.what], l->x.mask, at);
-    int k = meeting_of(l);
-    meeting &o = m->warps[l->number / WARP].open[k];
+    warp &w = m->warps[l->number / WARP];
+    check_mask(l);
+    if (now.watched) note_meeting(ACCESS_COLLECTIVE, collective_names[l->x.what], l->x.mask, l->x.at);
+    int k = meeting_of(w, l);
+    meeting &o = w.open[k];
     o.arrived |= 1u << in_warp(l);
     l->wait = AT_COLLECTIVE;
-    l->at = at;
-    if (o.arrived != l->x.mask) return give_way();
-    m->warps[l->number / WARP].used &= ~(1u << k);
+    l->at = l->x.at;
+    if (o.arrived != o.mask) return give_way();
+    w.used &= ~(1u << k);
     complete(l);
 }
 

@@ -6,17 +6,21 @@
 namespace simt
 {
 
+/* The notes of one lane begin a cache line further than a power of two after those of the lane before: otherwise, the
+   first notes of all lanes would fall into the same cache set. */
+enum { LOG_STRIDE = SCOPE_LOG + 4 };
+
 bool make_notes()
 {
     if (m->notes) return true;
     m->notes = static_cast<lane_note *>(
-        mem_new(static_cast<int64_t>(BLOCK_MOST) * SCOPE_LOG, sizeof *m->notes, "the notes of lanes", &m->err));
-    for (int k = 0; m->notes && k < BLOCK_MOST; k++) m->log[k].r = m->notes + static_cast<int64_t>(k) * SCOPE_LOG;
+        mem_new(static_cast<int64_t>(BLOCK_MOST) * LOG_STRIDE, sizeof *m->notes, "the notes of lanes", &m->err));
+    for (int k = 0; m->notes && k < BLOCK_MOST; k++) m->log[k].r = m->notes + static_cast<int64_t>(k) * LOG_STRIDE;
     return m->notes != nullptr;
 }
 
 /* at: the element, or the mask of a collective. A lane whose log is full waits until its notes are merged. */
-static void note(lane_access t, int64_t at, source from)
+static void note(lane_access &t, int64_t at, source from)
 {
     lane *l = now.self;
     if (!m->watch || !scope_watches_warp(settings.scope, static_cast<int>(l->number / WARP))) return;

@@ -42,6 +42,7 @@ struct watched watched_kernel(const struct kernel *k, const struct mat *M)
                             .M = M,
                             .dev = M->dev,
                             .rows = M->of->rows,
+                            .units = M->units,
                             .together = k->together,
                             .queue = multiply};
 }
@@ -61,7 +62,7 @@ static bool watch_launches(const struct watched *of, struct scope_run *run, stru
     struct device *d = of->dev;
     if (of->prepare && !of->prepare(of, e)) return false;
     int units = d->units;
-    d->units = SCOPE_UNITS;
+    d->units = of->units ? of->units : SCOPE_UNITS;
     emu_scope(run);
     bool ok = queue(of, e);
     emu_scope(NULL);
@@ -244,6 +245,7 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
     run->sink = sink;
     bool ok = watch_launches(of, run, e);
     if (ok) gather(run, out);
+    out->rows_seen = of->rows;
     out->us = now_us() - start;
     run_free(run);
     mem_free(run);
@@ -257,6 +259,15 @@ bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, c
     if (k->remote && sink) return fail(e, E_INTERNAL, "%s runs in another process", k->name);
     if (k->remote) return can_watch(&of, e) && k->remote->count(k, M, sample, w, out, e);
     return count_launches(&of, sample, sink, w, out, e);
+}
+
+bool launches_of_kernel(const struct kernel *k, const struct mat *M, struct watch *w, struct scope *out, struct err *e)
+{
+    struct watched of = watched_kernel(k, M);
+    struct trace t = {0};
+    if (!survey(&of, &t, w, e)) return false;
+    *out = t.scope;
+    return true;
 }
 
 static double scale_of(const struct scope_launch *l)

@@ -11,9 +11,10 @@ static int addresses_of(const struct scope_array *a, const struct request *r, ui
     return n;
 }
 
-static void add_sector(struct request_facts *f, uint64_t sector)
+/* ascends: the addresses ascend, and so does the list: a smaller sector ends the search. */
+static void add_sector(struct request_facts *f, uint64_t sector, bool ascends)
 {
-    for (int k = f->nsectors - 1; k >= 0; k--)
+    for (int k = f->nsectors - 1; k >= 0 && !(ascends && f->sector[k] < sector); k--)
         if (f->sector[k] == sector) return;
     f->sector[f->nsectors++] = sector;
 }
@@ -62,7 +63,7 @@ static void global_facts(const struct scope *s, const struct access_site *p, con
     bool ascends = ascending(address, n);
     for (int k = 0; k < n; k++) {
         uint64_t first = address[k] / SECTOR, last = (address[k] + (uint64_t)size - 1) / SECTOR;
-        for (uint64_t sector = first; sector <= last; sector++) add_sector(f, sector);
+        for (uint64_t sector = first; sector <= last; sector++) add_sector(f, sector, ascends);
         if (!is_new(address, k, ascends)) continue;
         distinct++;
         int64_t element = (int64_t)((address[k] - a->base) / (uint64_t)a->size);

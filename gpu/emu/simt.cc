@@ -16,7 +16,7 @@ namespace simt
 /* Run the lanes of order[from] .. order[upto - 1] that can run, each until it waits; false: no lane could run. */
 static bool run_lanes(unsigned from)
 {
-    m->at = from;
+    m->from = m->at = from;
     fiber *f = next_runnable();
     if (!f) return false;
     now.self = &f->l;
@@ -122,24 +122,33 @@ static bool all_returned()
     return true;
 }
 
+/* threadIdx of the thread after `tid`: x is the fastest. */
+static dim3 next_thread(dim3 tid)
+{
+    if (++tid.x < now.block_dim.x) return tid;
+    if (++tid.y < now.block_dim.y) return dim3(0, tid.y, tid.z);
+    return dim3(0, 0, tid.z + 1);
+}
+
 static void start_lanes()
 {
-    unsigned each = m->threads / m->blocks;
+    unsigned each = m->threads / m->blocks, member = 0, left = each; /* threads of this member not started yet */
+    dim3 tid(0, 0, 0);
     memset(m->shared_used, 0, sizeof m->shared_used);
     for (unsigned w = 0; w * WARP < m->threads; w++) m->warps[w].gone = m->warps[w].used = 0;
     if (m->threads % WARP) m->warps[m->threads / WARP].gone = ~0u << m->threads % WARP;
     for (unsigned k = 0; k < m->threads; k++) {
         lane &l = m->f[k].l;
-        unsigned i = k % each;
         l.number = k;
-        l.member = k / each;
+        l.member = member;
         l.block = m->blocks > 1 ? dim3(l.member) : now.block;
         l.shared = m->shared + static_cast<size_t>(l.member) * SHARED_MOST;
-        l.tid =
-            dim3(i % now.block_dim.x, i / now.block_dim.x % now.block_dim.y, i / (now.block_dim.x * now.block_dim.y));
+        l.tid = tid;
         l.wait = RUNS;
         l.shared_at = 0;
         l.unroll = 1;
+        tid = --left ? next_thread(tid) : dim3(0, 0, 0);
+        if (!left) member++, left = each;
     }
 }
 

@@ -99,7 +99,7 @@ enum { SHARED_MOST = SHARED_PLAIN + SHARED_GIVEN_MOST, BLOCK_MOST = 1024 };
 /* Record a finding and leave the launch; never returns to the kernel. */
 [[noreturn]] void found(source at, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void barrier(enum wait what, source at);
-void join_collective(source at);
+void join_collective();
 unsigned shared_bytes(unsigned bytes, const char *name, source at);
 unsigned given_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
@@ -282,22 +282,35 @@ launcher<P...> prepare(const struct device *, const char *name, geometry g, name
     return {name, k.name, g, k.kernel};
 }
 
+/* The running lane's call, for which the caller sets `from` and `vote`. The members are set one by one: assigning a
+   temporary struct would write it in small pieces and read it back in large ones, and the processor waits for that. */
+inline collective_call &call_collective(enum collective what, unsigned mask, source at)
+{
+    collective_call &x = now.self->x;
+    x.mask = mask;
+    x.at = at;
+    x.what = what;
+    return x;
+}
+
 template <typename T> T read_lane(enum collective what, unsigned mask, T value, int from, source at)
 {
     static_assert(sizeof(T) <= sizeof(shuffled), "a shuffle moves at most a complex number in fp64");
-    collective_call &x = now.self->x;
-    x = {mask, at, from, false, {}, 0, what};
+    collective_call &x = call_collective(what, mask, at);
+    x.from = from;
+    x.vote = false;
     memcpy(&x.value, &value, sizeof value);
-    join_collective(at);
+    join_collective();
     memcpy(&value, &x.value, sizeof value);
     return value;
 }
 
 inline unsigned vote(enum collective what, unsigned mask, bool predicate, source at)
 {
-    collective_call &x = now.self->x;
-    x = {mask, at, -1, predicate, {}, 0, what};
-    join_collective(at);
+    collective_call &x = call_collective(what, mask, at);
+    x.from = -1;
+    x.vote = predicate;
+    join_collective();
     return x.ballot;
 }
 
@@ -380,30 +393,30 @@ inline bool __all_sync(unsigned mask, bool predicate, simt::source at = HERE)
     return simt::vote(simt::VOTE_ALL, mask, predicate, at) == mask;
 }
 
-/* Shuffles work within groups of `width` lanes; a lane that would read past the end of its group reads its own value.
- */
+/* Shuffles work within groups of `width` lanes, a power of two; a lane that would read past the end of its group reads
+   its own value. */
 template <typename T> T __shfl_down_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    int from = me % width + static_cast<int>(delta) < width ? me + static_cast<int>(delta) : me;
+    int from = (me & (width - 1)) + static_cast<int>(delta) < width ? me + static_cast<int>(delta) : me;
     return simt::read_lane(simt::SHUFFLE_DOWN, mask, v, from, at);
 }
 template <typename T> T __shfl_up_sync(unsigned mask, T v, unsigned delta, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    int from = me % width >= static_cast<int>(delta) ? me - static_cast<int>(delta) : me;
+    int from = (me & (width - 1)) >= static_cast<int>(delta) ? me - static_cast<int>(delta) : me;
     return simt::read_lane(simt::SHUFFLE_UP, mask, v, from, at);
 }
 template <typename T> T __shfl_xor_sync(unsigned mask, T v, int flip, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    int from = (me ^ flip) / width <= me / width ? me ^ flip : me;
+    int from = ((me ^ flip) & -width) <= (me & -width) ? me ^ flip : me;
     return simt::read_lane(simt::SHUFFLE_XOR, mask, v, from, at);
 }
 template <typename T> T __shfl_sync(unsigned mask, T v, int from, int width = WARP, simt::source at = HERE)
 {
     int me = simt::lane_of_warp();
-    return simt::read_lane(simt::SHUFFLE, mask, v, me / width * width + (from & (width - 1)), at);
+    return simt::read_lane(simt::SHUFFLE, mask, v, (me & -width) + (from & (width - 1)), at);
 }
 
 template <typename T> T __ldg(simt::array<const T> p, simt::source at = HERE)

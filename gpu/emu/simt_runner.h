@@ -44,8 +44,10 @@ struct fiber {
 /* One warp collective in progress, and the lanes that have reached it so far. A warp has at most as many collectives in
    progress as lanes. */
 struct meeting {
-    collective_call call; /* mask, source line and kind of the collective */
-    unsigned arrived;     /* lanes that have arrived, one bit each */
+    unsigned mask;
+    source at;
+    enum collective what;
+    unsigned arrived; /* lanes that have arrived, one bit each */
 };
 struct warp {
     unsigned gone; /* lanes that have returned or lie beyond the end of the block, one bit each */
@@ -75,8 +77,8 @@ struct runner {
     unsigned threads;           /* number of threads of the running block or cluster */
     unsigned blocks;            /* number of blocks of the running cluster, or 1 */
     unsigned order[BLOCK_MOST]; /* the threads in the order in which they run */
-    unsigned at, upto;          /* order[at .. upto - 1] are still to run in this pass */
-    unsigned resumes;           /* resumed lanes; the cancel flag is checked after every RESUMES_PER_CHECK lanes */
+    unsigned from, at, upto;    /* a pass runs order[from .. upto - 1]; order[at .. upto - 1] are still to run */
+    unsigned resumes;           /* passes; the cancel flag is checked after every RESUMES_PER_CHECK passes */
     const char *kernel;
     void (*body)(void *);
     void *ctx;
@@ -93,7 +95,8 @@ struct runner {
 enum { RUNNERS = 64 };
 extern constinit thread_local runner *m;
 extern std::atomic<bool> cancelled; /* the user has cancelled the launch: every runner stops */
-/* The flag `cancelled` is checked after this many resumed lanes or accesses, which take less than 1 ms. */
+/* The flag `cancelled` is checked after this many passes over the lanes of a warp, or this many accesses, which take
+   about 1 ms. */
 enum { RESUMES_PER_CHECK = 1024, ACCESSES_PER_CHECK = 1 << 16 };
 
 /* The first thread of l's warp. */
@@ -147,7 +150,10 @@ bool report_race(); /* if a race was found, record it as a finding; false: there
 void instance_of(const void *code, const char *function, char *out, size_t size);
 
 /* collectives.cc */
-bool same_line(source a, source b);
+inline bool same_line(source a, source b)
+{
+    return a.line() == b.line() && (a.file_name() == b.file_name() || !strcmp(a.file_name(), b.file_name()));
+}
 const char *why_gone(const lane *l, int k); /* why lane k of l's warp can never arrive, as the end of a sentence */
 
 } // namespace simt

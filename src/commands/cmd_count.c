@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/registry.h"
 #include "machine/microscope.h"
+#include "microscope/row_sample.h"
 #include "session/output_run.h"
 #include "session/predicted.h"
 #include "session/product.h"
@@ -18,8 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access. */
-enum { ACCESSES_MOST = 30 * 1000 * 1000, PILOT = 32 };
+/* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
+   ROWS_MOST: the limit on least_accesses for kernels that take work dynamically, which run on one host thread. */
+enum { ACCESSES_MOST = 30 * 1000 * 1000, ROWS_MOST = ACCESSES_MOST / 8, PILOT = 32 };
 
 struct count_request {
     struct matrix *matrix;
@@ -30,6 +32,13 @@ struct count_request {
 };
 
 /* ---- how many blocks to watch ---- */
+
+/* A lower bound of the number of accesses: of each slot, its column and element of x; of each row, its pointer and its
+   element of y. */
+static double least_accesses(const struct stored *S)
+{
+    return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
+}
 
 /* Estimate from c how many accesses a run watches if it watches `sample` blocks of each launch. */
 static double accesses_of(const struct counts *c, double sample)
@@ -57,7 +66,7 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
                           int64_t *sample, struct err *e)
 {
     *sample = 0;
-    if (3 * stored_slots(M->of) + 2 * M->of->rows < ACCESSES_MOST / 30) return true;
+    if (least_accesses(M->of) < ACCESSES_MOST / 30) return true;
     if (!count_kernel(k, M, PILOT, NULL, watch, c, e)) return false;
     double n = (double)most_blocks(c);
     if (accesses_of(c, n) <= ACCESSES_MOST) return true;
@@ -66,12 +75,29 @@ static bool choose_sample(const struct kernel *k, const struct mat *M, struct wa
     return true;
 }
 
+static bool count_blocks(const struct kernel *k, const struct mat *M, int64_t sample, struct watch *watch,
+                         struct counts *c, struct err *e)
+{
+    if (k->shares) sample = 0; /* one block may do all of the work, and another block none */
+    if (sample < 0 && !choose_sample(k, M, watch, c, &sample, e)) return false;
+    return count_kernel(k, M, sample, NULL, watch, c, e);
+}
+
+static bool count_rows(const struct csr *A, const struct kernel *k, const struct mat *M, struct watch *watch,
+                       struct counts *c, struct err *e)
+{
+    struct row_sample r;
+    if (!row_sample_take(&r, k, A, M, ROWS_MOST / least_accesses(M->of), watch, e)) return false;
+    bool ok = count_kernel(k, &r.M, 0, NULL, watch, c, e);
+    if (ok) row_sample_scale_counts(&r, M, c);
+    row_sample_free(&r);
+    return ok;
+}
+
 static bool count_one(struct session *s, const struct count_request *w, const struct kernel *k, struct counts *c,
                       struct err *e)
 {
     const struct format *f = k->format;
-    /* Blocks that take work dynamically cannot be sampled: one block may do all of the work, and another block none. */
-    int64_t sample = k->shares ? 0 : w->sample;
     if (!kernel_runs_on(k, w->emu))
         return fail(e, E_UNSUPPORTED,
                     "%s does not run on the emulator, so it cannot be counted; `kernels` shows where kernels run",
@@ -83,8 +109,9 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M) return false;
     bool gave = screen_lock_give();
-    bool ok = (sample >= 0 || choose_sample(k, M, &s->watch, c, &sample, e)) &&
-              count_kernel(k, M, sample, NULL, &s->watch, c, e);
+    bool by_rows = w->sample < 0 && row_sample_suits(k) && least_accesses(M->of) > ROWS_MOST;
+    bool ok =
+        by_rows ? count_rows(&w->matrix->csr, k, M, &s->watch, c, e) : count_blocks(k, M, w->sample, &s->watch, c, e);
     screen_lock_back(gave);
     return ok;
 }
@@ -117,12 +144,12 @@ static struct tally tally_of(const struct counts *c, enum access_kind from, enum
 
 struct totals {
     int64_t blocks, seen, warps, steps;
-    double active;        /* mean active lanes per step */
-    double longest_warp;  /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
-    double largest_block; /* sectors of the largest block / mean sectors of a block, in the same launch */
-    double busy;          /* mean share of a block's steps during which a warp is still running */
-    double gather;        /* sectors of x per nonzero */
-    bool sampled;
+    double active;         /* mean active lanes per step */
+    double longest_warp;   /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
+    double largest_block;  /* sectors of the largest block / mean sectors of a block, in the same launch */
+    double busy;           /* mean share of a block's steps during which a warp is still running */
+    double gather;         /* sectors of x per nonzero */
+    bool sampled, of_rows; /* a sample of the blocks or of the rows was watched; of_rows: of the rows */
     struct tally global, shared;
 };
 
@@ -156,8 +183,9 @@ static void balance_of(const struct counts *c, struct totals *t)
 
 static struct totals totals_of(const struct counts *c)
 {
-    struct totals t = {0};
+    struct totals t = {.of_rows = c->rows_seen < c->scope.rows};
     double steps = 0, active = 0, warps = 0;
+    t.sampled = t.of_rows;
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
         t.blocks += at->blocks;
@@ -332,11 +360,11 @@ static void table_lines(struct out *o, const struct counts *c)
 
 /* ---- one kernel, as a table row or as a record ---- */
 
-static const char *of_all(const struct totals *t, char *out, size_t size)
+static const char *of_all(int64_t seen, int64_t all, char *out, size_t size)
 {
-    char seen[40], all[40];
-    snprintf(out, size, t->sampled ? "%s of %s" : "%s, all", show_count(t->seen, seen, sizeof seen),
-             show_count(t->blocks, all, sizeof all));
+    char few[40], most[40];
+    snprintf(out, size, seen < all ? "%s of %s" : "%s, all", show_count(seen, few, sizeof few),
+             show_count(all, most, sizeof most));
     return out;
 }
 
@@ -382,7 +410,7 @@ static void out_error_of(struct out *o, double error, const char *heading)
 struct how {
     bool at_length; /* print a record, not a row of a table */
     bool lines;     /* also print the lines of the kernel's source */
-    bool sampled;   /* the table lists a sampled kernel, so it needs a column for the error */
+    bool sampled;   /* the table lists a kernel whose blocks were sampled, so it needs a column for the error */
 };
 
 static void out_count(struct out *o, const struct matrix *m, enum type real, const struct counts *c, struct how how)
@@ -390,16 +418,20 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     bool at_length = how.at_length;
     struct totals t = totals_of(c);
     char text[100];
-    double error = counts_error(c);
+    double error = t.of_rows ? NAN : counts_error(c);
     out_str(o, "kernel", "kernel", c->scope.kernel->name);
     out_str(o, "matrix", at_length ? "matrix" : NULL, m->name);
     out_str(o, "format", NULL, c->scope.kernel->format->name);
     out_str(o, "precision", at_length ? "precision" : NULL, precision_of(&m->csr, real));
     out_int(o, "launches", at_length && c->scope.nlaunches > 1 ? "launches" : NULL, c->scope.nlaunches);
-    if (out_mode(o) == OUT_TEXT && at_length) out_str(o, NULL, "blocks watched", of_all(&t, text, sizeof text));
+    if (out_mode(o) == OUT_TEXT && at_length) {
+        out_str(o, NULL, "blocks watched", of_all(t.seen, t.blocks, text, sizeof text));
+        if (t.of_rows) out_str(o, NULL, "rows watched", of_all(c->rows_seen, c->scope.rows, text, sizeof text));
+    }
     out_int(o, "blocks", NULL, t.blocks);
     out_int(o, "blocks_seen", NULL, t.seen);
-    if (at_length) out_error_of(o, error, t.sampled ? "error of the sectors, 95 % +- %" : NULL);
+    out_int(o, "rows_seen", NULL, c->rows_seen);
+    if (at_length) out_error_of(o, error, t.sampled && !t.of_rows ? "error of the sectors, 95 % +- %" : NULL);
     out_int(o, "warps", at_length ? "warps" : NULL, t.warps);
     out_int(o, "steps", at_length ? "steps of all warps" : NULL, t.steps);
     out_balance(o, &t, at_length);
@@ -449,7 +481,7 @@ static void table_arrays(struct out *o, const struct counts *c)
 }
 
 /* Print the legend: of the table of all kernels if `table` is set, otherwise of the report on one kernel. */
-static void remarks(struct out *o, bool table, bool sampled)
+static void remarks(struct out *o, bool table, bool blocks, bool rows)
 {
     out_prose(
         o,
@@ -459,9 +491,12 @@ static void remarks(struct out *o, bool table, bool sampled)
               : "lanes: active lanes per request; each: 32-byte sectors per request; used/pad/refetched: %\n"
                 "of the bytes fetched that were used, were padding, or had been fetched before in this launch\n"
                 "(and may still be in a cache).\n");
-    if (sampled)
+    if (blocks)
         out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `refetched` is a lower bound, and an\n"
                      "atypical block may be missed; `count KERNEL all` covers every block.\n");
+    if (rows)
+        out_prose(o, "Kernels whose blocks take rows dynamically ran on a sample of the rows, in runs of 256: their\n"
+                     "numbers are estimates, and `refetched` is a lower bound; `count KERNEL all` covers every row.\n");
 }
 
 static bool count_named(struct session *s, const struct count_request *w, const struct kernel *k, bool lines,
@@ -473,7 +508,8 @@ static bool count_named(struct session *s, const struct count_request *w, const 
         out_record(s->out);
         out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
-        remarks(s->out, false, totals_of(c).sampled);
+        struct totals t = totals_of(c);
+        remarks(s->out, false, t.sampled && !t.of_rows, t.of_rows);
         if (counts_of(c, ACCESS_ATOMIC, -1, -1).contended)
             out_prose(
                 s->out,
@@ -536,19 +572,23 @@ static int by_sectors(const void *a, const void *b)
 static bool count_all(struct session *s, const struct count_request *w, bool lines, struct err *e)
 {
     int n = registry_count(&kernel_registry);
-    bool sampled = false;
+    bool blocks = false, rows = false;
     struct all_counts all = {.c = mem_new(n, sizeof *all.c, "the counts", e)};
     all.no = all.c ? mem_new(n, sizeof *all.no, "the counts", e) : NULL;
     bool ok = all.no != NULL;
     for (int i = 0; ok && kernels[i]; i++)
         if (kernel_runs_on(kernels[i], w->emu)) ok = count_next(s, w, kernels[i], &all, e);
     if (all.no) qsort(all.c, (size_t)all.n, sizeof *all.c, by_sectors);
-    for (int i = 0; i < all.n; i++) sampled |= totals_of(&all.c[i]).sampled;
+    for (int i = 0; i < all.n; i++) {
+        struct totals t = totals_of(&all.c[i]);
+        blocks |= t.sampled && !t.of_rows;
+        rows |= t.of_rows;
+    }
     for (int i = 0; i < all.n; i++) {
         out_row(s->out);
-        out_count(s->out, w->matrix, w->real, &all.c[i], (struct how){.lines = lines, .sampled = sampled});
+        out_count(s->out, w->matrix, w->real, &all.c[i], (struct how){.lines = lines, .sampled = blocks});
     }
-    if (all.n) remarks(s->out, true, sampled);
+    if (all.n) remarks(s->out, true, blocks, rows);
     for (int i = 0; i < all.nno; i++) out_refused(s->out, w, &all.no[i]);
     mem_free(all.c);
     mem_free(all.no);

@@ -34,6 +34,7 @@ struct mat {
     bool lent[ARRAYS_MAX];    /* array k is the array of the stored matrix, not a copy */
     struct copied copied;     /* what mat_put copied; 0 if the device works in host memory */
     struct scratch **scratch; /* head of a list that launches append to; mat_free releases it */
+    int units;                /* multiprocessors that watched launches see; 0: SCOPE_UNITS (microscope.h) */
     struct pieces *pieces;    /* the parts of the members of `dev`, if it has members; then ptr[] is empty (split.h) */
 };
 /* Copy S to d; fails with E_MEMORY if S does not fit in the device's memory. mat_free releases the arrays and all

@@ -140,6 +140,7 @@ struct watched {
     const struct mat *M;
     struct device *dev; /* the emulator */
     int64_t rows;       /* of the matrix */
+    int units;          /* multiprocessors that the launches see; 0: SCOPE_UNITS */
     bool together;      /* blocks depend on earlier blocks, so all blocks must run, in order, even if few are watched */
     /* Put the data into the state that the launches expect; nothing that this function launches is watched. NULL: the
        launches leave their input as it is. */
@@ -196,8 +197,9 @@ struct counts {
         double sectors_sum2;   /* sum of the squares of the global sectors per block */
         int64_t sectors_most;  /* global sectors of the block that has the most */
     } launch[SCOPE_LAUNCHES];
-    double us;        /* time of the emulation */
-    int64_t accesses; /* number of accesses of all watched kinds, counted per lane */
+    double us;         /* time of the emulation */
+    int64_t accesses;  /* number of accesses of all watched kinds, counted per lane */
+    int64_t rows_seen; /* rows of the matrix in the launches; fewer than all if src/microscope took a sample of them */
 };
 
 /* Receives the requests of watched blocks. The warps come one after another, and the requests of each warp come in
@@ -217,6 +219,8 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
 /* count_launches for watched_kernel(k, M) */
 bool count_kernel(const struct kernel *k, const struct mat *M, int64_t sample, const struct scope_sink *sink,
                   struct watch *w, struct counts *out, struct err *e);
+/* The launches of k on M and the sizes of their grids. No block runs. */
+bool launches_of_kernel(const struct kernel *k, const struct mat *M, struct watch *w, struct scope *out, struct err *e);
 /* to += scale * t, rounded to integers. */
 void tally_add(struct tally *to, const struct tally *t, double scale);
 /* The totals of all sites with accesses of this kind, scaled from the watched blocks to all blocks. array: one array,

@@ -4,6 +4,7 @@
 #include "base/loop.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "random.h"
 #include "base/watch.h"
 
 #include <math.h>
@@ -56,6 +57,80 @@ bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct
         copy_row(out, out->rowptr[i], A, from, n, win.col0);
         out->rowptr[i + 1] = out->rowptr[i] + (int)n;
         if (look(w, "extract", i, rows, e)) continue;
+        csr_free(out);
+        return false;
+    }
+    return true;
+}
+
+/* ---- sample ---- */
+
+/* The rows are divided into `runs` equal parts. The sample takes `length` consecutive rows of each part, from a random
+   row on: at equal distances, the runs of a matrix whose row lengths follow the bits of the row number would all be
+   alike. */
+struct sample {
+    int64_t rows, runs, length;
+    uint64_t seed;
+};
+/* Runs begin at multiples of SAMPLE_ALIGN, so that the rows that a warp takes together, and the elements of x and y
+   that belong to them, are aligned as in the whole matrix. */
+enum { SAMPLE_ALIGN = 32 };
+
+/* The first row of run r. */
+static int64_t run_begin(const struct sample *s, int64_t r)
+{
+    uint64_t state = s->seed * (uint64_t)s->runs + (uint64_t)r;
+    int64_t from = (s->rows * r / s->runs + SAMPLE_ALIGN - 1) / SAMPLE_ALIGN;
+    int64_t last = (s->rows * (r + 1) / s->runs - s->length) / SAMPLE_ALIGN;
+    return SAMPLE_ALIGN * (from + (int64_t)(random_next(&state) % (uint64_t)(last - from + 1)));
+}
+
+static int64_t sample_entries(const struct csr *A, const struct sample *s)
+{
+    int64_t nnz = 0;
+    for (int64_t r = 0; r < s->runs; r++) {
+        int64_t row = run_begin(s, r);
+        nnz += csr_start(A, row + s->length) - csr_start(A, row);
+    }
+    return nnz;
+}
+
+/* Choose the seed with which the mean row length is closest to that of A. Returns the number of entries of the
+   sample. */
+static int64_t choose_seed(const struct csr *A, struct sample *s)
+{
+    enum { SEEDS = 64 };
+    double mean = (double)A->nnz / (double)(A->rows ? A->rows : 1), nearest = INFINITY;
+    double entries = mean * (double)(s->runs * s->length);
+    int64_t nnz = 0;
+    uint64_t best = 0;
+    for (s->seed = 0; s->seed < SEEDS; s->seed++) {
+        int64_t n = sample_entries(A, s);
+        if (fabs((double)n - entries) >= nearest) continue;
+        nearest = fabs((double)n - entries);
+        best = s->seed;
+        nnz = n;
+    }
+    s->seed = best;
+    return nnz;
+}
+
+bool csr_sample_rows(struct csr *out, const struct csr *A, int64_t rows, struct watch *w, struct err *e)
+{
+    struct sample s = {.rows = A->rows, .runs = 1, .length = A->rows};
+    int64_t to = 0, runs = rows > SAMPLE_RUN ? rows / SAMPLE_RUN : 1;
+    if (A->rows / runs >= SAMPLE_RUN + 2 * SAMPLE_ALIGN) {
+        s.length = SAMPLE_RUN;
+        s.runs = runs;
+    }
+    int64_t nnz = choose_seed(A, &s);
+    if (!csr_new(out, s.runs * s.length, A->cols, nnz, A->imag != NULL, e)) return false;
+    for (int64_t i = 0; i < out->rows; i++) {
+        int64_t row = run_begin(&s, i / s.length) + i % s.length, from = csr_start(A, row);
+        copy_row(out, to, A, from, csr_start(A, row + 1) - from, 0);
+        to += csr_start(A, row + 1) - from;
+        out->rowptr[i + 1] = (int)to;
+        if (look(w, "sample", i, out->rows, e)) continue;
         csr_free(out);
         return false;
     }

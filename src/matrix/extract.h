@@ -15,6 +15,12 @@ struct watch;
    A. */
 bool csr_extract(struct csr *out, const struct csr *A, struct window win, struct watch *w, struct err *e);
 
+/* About `rows` rows of A with all their columns: runs of SAMPLE_RUN consecutive rows, one at a random place in each of
+   equal parts of A. Of several such choices, the one is taken whose mean row length is closest to that of A. All rows
+   if hardly any would be left out. */
+enum { SAMPLE_RUN = 256 };
+bool csr_sample_rows(struct csr *out, const struct csr *A, int64_t rows, struct watch *w, struct err *e);
+
 /* Keep only the entries with |a| > 0 and |a| >= below, and any NaN. */
 bool csr_prune(struct csr *out, const struct csr *A, double below, struct watch *w, struct err *e);
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "row_sample.h"
 #include "machine/kernel.h"
 
 #include <math.h>
@@ -14,31 +15,50 @@
 enum {
     ACCESSES = MODELED_ACCESSES,
     PILOT = 32,                /* blocks watched to estimate the number of accesses of a large matrix */
-    SHARED_MOST = 8 * ACCESSES /* a kernel that balances its work dynamically is refused above this many accesses */
+    SHARED_MOST = 8 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
 };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
+/* A lower bound of the number of accesses: of each slot, its column and element of x; of each row, its pointer and its
+   element of y. */
+static double accesses_of(const struct stored *S)
+{
+    return 3.0 * (double)stored_slots(S) + 2.0 * (double)S->rows;
+}
+
+/* The number of blocks to watch per launch if all blocks together make this many accesses; 0: all. */
+static int64_t blocks_for(const struct scope *s, double accesses)
+{
+    double most = 0;
+    for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
+    return accesses > ACCESSES ? (int64_t)fmax(2 * PILOT, most * ACCESSES / accesses) : 0;
+}
+
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
                     struct err *e)
 {
-    double all = 0, most = 0, estimate = 3.0 * (double)stored_slots(M->of) + 2.0 * (double)M->of->rows;
+    double all = 0, least = accesses_of(M->of);
     *sample = 0;
-    if (estimate < ACCESSES) return true;
-    if (k->shares && estimate > SHARED_MOST)
+    if (least < ACCESSES) return true;
+    if (k->shares && least > SHARED_MOST)
         return fail(e, E_UNSUPPORTED,
                     "%s balances its work dynamically, so a sample of blocks would be meaningless, and this matrix is "
-                    "too large to watch all blocks; `count %s` watches all blocks, slowly",
+                    "too large to watch all blocks; `count %s all` watches all blocks, slowly",
                     k->name, k->name);
     if (k->shares) return true;
+    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound has to do */
+        if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
+        *sample = blocks_for(&c->scope, least);
+        return true;
+    }
     if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
         if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
-        most = fmax(most, (double)at->blocks);
     }
-    if (all > ACCESSES) *sample = (int64_t)fmax(2 * PILOT, most * ACCESSES / all);
+    *sample = blocks_for(&c->scope, all);
     return true;
 }
 
@@ -54,15 +74,37 @@ bool modeled_can(const struct kernel *k, const struct csr *A, struct err *e)
     return true;
 }
 
-static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+/* Watch the kernel on a sample of the rows, and scale what was watched to the whole matrix. */
+static bool watch_rows(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+{
+    struct row_sample r;
+    const struct kernel *k = out->kernel;
+    if (!row_sample_take(&r, k, A, M, SHARED_MOST / accesses_of(M->of), w, e)) return false;
+    bool ok = model_watch(k, &r.A, &r.M, &out->on, 0, w, &out->counts, &out->work, e);
+    if (ok) {
+        row_sample_scale_counts(&r, M, &out->counts);
+        row_sample_scale_work(&r, A, &out->counts, &out->work);
+    }
+    row_sample_free(&r);
+    return ok;
+}
+
+static bool watch_blocks(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
 {
     int64_t sample;
+    const struct kernel *k = out->kernel;
+    return modeled_sample(k, M, w, &out->counts, &sample, e) &&
+           model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e);
+}
+
+static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+{
     const struct kernel *k = out->kernel;
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
-    if (!modeled_sample(k, M, w, &out->counts, &sample, e)) return false;
-    if (!model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e)) return false;
+    bool by_rows = row_sample_suits(k) && accesses_of(M->of) > SHARED_MOST;
+    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;
 }

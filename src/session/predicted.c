@@ -100,7 +100,8 @@ static void explain_model(const struct session *s, const struct machine *g)
                     : "Predicted for an %s, from the ceilings in its profile (`set gpu`).";
     out_text(s->out, basis, g->name);
     if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
-    out_text(s->out, "Model error on an H200 and an H100: median 5%%, mean 9%%; near the best kernel 4%%, 5%% (not fitted).");
+    out_text(s->out,
+             "Model error on an H200 and an H100: median 5%%, mean 9%%; near the best kernel 4%%, 5%% (not fitted).");
 }
 
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
@@ -112,7 +113,9 @@ void modeled_remarks(struct session *s, const struct machine *g, bool sampled)
     if (!known) explain_model(s, g);
     if (known) out_text(s->out, "[model: %s%s]", g->name, mark ? ", sampled" : "");
     if (sampled && !mark)
-        out_text(s->out, "Only a sample of the blocks was watched: about %d lane accesses, with the longest row.",
+        out_text(s->out,
+                 "Only a sample of the blocks (of the rows, where blocks take rows dynamically) was watched: about %d "
+                 "lane accesses, with the longest row.",
                  +MODELED_ACCESSES);
     snprintf(before->machine, sizeof before->machine, "%s", g->name);
     before->sampling |= sampled;

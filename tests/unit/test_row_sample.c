@@ -1,0 +1,156 @@
+/* Kernels that take rows dynamically, counted on a sample of the rows: the scaled counts are those of a complete count.
+   The sample itself has the rows, the values and the mean row length of the matrix. */
+#include "kits/talk.h"
+#include "base/err.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "matrix/extract.h"
+#include "matrix/gen.h"
+#include "microscope/model.h"
+#include "microscope/row_sample.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <string.h>
+#include <cmocka.h>
+
+static const double NEAR = 0.02, PART = 0.25;
+
+struct shape {
+    const char *generator;
+    int64_t param[PARAMS_MAX];
+};
+static const struct shape shapes[] = {
+    {"poisson2d", {250, 200}}, {"rmat", {15, 8}}, {"random", {30000, 10}}, {"random", {6000, 70}}};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+static struct csr make(const struct shape *s)
+{
+    struct csr A = {0};
+    struct err e = {0};
+    int64_t param[PARAMS_MAX];
+    memcpy(param, s->param, sizeof param);
+    if (!generator_find(s->generator)->make(param, 1, NULL, &A, &e)) fail_msg("%s: %s", s->generator, e.text);
+    return A;
+}
+
+static void holds(const char *kernel, const char *generator, const char *what, double sampled, double complete)
+{
+    if (fabs(sampled - complete) > NEAR * complete)
+        fail_msg("%s on %s: %s %g on a sample, %g in all", kernel, generator, what, sampled, complete);
+}
+
+/* The counts of all accesses of one kind. */
+static void compare(const char *generator, const struct counts *few, const struct counts *all)
+{
+    for (int kind = 0; kind <= ACCESS_TEXTURE; kind++) {
+        struct tally x = counts_of(few, (enum access_kind)kind, -1, -1),
+                     y = counts_of(all, (enum access_kind)kind, -1, -1);
+        const char *k = all->scope.kernel->name;
+        holds(k, generator, "requests", (double)x.requests, (double)y.requests);
+        holds(k, generator, "lanes", (double)x.lanes, (double)y.lanes);
+        holds(k, generator, "sectors", (double)x.sectors, (double)y.sectors);
+        holds(k, generator, "bytes", (double)x.bytes, (double)y.bytes);
+    }
+    int last = all->scope.nlaunches - 1;
+    assert_int_equal(few->scope.launch[last].blocks, all->scope.launch[last].blocks);
+    holds(all->scope.kernel->name, generator, "steps", (double)few->launch[last].steps,
+          (double)all->launch[last].steps);
+}
+
+static void check_kernel(const struct kernel *k, const struct csr *A, const char *generator)
+{
+    static struct counts few, all;
+    struct stored S = {0};
+    struct mat M = {0};
+    struct err e = {0};
+    struct row_sample r;
+    bool ok = format_pack(A, k->format, NULL, T_F64, false, &S, &e) && mat_put(&M, &S, device_open("emu", &e), &e) &&
+              count_kernel(k, &M, 0, NULL, NULL, &all, &e) && row_sample_take(&r, k, A, &M, PART, NULL, &e) &&
+              count_kernel(k, &r.M, 0, NULL, NULL, &few, &e);
+    if (!ok) fail_msg("%s on %s: %s", k->name, generator, e.text);
+    row_sample_scale_counts(&r, &M, &few);
+    compare(generator, &few, &all);
+    assert_true(few.rows_seen < A->rows / 3);
+    row_sample_free(&r);
+    mat_free(&M);
+    stored_free(&S);
+}
+
+static void test_counts(void **state)
+{
+    int seen = 0;
+    (void)state;
+    for (int s = 0; s < SHAPES; s++) {
+        struct csr A = make(&shapes[s]);
+        for (int i = 0; kernels[i]; i++)
+            if (row_sample_suits(kernels[i]) && !kernels[i]->host) {
+                check_kernel(kernels[i], &A, shapes[s].generator);
+                seen++;
+            }
+        csr_free(&A);
+    }
+    assert_true(seen > 0);
+}
+
+/* A row of the sample is a row of the matrix, and the rows are in order. */
+static void test_rows(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SHAPES; s++) {
+        struct csr A = make(&shapes[s]), B;
+        struct err e = {0};
+        int64_t row = 0;
+        assert_true(csr_sample_rows(&B, &A, A.rows / 4, NULL, &e));
+        assert_true(csr_check(&B, &e));
+        assert_int_equal(B.cols, A.cols);
+        holds("csr_sample_rows", shapes[s].generator, "mean row length", (double)B.nnz / (double)B.rows,
+              (double)A.nnz / (double)A.rows);
+        for (int64_t i = 0; i < B.rows; i++, row++) {
+            int64_t n = csr_row_length(&B, i);
+            while (row < A.rows &&
+                   (csr_row_length(&A, row) != n ||
+                    memcmp(A.col + A.rowptr[row], B.col + B.rowptr[i], (size_t)n * sizeof *A.col) != 0 ||
+                    memcmp(A.val + A.rowptr[row], B.val + B.rowptr[i], (size_t)n * sizeof *A.val) != 0))
+                row++;
+            assert_true(row < A.rows);
+        }
+        csr_free(&A);
+        csr_free(&B);
+    }
+}
+
+static void test_all_rows_of_a_small_matrix(void **state)
+{
+    struct csr A = make(&(struct shape){"poisson2d", {10, 10}}), B;
+    struct err e = {0};
+    (void)state;
+    assert_true(csr_sample_rows(&B, &A, 50, NULL, &e));
+    assert_true(csr_equal(&A, &B));
+    csr_free(&A);
+    csr_free(&B);
+}
+
+/* Large matrices: `count` and `predict` state that they took a sample, and `all` does not. */
+static void test_commands(void **state)
+{
+    struct talk t;
+    (void)state;
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 1000 800 as A", "poisson2d");
+    talk_says(&t, "count csr-light-vector", "ran on a sample of the rows");
+    talk_says(&t, "predict csr-light-vector", "of the rows, where blocks take rows dynamically");
+    talk_close(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_all_rows_of_a_small_matrix),
+        cmocka_unit_test(test_commands),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
