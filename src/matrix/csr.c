@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "base/loop.h"
 #include "base/threads.h"
+#include "row_source.h"
 
 #include <math.h>
 #include <string.h>
@@ -76,6 +77,7 @@ static int64_t bytes_of(int64_t rows, int64_t nnz, int64_t pointer, bool complex
 
 int64_t csr_memory(const struct csr *A)
 {
+    if (A->source) return row_source_memory(A->source);
     return bytes_of(A->rows, A->nnz, csr_is_large(A) ? sizeof *A->rowptr64 : sizeof *A->rowptr, A->imag != NULL);
 }
 
@@ -154,6 +156,7 @@ void csr_free(struct csr *A)
     mem_free(A->col);
     mem_free(A->val);
     mem_free(A->imag);
+    row_source_free(A->source);
     memset(A, 0, sizeof *A);
 }
 
@@ -316,12 +319,14 @@ int64_t csr_row_of(const struct csr *A, int64_t k)
 
 int64_t csr_row_length(const struct csr *A, int64_t row)
 {
+    if (A->source) return row_source_length(A->source, row);
     return csr_start(A, row + 1) - csr_start(A, row);
 }
 
 int64_t csr_longest_row(const struct csr *A)
 {
     int64_t longest = 0;
+    if (A->source) return A->source->longest;
 #pragma omp parallel for schedule(static) reduction(max : longest) if (A->nnz > THREADS_FROM)
     for (int64_t i = 0; i < A->rows; i++) {
         int64_t n = csr_row_length(A, i);
@@ -363,6 +368,7 @@ int64_t first_not_finite(int64_t n, const double *x)
 
 bool csr_finite(const struct csr *A, const char *verb, struct err *e)
 {
+    if (A->source) return true; /* generators make finite values */
     int64_t k = first_not_finite(A->nnz, A->val);
     if (k == A->nnz) return loop_unbroken("looking for NaN and inf", e);
     return fail(e, E_NUMERIC,

@@ -12,25 +12,32 @@ extern "C" {
 #endif
 
 struct err;
+struct row_source;
 struct watch;
 
 /* Compressed rows: row i holds entries csr_start(A, i) .. csr_start(A, i+1)-1, columns ascending, no duplicates.
    Immutable once built. A small matrix has at most 2^31-1 rows, columns and entries, and row pointers of 32 bits. A
    large matrix has more rows or entries, and row pointers of 64 bits; its columns are 32 bits wide too. Functions take
-   small matrices unless their comment says "any size". */
+   small matrices unless their comment says "any size".
+   A matrix without arrays has a source instead, which makes any of its rows when they are needed. Only functions whose
+   comment says so take such a matrix; row_source.h has those that visit its rows. */
 struct csr {
     int64_t rows, cols, nnz;
-    int *rowptr;       /* [rows+1]; NULL in a large matrix */
-    int64_t *rowptr64; /* [rows+1]; NULL in a small matrix */
-    int *col;          /* [nnz] */
-    double *val;       /* [nnz] real part; always present */
-    double *imag;      /* [nnz] imaginary part, or NULL for a real matrix */
+    int *rowptr;               /* [rows+1]; NULL in a large matrix */
+    int64_t *rowptr64;         /* [rows+1]; NULL in a small matrix */
+    int *col;                  /* [nnz] */
+    double *val;               /* [nnz] real part; always present */
+    double *imag;              /* [nnz] imaginary part, or NULL for a real matrix */
+    struct row_source *source; /* owned; NULL: the matrix has arrays */
 };
 
-/* The index of the first entry of row i, for a matrix of any size; nnz for i = rows. */
+/* The entries before row i of a matrix without arrays. */
+int64_t csr_start_made(const struct csr *A, int64_t i);
+
+/* The index of the first entry of row i, for a matrix of any size, also without arrays; nnz for i = rows. */
 static inline int64_t csr_start(const struct csr *A, int64_t i)
 {
-    return A->rowptr ? A->rowptr[i] : A->rowptr64[i];
+    return A->rowptr ? A->rowptr[i] : A->rowptr64 ? A->rowptr64[i] : csr_start_made(A, i);
 }
 
 /* Set the index of the first entry of row i of a matrix of any size that is being built. */
@@ -42,20 +49,21 @@ static inline void csr_set_start(struct csr *A, int64_t i, int64_t entry)
         A->rowptr64[i] = entry;
 }
 
-static inline bool csr_is_large(const struct csr *A)
-{
-    return A->rowptr64 != NULL;
-}
-
 /* The most rows or entries of a small matrix. csr_set_most_small is for tests, which make small matrices large; 0
    restores 2^31-1. */
 int64_t csr_most_small(void);
 void csr_set_most_small(int64_t most);
 bool csr_size_is_large(int64_t rows, int64_t nnz);
+
+static inline bool csr_is_large(const struct csr *A)
+{
+    return A->source ? csr_size_is_large(A->rows, A->nnz) : A->rowptr64 != NULL;
+}
+
 /* Checks the sizes of a small matrix, and of a matrix of any size. */
 bool csr_limits(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
 bool csr_limits_any(int64_t rows, int64_t cols, int64_t nnz, struct err *e);
-/* Bytes of the arrays of a matrix of any size. */
+/* Bytes of the arrays of a matrix of any size, or of its source. */
 int64_t csr_memory(const struct csr *A);
 /* Is there enough memory for a matrix of this size, which may be any size? The arrays of `held` entries are already
  * allocated. */
@@ -92,7 +100,8 @@ void csr_counts_to_offsets(struct csr *A);
 /* The pattern of the transpose: the rows of A that have column j are row[ptr[j] .. ptr[j + 1] - 1], ascending. ptr has
    room for cols + 1 items, and row for nnz items. The rows of A need not be sorted. */
 void csr_pattern_transposed(const struct csr *A, int *ptr, int *row);
-/* ---- the rest of this header takes matrices of any size ---- */
+/* ---- the rest of this header takes matrices of any size; csr_row_length, csr_longest_row and csr_finite also take
+   matrices without arrays ---- */
 
 bool csr_equal(const struct csr *A, const struct csr *B); /* same shape, same pattern, bit-identical values */
 int64_t csr_row_length(const struct csr *A, int64_t row);

@@ -100,29 +100,34 @@ int64_t gen_axis_pairs(int64_t nx, int64_t ny, int64_t nz)
 }
 
 /* Set the row pointers of A from the lengths of its rows. */
-static bool set_starts(const struct row_maker *m, struct csr *A, struct err *e)
+static bool set_starts(const struct row_source *s, struct csr *A, struct err *e)
 {
     struct loop l = loop_of("row lengths", A->rows);
 #pragma omp parallel for schedule(static) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
         for (int64_t r = from, end = loop_share(&l, from, A->rows); r < end; r++)
-            csr_set_start(A, r + 1, m->length(m->of, r));
+            csr_set_start(A, r + 1, row_source_length(s, r));
     for (int64_t r = 0; r < A->rows && loop_goes(&l, r); r++)
         csr_set_start(A, r + 1, csr_start(A, r) + csr_start(A, r + 1));
     return loop_end(&l, e);
 }
 
-bool gen_rows(const struct generator *g, const struct row_maker *m, int64_t rows, int64_t cols, int64_t nnz,
-              struct watch *w, struct csr *out, struct err *e)
+static bool make_rows(const struct row_source *s, struct watch *w, struct csr *out, struct err *e)
 {
-    if (!csr_new_any(out, rows, cols, nnz, false, e)) return false;
-    bool ok = set_starts(m, out, e);
-    for (int64_t from = 0; ok && from < rows; from += SLICE_ROWS) {
-        int64_t to = rows - from < SLICE_ROWS ? rows : from + SLICE_ROWS;
+    bool ok = set_starts(s, out, e);
+    for (int64_t from = 0; ok && from < s->rows; from += SLICE_ROWS) {
+        int64_t to = s->rows - from < SLICE_ROWS ? s->rows : from + SLICE_ROWS;
 #pragma omp parallel for schedule(static) if (csr_start(out, to) - csr_start(out, from) > THREADS_FROM)
-        for (int64_t r = from; r < to; r++) m->write(m->of, r, out, csr_start(out, r));
-        ok = watch_tick(w, g->name, to, rows, e);
+        for (int64_t r = from; r < to; r++) s->maker.write(s->of, r, out, csr_start(out, r));
+        ok = watch_tick(w, s->name, to, s->rows, e);
     }
     if (!ok) csr_free(out);
+    return ok;
+}
+
+bool gen_rows(struct row_source *s, struct watch *w, struct csr *out, struct err *e)
+{
+    bool ok = s && csr_new_any(out, s->rows, s->cols, s->nnz, false, e) && make_rows(s, w, out, e);
+    row_source_free(s);
     return ok;
 }

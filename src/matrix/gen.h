@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "csr.h"
+#include "row_source.h"
 #include "base/param.h"
 
 struct csr;
@@ -18,6 +19,9 @@ struct generator {
     struct param params[PARAMS_MAX + 1]; /* positional, integers */
     /* Fill *out with the matrix; p holds the parameters. Every seed is valid. `w` may be NULL. */
     bool (*make)(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e);
+    /* What makes any row of that matrix alone (row_source.h); NULL after a failure. NULL instead of a function: the
+       generator makes whole matrices only. */
+    struct row_source *(*rows)(const int64_t *p, uint64_t seed, struct err *e);
 };
 extern const struct generator *const generators[]; /* terminated by NULL */
 extern const struct registry generator_registry;
@@ -37,16 +41,8 @@ bool gen_within(const struct generator *g, const int64_t *p, int i, int64_t most
 /* Call this for each row. From time to time, the function reports the progress, `done` of `total`, to the watch. If the
    user cancelled, the function frees A and returns false. */
 bool gen_tick(struct watch *w, const struct generator *g, int64_t done, int64_t total, struct csr *A, struct err *e);
-/* Rows that can be made in any order: length(of, r) is the number of entries of row r, and write(of, r, A, at) writes
-   them, beginning at entry `at`. */
-struct row_maker {
-    int64_t (*length)(const void *of, int64_t row);
-    void (*write)(const void *of, int64_t row, struct csr *A, int64_t at);
-    const void *of;
-};
-/* Make a matrix of any size, with nnz entries, row by row on all threads. */
-bool gen_rows(const struct generator *g, const struct row_maker *m, int64_t rows, int64_t cols, int64_t nnz,
-              struct watch *w, struct csr *out, struct err *e);
+/* Make the matrix whose rows s makes, of any size, on all threads, and free s. NULL for s is a failure. */
+bool gen_rows(struct row_source *s, struct watch *w, struct csr *out, struct err *e);
 /* The initial state of the random stream of item `at`. Each item has its own stream, so that items can be generated in
    any order. */
 uint64_t gen_stream(uint64_t seed, uint64_t at);

@@ -51,17 +51,31 @@ static void band_row(const void *of, int64_t r, struct csr *A, int64_t at)
     if (!passed) gen_put(A, &at, r, (double)count + 1);
 }
 
+/* All rows between the first and the last `half` rows have the same length. */
+static bool band_entries(const struct band *b, int64_t *nnz, struct err *e)
+{
+    int64_t edge = b->half < b->n - b->half ? b->half : b->n, middle = edge < b->n ? b->n - 2 * edge : 0;
+    struct loop l = loop_of("band", edge);
+    *nnz = middle ? middle * band_length(b, edge) : 0;
+    for (int64_t r = 0; r < edge && loop_goes(&l, r); r++)
+        *nnz += band_length(b, r) + (middle ? band_length(b, b->n - 1 - r) : 0);
+    return loop_end(&l, e);
+}
+
+static struct row_source *rows_band(const int64_t *p, uint64_t seed, struct err *e)
+{
+    static const struct row_maker maker = {band_length, band_row};
+    const struct generator *g = &generator_band;
+    struct band b = {.n = p[0], .percent = p[2], .seed = seed};
+    int64_t n = b.n, nnz;
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, n - 1, &b.half, e)) return NULL;
+    if (!csr_limits_any(n, n, n + n * filled(b.half, b.percent), e) || !band_entries(&b, &nnz, e)) return NULL;
+    return row_source_new(g->name, n, n, nnz, &maker, &b, sizeof b, e);
+}
+
 static bool make_band(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    struct band b = {.n = p[0], .percent = p[2], .seed = seed};
-    struct row_maker m = {band_length, band_row, &b};
-    int64_t n = b.n, nnz = 0;
-    if (!gen_params(&generator_band, p, e) || !gen_within(&generator_band, p, 1, n - 1, &b.half, e)) return false;
-    int64_t least = n + n * filled(b.half, b.percent);
-    if (!csr_limits_any(n, n, least, e) || !csr_fits(n, least, 0, false, e)) return false;
-    struct loop l = loop_of("band", n);
-    for (int64_t r = 0; r < n && loop_goes(&l, r); r++) nnz += band_length(&b, r);
-    return loop_end(&l, e) && gen_rows(&generator_band, &m, n, n, nnz, w, out, e);
+    return gen_rows(rows_band(p, seed, e), w, out, e);
 }
 
 /* ---- brokendiag: a full main diagonal, and other diagonals cut into pieces, about half of which are present ----
@@ -189,6 +203,7 @@ const struct generator generator_band = {
                {"half", 8, 0, INT32_MAX, "half the bandwidth"},
                {"fill", 100, 0, 100, "percentage of the off-diagonal positions that are filled"}},
     .make = make_band,
+    .rows = rows_band,
 };
 
 const struct generator generator_brokendiag = {

@@ -29,28 +29,39 @@ static void laplace_row(const void *of, int64_t i, struct csr *A, int64_t at)
     if (z < b->nz - 1) gen_put(A, &at, i + layer, -1);
 }
 
-static bool laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct watch *w, struct csr *out,
-                    struct err *e)
+static struct row_source *laplace(const struct generator *g, int64_t nx, int64_t ny, int64_t nz, struct err *e)
 {
+    static const struct row_maker maker = {laplace_length, laplace_row};
     struct box b = {nx, ny, nz, g == &generator_poisson3d ? 6 : 4};
-    struct row_maker m = {laplace_length, laplace_row, &b};
     int64_t n = nx * ny * nz;
-    if (!csr_limits_any(n, n, 0, e)) return false;
-    return gen_rows(g, &m, n, n, gen_axis_pairs(nx, ny, nz), w, out, e);
+    if (!csr_limits_any(n, n, 0, e)) return NULL;
+    struct row_source *s = row_source_new(g->name, n, n, gen_axis_pairs(nx, ny, nz), &maker, &b, sizeof b, e);
+    if (s) s->symmetric = true;
+    return s;
+}
+
+static struct row_source *rows_poisson2d(const int64_t *p, uint64_t seed, struct err *e)
+{
+    const struct generator *g = &generator_poisson2d;
+    (void)seed;
+    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], 1, e) : NULL;
+}
+
+static struct row_source *rows_poisson3d(const int64_t *p, uint64_t seed, struct err *e)
+{
+    const struct generator *g = &generator_poisson3d;
+    (void)seed;
+    return gen_params(g, p, e) ? laplace(g, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], e) : NULL;
 }
 
 static bool make_poisson2d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    (void)seed;
-    return gen_params(&generator_poisson2d, p, e) &&
-           laplace(&generator_poisson2d, p[0], p[1] ? p[1] : p[0], 1, w, out, e);
+    return gen_rows(rows_poisson2d(p, seed, e), w, out, e);
 }
 
 static bool make_poisson3d(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    (void)seed;
-    return gen_params(&generator_poisson3d, p, e) &&
-           laplace(&generator_poisson3d, p[0], p[1] ? p[1] : p[0], p[2] ? p[2] : p[0], w, out, e);
+    return gen_rows(rows_poisson3d(p, seed, e), w, out, e);
 }
 
 /* ---- fem: nodes with 3 unknowns each, coupled to the 8 nodes around them by -w M, M = [8 1 1; 1 8 1; 1 1 8] / 8 ----
@@ -122,6 +133,7 @@ const struct generator generator_poisson2d = {
     .usage = "poisson2d NX [NY]",
     .params = {{"nx", 100, 1, INT32_MAX, "points per line of the grid"}, {"ny", 0, 0, INT32_MAX, "lines; 0: nx"}},
     .make = make_poisson2d,
+    .rows = rows_poisson2d,
 };
 
 const struct generator generator_poisson3d = {
@@ -133,6 +145,7 @@ const struct generator generator_poisson3d = {
                {"ny", 0, 0, 1 << 20, "lines per layer; 0: nx"},
                {"nz", 0, 0, 1 << 20, "layers; 0: nx"}},
     .make = make_poisson3d,
+    .rows = rows_poisson3d,
 };
 
 const struct generator generator_fem = {

@@ -13,30 +13,40 @@ enum { SLICE = 1 << 18 }; /* rows or edges between two calls of watch_tick */
 /* ---- random: every row has the same number of entries; the columns are divided into the same number of equal parts,
    and each part gets one entry ---- */
 
-static void random_row(struct csr *A, int64_t r, int64_t count, uint64_t seed)
+struct even {
+    int64_t count, cols;
+    uint64_t seed;
+};
+
+static int64_t random_length(const void *of, int64_t r)
 {
-    uint64_t state = gen_stream(seed, (uint64_t)r);
-    int64_t at = r * count;
-    for (int64_t k = 0; k < count; k++) {
-        int64_t col = gen_pick(&state, k, count, A->cols);
+    const struct even *q = of;
+    (void)r;
+    return q->count;
+}
+
+static void random_row(const void *of, int64_t r, struct csr *A, int64_t at)
+{
+    const struct even *q = of;
+    uint64_t state = gen_stream(q->seed, (uint64_t)r);
+    for (int64_t k = 0; k < q->count; k++) {
+        int64_t col = gen_pick(&state, k, q->count, q->cols);
         gen_put(A, &at, col, random_unit(&state));
     }
-    csr_set_start(A, r + 1, at);
+}
+
+static struct row_source *rows_random(const int64_t *p, uint64_t seed, struct err *e)
+{
+    static const struct row_maker maker = {random_length, random_row};
+    const struct generator *g = &generator_random;
+    struct even q = {.cols = p[2] ? p[2] : p[0], .seed = seed};
+    if (!gen_params(g, p, e) || !gen_within(g, p, 1, q.cols, &q.count, e)) return NULL;
+    return row_source_new(g->name, p[0], q.cols, p[0] * q.count, &maker, &q, sizeof q, e);
 }
 
 static bool make_random(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    int64_t rows = p[0], cols = p[2] ? p[2] : p[0], count;
-    const struct generator *g = &generator_random;
-    if (!gen_params(g, p, e) || !gen_within(g, p, 1, cols, &count, e)) return false;
-    if (!csr_new_any(out, rows, cols, rows * count, false, e)) return false;
-    for (int64_t from = 0, to; from < rows; from = to) {
-        to = rows - from < SLICE ? rows : from + SLICE;
-#pragma omp parallel for if ((to - from) * count > THREADS_FROM)
-        for (int64_t r = from; r < to; r++) random_row(out, r, count, seed);
-        if (!gen_tick(w, g, from, rows, out, e)) return false;
-    }
-    return true;
+    return gen_rows(rows_random(p, seed, e), w, out, e);
 }
 
 /* ---- triplets from which a matrix is built ---- */
@@ -191,6 +201,7 @@ const struct generator generator_random = {
                {"nnz_per_row", 8, 0, INT32_MAX, "entries per row"},
                {"cols", 0, 0, INT32_MAX, "number of columns; 0: as many columns as rows"}},
     .make = make_random,
+    .rows = rows_random,
 };
 
 const struct generator generator_rmat = {

@@ -94,14 +94,20 @@ static bool grid_of(const int64_t *p, uint64_t seed, struct grid *g, struct err 
     return true;
 }
 
+static struct row_source *rows_stencil(const int64_t *p, uint64_t seed, struct err *e)
+{
+    static const struct row_maker maker = {stencil_length, stencil_row};
+    const struct generator *own = &generator_stencil;
+    struct grid g = {0};
+    if (!gen_params(own, p, e) || !grid_of(p, seed, &g, e)) return NULL;
+    int64_t nodes = g.nx * g.ny * g.nz, n = nodes * g.unknowns;
+    if (!csr_limits_any(nodes, nodes, 0, e) || !csr_limits_any(n, n, 0, e)) return NULL;
+    return row_source_new(own->name, n, n, couplings(&g) * g.unknowns * g.unknowns, &maker, &g, sizeof g, e);
+}
+
 static bool make_stencil(const int64_t *p, uint64_t seed, struct watch *w, struct csr *out, struct err *e)
 {
-    struct grid g = {0};
-    struct row_maker m = {stencil_length, stencil_row, &g};
-    if (!gen_params(&generator_stencil, p, e) || !grid_of(p, seed, &g, e)) return false;
-    int64_t nodes = g.nx * g.ny * g.nz, n = nodes * g.unknowns;
-    if (!csr_limits_any(nodes, nodes, 0, e) || !csr_limits_any(n, n, 0, e)) return false;
-    return gen_rows(&generator_stencil, &m, n, n, couplings(&g) * g.unknowns * g.unknowns, w, out, e);
+    return gen_rows(rows_stencil(p, seed, e), w, out, e);
 }
 
 const struct generator generator_stencil = {
@@ -114,4 +120,5 @@ const struct generator generator_stencil = {
                {"nz", 0, 0, 1 << 20, "layers; 0: nx, or one layer in two dimensions"},
                {"unknowns", 1, 1, 16, "unknowns per node; each node gives dense blocks of this size"}},
     .make = make_stencil,
+    .rows = rows_stencil,
 };

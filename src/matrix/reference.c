@@ -1,8 +1,10 @@
 /* The reference SpMV (sparse matrix-vector product), in double-double arithmetic, with an error bound per row. */
 #include "reference.h"
+#include "base/err.h"
 #include "base/loop.h"
 #include "base/precision.h"
 #include "csr.h"
+#include "row_source.h"
 #include "base/threads.h"
 
 #include <float.h>
@@ -138,6 +140,7 @@ struct reference {
     const struct csr *A;
     double alpha, beta;
     const double *x;
+    enum type real;
     struct limits limits;
     double *y, *bound; /* bound may be NULL */
 };
@@ -191,12 +194,27 @@ static bool has_fma(void)
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound)
 {
-    struct reference q = {A, alpha, beta, x, limits_of(real), y, bound};
+    struct reference q = {A, alpha, beta, x, real, limits_of(real), y, bound};
     void (*rows)(const struct reference *, int64_t, int64_t) = has_fma() ? reference_rows_fma : reference_rows;
     struct loop l = loop_of("the reference", A->rows);
 #pragma omp parallel for schedule(dynamic) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
         if (loop_goes(&l, from)) rows(&q, from, from + LOOP_EVERY < A->rows ? from + LOOP_EVERY : A->rows);
+}
+
+static bool product_of_slice(void *user, const struct csr *slice, int64_t first, struct err *e)
+{
+    const struct reference *q = user;
+    (void)e;
+    reference_spmv(slice, q->alpha, q->x, q->beta, q->y + first, q->real, q->bound ? q->bound + first : NULL);
+    return true;
+}
+
+bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+                       double *bound, struct err *e)
+{
+    struct reference q = {.alpha = alpha, .beta = beta, .x = x, .real = real, .y = y, .bound = bound};
+    return csr_visit_all(A, product_of_slice, &q, e) && loop_tick("the reference", 0, 0, e);
 }
 
 static bool same_kind(double y, double ref)

@@ -13,6 +13,7 @@ extern "C" {
 #endif
 
 struct csr;
+struct err;
 
 /* Compute y = alpha A x + beta y in double precision with compensated sums. Also compute, for each row, the error bound
    for arithmetic in type `real`: bound[i] = (row length + 2) * eps(real) * (|alpha| sum |a||x| + |beta y|), plus an
@@ -22,6 +23,9 @@ struct csr;
    part; alpha and beta are real. A complex row is bounded like two real rows of twice the length. */
 void reference_spmv(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
                     double *bound);
+/* The same for a real matrix without arrays, too (row_source.h). Returns false if the user cancels. */
+bool reference_product(const struct csr *A, double alpha, const double *x, double beta, double *y, enum type real,
+                       double *bound, struct err *e);
 struct verdict {
     bool ok;
     /* ||y - ref||_2 / ||ref||_2; NaN if ref has NaN or inf and y has the same values at these positions */

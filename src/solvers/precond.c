@@ -2,6 +2,7 @@
 #include "precond.h"
 #include "base/loop.h"
 #include "matrix/csr.h"
+#include "matrix/row_source.h"
 #include "base/err.h"
 #include "base/registry.h"
 #include "base/text.h"
@@ -41,29 +42,50 @@ const void *precond_diagonal(const struct solve *v)
     return v->pre.method && v->pre.method->diagonal && !v->matrix.csr->imag ? v->pre.part[0] : NULL;
 }
 
+/* What visits the diagonal, row by row. */
+struct diagonal {
+    double *diag;
+    int64_t zeros, first; /* rows without a nonzero there, and the first of them */
+    bool empty, stored;   /* that row: has it no entries; has it an entry there? */
+};
+
 /* Advice if a row has no diagonal entry by which to divide. */
-static const char *without_diagonal(const struct csr *A, int64_t row)
+static const char *without_diagonal(bool empty)
 {
-    return csr_row_length(A, row) ? "gmres and bicgstab without a preconditioner need no diagonal"
-                                  : "that row is empty, so A is singular";
+    return empty ? "that row is empty, so A is singular"
+                 : "gmres and bicgstab without a preconditioner need no diagonal";
+}
+
+static void note_zero(struct diagonal *d, const struct csr *A, int64_t i, int64_t first, bool stored)
+{
+    if (d->zeros++) return;
+    d->first = first + i;
+    d->empty = csr_row_length(A, i) == 0;
+    d->stored = stored;
+}
+
+static bool read_diagonal(void *user, const struct csr *A, int64_t first, struct err *e)
+{
+    struct diagonal *d = user;
+    struct loop l = loop_of("the diagonal", A->rows);
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
+        int64_t k = csr_find(A, i, first + i);
+        double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+        if (A->imag) d->diag[2 * i] = re, d->diag[2 * i + 1] = im;
+        if (!A->imag) d->diag[first + i] = re;
+        if (re == 0 && im == 0) note_zero(d, A, i, first, k >= 0);
+    }
+    return loop_end(&l, e);
 }
 
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
 {
-    int64_t zeros = 0, first = 0;
-    struct loop l = loop_of("the diagonal", A->rows);
-    for (int64_t i = A->rows - 1; i >= 0 && loop_goes(&l, i); i--) {
-        int64_t k = csr_find(A, i, i);
-        double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
-        if (A->imag) diag[2 * i] = re, diag[2 * i + 1] = im;
-        if (!A->imag) diag[i] = re;
-        if (re == 0 && im == 0) zeros++, first = i;
-    }
-    if (!loop_end(&l, e)) return false;
-    if (!zeros) return true;
+    struct diagonal d = {.diag = diag};
+    if (!csr_visit_all(A, read_diagonal, &d, e)) return false;
+    if (!d.zeros) return true;
     return fail(e, E_NUMERIC, "%s divides by the diagonal, but row %lld (counted from 0) has %s there (%s); %s", who,
-                (long long)first, csr_find(A, first, first) < 0 ? "no entry" : "a zero",
-                how_many(zeros, "such row").text, without_diagonal(A, first));
+                (long long)d.first, d.stored ? "a zero" : "no entry", how_many(d.zeros, "such row").text,
+                without_diagonal(d.empty));
 }
 
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e)
@@ -79,14 +101,38 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
     return loop_end(&l, e);
 }
 
-bool diagonal_is_negative(const struct csr *A)
+/* Ends the visit, as a failure, at the first row that has another diagonal entry. */
+static bool all_negative(void *user, const struct csr *A, int64_t first, struct err *e)
 {
     struct loop l = loop_of("the diagonal", A->rows);
+    (void)user, (void)e;
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
-        int64_t k = csr_find(A, i, i);
+        int64_t k = csr_find(A, i, first + i);
         if (k < 0 || !(A->val[k] < 0)) return false;
     }
-    return A->rows > 0;
+    return true;
+}
+
+bool diagonal_is_negative(const struct csr *A)
+{
+    return A->rows > 0 && csr_visit_all(A, all_negative, NULL, NULL);
+}
+
+/* As all_negative, for entries that are not 0. */
+static bool all_nonzero(void *user, const struct csr *A, int64_t first, struct err *e)
+{
+    struct loop l = loop_of("the diagonal", A->rows);
+    (void)user, (void)e;
+    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
+        int64_t k = csr_find(A, i, first + i);
+        if (k < 0 || csr_abs(A, k) == 0) return false;
+    }
+    return true;
+}
+
+bool diagonal_is_full(const struct csr *A)
+{
+    return csr_visit_all(A, all_nonzero, NULL, NULL);
 }
 
 /* Does entry k of row i, left of the diagonal or right of it, differ from its mirror image, or have none? */

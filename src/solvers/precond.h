@@ -62,6 +62,8 @@ const void *precond_diagonal(const struct solve *v);
    of the method in the error. diagonal_inverse: likewise, diag_i = scale / a_ii. values_of: write the values of A to
    val[nnz], or to val[2 nnz] if A is complex. Ctrl-C ends all three. */
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e);
+/* Does every row have a nonzero diagonal entry, as most preconditioners require? */
+bool diagonal_is_full(const struct csr *A);
 bool diagonal_inverse(const struct csr *A, const char *who, double scale, double *diag, struct err *e);
 bool diagonal_is_negative(const struct csr *A); /* all entries: A may be negative definite, but not positive definite */
 bool values_of(const struct csr *A, double *val, struct err *e);

@@ -232,11 +232,13 @@ static bool measure(struct solve *v, struct err *e)
 {
     double *r = mem_new(v->n, sizeof *r, "the true residual", e);
     if (!r) return false;
-    reference_spmv(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL);
+    struct err why = {0};
+    bool ok = reference_product(v->matrix.csr, 1, v->result.x, 0, r, T_F64, NULL, &why);
     struct loop l = loop_of("the true residual", v->n);
     for (int64_t i = 0; i < v->n && loop_goes(&l, i); i++) r[i] = v->b[i] - r[i];
-    if (!loop_tick("the true residual", 0, 0, NULL)) {
+    if (!ok || !loop_tick("the true residual", 0, 0, NULL)) {
         mem_free(r);
+        if (why.code && why.code != E_CANCELLED) return fail_at(e, why.code, why.where, "%s", why.text);
         v->result.residual_true = NAN;
         if (v->result.known) v->result.error_known = NAN;
         return true;
@@ -293,6 +295,7 @@ static void explain_broken(const struct solve *v, char *out, size_t size)
     const struct csr *A = v->matrix.csr;
     int64_t row = 0;
     v->solver->explain(v, out, size);
+    if (A->source) return; /* making all rows again would take long */
     while (row < A->rows && csr_row_length(A, row)) row++;
     size_t n = strlen(out);
     if (row < A->rows) snprintf(out + n, size - n, "; row %lld is empty, so A is singular", (long long)row);
@@ -374,8 +377,9 @@ static bool x_now_or_later(struct solve *v, bool soon, struct err *e)
 static bool measure_within(struct solve *v, double us, bool *measured, struct err *e)
 {
     bool large = v->reason == STOPPED && v->matrix.csr->nnz > SOON_NNZ, ok = true;
-    if (large && v->matrix.csr->imag && isfinite(us)) return *measured = false, true;
-    *measured = large && !v->matrix.csr->imag ? measure_soon(v, us) : (ok = measure(v, e));
+    bool plain = !v->matrix.csr->imag && !v->matrix.csr->source;
+    if (large && !plain && isfinite(us)) return *measured = false, true;
+    *measured = large && plain ? measure_soon(v, us) : (ok = measure(v, e));
     *measured = *measured && loop_tick("the true residual", 0, 0, NULL);
     return ok;
 }

@@ -15,16 +15,6 @@
 
 enum { LONGER_M = 200 }; /* iterations per cycle that gmres should try before a direct solver */
 
-/* Does every row have a nonzero entry on the diagonal, as most preconditioners require? */
-static bool full_diagonal(const struct csr *A)
-{
-    for (int64_t i = 0; i < A->rows; i++) {
-        int64_t k = csr_find(A, i, i);
-        if (k < 0 || csr_abs(A, k) == 0) return false;
-    }
-    return true;
-}
-
 /* The same system by another method: `method` names the solver and its options. */
 static void propose(struct solve *v, const char *method, const char *options, const char *why)
 {
@@ -34,6 +24,7 @@ static void propose(struct solve *v, const char *method, const char *options, co
 
 static void propose_direct(struct solve *v)
 {
+    if (v->matrix.csr->source) return; /* no library gets its entries */
     if (v->matrix.csr->nnz)
         propose(v, "direct", "", "a direct solver depends on no rate of convergence");
     else
@@ -73,7 +64,7 @@ static void for_symmetric(struct solve *v)
         propose(v, "minres", "", "for symmetric matrices, definite or not");
     else if (!s->definite && spoilt && v->host_scalars[S_WHAT] != BROKE_RHO)
         snprintf(v->next, sizeof v->next, "check %s only rank", v->matrix.name);
-    else if ((!v->pre.method || spoilt) && full_diagonal(v->matrix.csr))
+    else if ((!v->pre.method || spoilt) && diagonal_is_full(v->matrix.csr))
         propose(v, s->name, " precond jacobi", "corrects bad scaling");
     else
         propose_direct(v);
@@ -83,7 +74,7 @@ static void for_any(struct solve *v)
 {
     const struct solver *s = v->solver;
     char options[80];
-    bool diagonal = full_diagonal(v->matrix.csr);
+    bool diagonal = diagonal_is_full(v->matrix.csr);
     int64_t m = s->arnoldi && v->set.m < LONGER_M / 2 ? LONGER_M / 2 : LONGER_M;
     snprintf(options, sizeof options, "%s%s m %lld", v->pre.method ? " precond " : "",
              v->pre.method ? v->pre.method->name : "", (long long)m);
