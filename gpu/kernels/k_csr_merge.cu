@@ -192,10 +192,11 @@ static struct merge_parts parts_of(const struct launch *L)
     return {tiles, L->scratch, carry_row, start_row, start_row + tiles + 1};
 }
 
-/* Is any row so long that a tile border may split it? If not, there are no carries. */
+/* May any row be so long that a tile border splits it? If not, there are no carries. */
 static bool any_long(const struct stored *S)
 {
     const int *ptr = (const int *)S->a[CSR_PTR].data;
+    if (!ptr) return true; /* the arrays are only on the device */
     for (int64_t row = 0; row < S->rows; row++)
         if (ptr[row + 1] - ptr[row] > SHORT) return true;
     return false;

@@ -367,8 +367,7 @@ static bool multi_time(struct device *d, bool (*go)(void *ctx, struct err *e), v
 
 /* ---- the members ---- */
 
-/* Do two members share one memory: that of the host, or of one GPU? */
-static bool one_memory(const struct device *a, const struct device *b)
+bool multi_one_memory(const struct device *a, const struct device *b)
 {
     if (a->kind != DEV_CUDA || b->kind != DEV_CUDA) return a->kind != DEV_CUDA && b->kind != DEV_CUDA;
     size_t n = strcspn(a->name, "[");
@@ -378,7 +377,7 @@ static bool one_memory(const struct device *a, const struct device *b)
 static bool counts_again(const struct multi *m, int k)
 {
     for (int j = 0; j < k; j++)
-        if (one_memory(m->member[j], m->member[k])) return true;
+        if (multi_one_memory(m->member[j], m->member[k])) return true;
     return false;
 }
 

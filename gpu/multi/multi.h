@@ -19,6 +19,7 @@ extern "C" {
 #endif
 
 struct csr;
+struct part;
 
 /* An allocation: a copy on each member, or vectors whose elements are divided among the members. `at` is the address
    that the host calls it by: for copies that of member 0, for vectors a range of addresses without memory. */
@@ -64,6 +65,8 @@ void *multi_part(const struct block *b, const void *p, int k);
 void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t size, const char *what, struct err *e);
 /* Start the device again if a reset has taken its mailboxes. */
 bool multi_start(struct device *d, struct err *e);
+/* Do two members share one memory: that of the host, or of one GPU? */
+bool multi_one_memory(const struct device *a, const struct device *b);
 /* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
 
@@ -77,7 +80,8 @@ void multi_stand(struct device *d);
 
 /* What one member has of a matrix: y = inside x + outside halo. */
 struct piece {
-    struct stored S; /* the entries in its own columns, in the format of the matrix */
+    struct stored S;   /* the entries in its own columns, in the format of the matrix */
+    struct csr *lends; /* owns the arrays that S borrows, if members use the host's memory; NULL: S borrows none */
     struct mat local;
     int64_t rows, cols, halo, sends;
     int targets; /* members that need its items of x */
@@ -105,6 +109,18 @@ struct pieces {
 
 bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct err *e);
 void pieces_free(struct pieces *p);
+/* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
+void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
+/* Fails unless each part fits on its member. rows_outside: the rows of each part with entries in columns of others. */
+bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *rows_outside, int64_t size,
+                struct err *e);
+/* What member k exchanges with others, for the parts all[]; items take `size` bytes. */
+bool pieces_link(struct pieces *p, int k, const struct part *all, int64_t size, struct err *e);
+
+/* ---- multi_made.c ---- */
+
+/* Put a matrix without arrays on the members: each member gets its rows as they are made, a few at a time. */
+bool pieces_make(struct pieces *p, const struct stored *S, struct err *e);
 
 /* ---- multi_product.c ---- */
 

@@ -8,8 +8,10 @@
 #include "base/precision.h"
 #include "base/text.h"
 #include "formats/fmt_csr.h"
+#include "formats/fmt_csr64.h"
 #include "formats/format.h"
 #include "matrix/csr.h"
+#include "matrix/row_source.h"
 #include "parts/part.h"
 
 #include <string.h>
@@ -23,15 +25,17 @@ void split_by_rows(bool rows)
 
 /* ---- the entries of a stored matrix by rows ---- */
 
-/* S as rows. `own` says whether out owns its arrays: those of a csr in fp64 are used as they are. */
+/* S as rows. `own` says whether out owns its arrays: those of a csr or csr64 in fp64 are used as they are. */
 static bool rows_of(const struct stored *S, struct csr *out, bool *own, struct err *e)
 {
-    *own = S->format != &format_csr || S->real != T_F64;
+    bool wide = S->format == &format_csr64;
+    *own = (S->format != &format_csr && !wide) || S->real != T_F64;
     if (*own) return format_unpack(S, out, e);
     *out = (struct csr){.rows = S->rows, .cols = S->cols, .nnz = S->nnz};
-    out->rowptr = S->a[CSR_PTR].data;
-    out->col = S->a[CSR_COL].data;
-    out->val = S->a[CSR_VAL].data;
+    if (wide) out->rowptr64 = S->a[CSR64_PTR].data;
+    if (!wide) out->rowptr = S->a[CSR_PTR].data;
+    out->col = S->a[wide ? +CSR64_COL : +CSR_COL].data;
+    out->val = S->a[wide ? +CSR64_VAL : +CSR_VAL].data;
     return true;
 }
 
@@ -58,7 +62,7 @@ static bool divide(const struct device *d, const struct csr *A, struct partition
 
 /* ---- one member ---- */
 
-static void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e)
+void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e)
 {
     void *p = d->ops->alloc(d, bytes, what, e);
     if (!p) return NULL;
@@ -84,6 +88,14 @@ static bool list_rows(const struct csr *outside, struct piece *q, int **row, int
     return true;
 }
 
+static int64_t rows_with_entries(const struct csr *outside)
+{
+    int64_t n = 0;
+    struct loop l = loop_of("rows with outer entries", outside->rows);
+    for (int64_t i = 0; i < outside->rows && loop_goes(&l, i); i++) n += csr_row_length(outside, i) > 0;
+    return n;
+}
+
 /* The outer entries' values in the type of the vectors. */
 static void *values_of(const struct csr *outside, enum type real, struct err *e)
 {
@@ -98,6 +110,9 @@ static bool put_outside(struct piece *q, struct device *d, const struct csr *out
     int *row = NULL, *ptr = NULL;
     static const char what[] = "the entries in columns of other members";
     q->out_nnz = outside->nnz;
+    if (q->out_nnz > INT32_MAX)
+        return fail(e, E_LIMIT, "%s would have %lld entries in columns of other members; at most %d are possible",
+                    d->name, (long long)q->out_nnz, INT32_MAX);
     void *val = list_rows(outside, q, &row, &ptr, e) ? values_of(outside, real, e) : NULL;
     int64_t words = (int64_t)sizeof(int), n = outside->nnz;
     bool ok = val && (q->row = put_array(d, row, q->out_rows * words, what, &q->bytes, e)) &&
@@ -157,55 +172,87 @@ static bool pack_inside(struct piece *q, const struct csr *inside, const struct 
     return format_pack(inside, S->format, NULL, precision, true, &q->S, e);
 }
 
+/* The arrays of a large part are those of `inside` (format.of_large), which the piece keeps if launches read them
+   there; otherwise they were copied. */
+static bool keep_lent(struct piece *q, struct csr *inside, const struct device *d, struct err *e)
+{
+    bool lent = false;
+    for (int k = 0; k < q->S.narrays; k++) lent |= q->S.a[k].lent;
+    for (int k = 0; k < q->S.narrays && !d->ops->plain; k++)
+        if (q->S.a[k].lent) q->S.a[k].data = NULL;
+    if (!lent || !d->ops->plain) return true;
+    if (!(q->lends = mem_new(1, sizeof *q->lends, "the parts of a matrix", e))) return false;
+    *q->lends = *inside;
+    *inside = (struct csr){0};
+    return true;
+}
+
 /* ---- memory ---- */
 
 /* Bytes that a part takes on its member. */
-static int64_t need_of(const struct piece *q, const struct part *part, int64_t size)
+static int64_t need_of(const struct piece *q, const struct part *part, int64_t rows_outside, int64_t size)
 {
     int64_t words = (int64_t)sizeof(int);
-    int64_t outside = part->outside.nnz * (words + size) + 2 * part->outside.rows * words;
+    int64_t outside = part->outside.nnz * (words + size) + (2 * rows_outside + 1) * words;
     return stored_bytes(&q->S) + outside + part_sends(part) * (words + size) + 2 * part_halo(part) * size;
 }
 
-/* Estimate before anything is allocated; the members of one host's memory share what is free. */
-static bool check_room(const struct device *d, const struct pieces *p, const struct part *part, int64_t size,
-                       struct err *e)
+/* Members in one memory share what is free there, so the earlier ones among them count, too. */
+static int64_t need_together(const struct pieces *p, const int64_t *need, int k)
 {
-    const struct multi *m = multi_of(d);
-    int64_t all = 0, least = INT64_MAX;
+    const struct multi *m = multi_of(p->dev);
+    int64_t sum = need[k];
+    for (int j = 0; j < k; j++)
+        if (multi_one_memory(m->member[j], m->member[k])) sum += need[j];
+    return sum;
+}
+
+/* Estimate before anything is allocated. */
+bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *rows_outside, int64_t size,
+                struct err *e)
+{
+    const struct multi *m = multi_of(p->dev);
+    int64_t need[MEMBERS_MOST], left[MEMBERS_MOST], total, all = 0, least = INT64_MAX;
     for (int k = 0; k < p->n; k++) {
-        int64_t left, total;
-        if (!m->member[k]->ops->memory(m->member[k], &left, &total, e)) return false;
-        all += need_of(&p->piece[k], &part[k], size);
-        least = left < least ? left : least;
+        if (!m->member[k]->ops->memory(m->member[k], &left[k], &total, e)) return false;
+        need[k] = need_of(&p->piece[k], &part[k], rows_outside[k], size);
+        all += need[k];
+        least = left[k] < least ? left[k] : least;
     }
     for (int k = 0; k < p->n; k++) {
-        int64_t need = need_of(&p->piece[k], &part[k], size), left, total;
-        char a[32], b[32], more[64] = "";
-        if (!m->member[k]->ops->memory(m->member[k], &left, &total, e)) return false;
-        if (need <= left) continue;
+        char a[32], b[32], more[64] = "", before[64] = "";
+        int64_t together = need_together(p, need, k);
+        if (together <= left[k]) continue;
         long long enough = least > 0 ? (long long)(all / least + 1) : 0;
+        if (together > need[k])
+            snprintf(before, sizeof before, " after %s for the parts before it",
+                     show_bytes((double)(together - need[k]), a, sizeof a));
         if (enough > p->n) snprintf(more, sizeof more, "; about %lld such members would do", enough);
-        return fail(e, E_MEMORY, "%s: part %d of %d needs %s on %s, which has %s free%s", d->name, k + 1, p->n,
-                    show_bytes((double)need, a, sizeof a), m->member[k]->name, show_bytes((double)left, b, sizeof b),
-                    more);
+        return fail(e, E_MEMORY, "%s: part %d of %d needs %s on %s, which has %s free%s%s", p->dev->name, k + 1, p->n,
+                    show_bytes((double)need[k], a, sizeof a), m->member[k]->name,
+                    show_bytes((double)left[k], b, sizeof b), before, more);
     }
     return true;
 }
 
 /* ---- the whole ---- */
 
+bool pieces_link(struct pieces *p, int k, const struct part *all, int64_t size, struct err *e)
+{
+    struct piece *q = &p->piece[k];
+    q->rows = all[k].inside.rows;
+    q->cols = all[k].inside.cols;
+    take_neighbours(q, all, &all[k]);
+    return put_lists(q, multi_of(p->dev)->member[k], &all[k], size, e);
+}
+
 static bool put_piece(struct pieces *p, int k, const struct part *all, enum type real, struct err *e)
 {
     struct piece *q = &p->piece[k];
     struct device *d = multi_of(p->dev)->member[k];
-    const struct part *part = &all[k];
-    q->rows = part->inside.rows;
-    q->cols = part->inside.cols;
-    take_neighbours(q, all, part);
     if (q->S.format && !mat_put(&q->local, &q->S, d, e)) return false;
     q->bytes += stored_bytes(&q->S);
-    return put_lists(q, d, part, (int64_t)type_size(real), e) && put_outside(q, d, &part->outside, real, e);
+    return pieces_link(p, k, all, (int64_t)type_size(real), e) && put_outside(q, d, &all[k].outside, real, e);
 }
 
 /* Flags go both ways between two members if items go one way: a member that has the flag of its neighbours may
@@ -221,11 +268,13 @@ static bool put_all(struct pieces *p, const struct csr *A, const struct stored *
 {
     enum type real = type_is_narrow(S->real) ? type_of_parts(S->real) : S->real;
     struct part *part = parts_extract(A, &p->P, e);
+    int64_t rows_outside[MEMBERS_MOST];
     bool ok = part != NULL;
     for (int k = 0; ok && k < p->n; k++) ok = pack_inside(&p->piece[k], &part[k].inside, S, e);
-    ok = ok && check_room(p->dev, p, part, (int64_t)type_size(real), e);
+    for (int k = 0; ok && k < p->n; k++) rows_outside[k] = rows_with_entries(&part[k].outside);
+    ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(real), e);
     for (int k = 0; ok && k < p->n; k++) ok = put_piece(p, k, part, real, e);
-    if (ok) pair_neighbours(p);
+    for (int k = 0; ok && k < p->n; k++) ok = keep_lent(&p->piece[k], &part[k].inside, multi_of(p->dev)->member[k], e);
     parts_free(part, p->n);
     return ok;
 }
@@ -239,7 +288,9 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
     if (!p) return false;
     p->dev = d;
     p->n = multi_of(d)->n;
-    bool ok = multi_start(d, e) && rows_of(S, &A, &own, e) && divide(d, &A, &p->P, e) && put_all(p, &A, S, e);
+    bool ok = multi_start(d, e) && (S->made ? row_source_count(S->made->source, e) : rows_of(S, &A, &own, e)) &&
+              divide(d, S->made ? S->made : &A, &p->P, e) && (S->made ? pieces_make(p, S, e) : put_all(p, &A, S, e));
+    if (ok) pair_neighbours(p);
     if (own) csr_free(&A);
     M->scratch = ok ? mem_zero(1, sizeof *M->scratch, "a matrix on a device", e) : NULL;
     for (int k = 0; k < p->n; k++) {
@@ -258,6 +309,8 @@ static void piece_free(struct piece *q, struct device *d)
         if (own[i]) d->ops->free(d, own[i]);
     if (q->local.dev) mat_free(&q->local);
     stored_free(&q->S);
+    if (q->lends) csr_free(q->lends);
+    mem_free(q->lends);
 }
 
 void pieces_free(struct pieces *p)

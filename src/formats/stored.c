@@ -49,7 +49,7 @@ int64_t stored_bytes(const struct stored *S)
 
 int64_t stored_own_bytes(const struct stored *S)
 {
-    return sum_bytes(S, false);
+    return S->made ? 0 : sum_bytes(S, false);
 }
 
 void stored_free(struct stored *S)

@@ -14,6 +14,7 @@
 extern "C" {
 #endif
 
+struct csr;
 struct err;
 struct format;
 
@@ -26,6 +27,7 @@ struct stored {
     enum type real;            /* the precision: the type of the values, of x, y and the sums; or a narrow one */
     int narrays;
     struct array a[ARRAYS_MAX]; /* the struct owns `data` unless it is lent; NULL for plans and device matrices */
+    const struct csr *made;     /* not NULL: the host has no data; the rows of this matrix are made for a device */
 };
 
 /* What a slot of an array stands for. */
@@ -38,7 +40,7 @@ struct place {
 };
 
 int64_t stored_bytes(const struct stored *S);     /* total size of the arrays; INT64_MAX if larger */
-int64_t stored_own_bytes(const struct stored *S); /* without the arrays that are lent */
+int64_t stored_own_bytes(const struct stored *S); /* of the host's memory: without the arrays that are lent */
 int64_t stored_slots(const struct stored *S);     /* elements of the value arrays */
 void stored_free(struct stored *S);
 /* Write to out the parameters with which S was stored, such as "C 32, sigma 1024". Returns out. */
