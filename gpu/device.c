@@ -158,6 +158,13 @@ bool device_is_name(const char *text)
     return index_of(text) >= 0;
 }
 
+const struct device *device_with_links(bool apart)
+{
+    for (int i = 0; i < nknown; i++)
+        if (known[i].device->link.measured && !(apart && known[i].device->link.one_gpu)) return known[i].device;
+    return NULL;
+}
+
 struct device *device_default(void)
 {
     const struct device_maker *m = maker_cuda.likely() ? &maker_cuda : &maker_cpu;

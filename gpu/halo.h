@@ -39,6 +39,16 @@ struct halo_add {
     void *y;
 };
 
+/* A flag that goes there and back `rounds` times between two launches that run at the same time: number i of round
+   epoch + i. The launch that is `first` sets *theirs, and waits for *own; the other one waits first. */
+struct flag_bounce {
+    bool first;
+    int rounds;
+    unsigned epoch;
+    unsigned *own, *theirs;
+    int *late; /* becomes 1 if a flag does not arrive */
+};
+
 struct halo_ops {
     void (*push)(struct device *d, const struct halo_push *p);
     /* Later launches begin when the flags of the members whose bits are set have the value `epoch`. */
@@ -47,6 +57,7 @@ struct halo_ops {
     void (*check)(struct device *d, int64_t n, const void *halo, int *late);
     void (*add)(struct device *d, const struct halo_add *p);
     void (*scale)(struct device *d, int64_t n, double beta, void *y); /* y = beta y */
+    void (*bounce)(struct device *d, const struct flag_bounce *b);    /* NULL: launches do not run at the same time */
 };
 /* The type of x and y: T_F32, T_F64, T_C32 or T_C64. Implemented by gpu/vec.c. */
 const struct halo_ops *halo_ops_of(const struct device *d, enum type type);

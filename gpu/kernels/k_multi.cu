@@ -115,6 +115,21 @@ template <typename T> __global__ void halo_scale(int64_t n, T beta, GPTR(T) y)
     if (i < n) y[i] = beta == 0 ? T(0) : beta * y[i];
 }
 
+#ifdef __CUDACC__
+/* One thread of one block. */
+__global__ void flag_rounds(struct flag_bounce b)
+{
+    for (int r = 1; r <= b.rounds; r++) {
+        if (b.first) flag_set(b.theirs, 0, b.epoch + (unsigned)r);
+        if (!flag_arrives(b.own, 0, b.epoch + (unsigned)r)) {
+            *b.late = 1;
+            return;
+        }
+        if (!b.first) flag_set(b.theirs, 0, b.epoch + (unsigned)r);
+    }
+}
+#endif
+
 /* ---- the launches ---- */
 
 #define ITEMS(name, p, n, ...) VECTOR(name, ROLE_WORK, p, n, __VA_ARGS__)
@@ -166,6 +181,13 @@ template <typename T> static void scale(struct device *d, int64_t n, double beta
 {
     LAUNCH(d, blocks_for(n, SEND_BLOCK), SEND_BLOCK, halo_scale<T>)(n, (T)beta, VECTOR("y", ROLE_Y, y, n, T));
 }
+
+#ifdef __CUDACC__
+static void bounce(struct device *d, const struct flag_bounce *b)
+{
+    LAUNCH(d, 1, 1, flag_rounds)(*b);
+}
+#endif
 
 /* ---- the same on the host ---- */
 
@@ -240,13 +262,20 @@ extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, i
      columns, most, t);
 }
 
+#ifdef __CUDACC__
+#define BOUNCE bounce
+#else
+#define BOUNCE nullptr
+#endif
+
 #define HALO_ENTRY(id, space, T)                          \
     extern "C" const struct halo_ops id;                  \
     const struct halo_ops id = {.push = space::push<T>,   \
                                 .wait = space::wait,      \
                                 .check = space::check<T>, \
                                 .add = space::add<T>,     \
-                                .scale = space::scale<T>}
+                                .scale = space::scale<T>, \
+                                .bounce = BOUNCE}
 
 HALO_ENTRY(VEC_SYMBOL(halo_f32), KERNEL_SPACE, float);
 HALO_ENTRY(VEC_SYMBOL(halo_f64), KERNEL_SPACE, double);

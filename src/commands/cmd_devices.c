@@ -3,6 +3,7 @@
 #include "base/screen_lock.h"
 #include "session/command.h"
 #include "machine/device.h"
+#include "machine/split.h"
 #include "base/err.h"
 #include "session/kinds.h"
 #include "microscope/gpu_profile.h"
@@ -86,6 +87,23 @@ static void out_ceilings(struct out *o, const struct device *d)
             "%.1f");
 }
 
+/* The links between the members of a device; null for an ordinary device, and if the members are not all GPUs. */
+static void out_links(struct out *o, const struct device *d)
+{
+    const struct link_ceilings *c = &d->link;
+    bool some = c->measured, flags = some && isfinite(c->flag_us);
+    out_num(o, "link_copy_us", some ? "copy of 8 B us" : NULL, some ? c->copy_us : NAN, "%.2f");
+    out_num(o, "link_mb_gbs", some ? "copy of 1 MiB GB/s" : NULL, some ? c->mb_gbs : NAN, "%.1f");
+    out_num(o, "link_gbs", some ? "copy of 256 MiB GB/s" : NULL, some ? c->far_gbs : NAN, "%.1f");
+    out_num(o, "link_flag_us", flags ? "flag and back us" : NULL, flags ? c->flag_us : NAN, "%.2f");
+    out_str(o, "link_between", NULL, !some ? NULL : c->one_gpu ? "one GPU" : "GPUs");
+    if (!some || out_mode(o) != OUT_TEXT) return;
+    if (!flags) out_str(o, NULL, "flag and back", "not measured: no access to each other's memory");
+    out_str(o, NULL, "link",
+            c->one_gpu ? "the members are one GPU, so these are copies in its own memory, not a link"
+                       : "from member 0 to another, the slowest; `whatif parts` takes these numbers");
+}
+
 /* A saved profile has the name of the model of the GPU, with which its description begins. */
 static bool save_profile(const struct device *d, const char *path, bool force, struct err *e)
 {
@@ -99,12 +117,16 @@ static bool run_ceilings(struct session *s, const struct args *a, struct err *e)
 {
     struct device *d = session_device(s, arg(a, "on"), e);
     if (!d) return false;
-    if (d->kind == DEV_EMU) return fail(e, E_UNSUPPORTED, "emu models accesses, not time; measure cpu or cuda:0");
+    if (d->kind == DEV_EMU)
+        return fail(e, E_UNSUPPORTED, "%s models accesses, not time; measure cpu or %s", d->name,
+                    d->members ? "cuda:0+1" : "cuda:0");
     bool gave = screen_lock_give();
-    bool measured = d->ceilings.measured || device_ceilings(d, &s->watch, e);
+    bool measured = (d->ceilings.measured || device_ceilings(d, &s->watch, e)) &&
+                    (!d->members || d->link.measured || device_links(d, &s->watch, e));
     screen_lock_back(gave);
     if (!measured) return false;
     out_ceilings(s->out, d);
+    out_links(s->out, d);
     return !arg(a, "save") || save_profile(d, arg(a, "save"), arg_flag(a, "force"), e);
 }
 
@@ -138,9 +160,12 @@ const struct command command_ceilings = {
     .help = "Measures streaming reads and copies, reads from the cache, random gathers, and the cost of an empty\n"
             "launch, once per session; on a GPU also reads from L1, and the rates of fp64 and fp32. `bench` shows\n"
             "bandwidth as a percentage of the bandwidth of streaming reads; `roofline` draws all of these limits.\n"
+            "On several GPUs, such as cuda:0+1, also measures the link between them: copies of 8 bytes, 1 MiB and\n"
+            "256 MiB, and a flag there and back that launches set in each other's memory. `whatif parts` then takes\n"
+            "the measured link instead of the one in its table.\n"
             "`save FILE` writes the specification of the GPU and its ceilings as a profile, with which `set gpu FILE`\n"
             "predicts times for this GPU on another computer; force replaces a file that exists.\n"
-            "    ceilings on cpu; ceilings on cuda:0 save lab.txt",
+            "    ceilings on cpu; ceilings on cuda:0 save lab.txt; ceilings on cuda:0+1",
     .run = run_ceilings,
     .several = true,
 };

@@ -5,6 +5,8 @@
 #include "base/numeral.h"
 #include "base/screen_lock.h"
 #include "base/text.h"
+#include "machine/device.h"
+#include "machine/split.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
@@ -21,6 +23,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The share of the GPUs' time that is used; the share of the largest gain. */
 static const double pays_from = 0.5, nearly = 0.95;
@@ -197,6 +200,19 @@ static const struct way *way_of(const struct args *a, const struct matrix *m)
     return m->parting && m->parting->P.way ? m->parting->P.way : way_find("nnz");
 }
 
+/* The named link; without a name, the link that `ceilings` measured, or else NVLink. */
+static bool choose_link(const struct args *a, struct scaling *c, struct err *e)
+{
+    const char *name = arg(a, "link");
+    bool measured = name && !strcmp(name, link_measured);
+    const struct device *d = name && !measured ? NULL : device_with_links(!name);
+    if (measured && !d)
+        return fail(e, E_USAGE, "no link was measured; `ceilings on cuda:0+1` measures the link between two GPUs");
+    if (d) link_of_ceilings(&d->link, d->name, d->members, &c->own);
+    c->link = d ? &c->own.link : link_find(name ? name : "nvlink");
+    return true;
+}
+
 static void out_scaling(struct session *s, const struct matrix *m, const struct scaling *c, const struct machine *on)
 {
     bool sampled = false;
@@ -221,10 +237,10 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
     if (!m || !refuse_others(a, e) || !read_gpus(a, &m->csr, &g, e)) return false;
     struct scaling *c = mem_zero(1, sizeof *c, "the predictions", e);
     if (!c) return false;
-    c->link = link_find(arg(a, "link") ? arg(a, "link") : "nvlink");
     c->way = way_of(a, m);
     c->real = arg_precision(a);
-    bool ok = modeled_machine(s, &on, e) && choose_kernel(s, m, a, &on, c, e) && predict(s, m, &g, &on, c, e);
+    bool ok = choose_link(a, c, e) && modeled_machine(s, &on, e) && choose_kernel(s, m, a, &on, c, e) &&
+              predict(s, m, &g, &on, c, e);
     if (!ok) {
         mem_free(c);
         return false;

@@ -33,6 +33,16 @@ struct ceilings {
     double fp32_gflops;
 };
 
+/* What an exchange between member 0 of a device and another member costs; of several other members, the slowest.
+   Measured by device_links (split.h). */
+struct link_ceilings {
+    bool measured;
+    bool one_gpu;           /* members are the same GPU, so this is its own memory, not a link */
+    double copy_us;         /* a copy of 8 bytes between two members, after the copy before it */
+    double mb_gbs, far_gbs; /* copies of 1 MiB and of 256 MiB, one way */
+    double flag_us;         /* a flag there and back, set by launches in each other's memory; NaN: no such access */
+};
+
 /* What a GPU consists of, by its specification; zeros: not known. */
 struct gpu_facts {
     int capability;      /* 10 * major + minor of the compute capability */
@@ -112,6 +122,7 @@ struct device {
     bool lost; /* a sticky error has occurred: reset the device or use another device */
     struct gpu_facts facts;
     struct ceilings ceilings;
+    struct link_ceilings link; /* between its members */
     struct block_sums sums;
     struct copied put, got; /* all copies to and from the device; 0 if the device works in host memory */
     void *impl;

@@ -54,6 +54,12 @@ static inline bool device_has(const struct device *d, const struct device *part)
     return found;
 }
 
+/* Measure d->link, if all members of d are GPUs; otherwise leave it as it is. */
+bool device_links(struct device *d, struct watch *w, struct err *e);
+/* The device whose links were measured, or NULL; with `apart`, only a device whose members are different GPUs. Of
+   several, the one that was opened first. */
+const struct device *device_with_links(bool apart);
+
 /* d was reset, so devices of which d is a member have lost what they had on it. */
 void device_was_reset(const struct device *d);
 

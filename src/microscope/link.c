@@ -1,9 +1,11 @@
 /* The table of links between GPUs. */
 #include "link.h"
 #include "base/registry.h"
+#include "machine/device.h"
 
 #include <math.h>
 #include <stddef.h>
+#include <stdio.h>
 
 const struct link links[] = {
 #define LINK(id, about, start, hop, gbs, most, measured, source) {#id, about, start, hop, gbs, most, measured, source},
@@ -15,6 +17,31 @@ const struct registry link_registry = {.entries = links, .size = sizeof *links};
 const struct link *link_find(const char *name)
 {
     return registry_find(&link_registry, name);
+}
+
+const char link_measured[] = "measured";
+
+/* A message takes one way of a flag; without access to the memory of other GPUs, a small copy. */
+void link_of_ceilings(const struct link_ceilings *c, const char *device, int members, struct measured_link *out)
+{
+    bool flags = isfinite(c->flag_us);
+    snprintf(out->about, sizeof out->about, "between the members of %.64s%s", device,
+             c->one_gpu ? ", which are one GPU: no link" : "");
+    if (flags)
+        snprintf(out->source, sizeof out->source,
+                 "by `ceilings on %.64s`: a flag there and back takes %.3g us; a copy of 256 MiB runs at %.0f GB/s",
+                 device, c->flag_us, c->far_gbs);
+    else
+        snprintf(out->source, sizeof out->source,
+                 "by `ceilings on %.64s`: a copy of 8 bytes takes %.3g us, one of 256 MiB runs at %.0f GB/s", device,
+                 c->copy_us, c->far_gbs);
+    out->link = (struct link){.name = link_measured,
+                              .about = out->about,
+                              .hop_us = flags ? c->flag_us / 2 : c->copy_us,
+                              .gbs = c->far_gbs,
+                              .most = members,
+                              .measured = true,
+                              .source = out->source};
 }
 
 const char *link_origin(const struct link *l)

@@ -6,11 +6,11 @@
 #include <stdint.h>
 
 #include "base/array.h"
+#include "link.h"
 
 struct csr;
 struct err;
 struct kernel;
-struct link;
 struct machine;
 struct watch;
 struct way;
@@ -43,7 +43,8 @@ struct scaling_point {
 
 enum { SCALING_MOST = 32, SCALING_PARTS_SEEN = 2 };
 struct scaling {
-    const struct link *link;
+    const struct link *link; /* in the table of links, or `own` */
+    struct measured_link own;
     const struct way *way;
     const struct kernel *kernel;
     enum type real;

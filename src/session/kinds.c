@@ -86,6 +86,20 @@ static void list_matrices(const struct session *s, const struct args *a, give_fn
     for (const struct matrix *m = s->matrices; m; m = m->next) give(user, m->name);
 }
 
+static const char *value_link(const struct session *s, const char *text)
+{
+    (void)s;
+    const struct link *l = link_find(text);
+    return l ? l->name : strcmp(text, link_measured) ? NULL : link_measured;
+}
+
+static void list_links(const struct session *s, const struct args *a, give_fn *give, void *user)
+{
+    (void)s, (void)a;
+    registry_list(&link_registry, give, user);
+    give(user, link_measured);
+}
+
 /* First offer what to search for, then the conditions. */
 static void list_conditions(const struct session *s, const struct args *a, give_fn *give, void *user)
 {
@@ -531,7 +545,7 @@ const struct kind kinds[] = {
     {"ORDERING", "ordering", "an ordering", NULL, &ordering_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"ORDER", "order", "natural or an ordering", NULL, NULL, value_order, list_orders, KIND_PLAIN, NULL},
     {"WAY", "way", "a way to divide a matrix", NULL, &way_registry, NULL, NULL, KIND_PLAIN, NULL},
-    {"LINK", "link", "a link between GPUs", NULL, &link_registry, NULL, NULL, KIND_PLAIN, NULL},
+    {"LINK", "link", "a link between GPUs", NULL, NULL, value_link, list_links, KIND_PLAIN, NULL},
     {"SYMMETHOD", "symmethod", "a symmetrize method", NULL, &sym_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"SYMMODE", "symmode", "a symmetrize mode", NULL, &sym_mode_registry, NULL, NULL, KIND_PLAIN, NULL},
     {"OPTION", "option", "an option", NULL, &option_registry, NULL, NULL, KIND_PLAIN, NULL},

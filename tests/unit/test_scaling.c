@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "base/registry.h"
 #include "formats/format.h"
+#include "machine/device.h"
 #include "machine/kernel.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
@@ -62,6 +63,31 @@ static void test_links(void **state)
 /* ---- points ---- */
 
 /* The parts of a time add up, and the point of one GPU is the time without any exchange. */
+/* `whatif parts` takes the link that `ceilings` measured between GPUs, and names it so. */
+static void test_measured_link(void **state)
+{
+    struct talk t;
+    struct device *d = device_open("emu*2", NULL);
+    (void)state;
+    assert_non_null(d);
+    talk_open(&t, OUT_TEXT);
+    talk_says(&t, "gen poisson2d 60 as A; device emu", "");
+    talk_refuses(&t, "whatif parts 2 link measured", "no link was measured; `ceilings on cuda:0+1` measures");
+    d->link = (struct link_ceilings){true, false, 3, 200, 350, 1.5};
+    talk_says(&t, "whatif parts 2",
+              "measured (between the members of emu*2): start 0 us + hop 0.75 us + bytes / 350 GB/s");
+    talk_says(&t, "whatif parts 2", "a flag there and back takes 1.5 us; a copy of 256 MiB runs at 350 GB/s");
+    talk_says(&t, "whatif parts 2 link nccl", "nccl (NCCL");
+    d->link.flag_us = NAN; /* no access to each other's memory */
+    talk_says(&t, "whatif parts 2 link measured", "hop 3 us");
+    d->link.one_gpu = true; /* not a link between GPUs, so only if it is asked for */
+    talk_says(&t, "whatif parts 2", "nvlink (NVLink 4");
+    talk_says(&t, "whatif parts 2 link measured", "which are one GPU: no link");
+    talk_refuses(&t, "ceilings on emu*2", "emu*2 models accesses, not time; measure cpu or cuda:0+1");
+    d->link = (struct link_ceilings){0};
+    talk_close(&t);
+}
+
 static void test_sums(void **state)
 {
     struct csr A = made("poisson2d", 200, 150, 0);
@@ -233,9 +259,10 @@ static void test_sorted(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_links),     cmocka_unit_test(test_sums),      cmocka_unit_test(test_blocks),
-        cmocka_unit_test(test_poisson3d), cmocka_unit_test(test_bytes),     cmocka_unit_test(test_rectangular),
-        cmocka_unit_test(test_commands),  cmocka_unit_test(test_partition), cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_links),         cmocka_unit_test(test_sums),      cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_poisson3d),     cmocka_unit_test(test_bytes),     cmocka_unit_test(test_rectangular),
+        cmocka_unit_test(test_commands),      cmocka_unit_test(test_partition), cmocka_unit_test(test_sorted),
+        cmocka_unit_test(test_measured_link),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
