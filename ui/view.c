@@ -4,6 +4,7 @@
 #include "figure.h"
 #include "ui/views/view_state.h"
 #include "base/err.h"
+#include "session/in_parts.h"
 #include "session/large.h"
 #include "session/matrix.h"
 #include "session/session.h"
@@ -32,7 +33,8 @@ const struct view *view_find(const char *name)
 bool view_has_matrix(const struct view *v, const struct session *s, struct err *e)
 {
     if (v->any) return true;
-    if (s->current) return large_allowed(s->current, v->large, v->name, e);
+    if (s->current)
+        return in_parts_allowed(s->current, false, v->name, e) && large_allowed(s->current, v->large, v->name, e);
     return fail(e, E_USAGE, "there is no matrix to show; use `load FILE` or `gen poisson2d 40`");
 }
 

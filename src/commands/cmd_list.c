@@ -102,6 +102,7 @@ const struct command command_list = {
             "    list",
     .run = run_list,
     .large = true,
+    .in_parts = true,
 };
 
 const struct command command_use = {
@@ -113,6 +114,7 @@ const struct command command_use = {
             "    use A",
     .run = run_use,
     .large = true,
+    .in_parts = true,
 };
 
 const struct command command_drop = {
@@ -125,4 +127,5 @@ const struct command command_drop = {
             "    drop A B; drop all",
     .run = run_drop,
     .large = true,
+    .in_parts = true,
 };

@@ -333,4 +333,5 @@ const struct command command_print = {
             "    eigs 3; print vector 2",
     .run = run_print,
     .large = true,
+    .several = true, /* y of an SpMV on several devices */
 };

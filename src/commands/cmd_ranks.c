@@ -11,6 +11,7 @@
 #include "ranks/ranks.h"
 #include "session/args.h"
 #include "session/command.h"
+#include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/options.h"
 #include "session/session.h"
@@ -312,7 +313,7 @@ bool run_spmv_ranks(struct session *s, const struct args *a, struct err *e)
     int64_t reps;
     if (!check_spmv(a, e) || !arg_within(a, "reps", 0, 0, RANKS_REPS_MOST, &reps, e)) return false;
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    struct ranks *r = m ? session_ranks(s, m, e) : NULL;
+    struct ranks *r = m && in_parts_refused(m, "ranks read from a file", e) ? session_ranks(s, m, e) : NULL;
     return r && multiply(s, m, r, reps, e);
 }
 

@@ -13,6 +13,8 @@
 #include "formats/format.h"
 #include "session/front.h"
 #include "session/holding.h"
+#include "session/generated.h"
+#include "session/in_parts.h"
 #include "session/matrix.h"
 #include "files/matrix_market.h"
 #include "base/loop.h"
@@ -31,6 +33,7 @@
 #include "session/solver_advice.h"
 #include "machine/sum_tree.h"
 #include "matrix/reorder.h"
+#include "matrix/row_source.h"
 #include "base/text.h"
 #include "solvers/solve.h"
 #include "solvers/solver.h"
@@ -483,12 +486,13 @@ struct triangle_settings triangle_settings_of(const struct args *a)
     return t;
 }
 
-static void fill_options(struct session *s, const struct args *a, struct solve_options *o, struct err *e)
+static void fill_options(struct session *s, const struct matrix *m, const struct args *a, struct solve_options *o,
+                         struct err *e)
 {
     o->solver = arg(a, "solver") ? solver_find(arg(a, "solver")) : NULL;
     o->format = arg(a, "using") ? format_find(arg(a, "using")) : NULL;
     o->kernel = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    o->dev = session_device(s, arg(a, "on"), e);
+    o->dev = session_device_for(s, m, arg(a, "on"), e);
     o->real = arg_precision(a);
     o->eps = arg_real(a, "eps", 0);
     o->refine = arg(a, "refine") != NULL;
@@ -563,6 +567,11 @@ bool solve_warn(struct session *s, struct matrix *m, const struct solver *solver
     if (m->csr.imag) {
         if (!hermitian(&m->csr))
             out_note(s->out, "warning: %s is not hermitian, and %s needs %s", m->name, solver->name, solver->needs);
+        return true;
+    }
+    if (matrix_in_parts(m)) {
+        if (!m->csr.source->symmetric)
+            out_note(s->out, "warning: %s may not be symmetric, and %s needs %s", m->name, solver->name, solver->needs);
         return true;
     }
     const struct stats *stats = session_stats(s, m, e);
@@ -795,17 +804,30 @@ static bool solve_with(struct session *s, struct matrix *m, const struct args *a
     return several ? solve_columns(s, m, a, o, r, e) : solve_one(s, m, a, o, r, i, e);
 }
 
+/* Host vectors of a solve: b twice, x0, the x and the residual of its end. */
+enum { HOST_VECTORS = 5 };
+
+/* A matrix in parts is solved by iteration on its device; everything else needs its entries on the host. */
+static bool solvable(const struct matrix *m, const struct args *a, struct err *e)
+{
+    if (!matrix_in_parts(m)) return true;
+    if (on_ranks(a)) return in_parts_refused(m, "ranks read from a file", e);
+    if (direct_was_typed(a)) return in_parts_refused(m, "a direct solver factors; `solve cg` iterates", e);
+    if (!arg(a, "solver")) return in_parts_refused(m, "`advise solver` looks at; name a solver, such as `solve cg`", e);
+    return in_parts_vectors_fit(m, HOST_VECTORS, e);
+}
+
 static bool run_solve(struct session *s, const struct args *a, struct err *e)
 {
     struct solve_options o = {0};
     struct right_sides r = {0};
     struct matrix *m = session_matrix(s, arg(a, "matrix"), e);
-    if (!m) return false;
+    if (!m || !solvable(m, a, e)) return false;
     if (on_ranks(a)) return solve_on_ranks(s, m, a, e);
     if (!ranks_words_absent(a, e)) return false;
     if (direct_was_typed(a)) return run_solve_direct(s, m, a, e);
     if (!direct_options_absent(a, e)) return false;
-    fill_options(s, a, &o, e);
+    fill_options(s, m, a, &o, e);
     bool ok = o.dev && right_sides_make(m, arg(a, "b"), (uint64_t)arg_int(a, "seed", 1), &r, e) &&
               solve_with(s, m, a, &o, &r, e);
     right_sides_free(&r);
@@ -997,6 +1019,7 @@ const struct command command_solve = {
         "    solve cg on ranks precond gamg; solve direct mumps on ranks; solve on ranks options \"-ksp_type fgmres\"\n"
         "    solve jacobi on cpu using ell b random seed 7 maxit 500 f32",
     .run = run_solve,
+    .in_parts = true,
     .several = true,
 };
 

@@ -9,6 +9,8 @@
 #include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
+#include "session/generated.h"
+#include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/output_run.h"
 #include "session/session.h"
@@ -19,10 +21,11 @@
 #include <string.h>
 
 /* The device for k if no device was named: the default device if k runs on it, otherwise a device on which k runs. */
-static struct device *device_for(struct session *s, const struct kernel *k, const char *on, struct err *e)
+static struct device *device_for(struct session *s, const struct matrix *m, const struct kernel *k, const char *on,
+                                 struct err *e)
 {
-    struct device *d = session_device(s, on, e);
-    if (!d || on || kernel_runs_on(k, d)) return d;
+    struct device *d = session_device_for(s, m, on, e);
+    if (!d || on || kernel_runs_on(k, d) || matrix_in_parts(m)) return d;
     const char *other = k->host ? "cpu" : k->vendor || device_count(DEV_CUDA) ? "cuda:0" : "emu";
     out_note(s->out, "%s does not run on %s; using %s", k->name, d->name, other);
     return session_device(s, other, e);
@@ -67,7 +70,8 @@ static bool multiply(struct session *s, const struct args *a, struct spmv_reques
     const struct kernel *named = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
     int64_t param[PARAMS_MAX];
     struct run r;
-    w->dev = named ? device_for(s, named, arg(a, "on"), e) : session_device(s, arg(a, "on"), e);
+    w->dev =
+        named ? device_for(s, w->matrix, named, arg(a, "on"), e) : session_device_for(s, w->matrix, arg(a, "on"), e);
     if (w->dev && w->matrix->transpose_of && !named && !arg(a, "using")) return multiply_both_ways(s, w, o, e);
     const struct kernel *k = w->dev ? kernel_for(a, &w->matrix->csr, w->dev, e) : NULL;
     if (!k || !arg_params(a, k->format->params, param, e)) return false;
@@ -109,5 +113,6 @@ const struct command command_spmv = {
             "spmv A transposed",
     .run = run_spmv,
     .large = true,
+    .in_parts = true,
     .several = true,
 };

@@ -9,6 +9,7 @@
 #include "machine/device.h"
 #include "machine/kernel.h"
 #include "machine/split.h"
+#include "session/generated.h"
 #include "session/matrix.h"
 #include "session/output_timeline.h"
 #include "session/product.h"
@@ -59,7 +60,7 @@ static bool run_timeline(struct session *s, const struct args *a, struct err *e)
     if (!spmv_request_of(s, a, &o, &w, e)) return false;
     spmv_operation_free(&o);
     w.operation = NULL;
-    w.dev = session_device(s, arg(a, "on"), e);
+    w.dev = session_device_for(s, w.matrix, arg(a, "on"), e);
     if (!w.dev) return false;
     if (!w.dev->members)
         return fail(e, E_USAGE, "%s is one device; name several after `on`, such as emu*2 or cuda:0+1", w.dev->name);
@@ -84,5 +85,6 @@ const struct command command_timeline = {
             "`view timeline` draws the last timeline; `set exchange` compares the ways to send.\n"
             "    timeline on emu*3; timeline A sell on cuda:0+1 f32; export timeline timeline.svg",
     .run = run_timeline,
+    .in_parts = true,
     .several = true,
 };

@@ -3,6 +3,7 @@
 #include "cmd_why_stagnates.h"
 #include "base/err.h"
 #include "direct/direct.h"
+#include "session/in_parts.h"
 #include "session/matrix.h"
 #include "session/output.h"
 #include "session/session.h"
@@ -70,6 +71,7 @@ bool run_why_stagnates(struct session *s, struct err *e)
     struct matrix *m = v ? matrix_of(s, v) : NULL;
     if (!v) return false;
     if (!m) return fail(e, E_USAGE, "the matrix of the last solve is no longer loaded");
+    if (!in_parts_refused(m, "`why stagnates` needs", e)) return false;
     bool ok = stagnation_of(s, m, v, LIMIT_US, &found, e);
     struct out *o = s->out;
     out_text(o, "%s%s%s on %s: %s", v->solver->name, v->pre.method ? ", " : "",

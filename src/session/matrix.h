@@ -29,9 +29,10 @@ struct matrix {
     int64_t number;                  /* serial number of the matrix in the session, counted from 1 */
     int index;                       /* position in the list before the matrix was dropped; for undo */
     struct product *products;
-    struct scaling *scaling;            /* the last `whatif parts`, owned; NULL: none */
-    struct parting *parting;            /* its parts, owned (parting.h); NULL: it was not divided */
-    struct matrix *transposed;          /* A^T, owned (session_transposed); NULL: no command needed it yet */
+    const struct device *parts_on; /* `gen ... on` made it in parts for this device; NULL: the host has its entries */
+    struct scaling *scaling;       /* the last `whatif parts`, owned; NULL: none */
+    struct parting *parting;       /* its parts, owned (parting.h); NULL: it was not divided */
+    struct matrix *transposed;     /* A^T, owned (session_transposed); NULL: no command needed it yet */
     const struct matrix *transpose_of;  /* this is `transposed` of that matrix, and in no list; NULL: it is in a list */
     double transpose_us;                /* if transpose_of is not NULL: time to transpose that matrix */
     const struct device *transposed_on; /* and the device that transposed it */

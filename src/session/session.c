@@ -11,6 +11,7 @@
 #include "command.h"
 #include "front.h"
 #include "holding.h"
+#include "in_parts.h"
 #include "large.h"
 #include "matrix.h"
 #include "base/mem.h"
@@ -229,6 +230,7 @@ static struct matrix *find(const struct session *s, const char *name)
 bool session_takes(const struct session *s, const struct matrix *m, struct err *e)
 {
     const struct command *c = s->command;
+    if (matrix_in_parts(m)) return in_parts_allowed(m, c && c->in_parts, c ? c->name : "warpspy", e);
     return large_allowed(m, c && c->large, c ? c->name : "warpspy", e);
 }
 
@@ -388,6 +390,7 @@ struct product *session_product(struct session *s, struct matrix *m, const struc
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
+    if (matrix_in_parts(m)) return in_parts_product(m, f, real, e);
     if (can_borrow(m, f)) return borrow(s, m, f, real, e);
     bool gave = screen_lock_give();
     bool ok = format_plan(&m->csr, f, param, real, &plan, e);
@@ -452,7 +455,7 @@ struct product *session_product_on(struct session *s, struct matrix *m, const st
     if (!format_params(f, param, &request, e)) return NULL;
     struct product *p = requested_before(m, &request);
     if (p) return p;
-    if (packer_for(f, d, real) && !can_borrow(m, f) && !csr_is_large(&m->csr)) {
+    if (packer_for(f, d, real) && !can_borrow(m, f) && !csr_is_large(&m->csr) && !matrix_in_parts(m)) {
         p = pack_there(s, m, f, param, real, force, d, &why);
         if (p) return p;
         if (why.code != E_MEMORY) return fail(e, why.code, "%s", why.text), NULL;
@@ -579,6 +582,10 @@ struct mat *session_mat(struct session *s, struct product *p, struct device *d, 
 {
     for (int i = 0; i < p->nmats; i++)
         if (p->mat[i].dev == d) return &p->mat[i];
+    if (p->S.made && !d->members) {
+        fail(e, E_UNSUPPORTED, "%s has no members to share a matrix that was generated in parts", d->name);
+        return NULL;
+    }
     /* The members of a device divide the rows of A, so their parts do not serve A^T. */
     bool lends = p->lender && !d->members;
     struct mat *lent = lends ? session_mat(s, p->lender, d, e) : NULL;

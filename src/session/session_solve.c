@@ -3,7 +3,6 @@
 #include "base/screen_lock.h"
 #include "direct/direct.h"
 #include "machine/device.h"
-#include "formats/fmt_csr.h"
 #include "formats/fmt_vab.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
@@ -48,10 +47,10 @@ static const struct kernel *choose_kernel(const struct csr *A, const struct solv
 }
 
 /* THESIS 3.2 stores the iteration matrix in VAB. */
-static const struct format *format_of(const struct solve_options *o)
+static const struct format *format_of(const struct solve_options *o, const struct csr *A)
 {
     if (o->format) return o->format;
-    return o->kernel ? o->kernel->format : o->form_matrix ? &format_vab : &format_csr;
+    return o->kernel ? o->kernel->format : o->form_matrix ? &format_vab : format_native(A);
 }
 
 /* The matrix on the device, with its values in this precision. */
@@ -66,7 +65,7 @@ static struct mat *mat_in(struct session *s, struct matrix *m, const struct solv
 bool session_put_matrix(struct session *s, struct matrix *m, const struct solve_options *o, struct solve_matrix *A,
                         struct err *e)
 {
-    const struct format *f = format_of(o);
+    const struct format *f = format_of(o, A->csr);
     A->kernel = choose_kernel(A->csr, o, f, e);
     if (o->form_matrix) return A->kernel != NULL;
     if (!A->kernel || (o->refine && !kernel_takes(A->kernel, type_of_values(o->stored, m->csr.imag), e))) return false;

@@ -8,6 +8,7 @@
 #include "base/err.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
+#include "in_parts.h"
 #include "matrix.h"
 #include "base/mem.h"
 #include "product.h"
@@ -74,7 +75,9 @@ bool spmv_request_of(struct session *s, const struct args *a, struct spmv_operat
 {
     int64_t reps;
     struct matrix *m = operand_of(s, a, e);
-    if (!m || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) || !operation_read(a, &m->csr, o, e)) return false;
+    if (!m || !in_parts_vectors_fit(m, 5, e) || !arg_within(a, "reps", 0, 0, SPMV_REPS_MOST, &reps, e) ||
+        !operation_read(a, &m->csr, o, e))
+        return false;
     *out = (struct spmv_request){.matrix = m,
                                  .real = type_of_values(arg_precision(a), m->csr.imag != NULL),
                                  .reps = (int)reps,
@@ -113,7 +116,8 @@ static bool bounded(struct matrix *m, struct run *r, struct err *e)
 {
     int values = SECTOR / (int)type_size(r->real);
     int64_t *gathers = &m->gathers[values];
-    if (r->dev->kind == DEV_CUDA && !*gathers && !csr_gathers(&m->csr, values, gathers, e)) return false;
+    bool known = *gathers || m->csr.source;
+    if (r->dev->kind == DEV_CUDA && !known && !csr_gathers(&m->csr, values, gathers, e)) return false;
     run_bounds(r, *gathers, &r->dev->ceilings);
     return true;
 }

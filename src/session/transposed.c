@@ -4,6 +4,7 @@
 #include "base/screen_lock.h"
 #include "machine/device.h"
 #include "machine/symmetrize.h"
+#include "in_parts.h"
 #include "large.h"
 #include "matrix.h"
 #include "session.h"
@@ -25,7 +26,7 @@ static bool transpose_near(const struct csr *A, struct device *d, struct csr *T,
 struct matrix *session_transposed(struct matrix *m, struct device *d, struct err *e)
 {
     if (m->transposed) return m->transposed;
-    if (!large_allowed(m, false, "transposed", e)) return NULL;
+    if (!in_parts_refused(m, "`transposed` needs", e) || !large_allowed(m, false, "transposed", e)) return NULL;
     struct matrix *t = mem_zero(1, sizeof *t, "a transposed matrix", e);
     if (!t) return NULL;
     bool gave = screen_lock_give();

@@ -105,8 +105,7 @@ static bool solve_r_of(struct session *s, struct vector *out, struct err *e)
     if (ok) {
         bool gave = screen_lock_give();
         ok = loop_copy(out->value, v->b, numbers_of(out) * (int64_t)sizeof *v->b, "copying b", e);
-        if (ok) reference_spmv(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL);
-        ok = ok && loop_tick("the residual", 0, 0, e);
+        ok = ok && reference_product(v->matrix.csr, -1, x.value, 1, out->value, T_F64, NULL, e);
         screen_lock_back(gave);
     }
     vector_free(&x);

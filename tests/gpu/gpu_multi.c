@@ -1,6 +1,7 @@
 /* Devices with several GPUs as members. On a machine with one GPU, cuda:0+0 is tested: two members with streams of
    their own on one GPU. */
 #include "kits/multi_kit.h"
+#include "base/err.h"
 #include "machine/device.h"
 #include "machine/split.h"
 #include "session/command.h"
@@ -19,6 +20,7 @@ static void check(const char *device)
     assert_true(check_multi_formats(device, T_F64, SLOTS) > 100);
     assert_true(check_multi_formats(device, T_F32, SLOTS) > 100);
     check_multi_solves(device, "cuda:0");
+    check_in_parts(device);
 }
 
 static void test_one_gpu_twice(void **state)
@@ -64,6 +66,29 @@ static void test_timeline(void **state)
     fclose(nowhere);
 }
 
+/* The link is measured: between two GPUs, or on one GPU, which says that it is none. */
+static void check_link(const char *name, bool one_gpu)
+{
+    struct err e = {0};
+    struct device *d = device_open(name, &e);
+    if (!d || !device_links(d, NULL, &e)) fail_msg("%s: %s", name, e.text);
+    const struct link_ceilings *c = &d->link;
+    print_message("%s: copy of 8 B %.2f us, of 1 MiB %.1f GB/s, of 256 MiB %.1f GB/s, flag and back %.2f us\n", name,
+                  c->copy_us, c->mb_gbs, c->far_gbs, c->flag_us);
+    assert_true(c->measured && c->one_gpu == one_gpu && c->copy_us > 0.1 && c->copy_us < 1000);
+    assert_true(c->far_gbs > 1 && c->far_gbs < 20000 && c->mb_gbs > 0 && c->mb_gbs <= 20 * c->far_gbs);
+    assert_true(isnan(c->flag_us) || (c->flag_us > 0.05 && c->flag_us < 1000));
+    assert_ptr_equal(device_with_links(!one_gpu), d);
+    d->link = (struct link_ceilings){0};
+}
+
+static void test_links(void **state)
+{
+    (void)state;
+    check_link("cuda:0+0", true);
+    if (device_count(DEV_CUDA) > 1) check_link("cuda:0+1", false);
+}
+
 static int close_all(void **state)
 {
     (void)state;
@@ -74,10 +99,8 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_gpu_twice),
-        cmocka_unit_test(test_two_gpus),
-        cmocka_unit_test(test_cpu_and_gpu),
-        cmocka_unit_test(test_timeline),
+        cmocka_unit_test(test_one_gpu_twice), cmocka_unit_test(test_two_gpus), cmocka_unit_test(test_cpu_and_gpu),
+        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_links),
     };
     return cmocka_run_group_tests(tests, NULL, close_all);
 }

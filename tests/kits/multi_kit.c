@@ -18,6 +18,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -187,6 +188,44 @@ void check_multi_solves(const char *device, const char *one)
         assert_memory_equal(again.residual, on_many.residual, sizeof again.residual);
     }
     check_stepping(&s, device);
+    session_free(&s);
+    fclose(nowhere);
+}
+
+/* ---- matrices in parts ---- */
+
+void check_in_parts(const char *device)
+{
+    static const char *const made[] = {"poisson3d 9 8 7", "poisson2d 30 11", "stencil 27 5 6 4 unknowns 2",
+                                       "band 400 9 60", "random 300 5"};
+    static const char *const what[] = {
+        "cg", "jacobi", "minres", "bicgstab precond jacobi", "gmres", "qmrcgstab b random", "wjacobi f32"};
+    struct session s;
+    char line[200];
+    int same = 0;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, NULL));
+    for (int g = 0; g < COUNT(made); g++) {
+        snprintf(line, sizeof line, "drop all; gen %s as A; gen %s on %s as P; spmv P reps 3; spmv P f32 reps 3",
+                 made[g], made[g], device);
+        run(&s, line);
+        for (int i = 0; i < COUNT(what); i++) {
+            snprintf(line, sizeof line, "solve A %s maxit 60 on %s", what[i], device);
+            bool ok = run_line(&s, line);
+            int64_t n = ok ? s.solve->n : 0, iterations = ok ? s.solve->iterations : 0;
+            double residual = ok ? s.solve->result.residual_true : 0, *x = calloc((size_t)n + 1, sizeof *x);
+            assert_non_null(x);
+            if (ok) memcpy(x, s.solve->result.x, (size_t)n * sizeof *x);
+            snprintf(line, sizeof line, "solve P %s maxit 60", what[i]);
+            if (run_line(&s, line) != ok || /* jacobi divides by a diagonal that random matrices lack */
+                (ok && (memcmp(x, s.solve->result.x, (size_t)n * sizeof *x) || iterations != s.solve->iterations ||
+                        memcmp(&residual, &s.solve->result.residual_true, sizeof residual))))
+                fail_msg("%s on %s: `%s` differs in parts", made[g], device, line);
+            same += ok;
+            free(x);
+        }
+    }
+    assert_true(same > 25);
     session_free(&s);
     fclose(nowhere);
 }

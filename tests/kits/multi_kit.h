@@ -12,5 +12,8 @@ int check_multi_formats(const char *device, enum type real, int64_t most_slots);
    agree), and have the same bits in every run;
    stepping back and forward gives the same residuals again. */
 void check_multi_solves(const char *device, const char *one);
+/* Matrices that are generated in parts on the device: SpMV agrees with the reference, and solves have the same bits as
+   with the same matrix generated whole. */
+void check_in_parts(const char *device);
 
 #endif

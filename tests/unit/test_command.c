@@ -250,7 +250,7 @@ static const struct {
      "bf16-fp32, fp16-fp64, bf16-fp64\n"},
     {"spmv reps 1e3", "spmv: `1e3` after `reps` is not an integer\n"},
     {"spmv reps -1", "spmv: `reps -1` is outside 0 .. 1000000\n"},
-    {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, as\n"},
+    {"gen poisson2d x", "gen: `x` is not a parameter (did you mean `nx`?); one of nx, ny, or a keyword: seed, on, as\n"},
     {"gen poisson2d 3 3 3", "gen: too many parameters: `3` is one too many\n"},
     {"gen poisson2d nx", "gen: nx (points per line of the grid) has no value: give an integer from 1 to 2147483647\n"},
     {"gen poisson2d 3 as A", "gen: a matrix is called A already; `drop A` first or choose another name\n"},

@@ -1,0 +1,50 @@
+/* Generates matrices in parts, and chooses the device on which commands work on them. */
+#include "generated.h"
+#include "base/err.h"
+#include "base/suggest.h"
+#include "formats/format.h"
+#include "in_parts.h"
+#include "machine/device.h"
+#include "matrix.h"
+#include "matrix/gen.h"
+#include "product.h"
+#include "session.h"
+
+struct device *session_device_for(struct session *s, const struct matrix *m, const char *name, struct err *e)
+{
+    struct device *d = session_device(s, name || !matrix_in_parts(m) ? name : m->parts_on->name, e);
+    if (!d || d->members || !matrix_in_parts(m)) return d;
+    fail(e, E_UNSUPPORTED, "%s was generated in parts, and %s has no members to share them; leave out `on`, or name %s",
+         m->name, d->name, m->parts_on->name);
+    return NULL;
+}
+
+static bool can_be_parted(const struct generator *g, const struct device *d, struct err *e)
+{
+    struct message list = {0};
+    for (int i = 0; generators[i]; i++)
+        if (generators[i]->rows) message_list(&list, generators[i]->name);
+    if (!g->rows)
+        return fail(e, E_UNSUPPORTED, "%s makes whole matrices only; these generate in parts: %s", g->name, list.text);
+    return d->members || fail(e, E_UNSUPPORTED,
+                              "%s is one device; a matrix is generated in parts on several, such as cuda:0+1 or emu*2; "
+                              "leave out `on` to generate it whole",
+                              d->name);
+}
+
+bool session_add_in_parts(struct session *s, const char *name, const struct generator *g, const int64_t *param,
+                          uint64_t seed, const struct load_info *info, struct device *d, struct err *e)
+{
+    struct matrix *before = s->current;
+    struct row_source *rows = can_be_parted(g, d, e) ? g->rows(param, seed, e) : NULL;
+    if (!rows) return false;
+    struct csr A = csr_of_source(rows);
+    if (!session_add(s, name, &A, info, e)) return csr_free(&A), false;
+    struct matrix *m = s->current;
+    m->parts_on = d;
+    struct product *p = session_product(s, m, format_native(&m->csr), NULL, T_F64, false, e);
+    if (p && session_mat(s, p, d, e)) return true;
+    session_drop(s, m);
+    s->current = before;
+    return false;
+}
