@@ -198,6 +198,35 @@ def test_parts_are_those_counted_from_the_entries():
     assert compared >= (60 if MATRICES else 15), compared
 
 
+def test_halos_are_those_of_petsc():
+    """`partition 4 rows` counts the halos that PETSc has in its garray, for 20 real matrices. PETSc gives the first ranks
+    the rows that are left over, so both have the same parts only if 4 divides the number of rows."""
+    if not MATRICES:
+        print("skip: WARPSPY_MATRICES is not set, so there are no real matrices to divide")
+        return
+    compared = []
+    with program(4) as p:
+        for path in sorted(glob.glob(MATRICES + "/*.mtx.gz"), key=os.path.getsize):
+            size = p.rows(f"load {path}")[-1]
+            if not size["ok"] or size["rows"] != size["cols"] or size["rows"] % 4 or size["rows"] < 40:
+                continue
+            petsc = p.rows("ranks parts")
+            if not petsc[-1]["ok"]:
+                assert "complex" in petsc[-1]["error"], petsc[-1]
+                continue
+            own = p.rows("partition 4 rows")
+            assert len(own) == len(petsc) == 4, path
+            for ours, theirs in zip(own, petsc):
+                found = [ours[key] for key in ("rows", "inside", "outside", "halo_in", "from", "halo_out", "to")]
+                garray = [theirs[key] for key in ("rows", "inside", "outside", "halo", "owners", "gives", "takers")]
+                assert found == garray, (path, found, garray)
+            compared.append(os.path.basename(path))
+            if len(compared) == 20:
+                break
+    print(f"halos compared with PETSc's: {', '.join(compared)}")
+    assert len(compared) == 20, compared
+
+
 def test_cg_has_the_history_of_cpu():
     for ranks in (1, 2, 4):
         with program(ranks) as p:

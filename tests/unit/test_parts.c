@@ -553,12 +553,49 @@ static void check_objective(const char *name, kway_fn *kway, const struct csr *A
     assert_true(owner && weight);
     for (int i = 0; i < g.n; i++) weight[i] = csr_row_length(A, i) ? (int)csr_row_length(A, i) : 1;
     kway(&g.n, &one, g.ptr, g.adj, weight, NULL, NULL, &parts, NULL, &imbalance, NULL, &cut, owner);
-    if (edges_cut(&g, &P) != cut) fail_msg("%s: %ld edges, METIS counts %d", name, (long)edges_cut(&g, &P), cut);
+    struct exchange x;
+    assert_true(exchange_of(&x, A, &P, NULL));
+    if (x.edge_cut != cut || edges_cut(&g, &P) != cut)
+        fail_msg("%s: %ld and %ld edges, METIS counts %d", name, (long)x.edge_cut, (long)edges_cut(&g, &P), cut);
+    exchange_free(&x);
     for (int i = 0; i < g.n; i++) assert_int_equal(owner[i], partition_owner(&P, i));
     free(owner);
     free(weight);
     partition_free(&P);
     graph_free(&g);
+}
+
+/* A square matrix of the collection. */
+static bool square_matrix(const char *folder, const char *name, struct csr *A)
+{
+    char path[1024];
+    struct load_info info = {0};
+    struct err e = {0};
+    snprintf(path, sizeof path, "%s/%s.mtx.gz", folder, name);
+    if (!file_load(path, NULL, NULL, A, &info, &e)) fail_msg("%s: %s", path, e.text);
+    return A->rows == A->cols || (csr_free(A), false);
+}
+
+static void test_objective_real(void **state)
+{
+    static const char *const names[] = {
+        "1138_bus", "494_bus",       "662_bus",       "685_bus",     "3elt",       "3elt_dual",  "add32",
+        "arc130",   "bfwa398",       "bp_0",          "bp_1000",     "bwm200",     "Chebyshev1", "Erdos971",
+        "G51",      "Trefethen_150", "Trefethen_300", "USpowerGrid", "airfoil_2d", "Harvard500",
+    };
+    const char *folder = collection_folder("edge cuts of real matrices");
+    void *library = dlopen("libmetis.so.5", RTLD_NOW | RTLD_LOCAL);
+    kway_fn *kway = NULL;
+    (void)state;
+    if (library) *(void **)&kway = dlsym(library, "METIS_PartGraphKway");
+    if (!kway || !folder) skip();
+    for (int i = 0; i < COUNT(names); i++) {
+        struct csr A;
+        if (!square_matrix(folder, names[i], &A)) fail_msg("%s is not square", names[i]);
+        check_objective(names[i], kway, &A, 4);
+        csr_free(&A);
+    }
+    dlclose(library);
 }
 
 static void test_objective(void **state)
@@ -773,6 +810,7 @@ int main(void)
         cmocka_unit_test(test_many_parts),
         cmocka_unit_test(test_real),
         cmocka_unit_test(test_cuts),
+        cmocka_unit_test(test_objective_real),
         cmocka_unit_test(test_objective),
         cmocka_unit_test(test_missing_library),
         cmocka_unit_test(test_library_cancelled),
