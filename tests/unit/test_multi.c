@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "formats/format.h"
 #include "gpu/emu/emu.h"
+#include "gpu/halo.h"
 #include "gpu/multi/phases.h"
 #include "machine/bench.h"
 #include "machine/device.h"
@@ -40,10 +41,34 @@ static void test_races(void **state)
     (void)state;
     emu_races(true);
     check_multi_formats("emu*3", T_F64, 200);
+    check_multi_formats("emu*4", T_F64, 200);
+    check_multi_solves("emu*4", "emu"); /* sums, halos, and the launches of each solver */
     emu_races(false);
     emu_order(77);
     check_multi_formats("emu*3", T_F64, 200);
     emu_order(0);
+}
+
+/* Two threads that add to the same element: the race check looks at the launches of gpu/multi, too. */
+static void test_planted_race(void **state)
+{
+    (void)state;
+    const int row[] = {1, 1}, ptr[] = {0, 1, 2}, col[] = {0, 1};
+    const double val[] = {2, 3}, halo[] = {5, 7};
+    double y[4] = {0};
+    struct device *d = device_open("emu", NULL);
+    struct halo_add h = {.rows = 2, .nnz = 2, .items = 2, .y_rows = 4, .alpha = 1};
+    struct err e = {0};
+    h.row = row, h.ptr = ptr, h.col = col, h.val = val, h.halo = halo, h.y = y;
+    emu_races(true);
+    halo_ops_of(d, T_F64)->add(d, &h);
+    assert_false(d->ops->sync(d, &e));
+    emu_races(false);
+    if (!strstr(e.text, "race") && !strstr(e.text, "halo_add")) fail_msg("%s", e.text);
+    err_clear(&e);
+    h.row = (const int[]){1, 2};
+    halo_ops_of(d, T_F64)->add(d, &h);
+    assert_true(d->ops->sync(d, &e) && y[2] == 21);
 }
 
 static void test_equal_rows(void **state)
@@ -266,6 +291,83 @@ static void test_lost_member(void **state)
     fclose(data);
 }
 
+/* Is the output one line? */
+static bool one_line(const char *said)
+{
+    const char *end = strchr(said, '\n');
+    return end && !end[1];
+}
+
+/* Every call of a solve on one member fails in turn, once as an error, once as the loss of the GPU: the message names
+   the member, the session goes on with its matrix, and all memory is given back. */
+static void test_failing_solve(void **state)
+{
+    (void)state;
+    static const enum fake_call calls[] = {FAKE_ALLOC, FAKE_PUT, FAKE_GET, FAKE_SYNC};
+    struct session s;
+    char said[4000];
+    int failures = 0;
+    FILE *messages = tmpfile(), *data = fopen("/dev/null", "w");
+    assert_true(messages && data && session_new(&s, data, messages, OUT_TEXT, NULL));
+    assert_true(run_line(&s, "gen poisson2d 7; solve cg on emu+broken; drop poisson2d"));
+    int64_t used = fake.used;
+    for (int lost = 0; lost < 2; lost++)
+        for (int c = 0; c < COUNT(calls); c++)
+            for (int n = 1; n < 400; n += n < 40 ? 1 : 37) {
+                assert_true(run_line(&s, "gen poisson2d 7"));
+                fake.sticky = lost;
+                fake.fail_in[calls[c]] = n;
+                bool ok = says(&s, messages, "solve cg tol 1e-10 on emu+broken", said, sizeof said);
+                fake.sticky = false;
+                bool came = fake.fail_in[calls[c]] == 0;
+                fake.fail_in[calls[c]] = 0;
+                if (came && (ok || !strstr(said, "broken") || (!lost && !one_line(said))))
+                    fail_msg("call %d, number %d: %s", calls[c], n, said);
+                failures += came;
+                if (!says(&s, messages, "solve cg on emu+broken; spmv on emu*2; drop poisson2d", said, sizeof said))
+                    fail_msg("call %d, number %d, afterwards: %s", calls[c], n, said);
+                assert_true(!s.matrices && fake.used <= used);
+                if (!came) break;
+            }
+    assert_true(failures > 60);
+    session_free(&s);
+    fclose(messages);
+    fclose(data);
+}
+
+static bool no_access(struct device *d, struct device *other)
+{
+    (void)d, (void)other;
+    return false;
+}
+
+/* A member whose memory others cannot reach: the device sends through the host, with the same bits. */
+static void test_no_peer_access(void **state)
+{
+    (void)state;
+    static struct fake apart;
+    static struct device_ops ops;
+    struct err e = {0};
+    struct mat M;
+    struct verdict v;
+    double y[2][40];
+    assert_true(fake_open(&apart, "apart", "emu", BUDGET, &e));
+    ops = *apart.dev.ops;
+    ops.reach = no_access;
+    apart.dev.ops = &ops;
+    static const char *const devices[] = {"emu*2", "emu+apart"};
+    for (int i = 0; i < COUNT(devices); i++) {
+        M = chain_on(devices[i]);
+        assert_int_equal(transport_of(M.dev), i ? TRANSPORT_HOST : TRANSPORT_PEER);
+        if (!bench_check(kernel_find("csr-scalar"), &chain, &M, 1.5, -0.5, 1, y[i], &v, &e) || !v.ok)
+            fail_msg("%s: %s", devices[i], e.text);
+        mat_free(&M);
+        stored_free(&chain_stored);
+        csr_free(&chain);
+    }
+    assert_memory_equal(y[0], y[1], sizeof y[0]);
+}
+
 static int open_fake(void **state)
 {
     (void)state;
@@ -282,9 +384,12 @@ static int close_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_names),          cmocka_unit_test(test_vectors),     cmocka_unit_test(test_missing),
-        cmocka_unit_test(test_failing_member), cmocka_unit_test(test_lost_member), cmocka_unit_test(test_formats),
-        cmocka_unit_test(test_races),          cmocka_unit_test(test_equal_rows),  cmocka_unit_test(test_solves),
+        cmocka_unit_test(test_names),         cmocka_unit_test(test_vectors),
+        cmocka_unit_test(test_missing),       cmocka_unit_test(test_failing_member),
+        cmocka_unit_test(test_lost_member),   cmocka_unit_test(test_formats),
+        cmocka_unit_test(test_races),         cmocka_unit_test(test_equal_rows),
+        cmocka_unit_test(test_solves),        cmocka_unit_test(test_planted_race),
+        cmocka_unit_test(test_failing_solve), cmocka_unit_test(test_no_peer_access),
     };
     return cmocka_run_group_tests(tests, open_fake, close_all);
 }
