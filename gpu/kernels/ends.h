@@ -136,6 +136,14 @@ __device__ ends_chunk<U> load_chunk(int c, int64_t nnz, bool stays, GPTR(const u
     return chunk;
 }
 
+/* The elements of x that a chunk's entries are multiplied with. */
+template <typename T, typename U, typename X>
+__device__ void gather_chunk(const ends_chunk<U> &c, const X &x, T *gathered)
+{
+    UNROLL_WHOLE
+    for (int j = 0; j < EACH; j++) gathered[j] = x.of(c.col[j]);
+}
+
 /* The sum of the last `n` entries before the tile, added up per warp. */
 template <int block, typename T, typename U, typename X>
 __device__ T early_sum(int64_t tile, int n, GPTR(const int) col, GPTR(const U) val, const X &x)
@@ -252,10 +260,14 @@ template <typename T> __device__ void put_empty(const ends_cut &cut, const ends_
 
 /* One tile per block, neighbouring chunks per warp, EACH neighbouring entries of a chunk per lane, so that a request of
    a warp for col or val covers neighbouring sectors. The loads of the next chunk are under way while a chunk is summed.
-   STAY: the first cut.stay tiles stay in the cache. Participants: all threads of the block. */
-template <int warps, bool STAY, typename T, typename U, typename X>
-__device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(const int) borders, GPTR(const int) col,
-                         GPTR(const U) val, const X &x, const ends_result<T> &out, GPTR(T) part, GPTR(unsigned) count)
+   STAY: the first cut.stay tiles stay in the cache. AHEAD: x is gathered for a chunk before the entries before the tile
+   are added up, and then at the end of the turn before; the kernels choose what is faster on an H200. Participants: all
+   threads of the block. */
+template <int warps, bool STAY, bool AHEAD
+, typename T, typename U,
+    typename X > __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(const int) borders,
+                                          GPTR(const int) col, GPTR(const U) val, const X &x, const ends_result<T> &out,
+                                          GPTR(T) part, GPTR(unsigned) count)
 {
     enum { BLOCK = warps * WARP };
     SHARED(T, head, warps);    /* the sum of the first row that ends in a warp */
@@ -269,7 +281,9 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
     bool stays = STAY && b < cut.stay, open;
     ends_chunk<U> coming = load_chunk<U>(at, cut.nnz, stays, marks, col, val);
     auto border = together<BORDER>(borders, b * BORDER), next = together<BORDER>(borders, (b + 1) * BORDER);
+    T gathered[EACH];
     x.ready();
+    if (AHEAD) gather_chunk(coming, x, gathered);
     bool far = border.of[BORDER_BEFORE] == BACK;
     T sum = far ? T(0) : early_sum<BLOCK, T>(tile, border.of[BORDER_BEFORE], col, val, x);
     if (lane == 0) {
@@ -283,9 +297,11 @@ __device__ void sum_tile(const ends_cut &cut, GPTR(const unsigned) marks, GPTR(c
         ends_chunk<U> c = coming;
         T product[EACH];
         if (at + 1 < end) coming = load_chunk<U>(at + 1, cut.nnz, stays, marks, col, val);
+        if (!AHEAD) gather_chunk(c, x, gathered);
         UNROLL_WHOLE
-        for (int j = 0; j < EACH; j++) product[j] = (T)c.val[j] * x.of(c.col[j]);
+        for (int j = 0; j < EACH; j++) product[j] = (T)c.val[j] * gathered[j];
         sum_chunk<T>(c, product, out, head, first, &run);
+        if (AHEAD && at + 1 < end) gather_chunk(coming, x, gathered);
     }
     if (lane == 0) tail[warp] = run.carry;
     __syncthreads(); /* all threads of the block: the warps' sums are complete */

@@ -18,7 +18,7 @@ __global__ void __launch_bounds__(BLOCK, sizeof(T) > sizeof(double) ? 2 : 4)
         put_empty(cut, out, (blockIdx.x - cut.tiles) * BLOCK + threadIdx.x);
         return; /* the whole block returns */
     }
-    sum_tile<WARPS, STAY, T>(cut, marks, borders, col, val, ends_x<T>{x}, out, part, count);
+    sum_tile<WARPS, STAY, false, T>(cut, marks, borders, col, val, ends_x<T>{x}, out, part, count);
 }
 
 static int64_t scratch_bytes(const struct mat *M)

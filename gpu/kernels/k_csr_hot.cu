@@ -58,8 +58,8 @@ __global__ void __launch_bounds__(BLOCK, 1)
 {
     SHARED_GIVEN(T, hot, n);
     if (blockIdx.x < cut.tiles)
-        sum_tile<WARPS, false, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out, part,
-                                  count);
+        sum_tile<WARPS, false, true, T>(cut, marks, borders, col, val, split_x<T, decltype(hot)>{x, hot_x, hot, n}, out,
+                                        part, count);
     int64_t all = (int64_t)gridDim.x * BLOCK;
     UNROLL(1)
     for (int64_t first = (int64_t)blockIdx.x * BLOCK; cut.ranks + first < cut.rows; first += all) {
