@@ -373,7 +373,7 @@ static void add_launches(const struct counts *c, struct lab_report *out)
     out->active_lanes = out->steps ? (double)active / (double)out->steps : 0;
 }
 
-/* Count all blocks, and predict the time. */
+/* Count all blocks, and predict the time: for all kernels without factors of their own, which a user's kernel lacks. */
 static bool count_all(const struct kernel *k, const struct csr *A, const struct mat *M, struct watch *w,
                       struct lab_report *out, struct err *e)
 {
@@ -383,7 +383,7 @@ static bool count_all(const struct kernel *k, const struct csr *A, const struct 
     struct err why = {0};
     bool ok = work && model_watch(k, A, M, &g, 0, w, c, work, &why);
     if (ok) {
-        out->counted = true;
+        out->counted = work->plain = true;
         out->predicted_us = A->nnz ? model_predict(work, &g).us : NAN;
         add_sites(c, out);
         add_launches(c, out);

@@ -87,7 +87,7 @@ struct factors {
 static struct factors factors_of(const struct workload *w)
 {
     struct factors f = {w->single ? H.single : 1, 1, 0};
-    for (int i = 0; i < COUNT(fits); i++)
+    for (int i = 0; i < COUNT(fits) && !w->plain; i++)
         if (!strcmp(fits[i].kernel, w->kernel->name)) {
             f.chain *= fits[i].chain * (w->single ? fits[i].single : 1);
             f.rates = fits[i].rates;

@@ -67,6 +67,7 @@ struct workload {
     bool sampled;
     double flops; /* multiplications and additions of stored values */
     bool single;  /* they are done in fp32 */
+    bool plain;   /* predict without the factors of the kernel, to compare it with a kernel that has none */
     double us;    /* time spent watching the kernel, in us */
 };
 
