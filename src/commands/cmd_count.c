@@ -33,13 +33,6 @@ struct count_request {
 
 /* ---- how many blocks to watch ---- */
 
-/* A lower bound of the number of accesses: of each slot, its column and element of x; of each row, its pointer and its
-   element of y. */
-static double least_accesses(const struct stored *S)
-{
-    return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
-}
-
 /* Estimate from c how many accesses a run watches if it watches `sample` blocks of each launch. */
 static double accesses_of(const struct counts *c, double sample)
 {
@@ -109,7 +102,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M) return false;
     bool gave = screen_lock_give();
-    bool by_rows = w->sample < 0 && row_sample_suits(k) && least_accesses(M->of) > ROWS_MOST;
+    bool by_rows = w->sample < 0 && row_sample_needed(k, M->of, ROWS_MOST);
     bool ok =
         by_rows ? count_rows(&w->matrix->csr, k, M, &s->watch, c, e) : count_blocks(k, M, w->sample, &s->watch, c, e);
     screen_lock_back(gave);
@@ -144,12 +137,12 @@ static struct tally tally_of(const struct counts *c, enum access_kind from, enum
 
 struct totals {
     int64_t blocks, seen, warps, steps;
-    double active;         /* mean active lanes per step */
-    double longest_warp;   /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
-    double largest_block;  /* sectors of the largest block / mean sectors of a block, in the same launch */
-    double busy;           /* mean share of a block's steps during which a warp is still running */
-    double gather;         /* sectors of x per nonzero */
-    bool sampled, of_rows; /* a sample of the blocks or of the rows was watched; of_rows: of the rows */
+    double active;           /* mean active lanes per step */
+    double longest_warp;     /* steps of the longest warp / mean steps of a warp, in the launch with the most steps */
+    double largest_block;    /* sectors of the largest block / mean sectors of a block, in the same launch */
+    double busy;             /* mean share of a block's steps during which a warp is still running */
+    double gather;           /* sectors of x per nonzero */
+    bool of_blocks, of_rows; /* a sample of the blocks, or of the rows, was watched */
     struct tally global, shared;
 };
 
@@ -185,12 +178,11 @@ static struct totals totals_of(const struct counts *c)
 {
     struct totals t = {.of_rows = c->rows_seen < c->scope.rows};
     double steps = 0, active = 0, warps = 0;
-    t.sampled = t.of_rows;
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
         t.blocks += at->blocks;
         t.seen += at->seen;
-        t.sampled |= at->seen < at->blocks;
+        t.of_blocks |= at->seen < at->blocks;
         warps += (double)c->launch[l].warps * scale_of(c, l);
         steps += (double)c->launch[l].steps * scale_of(c, l);
         active += (double)c->launch[l].active * scale_of(c, l);
@@ -431,7 +423,7 @@ static void out_count(struct out *o, const struct matrix *m, enum type real, con
     out_int(o, "blocks", NULL, t.blocks);
     out_int(o, "blocks_seen", NULL, t.seen);
     out_int(o, "rows_seen", NULL, c->rows_seen);
-    if (at_length) out_error_of(o, error, t.sampled && !t.of_rows ? "error of the sectors, 95 % +- %" : NULL);
+    if (at_length) out_error_of(o, error, t.of_blocks ? "error of the sectors, 95 % +- %" : NULL);
     out_int(o, "warps", at_length ? "warps" : NULL, t.warps);
     out_int(o, "steps", at_length ? "steps of all warps" : NULL, t.steps);
     out_balance(o, &t, at_length);
@@ -509,7 +501,7 @@ static bool count_named(struct session *s, const struct count_request *w, const 
         out_count(s->out, w->matrix, w->real, c, (struct how){.at_length = true, .lines = lines});
         if (out_mode(s->out) != OUT_JSON) (lines ? table_lines : table_arrays)(s->out, c);
         struct totals t = totals_of(c);
-        remarks(s->out, false, t.sampled && !t.of_rows, t.of_rows);
+        remarks(s->out, false, t.of_blocks, t.of_rows);
         if (counts_of(c, ACCESS_ATOMIC, -1, -1).contended)
             out_prose(
                 s->out,
@@ -581,7 +573,7 @@ static bool count_all(struct session *s, const struct count_request *w, bool lin
     if (all.no) qsort(all.c, (size_t)all.n, sizeof *all.c, by_sectors);
     for (int i = 0; i < all.n; i++) {
         struct totals t = totals_of(&all.c[i]);
-        blocks |= t.sampled && !t.of_rows;
+        blocks |= t.of_blocks;
         rows |= t.of_rows;
     }
     for (int i = 0; i < all.n; i++) {

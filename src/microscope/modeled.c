@@ -21,13 +21,6 @@ enum {
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
 
-/* A lower bound of the number of accesses: of each slot, its column and element of x; of each row, its pointer and its
-   element of y. */
-static double accesses_of(const struct stored *S)
-{
-    return 3.0 * (double)stored_slots(S) + 2.0 * (double)S->rows;
-}
-
 /* The number of blocks to watch per launch if all blocks together make this many accesses; 0: all. */
 static int64_t blocks_for(const struct scope *s, double accesses)
 {
@@ -39,7 +32,7 @@ static int64_t blocks_for(const struct scope *s, double accesses)
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
                     struct err *e)
 {
-    double all = 0, least = accesses_of(M->of);
+    double all = 0, least = least_accesses(M->of);
     *sample = 0;
     if (least < ACCESSES) return true;
     if (k->shares && least > SHARED_MOST)
@@ -79,7 +72,7 @@ static bool watch_rows(const struct csr *A, const struct mat *M, struct watch *w
 {
     struct row_sample r;
     const struct kernel *k = out->kernel;
-    if (!row_sample_take(&r, k, A, M, SHARED_MOST / accesses_of(M->of), w, e)) return false;
+    if (!row_sample_take(&r, k, A, M, SHARED_MOST / least_accesses(M->of), w, e)) return false;
     bool ok = model_watch(k, &r.A, &r.M, &out->on, 0, w, &out->counts, &out->work, e);
     if (ok) {
         row_sample_scale_counts(&r, M, &out->counts);
@@ -103,7 +96,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
-    bool by_rows = row_sample_suits(k) && accesses_of(M->of) > SHARED_MOST;
+    bool by_rows = row_sample_needed(k, M->of, SHARED_MOST);
     if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;

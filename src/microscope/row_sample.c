@@ -12,6 +12,16 @@ bool row_sample_suits(const struct kernel *k)
     return k->shares && !k->remote;
 }
 
+double least_accesses(const struct stored *S)
+{
+    return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
+}
+
+bool row_sample_needed(const struct kernel *k, const struct stored *S, double most)
+{
+    return row_sample_suits(k) && least_accesses(S) > most;
+}
+
 void row_sample_free(struct row_sample *r)
 {
     if (r->M.dev) mat_free(&r->M);

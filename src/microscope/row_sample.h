@@ -26,6 +26,11 @@ struct row_sample {
 /* Can only a sample of the rows be watched, because k takes work dynamically? (a user's kernel runs in a process that
    knows no samples) */
 bool row_sample_suits(const struct kernel *k);
+/* A lower bound of the number of accesses of a product with S: of each slot, its column and element of x; of each row,
+   its pointer and its element of y. */
+double least_accesses(const struct stored *S);
+/* Is a sample of the rows of S watched, because k would make more than `most` accesses? */
+bool row_sample_needed(const struct kernel *k, const struct stored *S, double most);
 /* Take about the given part of the rows of A, which is on the emulator as M, and store them as M is stored. The part is
    rounded up to whole multiprocessors. On failure, the sample is empty. */
 bool row_sample_take(struct row_sample *r, const struct kernel *k, const struct csr *A, const struct mat *M,
