@@ -186,10 +186,11 @@ bool choices_correct(struct choices *c, struct session *s, const struct matrix *
 {
     bool ok = true;
     *by = (struct correction){0};
+    if (!correction_applies(s, m)) return true;
     for (int i = 0; ok && i < c->n; i++) {
         struct correction found;
         if (!c->c[i].model || !isnan(c->c[i].measured_us)) continue;
-        ok = correction_of(s, m, c->c[i].kernel, real, g, &found, e);
+        ok = correction_by_bench(s, c->c[i].kernel, real, g, &found, e);
         if (!ok || !found.kernels) continue;
         c->c[i].correction = found.factor;
         c->c[i].predicted_us *= found.factor;

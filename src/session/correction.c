@@ -76,12 +76,16 @@ static struct run *run_of(const struct session *s, const struct kernel *k, enum 
     return NULL;
 }
 
-bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
-                   const struct machine *g, struct correction *out, struct err *e)
+bool correction_applies(const struct session *s, const struct matrix *m)
+{
+    return !s->gpu && s->nruns && s->runs_of && similar(&m->csr, &s->runs_of->csr);
+}
+
+bool correction_by_bench(struct session *s, const struct kernel *k, enum type real, const struct machine *g,
+                         struct correction *out, struct err *e)
 {
     double sum = 0;
     *out = (struct correction){.factor = 1};
-    if (s->gpu || !s->nruns || !s->runs_of || !similar(&m->csr, &s->runs_of->csr)) return true;
     struct run *own = run_of(s, k, real);
     if (own && !add_run(s, own, g, &sum, &out->kernels, e)) return false;
     for (int i = 0; i < s->nruns && !own && out->kernels < FASTEST; i++)
@@ -89,4 +93,11 @@ bool correction_of(struct session *s, const struct matrix *m, const struct kerne
     if (out->kernels) out->factor = exp(sum / out->kernels);
     out->from = s->runs_of->name;
     return true;
+}
+
+bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
+                   const struct machine *g, struct correction *out, struct err *e)
+{
+    *out = (struct correction){.factor = 1};
+    return !correction_applies(s, m) || correction_by_bench(s, k, real, g, out, e);
 }

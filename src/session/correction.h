@@ -25,5 +25,11 @@ struct correction {
    they are first needed. Returns false if the user cancelled. */
 bool correction_of(struct session *s, const struct matrix *m, const struct kernel *k, enum type real,
                    const struct machine *g, struct correction *out, struct err *e);
+/* The two steps of correction_of, for callers that correct many kernels for one matrix. Does the last bench apply to m?
+   This reads all rows of both matrices. */
+bool correction_applies(const struct session *s, const struct matrix *m);
+/* The correction of k by the last bench, which must apply to the matrix. */
+bool correction_by_bench(struct session *s, const struct kernel *k, enum type real, const struct machine *g,
+                         struct correction *out, struct err *e);
 
 #endif
