@@ -69,10 +69,10 @@ static bool read_diagonal(void *user, const struct csr *A, int64_t first, struct
     struct diagonal *d = user;
     struct loop l = loop_of("the diagonal", A->rows);
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
-        int64_t k = csr_find(A, i, first + i);
+        int64_t row = first + i, k = csr_find(A, i, row);
         double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
-        if (A->imag) d->diag[2 * i] = re, d->diag[2 * i + 1] = im;
-        if (!A->imag) d->diag[first + i] = re;
+        if (A->imag) d->diag[2 * row] = re, d->diag[2 * row + 1] = im;
+        if (!A->imag) d->diag[row] = re;
         if (re == 0 && im == 0) note_zero(d, A, i, first, k >= 0);
     }
     return loop_end(&l, e);
@@ -101,38 +101,42 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
     return loop_end(&l, e);
 }
 
-/* Ends the visit, as a failure, at the first row that has another diagonal entry. */
-static bool all_negative(void *user, const struct csr *A, int64_t first, struct err *e)
+/* Is entry k, on the diagonal, as wanted? */
+typedef bool wanted_entry(const struct csr *A, int64_t k);
+
+static bool is_negative(const struct csr *A, int64_t k)
 {
+    return A->val[k] < 0;
+}
+
+static bool is_nonzero(const struct csr *A, int64_t k)
+{
+    return csr_abs(A, k) != 0;
+}
+
+/* Ends the visit, as a failure, at the first row that has no diagonal entry, or not the wanted one. */
+static bool visit_diagonal(void *user, const struct csr *A, int64_t first, struct err *e)
+{
+    wanted_entry *const *wanted = user;
     struct loop l = loop_of("the diagonal", A->rows);
-    (void)user, (void)e;
+    (void)e;
     for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
         int64_t k = csr_find(A, i, first + i);
-        if (k < 0 || !(A->val[k] < 0)) return false;
+        if (k < 0 || !(*wanted)(A, k)) return false;
     }
     return true;
 }
 
 bool diagonal_is_negative(const struct csr *A)
 {
-    return A->rows > 0 && csr_visit_all(A, all_negative, NULL, NULL);
-}
-
-/* As all_negative, for entries that are not 0. */
-static bool all_nonzero(void *user, const struct csr *A, int64_t first, struct err *e)
-{
-    struct loop l = loop_of("the diagonal", A->rows);
-    (void)user, (void)e;
-    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
-        int64_t k = csr_find(A, i, first + i);
-        if (k < 0 || csr_abs(A, k) == 0) return false;
-    }
-    return true;
+    wanted_entry *wanted = is_negative;
+    return A->rows > 0 && csr_visit_all(A, visit_diagonal, &wanted, NULL);
 }
 
 bool diagonal_is_full(const struct csr *A)
 {
-    return csr_visit_all(A, all_nonzero, NULL, NULL);
+    wanted_entry *wanted = is_nonzero;
+    return csr_visit_all(A, visit_diagonal, &wanted, NULL);
 }
 
 /* Does entry k of row i, left of the diagonal or right of it, differ from its mirror image, or have none? */
