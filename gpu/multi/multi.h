@@ -111,6 +111,8 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
 void pieces_free(struct pieces *p);
 /* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
+/* Fails if the outer entries of a part on d are more than a member can have. */
+bool outside_allowed(const struct device *d, int64_t nnz, struct err *e);
 /* Fails unless each part fits on its member. rows_outside: the rows of each part with entries in columns of others. */
 bool pieces_fit(const struct pieces *p, const struct part *part, const int64_t *rows_outside, int64_t size,
                 struct err *e);

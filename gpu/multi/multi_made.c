@@ -103,9 +103,7 @@ static bool outside_new(struct filling *f, int64_t rows, int64_t nnz, struct err
     struct piece *q = f->q;
     struct device *d = f->d;
     int64_t word = (int64_t)sizeof(int);
-    if (nnz > INT32_MAX)
-        return fail(e, E_LIMIT, "%s would have %lld entries in columns of other members; at most %d are possible",
-                    d->name, (long long)nnz, INT32_MAX);
+    if (!outside_allowed(d, nnz, e)) return false;
     q->out_rows = rows;
     q->out_nnz = nnz;
     return (q->row = put_array(d, NULL, rows * word, what, &q->bytes, e)) &&

@@ -96,6 +96,13 @@ static int64_t rows_with_entries(const struct csr *outside)
     return n;
 }
 
+bool outside_allowed(const struct device *d, int64_t nnz, struct err *e)
+{
+    return nnz <= INT32_MAX ||
+           fail(e, E_LIMIT, "%s would have %lld entries in columns of other members; at most %d are possible", d->name,
+                (long long)nnz, INT32_MAX);
+}
+
 /* The outer entries' values in the type of the vectors. */
 static void *values_of(const struct csr *outside, enum type real, struct err *e)
 {
@@ -110,9 +117,7 @@ static bool put_outside(struct piece *q, struct device *d, const struct csr *out
     int *row = NULL, *ptr = NULL;
     static const char what[] = "the entries in columns of other members";
     q->out_nnz = outside->nnz;
-    if (q->out_nnz > INT32_MAX)
-        return fail(e, E_LIMIT, "%s would have %lld entries in columns of other members; at most %d are possible",
-                    d->name, (long long)q->out_nnz, INT32_MAX);
+    if (!outside_allowed(d, q->out_nnz, e)) return false;
     void *val = list_rows(outside, q, &row, &ptr, e) ? values_of(outside, real, e) : NULL;
     int64_t words = (int64_t)sizeof(int), n = outside->nnz;
     bool ok = val && (q->row = put_array(d, row, q->out_rows * words, what, &q->bytes, e)) &&
