@@ -24,7 +24,6 @@ enum {
 };
 
 struct gpu {
-    int number;
     bool started;
     int64_t cache; /* bytes of L2 */
     cudaEvent_t mark[BATCH + 1];
@@ -92,7 +91,7 @@ static bool open_handles(struct device *d, struct err *e)
 {
     struct gpu *g = gpu_of(d);
     cudaStream_t stream;
-    CU(cudaSetDevice(g->number));
+    CU(cudaSetDevice(d->number));
     CU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     d->stream = stream;
     for (int i = 0; i <= BATCH; i++) CU(cudaEventCreate(&g->mark[i]));
@@ -134,7 +133,7 @@ static struct generation generation_of(int capability)
 
 static bool attribute(struct device *d, cudaDeviceAttr which, int *value, struct err *e)
 {
-    CU(cudaDeviceGetAttribute(value, which, gpu_of(d)->number));
+    CU(cudaDeviceGetAttribute(value, which, d->number));
     return true;
 }
 
@@ -168,7 +167,7 @@ static bool describe(struct device *d, struct err *e)
     cudaDeviceProp p;
     int driver, runtime;
     char memory[32];
-    CU(cudaGetDeviceProperties(&p, g->number));
+    CU(cudaGetDeviceProperties(&p, d->number));
     CU(cudaDriverGetVersion(&driver));
     CU(cudaRuntimeGetVersion(&runtime));
     g->cache = p.l2CacheSize;
@@ -195,7 +194,7 @@ static bool ready(struct device *d, struct err *e)
 {
     if (d->lost) return fail(e, E_DEVICE, "%s was lost after an earlier error; reset it, or use cpu or emu", d->name);
     if (!start(d, e)) return false;
-    CU(cudaSetDevice(gpu_of(d)->number));
+    CU(cudaSetDevice(d->number));
     return true;
 }
 
@@ -420,7 +419,7 @@ static bool gpu_reach(struct device *d, struct device *other)
 {
     int can = 0;
     if (other->kind != DEV_CUDA || !ready(d, NULL)) return false;
-    int from = gpu_of(d)->number, to = gpu_of(other)->number;
+    int from = d->number, to = other->number;
     if (from == to) return true;
     cudaError_t status = cudaDeviceCanAccessPeer(&can, from, to);
     if (status == cudaSuccess && can) status = cudaDeviceEnablePeerAccess(to, 0);
@@ -445,7 +444,7 @@ static bool wait_for_hand(struct device *d, const struct device *of, struct err 
 static bool gpu_carry(struct device *d, void *to, struct device *other, const void *from, int64_t bytes, struct err *e)
 {
     if (!record_hand(other, e) || !wait_for_hand(d, other, e)) return false;
-    CU(cudaMemcpyPeerAsync(to, gpu_of(d)->number, from, gpu_of(other)->number, (size_t)bytes, stream_of(d)));
+    CU(cudaMemcpyPeerAsync(to, d->number, from, other->number, (size_t)bytes, stream_of(d)));
     return record_hand(d, e) && wait_for_hand(other, d, e);
 }
 
@@ -472,7 +471,7 @@ static double gpu_between(struct device *d, int from, int to)
 static bool gpu_reset(struct device *d, struct err *e)
 {
     struct err why = {E_NONE};
-    cudaSetDevice(gpu_of(d)->number);
+    cudaSetDevice(d->number);
     close_handles(d);
     vendor_forget(d);
     cudaDeviceReset();
@@ -485,7 +484,7 @@ static bool gpu_reset(struct device *d, struct err *e)
 static void gpu_close(struct device *d)
 {
     if (gpu_of(d)->started) {
-        cudaSetDevice(gpu_of(d)->number);
+        cudaSetDevice(d->number);
         close_handles(d);
     }
     mem_free(d->impl);
@@ -519,7 +518,7 @@ static bool make(struct device *d, int n, struct err *e)
 {
     struct gpu *g = static_cast<struct gpu *>(mem_zero(1, sizeof *g, "a CUDA device", e));
     if (!g) return false;
-    g->number = n;
+    d->number = n;
     d->impl = g;
     d->ops = &gpu_ops;
     snprintf(d->about, sizeof d->about, "CUDA device %d, not used yet", n);

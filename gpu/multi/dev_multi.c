@@ -370,8 +370,7 @@ static bool multi_time(struct device *d, bool (*go)(void *ctx, struct err *e), v
 bool multi_one_memory(const struct device *a, const struct device *b)
 {
     if (a->kind != DEV_CUDA || b->kind != DEV_CUDA) return a->kind != DEV_CUDA && b->kind != DEV_CUDA;
-    size_t n = strcspn(a->name, "[");
-    return n == strcspn(b->name, "[") && !strncmp(a->name, b->name, n);
+    return a->number == b->number;
 }
 
 static bool counts_again(const struct multi *m, int k)
@@ -397,6 +396,7 @@ static bool multi_memory(struct device *d, int64_t *free_bytes, int64_t *total, 
 
 static void give_back(struct multi *m)
 {
+    multi_nccl_close(m);
     for (int k = 0; k < m->n; k++) {
         struct seat *t = &m->seat[k];
         struct device *of = m->member[k];

@@ -48,6 +48,7 @@ struct multi {
     struct err pending;      /* the first error of operations, which cannot fail themselves; the next sync reports it */
     char *staging;           /* host memory through which copies go */
     int64_t staging_bytes;
+    void *comm[MEMBERS_MOST]; /* the members' ends of NCCL's connections; NULL: not connected */
 };
 
 static inline struct multi *multi_of(const struct device *d)
@@ -127,6 +128,36 @@ bool pieces_make(struct pieces *p, const struct stored *S, struct err *e);
 /* ---- multi_product.c ---- */
 
 bool multi_launch(const struct kernel *k, const struct launch *L, struct err *e);
+
+/* ---- multi_nccl.c ---- */
+
+/* Bytes to copy from member `from` to member `to`. */
+struct member_copy {
+    int from, to;
+    const void *source;
+    void *target;
+    int64_t bytes;
+};
+/* Can NCCL connect the members? It connects different GPUs. */
+bool multi_nccl_fits(const struct multi *m);
+/* Opens NCCL. Fails if it is not installed. */
+bool multi_nccl_found(struct err *e);
+bool multi_nccl_copy(struct multi *m, int n, const struct member_copy *copy, struct err *e);
+/* Forget the connections. The next copies make new ones. */
+void multi_nccl_close(struct multi *m);
+
+/* The functions of NCCL, with its types as they are passed: results and the type of elements are enumerations. */
+struct nccl_calls {
+    int (*init_all)(void **comm, int n, const int *gpu);
+    int (*abort)(void *comm);
+    int (*group_start)(void);
+    int (*group_end)(void);
+    int (*send)(const void *from, size_t bytes, int type, int peer, void *comm, void *stream);
+    int (*receive)(void *to, size_t bytes, int type, int peer, void *comm, void *stream);
+    const char *(*error)(int result);
+};
+/* For tests: call these functions instead of the library's, also if members are no GPUs. NULL: the library's. */
+void multi_nccl_replace(const struct nccl_calls *calls);
 
 /* ---- multi_exchange.c ---- */
 

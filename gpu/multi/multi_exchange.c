@@ -5,11 +5,9 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-#include <string.h>
-
 static enum transport chosen;
 
-static const char *const names[TRANSPORTS] = {"auto", "peer", "copy", "host"};
+static const char *const names[TRANSPORTS] = {"auto", "peer", "copy", "nccl", "host"};
 
 const char *transport_name(enum transport x)
 {
@@ -28,7 +26,8 @@ enum transport transport_of(const struct device *d)
     bool carries = true;
     for (int k = 0; k < m->n; k++) carries &= m->member[k]->ops->carry != NULL;
     if (chosen <= m->best) return m->best;
-    return chosen == TRANSPORT_COPY && !carries ? TRANSPORT_HOST : chosen;
+    if (chosen == TRANSPORT_NCCL && multi_nccl_fits(m)) return TRANSPORT_NCCL;
+    return chosen == TRANSPORT_COPY && carries ? TRANSPORT_COPY : TRANSPORT_HOST;
 }
 
 static bool staging(struct multi *m, int64_t bytes, struct err *e)
@@ -42,41 +41,68 @@ static bool staging(struct multi *m, int64_t bytes, struct err *e)
     return true;
 }
 
-/* Copy from member a to member b. */
-static bool move(struct device *d, int a, int b, void *to, const void *from, int64_t bytes, struct err *e)
+static bool through_host(struct multi *m, const struct member_copy *c, struct err *e)
+{
+    struct device *here = m->member[c->from], *there = m->member[c->to];
+    return staging(m, c->bytes, e) && here->ops->get(here, m->staging, c->source, c->bytes, e) &&
+           there->ops->put(there, c->target, m->staging, c->bytes, e);
+}
+
+static bool between_devices(struct multi *m, const struct member_copy *c, struct err *e)
+{
+    struct device *there = m->member[c->to];
+    return there->ops->carry(there, c->target, m->member[c->from], c->source, c->bytes, e);
+}
+
+/* The copies of an exchange, at most one for each pair of members. */
+struct copies {
+    int n;
+    struct member_copy of[MEMBERS_MOST * MEMBERS_MOST];
+};
+
+static void add_copy(struct copies *all, struct member_copy c)
+{
+    if (c.bytes) all->of[all->n++] = c;
+}
+
+static bool copy_all(struct device *d, const struct copies *all, struct err *e)
 {
     struct multi *m = multi_of(d);
-    struct device *there = m->member[b], *here = m->member[a];
-    if (bytes == 0) return true;
-    if (transport_of(d) == TRANSPORT_COPY) return there->ops->carry(there, to, here, from, bytes, e);
-    return staging(m, bytes, e) && here->ops->get(here, m->staging, from, bytes, e) &&
-           there->ops->put(there, to, m->staging, bytes, e);
+    enum transport way = transport_of(d);
+    if (way == TRANSPORT_NCCL) return !all->n || multi_nccl_copy(m, all->n, all->of, e);
+    for (int i = 0; i < all->n; i++)
+        if (!(way == TRANSPORT_COPY ? between_devices : through_host)(m, &all->of[i], e)) return false;
+    return true;
 }
 
 bool multi_sums_move(struct device *d, unsigned epoch, struct err *e)
 {
     struct multi *m = multi_of(d);
+    struct copies all;
     if (transport_of(d) == TRANSPORT_PEER) return true;
+    all.n = 0;
     for (int a = 0; a < m->n; a++)
         for (int b = 0; b < m->n; b++) {
             int64_t at = mail_slot(&m->seat[a], epoch, a);
-            if (a != b && !move(d, a, b, m->seat[b].box + at, m->seat[a].box + at, MAIL_MOST * 8, e)) return false;
+            if (a != b)
+                add_copy(&all, (struct member_copy){a, b, m->seat[a].box + at, m->seat[b].box + at, MAIL_MOST * 8});
         }
-    return true;
+    return copy_all(d, &all, e);
 }
 
 bool multi_halo_move(struct pieces *p, int64_t size, struct err *e)
 {
+    struct copies all;
     if (transport_of(p->dev) == TRANSPORT_PEER) return true;
+    all.n = 0;
     for (int a = 0; a < p->n; a++) {
         const struct piece *of = &p->piece[a];
         for (int t = 0; t < of->targets; t++) {
             int b = of->target[t];
-            char *to = (char *)p->piece[b].in[p->epoch % 2] + of->halo_at[t] * size;
-            if (!move(p->dev, a, b, to, (char *)of->packed + of->first[t] * size,
-                      (of->first[t + 1] - of->first[t]) * size, e))
-                return false;
+            add_copy(&all, (struct member_copy){a, b, (char *)of->packed + of->first[t] * size,
+                                                (char *)p->piece[b].in[p->epoch % 2] + of->halo_at[t] * size,
+                                                (of->first[t + 1] - of->first[t]) * size});
         }
     }
-    return true;
+    return copy_all(p->dev, &all, e);
 }

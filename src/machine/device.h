@@ -118,7 +118,8 @@ struct device {
     char about[160]; /* model, multiprocessors or threads, memory, driver */
     enum device_kind kind;
     const struct device_ops *ops;
-    int units; /* multiprocessors, or threads */
+    int number; /* N of cuda:N; 0 for kinds without numbers */
+    int units;  /* multiprocessors, or threads */
     bool lost; /* a sticky error has occurred: reset the device or use another device */
     struct gpu_facts facts;
     struct ceilings ceilings;

@@ -33,10 +33,11 @@ enum transport {
     TRANSPORT_AUTO,
     TRANSPORT_PEER, /* launches store into the memory of other members, and set flags there */
     TRANSPORT_COPY, /* launches collect the items, and copies between devices move them */
+    TRANSPORT_NCCL, /* launches collect the items, and NCCL moves them; only if chosen */
     TRANSPORT_HOST, /* the items go through the host's memory */
     TRANSPORTS
 };
-const char *transport_name(enum transport x); /* "auto", "peer", "copy", "host" */
+const char *transport_name(enum transport x); /* "auto", "peer", "copy", "nccl", "host" */
 /* The way for all devices from now on; a device whose members cannot use it takes the next one. */
 void transport_choose(enum transport wanted);
 /* The way that a device with members uses. */

@@ -223,10 +223,10 @@ const struct setting options[] = {
     [OPTION_EXCHANGE] =
         {"exchange",
          "how the members of a device such as cuda:0+1 send to each other: peer (launches store into "
-         "each other's memory), copy (copies between devices), host (through the host); auto: the first "
-         "that is possible",
+         "each other's memory), copy (copies between devices), nccl (sends and receives of NCCL), host "
+         "(through the host); auto: the first that is possible without NCCL",
          "auto",
-         {"auto", "peer", "copy", "host"},
+         {"auto", "peer", "copy", "nccl", "host"},
          NULL,
          NULL,
          use_exchange},

@@ -2,6 +2,7 @@
    their own on one GPU. */
 #include "kits/multi_kit.h"
 #include "base/err.h"
+#include "gpu/multi/multi.h"
 #include "machine/device.h"
 #include "machine/split.h"
 #include "session/command.h"
@@ -38,6 +39,21 @@ static void test_two_gpus(void **state)
         skip();
     }
     check("cuda:0+1");
+}
+
+/* Products, solves and sums by NCCL have the same bits as those by peer memory. */
+static void test_nccl(void **state)
+{
+    struct err e = {0};
+    (void)state;
+    if (device_count(DEV_CUDA) < 2 || !multi_nccl_found(&e)) {
+        print_message("NCCL is not tested: %s\n", e.code ? e.text : "this machine has one GPU");
+        skip();
+    }
+    transport_choose(TRANSPORT_NCCL);
+    assert_int_equal(transport_of(device_open("cuda:0+1", NULL)), TRANSPORT_NCCL);
+    check_multi_solves("cuda:0+1", "cuda:0");
+    transport_choose(TRANSPORT_AUTO);
 }
 
 static void test_cpu_and_gpu(void **state)
@@ -100,7 +116,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_gpu_twice), cmocka_unit_test(test_two_gpus), cmocka_unit_test(test_cpu_and_gpu),
-        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_links),
+        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_links),    cmocka_unit_test(test_nccl),
     };
     return cmocka_run_group_tests(tests, NULL, close_all);
 }

@@ -1,6 +1,7 @@
 /* Devices with several members, on the emulator: products, solves, and faults. */
 #include "kits/dev_fake.h"
 #include "kits/multi_kit.h"
+#include "kits/nccl_fake.h"
 #include "kits/shapes.h"
 #include "base/err.h"
 #include "base/mem.h"
@@ -368,6 +369,54 @@ static void test_no_peer_access(void **state)
     assert_memory_equal(y[0], y[1], sizeof y[0]);
 }
 
+/* The same products and solves by NCCL. */
+static void test_nccl(void **state)
+{
+    (void)state;
+    nccl_fake(true);
+    transport_choose(TRANSPORT_NCCL);
+    assert_int_equal(transport_of(device_open("emu*4", NULL)), TRANSPORT_NCCL);
+    check_multi_formats("emu*4", T_F64, SLOTS); /* each product also by the other ways, with the same bits */
+    transport_choose(TRANSPORT_NCCL);
+    check_multi_solves("emu*3", "emu");
+    assert_true(nccl_fake_groups() > 1000);
+    assert_true(nccl_fake_open() > 0);
+    devices_close();
+    assert_int_equal(nccl_fake_open(), 0);
+    transport_choose(TRANSPORT_AUTO);
+    nccl_fake(false);
+    assert_true(fake_open(&fake, "broken", "emu", BUDGET, NULL));
+}
+
+/* Each call of NCCL fails: one message, and the session goes on. */
+static void test_failing_nccl(void **state)
+{
+    (void)state;
+    static const char *const calls[] = {"ncclCommInitAll", "ncclGroupStart", "ncclSend", "ncclRecv", "ncclGroupEnd"};
+    struct session s;
+    char said[4000];
+    FILE *messages = tmpfile(), *data = fopen("/dev/null", "w");
+    assert_true(messages && data);
+    nccl_fake(true);
+    for (int i = 0; i < COUNT(calls); i++) {
+        assert_true(session_new(&s, data, messages, OUT_TEXT, NULL));
+        assert_true(run_line(&s, "gen poisson2d 7; set exchange nccl"));
+        nccl_fake_fail(calls[i]);
+        if (says(&s, messages, "spmv on emu*2", said, sizeof said)) fail_msg("%s: no failure", calls[i]);
+        if (!strstr(said, calls[i]) || !strstr(said, "a failure that the test wants") || !one_line(said))
+            fail_msg("%s: %s", calls[i], said);
+        nccl_fake_fail(NULL);
+        if (!says(&s, messages, "spmv on emu*2", said, sizeof said)) fail_msg("after %s: %s", calls[i], said);
+        assert_true(run_line(&s, "set exchange auto"));
+        session_free(&s);
+        devices_close(); /* the next device connects again */
+    }
+    nccl_fake(false);
+    fclose(messages);
+    fclose(data);
+    assert_true(fake_open(&fake, "broken", "emu", BUDGET, NULL));
+}
+
 static int open_fake(void **state)
 {
     (void)state;
@@ -390,6 +439,7 @@ int main(void)
         cmocka_unit_test(test_races),         cmocka_unit_test(test_equal_rows),
         cmocka_unit_test(test_solves),        cmocka_unit_test(test_planted_race),
         cmocka_unit_test(test_failing_solve), cmocka_unit_test(test_no_peer_access),
+        cmocka_unit_test(test_nccl),          cmocka_unit_test(test_failing_nccl),
     };
     return cmocka_run_group_tests(tests, open_fake, close_all);
 }
