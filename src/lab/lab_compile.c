@@ -18,7 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, OUTPUT_MOST = 256 * 1024, LINE_MOST = 300 };
+/* The seconds are of processor time. BUSY: on a busy machine, a compiler may take so many times as long */
+enum { COMPILE_SECONDS = 20, NVCC_SECONDS = 120, BUSY = 4, OUTPUT_MOST = 256 * 1024, LINE_MOST = 300 };
 static const int64_t COMPILER_MEMORY = (int64_t)3 << 29, OBJECT_MOST = 128 << 20;
 
 /* ---- messages ---- */
@@ -318,7 +319,7 @@ static int take_object(int status, bool late, const char *object, const char *pr
     return -1;
 }
 
-static int run_compiler(const char *const *argv, const char *folder, int source, const char *object, double seconds,
+static int run_compiler(const char *const *argv, const char *folder, int source, const char *object, int seconds,
                         int64_t memory, struct reading *r, struct watch *w)
 {
     int status = 0, fd = -1, out = lab_memory("the compiler's messages", 0, r->e);
@@ -328,11 +329,11 @@ static int run_compiler(const char *const *argv, const char *folder, int source,
                             .keep = {source},
                             .nkeep = 1,
                             .out = out,
-                            .cpu_seconds = (int)seconds,
+                            .cpu_seconds = seconds,
                             .memory = memory,
                             .file_bytes = OBJECT_MOST};
     int pid = out >= 0 ? lab_start(&p, r->e) : -1;
-    bool ended = pid > 0 && lab_wait(pid, "compiling", seconds, w, &status, &late, r->e);
+    bool ended = pid > 0 && lab_wait(pid, "compiling", BUSY * seconds, w, &status, &late, r->e);
     char *printed = ended || late ? lab_memory_text(out, OUTPUT_MOST, r->e) : NULL;
     if (printed) fd = take_object(status, late, object, printed, r);
     mem_free(printed);
