@@ -6,8 +6,6 @@
 #include "base/loop.h"
 #include "base/watch.h"
 
-#include <string.h>
-
 /* FAR: the size of a vector, as a multiple of the size of the cache. HOST_FAR: the multiple for the host; it is smaller
  * than FAR because other programs share the host's memory. */
 enum { REPS = 10, LAUNCHES = 50, LANES_A_UNIT = 2048, FAR = 16, HOST_FAR = 4 };
@@ -218,9 +216,9 @@ static void add_ceilings(struct ceilings *to, const struct ceilings *c)
 /* Two members on one GPU share its rates. */
 static bool is_counted(const struct device *d, int k)
 {
-    size_t n = strcspn(d->member[k]->name, "[");
+    const struct device *of = d->member[k];
     for (int j = 0; j < k; j++)
-        if (n == strcspn(d->member[j]->name, "[") && !strncmp(d->member[j]->name, d->member[k]->name, n)) return true;
+        if (d->member[j]->kind == of->kind && d->member[j]->number == of->number) return true;
     return false;
 }
 

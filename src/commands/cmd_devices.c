@@ -104,12 +104,18 @@ static void out_links(struct out *o, const struct device *d)
                        : "from member 0 to another, the slowest; `whatif parts` takes these numbers");
 }
 
-/* A saved profile has the name of the model of the GPU, with which its description begins. */
+/* A saved profile has the name of the model of the GPU, with which its description begins. Of several GPUs, the profile
+   describes the first one and the link between them. */
 static bool save_profile(const struct device *d, const char *path, bool force, struct err *e)
 {
-    struct machine g = machine_of(d);
-    if (!g.here) return fail(e, E_UNSUPPORTED, "a profile describes a GPU, and %s is not one", d->name);
-    snprintf(g.name, sizeof g.name, "%.*s", (int)strcspn(d->about, ","), d->about);
+    const struct device *one = d->members ? d->member[0] : d;
+    struct machine g = machine_of(one);
+    if (!g.here) return fail(e, E_UNSUPPORTED, "a profile describes a GPU, and %s is not one", one->name);
+    snprintf(g.name, sizeof g.name, "%.*s", (int)strcspn(one->about, ","), one->about);
+    if (d->link.measured && !d->link.one_gpu) {
+        g.link = d->link;
+        g.linked = d->members;
+    }
     return profile_save(path, &g, force, e);
 }
 
@@ -164,7 +170,8 @@ const struct command command_ceilings = {
             "256 MiB, and a flag there and back that launches set in each other's memory. `whatif parts` then takes\n"
             "the measured link instead of the one in its table.\n"
             "`save FILE` writes the specification of the GPU and its ceilings as a profile, with which `set gpu FILE`\n"
-            "predicts times for this GPU on another computer; force replaces a file that exists.\n"
+            "predicts times for this GPU on another computer; on cuda:0+1 also the link, for `whatif parts`. force\n"
+            "replaces a file that exists.\n"
             "    ceilings on cpu; ceilings on cuda:0 save lab.txt; ceilings on cuda:0+1",
     .run = run_ceilings,
     .several = true,

@@ -72,7 +72,9 @@ const struct command command_set = {
         "threads_per_sm, blocks_per_sm, shared_kb_per_sm, l1_kb_per_sm, l2_mb, l2_copies (2 if each half of the\n"
         "cache keeps a copy), memory_gbs, fp64_gflops and fp32_gflops; it may state registers_per_sm (65536 if it\n"
         "does not), and the measured read_gbs, copy_gbs, cache_gbs, gather_gps, gather_cache_gps and launch_us,\n"
-        "which are otherwise scaled from an H200.\n"
+        "which are otherwise scaled from an H200. A link between such GPUs, for `whatif parts`, has link_copy_us,\n"
+        "link_mb_gbs, link_gbs, link_gpus (the number of GPUs) and, if launches reach the memory of the others,\n"
+        "link_flag_us; `ceilings on cuda:0+1 save FILE` writes all of them.\n"
         "    set precision f32; set colours; set gpu a100; set gpu auto",
     .run = run_set,
 };

@@ -200,16 +200,28 @@ static const struct way *way_of(const struct args *a, const struct matrix *m)
     return m->parting && m->parting->P.way ? m->parting->P.way : way_find("nnz");
 }
 
-/* The named link; without a name, the link that `ceilings` measured, or else NVLink. */
-static bool choose_link(const struct args *a, struct scaling *c, struct err *e)
+/* The link that the profile in use states, or that `ceilings` measured. apart: only between different GPUs. */
+static bool find_measured(const struct machine *on, bool apart, struct measured_link *out)
+{
+    const struct device *d = device_with_links(apart);
+    if (on->link.measured)
+        link_of_profile(on, out);
+    else if (d)
+        link_of_device(d, out);
+    return on->link.measured || d;
+}
+
+/* The named link; without a name, one that was measured, or else NVLink. */
+static bool choose_link(const struct args *a, const struct machine *on, struct scaling *c, struct err *e)
 {
     const char *name = arg(a, "link");
     bool measured = name && !strcmp(name, link_measured);
-    const struct device *d = name && !measured ? NULL : device_with_links(!name);
-    if (measured && !d)
-        return fail(e, E_USAGE, "no link was measured; `ceilings on cuda:0+1` measures the link between two GPUs");
-    if (d) link_of_ceilings(&d->link, d->name, d->members, &c->own);
-    c->link = d ? &c->own.link : link_find(name ? name : "nvlink");
+    bool found = (!name || measured) && find_measured(on, !name, &c->own);
+    if (measured && !found)
+        return fail(e, E_USAGE,
+                    "no link was measured; `ceilings on cuda:0+1` measures the link between two GPUs, and `save FILE` "
+                    "keeps it for `set gpu FILE`");
+    c->link = found ? &c->own.link : link_find(name ? name : "nvlink");
     return true;
 }
 
@@ -239,7 +251,7 @@ bool run_whatif_parts(struct session *s, const struct args *a, struct err *e)
     if (!c) return false;
     c->way = way_of(a, m);
     c->real = arg_precision(a);
-    bool ok = choose_link(a, c, e) && modeled_machine(s, &on, e) && choose_kernel(s, m, a, &on, c, e) &&
+    bool ok = modeled_machine(s, &on, e) && choose_link(a, &on, c, e) && choose_kernel(s, m, a, &on, c, e) &&
               predict(s, m, &g, &on, c, e);
     if (!ok) {
         mem_free(c);

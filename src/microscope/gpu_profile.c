@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -59,7 +60,7 @@ struct machine machine_of(const struct device *d)
 
 /* ---- the lines of a profile ---- */
 
-/* A number of a profile. A profile must state the numbers of the GPU; it may state the ceilings. */
+/* A number of a profile. A profile must state the numbers of the GPU; it may state the ceilings and the link. */
 static const struct key {
     const char *name;
     size_t at; /* offset in struct machine */
@@ -84,6 +85,11 @@ static const struct key {
     {"gather_gps", offsetof(struct machine, c.gather_gps), false, true, 0.01, 1e5},
     {"gather_cache_gps", offsetof(struct machine, c.gather_cache_gps), false, true, 0.01, 1e5},
     {"launch_us", offsetof(struct machine, c.launch_us), false, true, 0.01, 1000},
+    {"link_copy_us", offsetof(struct machine, link.copy_us), false, true, 0.01, 1e5},
+    {"link_mb_gbs", offsetof(struct machine, link.mb_gbs), false, true, 0.01, 1e5},
+    {"link_gbs", offsetof(struct machine, link.far_gbs), false, true, 0.01, 1e5},
+    {"link_flag_us", offsetof(struct machine, link.flag_us), false, true, 0.01, 1e5},
+    {"link_gpus", offsetof(struct machine, linked), true, true, 2, 1024},
 };
 
 static double value_of(const struct machine *g, const struct key *k)
@@ -167,6 +173,17 @@ static void scale_ceilings(struct machine *g)
     }
 }
 
+/* All lines of a link but the flag, which needs access to each other's memory. */
+static bool take_link(struct machine *g, struct err *e)
+{
+    const struct link_ceilings *l = &g->link;
+    int stated = (l->copy_us > 0) + (l->mb_gbs > 0) + (l->far_gbs > 0) + (g->linked > 0);
+    g->link.measured = stated == 4;
+    if (l->flag_us == 0) g->link.flag_us = NAN;
+    return stated == 4 || (stated == 0 && isnan(l->flag_us)) ||
+           fail(e, E_INPUT, "a link needs the lines link_copy_us, link_mb_gbs, link_gbs and link_gpus");
+}
+
 static bool read_lines(FILE *f, const char *shown, struct machine *g, struct err *e)
 {
     char line[256], where[320];
@@ -181,7 +198,7 @@ static bool read_lines(FILE *f, const char *shown, struct machine *g, struct err
         if (!read_line(g, line, &why)) return fail_at(e, E_INPUT, where, "%s", why.text);
     }
     if (ferror(f)) return fail_at(e, E_IO, shown, "cannot read: %s", strerror(errno));
-    return is_complete(g, &why) || fail_at(e, E_INPUT, shown, "%s", why.text);
+    return (is_complete(g, &why) && take_link(g, &why)) || fail_at(e, E_INPUT, shown, "%s", why.text);
 }
 
 /* ---- files ---- */
@@ -258,7 +275,7 @@ bool profile_save(const char *path, const struct machine *g, bool force, struct 
     int n = snprintf(line, sizeof line, "# Measured by `ceilings`.\nname %s\n", g->name);
     bool ok = newfile_write(&f, line, n, e);
     for (int i = 0; ok && i < COUNT(keys); i++) {
-        if (value_of(g, &keys[i]) == 0) continue;
+        if (!(value_of(g, &keys[i]) > 0)) continue;
         n = snprintf(line, sizeof line, "%s %.6g\n", keys[i].name, value_of(g, &keys[i]));
         ok = newfile_write(&f, line, n, e);
     }

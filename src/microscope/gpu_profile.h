@@ -21,6 +21,8 @@ struct machine {
     int sms;     /* multiprocessors */
     struct gpu_facts is;
     struct ceilings c;
+    struct link_ceilings link; /* between GPUs of this kind, if `linked` */
+    int linked;                /* the number of GPUs between which the link was measured; 0: it was not */
 };
 
 /* The GPU to which the constants of the model were fitted, with its measured ceilings: an NVIDIA H200. */

@@ -1,11 +1,13 @@
 /* The table of links between GPUs. */
 #include "link.h"
+#include "gpu_profile.h"
 #include "base/registry.h"
 #include "machine/device.h"
 
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 const struct link links[] = {
 #define LINK(id, about, start, hop, gbs, most, measured, source) {#id, about, start, hop, gbs, most, measured, source},
@@ -22,19 +24,16 @@ const struct link *link_find(const char *name)
 const char link_measured[] = "measured";
 
 /* A message takes one way of a flag; without access to the memory of other GPUs, a small copy. */
-void link_of_ceilings(const struct link_ceilings *c, const char *device, int members, struct measured_link *out)
+static void describe(const struct link_ceilings *c, int members, struct measured_link *out)
 {
     bool flags = isfinite(c->flag_us);
-    snprintf(out->about, sizeof out->about, "between the members of %.64s%s", device,
-             c->one_gpu ? ", which are one GPU: no link" : "");
+    size_t n = strlen(out->source);
     if (flags)
-        snprintf(out->source, sizeof out->source,
-                 "by `ceilings on %.64s`: a flag there and back takes %.3g us; a copy of 256 MiB runs at %.0f GB/s",
-                 device, c->flag_us, c->far_gbs);
+        snprintf(out->source + n, sizeof out->source - n,
+                 ": a flag there and back takes %.3g us; a copy of 256 MiB runs at %.0f GB/s", c->flag_us, c->far_gbs);
     else
-        snprintf(out->source, sizeof out->source,
-                 "by `ceilings on %.64s`: a copy of 8 bytes takes %.3g us, one of 256 MiB runs at %.0f GB/s", device,
-                 c->copy_us, c->far_gbs);
+        snprintf(out->source + n, sizeof out->source - n,
+                 ": a copy of 8 bytes takes %.3g us, one of 256 MiB runs at %.0f GB/s", c->copy_us, c->far_gbs);
     out->link = (struct link){.name = link_measured,
                               .about = out->about,
                               .hop_us = flags ? c->flag_us / 2 : c->copy_us,
@@ -42,6 +41,21 @@ void link_of_ceilings(const struct link_ceilings *c, const char *device, int mem
                               .most = members,
                               .measured = true,
                               .source = out->source};
+}
+
+void link_of_device(const struct device *d, struct measured_link *out)
+{
+    snprintf(out->about, sizeof out->about, "between the members of %.64s%s", d->name,
+             d->link.one_gpu ? ", which are one GPU: no link" : "");
+    snprintf(out->source, sizeof out->source, "by `ceilings on %.64s`", d->name);
+    describe(&d->link, d->members, out);
+}
+
+void link_of_profile(const struct machine *g, struct measured_link *out)
+{
+    snprintf(out->about, sizeof out->about, "between %d GPUs of the profile %s", g->linked, g->name);
+    snprintf(out->source, sizeof out->source, "by `ceilings`, in the profile");
+    describe(&g->link, g->linked, out);
 }
 
 const char *link_origin(const struct link *l)

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-struct link_ceilings;
+struct device;
+struct machine;
 
 /* An exchange takes start_us + hop_us + bytes / bandwidth; all its messages go at the same time. An all-reduce of a few
    numbers among P parts takes start_us + log2(P) hop_us. */
@@ -21,13 +22,15 @@ extern const struct link links[]; /* terminated by a NULL name */
 extern const struct registry link_registry;
 const struct link *link_find(const char *name);
 
-/* The link between the members of a device, as `ceilings` measured it; its texts are in this struct. */
+/* A link that `ceilings` measured: between the members of a device, or as a profile states it. Its texts are in this
+   struct. */
 struct measured_link {
     struct link link;
     char about[120], source[240];
 };
 extern const char link_measured[]; /* the name of such a link */
-void link_of_ceilings(const struct link_ceilings *c, const char *device, int members, struct measured_link *out);
+void link_of_device(const struct device *d, struct measured_link *out);
+void link_of_profile(const struct machine *g, struct measured_link *out);
 
 const char *link_origin(const struct link *l); /* "measured" or "specification" */
 double link_exchange_us(const struct link *l, double bytes);

@@ -10,6 +10,7 @@
 #include "session/predicted.h"
 #include "session/session.h"
 
+#include <math.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -106,12 +107,14 @@ static void write_profile(const char *path, const char *text)
     fclose(f);
 }
 
+/* All lines that a profile needs. */
+#define WHOLE                                                                                                 \
+    "name X\nsms 10\nclock_ghz 1\nthreads_per_sm 2048\nblocks_per_sm 32\nl2_copies 1\nshared_kb_per_sm 100\n" \
+    "l1_kb_per_sm 128\nl2_mb 4\nmemory_gbs 500\nfp64_gflops 100\nfp32_gflops 200\n"
+
 /* The registers of a multiprocessor have a default, and limit its blocks. */
 static void a_profile_may_state_its_registers(void **state)
 {
-    static const char most[] = "name X\nsms 10\nclock_ghz 1\nthreads_per_sm 2048\nblocks_per_sm 32\nl2_copies 1\n"
-                               "shared_kb_per_sm 100\nl1_kb_per_sm 128\nl2_mb 4\nmemory_gbs 500\nfp64_gflops 100\n"
-                               "fp32_gflops 200\n";
     const struct work w = {.threads = 256, .registers = 40};
     struct machine g;
     struct err e = {0};
@@ -120,11 +123,11 @@ static void a_profile_may_state_its_registers(void **state)
     (void)state;
     assert_true(fd >= 0);
     close(fd);
-    write_profile(path, most);
+    write_profile(path, WHOLE);
     if (!profile_load(path, &g, &e)) fail_msg("%s: %s", e.where, e.text);
     assert_int_equal(g.is.registers, 65536);
     assert_true(model_resident(&g, &w) == 6);
-    snprintf(text, sizeof text, "%sregisters_per_sm 32768\n", most);
+    snprintf(text, sizeof text, "%sregisters_per_sm 32768\n", WHOLE);
     write_profile(path, text);
     assert_true(profile_load(path, &g, &e));
     assert_int_equal(g.is.registers, 32768);
@@ -147,6 +150,9 @@ static void faulty_profiles_are_refused(void **state)
         {"name X\nclock_ghz\n", ":2: clock_ghz `` is not a number"},
         {"name X\n\n# a comment\ncores 9\n", ":4: a profile has no line `cores`"},
         {"name X\n\033[2Jcores 9\n", ":2: a profile has no line"},
+        {WHOLE "link_gbs 300\n", "a link needs the lines link_copy_us, link_mb_gbs, link_gbs and link_gpus"},
+        {WHOLE "link_flag_us 2\n", "a link needs the lines"},
+        {"name X\nlink_gpus 1\n", ":2: link_gpus `1` is not a whole number from 2"},
         {"name X\nregisters_per_sm 12\n", ":2: registers_per_sm `12` is not a whole number from 1024"},
     };
     struct talk t;
@@ -168,6 +174,31 @@ static void faulty_profiles_are_refused(void **state)
     talk_refuses(&t, "set gpu /tmp", "this is not a regular file");
     talk_refuses(&t, "set gpu gtx9", "there is no GPU profile `gtx9`");
     talk_close(&t);
+}
+
+/* The profile of several GPUs describes the first one and the link, which `whatif parts` then takes. */
+static void check_link(struct talk *t, struct device *gpu, const char *path)
+{
+    struct device *members[] = {gpu, gpu, gpu};
+    char line[96];
+    gpu->member = members;
+    gpu->members = 3;
+    gpu->link = (struct link_ceilings){true, false, 4, 200, 350, 1.5};
+    snprintf(line, sizeof line, "ceilings on fake-gpu save %s force; set gpu %s", path, path);
+    talk_says(t, line, "350.0");
+    assert_string_equal(t->s.gpu->name, "Toy GPU");
+    assert_true(t->s.gpu->link.measured && t->s.gpu->link.mb_gbs == 200 && t->s.gpu->linked == 3);
+    talk_says(t, "gen poisson2d 60; whatif parts 2",
+              "measured (between 3 GPUs of the profile Toy GPU): start 0 us + hop 0.75");
+    gpu->link.flag_us = NAN;
+    assert_true(talk_line(t, line));
+    talk_says(t, "whatif parts 2 link measured", "hop 4 us + bytes / 350 GB/s");
+    gpu->link.one_gpu = true; /* no link */
+    assert_true(talk_line(t, line));
+    assert_false(t->s.gpu->link.measured);
+    gpu->link = (struct link_ceilings){0};
+    talk_refuses(t, "whatif parts 2 link measured", "no link was measured");
+    gpu->members = 0;
 }
 
 /* What `ceilings save` writes is what `set gpu` reads. */
@@ -203,6 +234,8 @@ static void a_measured_profile_can_be_used_elsewhere(void **state)
     assert_int_equal(t.s.gpu->sms, 77);
     assert_false(t.s.gpu->here || t.s.gpu->scaled);
     assert_true(t.s.gpu->is.clock_ghz == 1.5 && t.s.gpu->c.read_gbs == 1234.5);
+    assert_false(t.s.gpu->link.measured || t.s.gpu->linked);
+    check_link(&t, &gpu.dev, path);
     talk_refuses(&t, "ceilings on cpu save /tmp/x.txt force", "a profile describes a GPU, and cpu is not one");
     unlink(path);
     talk_close(&t);
