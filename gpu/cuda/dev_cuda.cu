@@ -48,8 +48,10 @@ static bool broken(struct device *d, const char *call, cudaError_t status, struc
 {
     cudaGetLastError();
     if (gpu_of(d)->started && cudaDeviceSynchronize() != cudaSuccess) d->lost = true;
-    return fail(e, E_DEVICE, "%s: %.*s: %s%s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status),
-                d->lost ? "; the device was lost with everything on it: reset it, or use cpu or emu" : "");
+    bool first = e && !e->code;
+    fail(e, E_DEVICE, "%s: %.*s: %s", d->name, (int)strcspn(call, "("), call, cudaGetErrorString(status));
+    if (first && d->lost) err_advise(e, "the device was lost with everything on it: reset it, or use cpu or emu");
+    return false;
 }
 
 #define CU(call)                                                       \

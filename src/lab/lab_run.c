@@ -139,21 +139,15 @@ static bool say_fault(struct lab_kernel *k, const struct lab_request *r, const s
     return faulty(k, line, f->thread, what, e);
 }
 
-/* On a GPU, the device of that process is lost, not the one of the session. */
-static void say_of_gpu(const struct lab_kernel *k, struct err *e)
-{
-    char *lost = strstr(e->text, "; the device was lost");
-    if (!lost) return;
-    snprintf(lost, sizeof e->text - (size_t)(lost - e->text), "; `try %s` may show the line, on the emulator", k->file);
-}
-
 /* An error of the process: a finding of the emulator, or another failure. */
 static bool say_failed(struct lab_kernel *k, struct reply_failed *f, struct err *e)
 {
     const struct emu_finding *at = &f->finding;
     f->err.text[sizeof f->err.text - 1] = f->err.where[sizeof f->err.where - 1] = 0;
     k->fault = (struct lab_fault){0};
-    say_of_gpu(k, &f->err);
+    /* advice on the GPU is for the device of that process, not for the one of the session */
+    if (f->err.code == E_DEVICE && f->err.advice)
+        err_advise(&f->err, "`try %s` may show the line, on the emulator", k->file);
     snprintf(k->fault.where, sizeof k->fault.where, "%.*s", (int)sizeof k->fault.where - 1, f->err.where);
     const char *colon = strrchr(k->fault.where, ':');
     bool own = colon && (size_t)(colon - k->fault.where) == strlen(k->file) &&
