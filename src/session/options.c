@@ -220,16 +220,15 @@ const struct setting options[] = {
                     is_not_empty,
                     use_gpu,
                     "predict-for"},
-    [OPTION_EXCHANGE] =
-        {"exchange",
-         "how the members of a device such as cuda:0+1 send to each other: peer (launches store into "
-         "each other's memory), copy (copies between devices), nccl (sends and receives of NCCL), host "
-         "(through the host); auto: the first that is possible without NCCL",
-         "auto",
-         {"auto", "peer", "copy", "nccl", "host"},
-         NULL,
-         NULL,
-         use_exchange},
+    [OPTION_EXCHANGE] = {"exchange",
+                         "how the members of a device such as cuda:0+1 send to each other: peer (launches store into "
+                         "each other's memory), copy (copies between devices), nccl (sends and receives of NCCL), host "
+                         "(through the host); auto: the first that is possible without NCCL",
+                         "auto",
+                         {"auto", "peer", "copy", "nccl", "host"},
+                         NULL,
+                         NULL,
+                         use_exchange},
     [OPTION_PARTS] = {"parts",
                       "how rows are divided among the members of a device, from the next copy of a matrix on: parts of "
                       "equal nonzeros, or of equal rows",
