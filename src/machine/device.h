@@ -120,7 +120,7 @@ struct device {
     const struct device_ops *ops;
     int number; /* N of cuda:N; 0 for kinds without numbers */
     int units;  /* multiprocessors, or threads */
-    bool lost; /* a sticky error has occurred: reset the device or use another device */
+    bool lost;  /* a sticky error has occurred: reset the device or use another device */
     struct gpu_facts facts;
     struct ceilings ceilings;
     struct link_ceilings link; /* between its members */
