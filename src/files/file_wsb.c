@@ -15,6 +15,7 @@
 #include "base/err.h"
 #include "file.h"
 #include "load_info.h"
+#include "base/loop.h"
 #include "base/mem.h"
 #include "base/newfile.h"
 #include "sides.h"
@@ -160,13 +161,15 @@ struct reader {
 };
 
 /* Read pieces [from, to) of p. Each thread hashes its piece while the piece is in the thread's cache; hash[]
-   receives the hashes. */
+   receives the hashes. A slow disk takes so long for a turn that Ctrl-C must also end it between two pieces. */
 static bool read_pieces(struct reader *r, const struct part *p, int64_t from, int64_t to, uint64_t *hash, struct err *e)
 {
     int64_t short_by = 0;
     int why = 0;
+    struct loop l = loop_of("reading", r->total);
 #pragma omp parallel for schedule(dynamic, 1) reduction(max : short_by, why) if (to - from > 1)
     for (int64_t k = from; k < to; k++) {
+        if (!loop_check(&l, r->done)) continue;
         int64_t n = piece_bytes(p, k), got = read_at(r->fd, p->data + k * PIECE, n, p->at + k * PIECE);
         if (got < 0)
             why = errno ? errno : EIO;
@@ -175,6 +178,7 @@ static bool read_pieces(struct reader *r, const struct part *p, int64_t from, in
         else
             hash[k - from] = hash_of(p->data + k * PIECE, (size_t)n);
     }
+    if (!loop_end(&l, e)) return false;
     if (why) return fail_at(e, E_IO, r->s->where, "cannot read the file: %s", strerror(why));
     return !short_by || file_bad(r->s, e, "the file shrank while it was read");
 }
