@@ -86,7 +86,9 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     say_candidates(s->out, &k->plan.shape, &others);
     say_registers(s->out, k);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
-    out_text(s->out, "Each time shows how much the predicted time drops without that cause; causes overlap.");
+    out_text(s->out,
+             "Each time shows how much the predicted time drops without that cause, or, of the bytes, without half "
+             "of them; causes overlap.");
     modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }
@@ -166,9 +168,9 @@ const struct command command_explain = {
     .about = "what slows a kernel down, in words and numbers, and what would help",
     .help = "The emulator runs the kernel, and the model predicts its GPU time with and without each cause: padding,\n"
             "long rows, uneven blocks, idle lanes, uncoalesced loads, the gather of x, atomics, bank conflicts,\n"
-            "launches, chains of dependent loads, bytes. Causes of 3% or more are shown, the most expensive first. A\n"
-            "remedy names other kernels only if they are predicted to be faster. PARAMS are the parameters of the\n"
-            "kernel's format.\n"
+            "launches, chains of dependent loads, half of the bytes. Causes of 3% or more are shown, the most\n"
+            "expensive first. A remedy names other kernels only if they are predicted to be faster. PARAMS are the\n"
+            "parameters of the kernel's format.\n"
             "With a second kernel, explain splits the difference of the two predicted times over the terms of the\n"
             "model: waits, bytes from memory, sectors from L2, launches, and so on, with what each term counts.\n"
             "    explain csr-scalar; explain ell of A f32; explain csr-scalar csr-vector",

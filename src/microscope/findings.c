@@ -17,7 +17,7 @@ struct sums {
     const struct modeled *k;
     const struct csr *A;
     const struct work *main; /* the launch that takes longest */
-    struct tally loads, stores, atomics, x, shared;
+    struct tally loads, stores, atomics, x, values, shared;
     double active; /* mean active lanes per step */
 };
 
@@ -51,11 +51,12 @@ static struct sums sums_of(const struct modeled *k, const struct csr *A)
     add(&s.atomics, counts_of(c, ACCESS_ATOMIC, -1, -1));
     for (int t = ACCESS_SHARED_LOAD; t <= ACCESS_SHARED_ATOMIC; t++)
         add(&s.shared, counts_of(c, (enum access_kind)t, -1, -1));
-    for (int a = 0; a < c->scope.narrays; a++)
-        if (c->scope.array[a].role == ROLE_X) {
-            add(&s.x, counts_of(c, ACCESS_LOAD, a, -1));
-            add(&s.x, counts_of(c, ACCESS_TEXTURE, a, -1));
-        }
+    for (int a = 0; a < c->scope.narrays; a++) {
+        enum role role = c->scope.array[a].role;
+        if (role != ROLE_X && role != ROLE_VALUES) continue;
+        add(role == ROLE_X ? &s.x : &s.values, counts_of(c, ACCESS_LOAD, a, -1));
+        add(role == ROLE_X ? &s.x : &s.values, counts_of(c, ACCESS_TEXTURE, a, -1));
+    }
     for (int l = 0; l < c->scope.nlaunches; l++) {
         active += (double)c->launch[l].active;
         steps += (double)c->launch[l].steps;
@@ -124,10 +125,10 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
-/* If all lanes were active, the loads of the main loop would take proportionally fewer steps. */
+/* If all lanes loaded values, proportionally fewer steps would do: a warp would have more rows, or longer ones. */
 static void no_idle_lanes(const struct sums *s, struct workload *w)
 {
-    double lanes = share((double)s->loads.lanes, (double)s->loads.requests), less = 1 - lanes / LANES;
+    double lanes = share((double)s->values.lanes, (double)s->values.requests), less = 1 - lanes / LANES;
     for (int l = 0; l < w->n && lanes > 0; l++) {
         struct work *k = &w->launch[l];
         k->steps *= 1 - less;
@@ -144,9 +145,18 @@ static double scattered_share(const struct sums *s)
     return sectors > 0 ? fmax(0, 1 - bytes / SECTOR / sectors) : 0;
 }
 
+/* The share of x in the loads that a warp waits for one after another: pointers, indices and x. */
+static double waits_for_x(const struct sums *s)
+{
+    return share((double)s->x.requests, (double)(s->loads.requests - s->values.requests));
+}
+
+/* A request waits for its slowest sector, so that fewer sectors per request do not shorten the waits. On the contrary,
+   each request then needs new sectors, where scattered lanes find most of theirs in L1. */
 static void no_scatter(const struct sums *s, struct workload *w)
 {
     double less = scattered_share(s) * share((double)(s->loads.sectors - s->x.sectors), (double)s->loads.sectors);
+    double indices = 1 - waits_for_x(s);
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         double most = k->sectors > 0 ? fmin(1, k->footprint / SECTOR / k->sectors)
@@ -154,19 +164,29 @@ static void no_scatter(const struct sums *s, struct workload *w)
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
         k->l2_lines -= fmax(0, k->l2_lines - k->gathered) * less * (1 - most);
-        k->wait[WAIT_L2] *= 1 - less;
-        k->wait[WAIT_FIRST] *= 1 - less * 0.5;
+        k->wait[WAIT_FIRST] += less * indices * k->wait[WAIT_L1];
+        k->wait[WAIT_L1] *= 1 - less * indices;
     }
+}
+
+/* The share of the requests for x that wait for L2 or memory, on the slowest warp of a block, if `sectors` of x come
+   from there. If each warp makes a single request, one request of the block's warps is enough. */
+static double slow_requests(const struct sums *s, const struct work *k, double sectors)
+{
+    double warps = ceil((double)k->threads / LANES), requests = (double)s->x.requests;
+    double of_warp = fmax(1, requests / ((double)k->blocks * warps));
+    return fmin(1, (1 + (warps - 1) / of_warp) * share(sectors, requests));
 }
 
 /* Remove the cost of gathering x, as if x were read once, in order. */
 static void no_gather(const struct sums *s, struct workload *w)
 {
-    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    double once = (double)s->A->cols * (double)type_size(s->k->real) / SECTOR;
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
-        double once = x / SECTOR * share(k->gathered, k->gathered), more = fmax(0, k->gathered - once);
-        double part = share(more, k->l2_loads);
+        if (k->gathered <= once) continue;
+        double more = k->gathered - once;
+        double part = waits_for_x(s) * (1 - slow_requests(s, k, once) / slow_requests(s, k, k->gathered));
         k->l2_loads -= more;
         k->l2_lines -= fmin(k->l2_lines, more);
         k->wait[WAIT_L2] *= 1 - part;
@@ -203,12 +223,19 @@ static void no_waits(const struct sums *s, struct workload *w)
         }
 }
 
-/* Remove all memory traffic. */
-static void no_bytes(const struct sums *s, struct workload *w)
+/* Remove half of the memory traffic, without the gathers of x: a product cannot do without any, but values can be
+   stored in fewer bits. */
+static void half_bytes(const struct sums *s, struct workload *w)
 {
-    (void)s;
-    for (int l = 0; l < w->n; l++)
-        w->launch[l].l2_loads = w->launch[l].l2_lines = w->launch[l].l2_stores = w->launch[l].footprint = 0;
+    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    for (int l = 0; l < w->n; l++) {
+        struct work *k = &w->launch[l];
+        k->l2_loads -= fmax(0, k->l2_loads - k->gathered) / 2;
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) / 2;
+        k->l2_stores /= 2;
+        k->footprint -= fmax(0, k->footprint - x) / 2;
+    }
+    w->footprint -= fmax(0, w->footprint - x) / 2;
 }
 
 /* ---- text and remedy of each cause ---- */
@@ -290,8 +317,8 @@ static void say_imbalance(const struct sums *s, struct finding *f)
 
 static void say_idle(const struct sums *s, struct finding *f)
 {
-    TEXT(f, "on average %.1f of 32 lanes are active in a load; rows have %.1f entries",
-         share((double)s->loads.lanes, (double)s->loads.requests), mean_row(s));
+    TEXT(f, "on average %.1f of 32 lanes are active in a load of values; rows have %.1f entries",
+         share((double)s->values.lanes, (double)s->values.requests), mean_row(s));
     REMEDY(f, "use fewer threads per row, or partition by nonzeros");
 }
 
@@ -405,7 +432,9 @@ static void say_bytes(const struct sums *s, struct finding *f)
     char l2[32], dram[32], least[32];
     const struct modeled *k = s->k;
     bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
-    TEXT(f, "%s: %s from L2, %s of that from memory; at least %s must move%s",
+    TEXT(f,
+         "%s: %s from L2, %s of that from memory; at least %s must move%s; half of the bytes, "
+         "without those of x, cost this time",
          memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),
@@ -443,8 +472,13 @@ static const struct rule {
     {"bank conflicts", no_conflicts, say_conflicts, NULL, {"csr-stream-padded"}},
     {"launches", NULL, say_launches, NULL, {NULL}},
     {"waits", no_waits, say_waits, NULL, {"csr-vector", "csr-stream", "csr-ends"}},
-    {"bytes", no_bytes, say_bytes, NULL, {NULL}},
+    {"bytes", half_bytes, say_bytes, NULL, {NULL}},
 };
+
+const char *finding_cause(int i)
+{
+    return i < COUNT(rules) ? rules[i].cause : NULL;
+}
 
 bool finding_names(const struct finding *f, const char *kernel)
 {

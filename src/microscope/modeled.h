@@ -69,6 +69,9 @@ struct finding {
 /* The causes, the most expensive first. Returns the number of causes. A is the matrix. */
 int findings_of(const struct modeled *k, const struct csr *A, struct finding out[FINDINGS_MOST]);
 
+/* The name of cause i, in the order of the table of causes; NULL: there are only i causes. */
+const char *finding_cause(int i);
+
 bool finding_names(const struct finding *f, const char *kernel);
 /* Append to the remedy the names of the kernels that apply the remedy and are predicted to be faster than k. `other`: n
    kernels predicted for the same matrix, the fastest first. If no kernel that applies the remedy is faster, remove the
