@@ -86,9 +86,8 @@ static bool say(struct session *s, const struct matrix *m, const struct modeled 
     say_candidates(s->out, &k->plan.shape, &others);
     say_registers(s->out, k);
     for (int i = 0; i < n; i++) out_finding(s->out, k, &f[i], i + 1);
-    out_text(s->out,
-             "Each time shows how much the predicted time drops without that cause, or, of the bytes, without half "
-             "of them; causes overlap.");
+    out_text(s->out, "Each time shows how much the predicted time drops without that cause (bytes: with half of them); "
+                     "causes overlap.");
     modeled_remarks(s, &k->on, k->work.sampled);
     return true;
 }
