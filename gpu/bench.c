@@ -244,13 +244,13 @@ static const char *part_name(const struct problem *p, int64_t at)
 static bool must_hold(const struct problem *p, const struct verdict *v, struct err *e)
 {
     if (v->ok) return true;
-    bool reads_y = p->launch.beta == 0 && v->at >= 0 && isnan(p->y[v->at]) && !isnan(p->ref[v->at]);
+    bool reads_y = verdict_reads_y(v, p->launch.beta, p->y, p->ref);
     return fail(e, E_NUMERIC,
                 "%s on %s is wrong: %sy[%lld] is %.9g, but the reference is %.9g (%.3g times the error bound, alpha "
-                "%g, beta %g); %sthe kernel was not timed",
+                "%g, beta %g); %s%sthe kernel was not timed",
                 p->kernel->name, p->M->dev->name, part_name(p, v->at), (long long)v->row, v->at < 0 ? NAN : p->y[v->at],
-                v->at < 0 ? NAN : p->ref[v->at], v->worst, p->launch.alpha, p->launch.beta,
-                reads_y ? "y must not be read if beta is 0, because it may hold NaN; " : "");
+                v->at < 0 ? NAN : p->ref[v->at], v->worst, p->launch.alpha, p->launch.beta, reads_y ? reads_y_text : "",
+                reads_y ? "; " : "");
 }
 
 /* ---- timing ---- */

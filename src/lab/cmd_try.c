@@ -147,7 +147,8 @@ static const char *result_text(const struct lab_report *r, char *out, size_t siz
     if (r->correct)
         snprintf(out, size, "right, within %.3g of the rounding-error bound", r->error.worst);
     else
-        snprintf(out, size, "wrong in row %lld: y is %.9g, not %.9g", (long long)r->error.row, r->got, r->expected);
+        snprintf(out, size, "wrong in row %lld: y is %.9g, not %.9g%s%s", (long long)r->error.row, r->got, r->expected,
+                 r->reads_y ? "; " : "", r->reads_y ? reads_y_text : "");
     return out;
 }
 
@@ -175,6 +176,7 @@ static void out_report(struct session *s, const struct trying *t)
     out_num(o, "row", NULL, r->ran && !r->correct ? (double)r->error.row : NAN, NULL);
     out_num(o, "got", NULL, r->ran && !r->correct ? r->got : NAN, NULL);
     out_num(o, "expected", NULL, r->ran && !r->correct ? r->expected : NAN, NULL);
+    out_bool(o, "reads_y", NULL, r->reads_y);
     out_bool(o, "race", NULL, r->race);
     out_fault(o, "race_text", "race_at", "race_thread", &r->race_at, r->race);
     if (r->counted || out_mode(o) != OUT_TEXT) out_counts(o, r);

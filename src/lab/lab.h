@@ -70,6 +70,7 @@ struct lab_report {
     bool correct;         /* all rows are within the rounding-error bound of the reference */
     struct verdict error; /* how far off; row: the worst row */
     double got, expected; /* y in that row, and the reference */
+    bool reads_y;         /* wrong only if beta is 0: the result is NaN because y, which is NaN before, is used */
     bool race;            /* threads of a block race; `race_at` says where. False: no race was found */
     struct lab_fault race_at;
     bool counted; /* the numbers below are known */

@@ -97,8 +97,8 @@ static void fix_goal(const struct goal *g, const struct goal_result *r, const st
 
 static void fix_wrong(const struct lab_report *r, struct lab_fault *fix)
 {
-    snprintf(fix->what, sizeof fix->what, "the result is wrong in row %lld: y is %.6g, not %.6g",
-             (long long)r->error.row, r->got, r->expected);
+    snprintf(fix->what, sizeof fix->what, "the result is wrong in row %lld: y is %.6g, not %.6g%s%s",
+             (long long)r->error.row, r->got, r->expected, r->reads_y ? "; " : "", r->reads_y ? reads_y_text : "");
 }
 
 /* ---- goals ---- */

@@ -273,3 +273,10 @@ struct verdict verdict_of(int64_t n, const double *y, const double *ref, const d
     v.ok = v.worst <= 1;
     return v;
 }
+
+const char *const reads_y_text = "y must not be read if beta is 0, because it may hold NaN";
+
+bool verdict_reads_y(const struct verdict *v, double beta, const double *y, const double *ref)
+{
+    return beta == 0 && v->at >= 0 && isnan(y[v->at]) && !isnan(ref[v->at]);
+}

@@ -90,6 +90,7 @@ static const struct {
     {"shared", "", {"shared.cu:3", "shared memory"}},
     {"constructor", "", {"constructor", "uses an address that is not its own"}},
     {"wrong", "", {"wrong is wrong in row"}},
+    {"reads_y", "", {"reads_y is wrong in row", "y is nan", "y must not be read if beta is 0"}},
     {"missing", "", {"missing.cu:1", "no_such_file.h"}},
     {"not_a_kernel", "", {"not_a_kernel.cu has no kernel: no function begins with __global__"}},
     {"types", "", {"types.cu:2", "col is `float *`, but the elements of col in csr are int"}},

@@ -12,6 +12,6 @@ __global__ void plain_given(int rows, const int *ptr, const int *col, const T *v
     if (threadIdx.x == 0) {
         T all = 0;
         for (int i = 0; i < blockDim.x; i++) all += part[i];
-        y[row] = alpha * all + beta * y[row];
+        y[row] = alpha * all + (beta != 0 ? beta * y[row] : T(0));
     }
 }
