@@ -404,7 +404,9 @@ static void join(struct device *d, const struct amg_csr *A, const unsigned char 
      OUT(to, A->rows, int));
 }
 
-static void weigh(struct device *d, int64_t rows, int64_t aggregates, const int *of, const int *of_row, int *weight)
+/* aggregates: the length of `weight`, which only the emulator checks */
+static void weigh(struct device *d, int64_t rows, [[maybe_unused]] int64_t aggregates, const int *of, const int *of_row,
+                  int *weight)
 {
     LAUNCH(d, blocks_for(rows, SETUP_BLOCK), SETUP_BLOCK, setup_weigh)
     (rows, IN(of, rows, int), of_row == nullptr, IN(of_row, of_row ? rows : 0, int), OUT(weight, aggregates, int));

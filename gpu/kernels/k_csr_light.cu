@@ -128,22 +128,17 @@ static bool make_texture(const struct launch *L, struct err *e)
     return bind_x(L, e) != nullptr;
 }
 
-template <typename T> static texture<T> texture_of_x(const struct launch *L, [[maybe_unused]] const struct bound *b)
-{
-    return TEXTURE_OF("x", ROLE_X, b, L->x, L->A->of->cols, T);
-}
-
 template <typename T> static bool by_vector_textured(const struct launch *L, struct err *e)
 {
     const struct bound *b = bind_x(L, e);
-    if (b) launch_by_vector<T>(L, texture_of_x<T>(L, b));
+    if (b) launch_by_vector<T>(L, TEXTURE_OF("x", ROLE_X, b, L->x, L->A->of->cols, T));
     return b != nullptr;
 }
 
 template <typename T> static bool by_warp_textured(const struct launch *L, struct err *e)
 {
     const struct bound *b = bind_x(L, e);
-    if (b) launch_by_warp<T>(L, texture_of_x<T>(L, b));
+    if (b) launch_by_warp<T>(L, TEXTURE_OF("x", ROLE_X, b, L->x, L->A->of->cols, T));
     return b != nullptr;
 }
 
