@@ -24,6 +24,11 @@ void emu_order(uint64_t seed);
 void emu_name(const char *kernel);
 /* Whether blocks may run at the same time, on all threads of the host. */
 void emu_side_by_side(bool on);
+/* Is one warp of the launches traced? Such launches are left early. */
+bool emu_traces(void);
+/* Was a launch since the last emu_sync left before its end: after a finding, by the user, or because a trace is
+ * complete? */
+bool emu_left_early(void);
 /* The number of launches so far. */
 int64_t emu_launches(void);
 /* Whether to look for races within blocks (races.h); a race is a finding. */

@@ -63,10 +63,13 @@ static bool watch_launches(const struct watched *of, struct scope_run *run, stru
     if (of->prepare && !of->prepare(of, e)) return false;
     int units = d->units;
     d->units = of->units ? of->units : SCOPE_UNITS;
+    struct err why = {0};
     emu_scope(run);
-    bool ok = queue(of, e);
+    bool ok = queue(of, &why) || (run->traced && !why.code);
     emu_scope(NULL);
     d->units = units;
+    if (run->traced) d->ops->sync(d, NULL); /* the launches may have ended before they did so */
+    if (!ok && e && !e->code) *e = why;
     if (ok && run->err.code) return fail(e, run->err.code, "%s", run->err.text);
     if (ok && run->full)
         return fail(e, E_LIMIT,
@@ -146,6 +149,13 @@ static bool has_warp(const struct trace *t, int launch, int64_t block, int warp,
                 (long long)(l->threads - 1) / LANES);
 }
 
+/* The launches after the traced one did not run again. */
+static void add_later_launches(struct scope *s, const struct scope *all)
+{
+    for (int l = s->nlaunches; l < all->nlaunches; l++) s->launch[l] = all->launch[l];
+    s->nlaunches = all->nlaunches;
+}
+
 bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, struct watch *w, struct trace *out,
                 struct err *e)
 {
@@ -157,12 +167,14 @@ bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, s
     if (!survey(of, out, w, e)) return false;
     if (launch < 0) launch = largest_launch(&out->scope);
     if (!has_warp(out, launch, block, warp, e)) return false;
+    const struct scope all = out->scope;
     struct scope_run *run = run_new(of, w, e);
     if (!run) return false;
     *out = (struct trace){.launch = launch, .block = block, .warp = warp};
     run->trace = out;
     bool ok = watch_launches(of, run, e);
     out->scope = run->scope;
+    add_later_launches(&out->scope, &all);
     out->scope.launch[launch].seen = 1;
     out->warps = (int)((out->scope.launch[launch].threads + LANES - 1) / LANES);
     if (!ok) trace_free(out);

@@ -23,6 +23,7 @@ void watch_grid(int64_t blocks)
 
 static bool goes_on()
 {
+    if (settings.scope && scope_traced(settings.scope)) return false;
     if (settings.scope) return scope_tick(settings.scope, m->block, grid.total, &m->err);
     return loop_check(&grid, m->block) || loop_end(&grid, &m->err);
 }

@@ -19,6 +19,25 @@ const char *const access_names[ACCESS_KINDS] = {"load",        "store",        "
 
 /* ---- launches and blocks ---- */
 
+enum { BLOCKS_LEAST = 32 };
+
+/* One of this number of blocks is watched. */
+static int64_t every_of(int64_t sample, int64_t blocks)
+{
+    int64_t most = blocks > BLOCKS_LEAST ? blocks / BLOCKS_LEAST : 1;
+    if (sample < 0) return -sample < most ? -sample : most;
+    return sample > 0 && blocks > sample ? (blocks + sample - 1) / sample : 1;
+}
+
+/* The watched block of group g of `every` blocks. It is the same one of each group, or, if the sample is a part of the
+   blocks, one at random: in some matrices, such as those of R-MAT, rows at equal distances are alike. */
+static int64_t watched_of(const struct scope_run *run, int64_t g)
+{
+    uint64_t state = (uint64_t)run->scope.nlaunches + ((uint64_t)g << 8);
+    int64_t at = run->sample < 0 ? (int64_t)(random_next(&state) % (uint64_t)run->every) : run->from;
+    return g * run->every + at;
+}
+
 bool scope_begin(struct scope_run *run, const char *name, const char *function, const char *instance, int64_t blocks,
                  int64_t threads)
 {
@@ -32,9 +51,9 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
     snprintf(l->instance, sizeof l->instance, "%s", instance);
     if (run->trace) return true;
     uint64_t state = (uint64_t)s->nlaunches;
-    run->every = run->sample > 0 && blocks > run->sample ? (blocks + run->sample - 1) / run->sample : 1;
+    run->every = every_of(run->sample, blocks);
     run->from = (int64_t)(random_next(&state) % (uint64_t)run->every);
-    l->seen = blocks <= run->from ? 0 : (blocks - run->from + run->every - 1) / run->every;
+    l->seen = blocks / run->every + (blocks % run->every && watched_of(run, blocks / run->every) < blocks);
     return true;
 }
 
@@ -45,7 +64,7 @@ enum scope_block scope_block(const struct scope_run *run, int64_t block)
     int launch = run->scope.nlaunches - 1;
     if (t && launch == t->launch && block == t->block) return SCOPE_WATCH;
     if (t) return launch < t->launch || (launch == t->launch && block < t->block) ? other : SCOPE_SKIP;
-    return block >= run->from && (block - run->from) % run->every == 0 ? SCOPE_WATCH : other;
+    return block == watched_of(run, block / run->every) ? SCOPE_WATCH : other;
 }
 
 bool scope_watches_warp(const struct scope_run *run, int warp)
@@ -74,6 +93,22 @@ bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struc
     if (s->kernel && s->kernel->shares && run->together)
         return watch_tick(run->watch, s->name, rows_done(run), s->rows, e);
     return watch_tick(run->watch, s->name, done, blocks, e);
+}
+
+int scope_first_warp(const struct scope_run *run)
+{
+    const struct kernel *k = run->scope.kernel;
+    return run->trace && !(k && k->shares) ? run->trace->warp : -1;
+}
+
+bool scope_traces(const struct scope_run *run)
+{
+    return run->trace != NULL;
+}
+
+bool scope_traced(const struct scope_run *run)
+{
+    return run->traced;
 }
 
 struct scope_thread *scope_thread_of(struct scope_run *run, int t)
@@ -226,7 +261,7 @@ static void count_request(struct scope_thread *s, const struct request *r)
 static void keep_request(struct scope_run *run, const struct request *r)
 {
     struct trace *t = run->trace;
-    if (t->nsteps == TRACE_MOST) t->cut = true;
+    if (t->nsteps == TRACE_MOST) t->cut = run->traced = true;
     if (t->cut || run->err.code) return;
     if (t->nsteps >= 256 ? !(t->nsteps & (t->nsteps - 1)) : t->nsteps == 0) { /* the array is full: double its length */
         int64_t room = t->nsteps ? 2 * t->nsteps : 256;
@@ -275,6 +310,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     l->sectors_sum2 += (double)s->sectors * (double)s->sectors;
     if (s->sectors > l->sectors_most) l->sectors_most = s->sectors;
     s->sectors = 0;
+    run->traced |= run->trace != NULL;
     if (run->sink && run->sink->block_end)
         run->sink->block_end(run->sink->user, &run->scope, run->scope.nlaunches - 1, block);
 }

@@ -48,6 +48,13 @@ bool scope_alone(const struct scope_run *run); /* blocks must run one after anot
 /* Report progress: the last block that began is number `done` of `blocks`. The launching thread calls this from time to
    time. false: the user has cancelled. */
 bool scope_tick(const struct scope_run *run, int64_t done, int64_t blocks, struct err *e);
+/* The warp that runs first and alone if it can, because only this warp is traced; -1: there is none, or the order of
+   the warps decides which warp does what. */
+int scope_first_warp(const struct scope_run *run);
+/* Is this a run with a trace? */
+bool scope_traces(const struct scope_run *run);
+/* Is the trace complete or full, so that nothing more of the launches needs to run? */
+bool scope_traced(const struct scope_run *run);
 /* The state of host thread t; NULL: not enough memory; the run holds the error. */
 struct scope_thread *scope_thread_of(struct scope_run *run, int t);
 /* An access of a lane, and its line in the source. `base` is a host address, or an offset in shared memory. `name` is

@@ -45,6 +45,7 @@ struct scope_run {
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */
+    bool traced;         /* the trace is complete or full */
     bool full;           /* the table of sites or the table of arrays is full */
     struct err err;
 };

@@ -25,16 +25,39 @@ static bool run_lanes(unsigned from)
     return true;
 }
 
+/* The warp of the running block that is traced, and runs first; -1: none. */
+static int first_warp()
+{
+    return m->watch && !settings.seed ? scope_first_warp(settings.scope) : -1;
+}
+
+static bool first_returned()
+{
+    int w = first_warp();
+    return w >= 0 && m->warps[w].gone == ~0u;
+}
+
+/* Run the lanes of one warp until all wait or have returned; with a seed, all lanes of the block in the shuffled order.
+   false: no lane could run. */
+static bool run_warp(unsigned from, unsigned stride)
+{
+    bool any = false;
+    m->upto = min(from + stride, m->threads);
+    while (!m->broken && run_lanes(from)) any = true;
+    return any;
+}
+
 /* Run lanes until all wait or have returned, one warp after another, so that the stacks of a warp stay in the cache.
-   With a seed, run all lanes of the block in the shuffled order instead. false: no lane could run. */
+   A traced warp runs first: if it waits for no other warp, these need not run. false: no lane could run. */
 static bool run_all()
 {
     unsigned stride = settings.seed ? m->threads : WARP;
+    int traced = first_warp();
     bool any = false;
-    for (unsigned from = 0; from < m->threads && !m->broken; from += stride) {
-        m->upto = min(from + stride, m->threads);
-        while (!m->broken && run_lanes(from)) any = true;
-    }
+    for (bool more = traced >= 0; more && !m->broken; more = make_room())
+        any |= run_warp(static_cast<unsigned>(traced) * WARP, WARP);
+    for (unsigned from = 0; from < m->threads && !m->broken && !first_returned(); from += stride)
+        any |= run_warp(from, stride);
     return any;
 }
 
@@ -157,11 +180,13 @@ static void run_block()
     start_lanes();
     while (!m->broken) {
         if (run_all() || make_room() || let_atomics()) continue;
-        if (report_race() || all_returned()) break;
+        if (report_race() || first_returned() || all_returned()) break;
         open_barriers();
     }
     report_race(); /* report a race before any other finding, because the race may be the cause */
     if (m->watch) end_of_notes();
+    if (m->watch && scope_traced(settings.scope))
+        check_cancel(); /* leave the launch, with lanes that have not returned */
 }
 
 /* The order in which lanes run: by number, or shuffled with the seed. */
@@ -311,6 +336,16 @@ bool emu_sync(struct err *e)
     m->broken = false;
     simt::discard_stacks(m);
     return false;
+}
+
+bool emu_traces(void)
+{
+    return settings.scope && scope_traces(settings.scope);
+}
+
+bool emu_left_early(void)
+{
+    return m->broken;
 }
 
 int64_t emu_launches(void)

@@ -178,6 +178,15 @@ static void scratch_release(struct device *d, struct scratch *s)
     mem_free(s);
 }
 
+void scratch_drop(const struct mat *M, const struct kernel *k)
+{
+    struct scratch **at = M->scratch, *s = scratch_of(k, M);
+    if (!s) return;
+    while (*at != s) at = &(*at)->next;
+    *at = s->next;
+    scratch_release(M->dev, s);
+}
+
 void scratch_free(struct mat *M)
 {
     while (M->scratch && *M->scratch) {
@@ -233,6 +242,23 @@ static bool launch_beside_screen(launch_fn *go, const struct launch *L, struct e
     return ok;
 }
 
+/* A launch on the emulator that is left early, as those of traces are, may leave counters that its blocks share in any
+   state. Put the scratch memory back as it was, or drop it if there is no copy of it. */
+static bool launch_and_restore(const struct kernel *k, const struct kernel *c, launch_fn *go, const struct launch *L,
+                               struct err *e)
+{
+    bool emulated = L->A->dev->kind == DEV_EMU;
+    int64_t bytes = emulated && emu_traces() && L->scratch ? c->scratch(L->A) : 0;
+    void *before = bytes ? mem_new(bytes, 1, "a copy of a kernel's scratch", NULL) : NULL;
+    if (before) memcpy(before, L->scratch, (size_t)bytes);
+    bool ok = launch_beside_screen(go, L, e);
+    bool left = emulated && emu_left_early();
+    if (left && before) memcpy(L->scratch, before, (size_t)bytes);
+    if (left && !before) scratch_drop(L->A, k);
+    mem_free(before);
+    return ok;
+}
+
 /* Launches a kernel that needs preparation. The preparation runs once per matrix and is kept with the matrix. */
 static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, launch_fn *go, struct launch L,
                                 struct err *e)
@@ -251,7 +277,7 @@ static bool launch_with_scratch(const struct kernel *k, const struct kernel *c, 
     L.scratch = s->p;
     L.note = &s->note;
     emu_scope_kernel(true);
-    return launch_beside_screen(go, &L, e);
+    return launch_and_restore(k, c, go, &L, e);
 }
 
 static launch_fn *product_of(const struct kernel *c, enum type real)

@@ -9,6 +9,7 @@
 #include "formats/format.h"
 #include "matrix/gen.h"
 #include "machine/kernel.h"
+#include "machine/bench.h"
 #include "machine/mat.h"
 #include "base/mem.h"
 #include "machine/microscope.h"
@@ -476,6 +477,34 @@ static void test_samples(void **state)
 
 /* ---- errors ---- */
 
+/* A trace leaves its launch early. Counters that blocks share, of rows that many blocks add to, are then as before. */
+static void test_launches_after_traces(void **state)
+{
+    struct csr A = {0};
+    struct subject s;
+    struct err e = {0};
+    struct verdict v;
+    struct trace t;
+    (void)state;
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){4, 20000, 40000}, 1, NULL, &A, &e));
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    for (int i = 0; kernels[i]; i++) {
+        const struct kernel *k = kernels[i];
+        if (!kernel_runs_on(k, emu) || !k->together || k->format != s.S.format) continue;
+        struct watched of = watched_kernel(k, &s.M);
+        for (int64_t block = 0; block < 3; block++) {
+            if (!trace_warp(&of, -1, block, 0, NULL, &t, &e) && e.code != E_USAGE) fail_msg("%s: %s", k->name, e.text);
+            trace_free(&t);
+            e = (struct err){0};
+            assert_true(bench_check(k, &s.A, &s.M, 1, 0, 1, NULL, &v, &e));
+            if (!v.ok)
+                fail_msg("%s is wrong in row %lld after a trace of block %lld", k->name, (long long)v.row,
+                         (long long)block);
+        }
+    }
+    subject_free(&s);
+}
+
 static const struct mat *failing;
 
 static bool count_again(const void *user, struct err *e)
@@ -703,6 +732,7 @@ int main(void)
         cmocka_unit_test(test_nested_loops),
         cmocka_unit_test(test_function_above_its_caller),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_launches_after_traces),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_findings),
         cmocka_unit_test(test_roles),
