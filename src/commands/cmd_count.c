@@ -20,51 +20,52 @@
 #include <string.h>
 
 /* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
-   ROWS_MOST: the limit on least_accesses for kernels that take work dynamically, which run on one host thread. */
-enum { ACCESSES_MOST = 30 * 1000 * 1000, ROWS_MOST = ACCESSES_MOST / 8, PILOT = 32 };
+   SMALL: matrices with fewer accesses are watched completely. ROWS_MOST: the limit on least_accesses for kernels that
+   take work dynamically, which run on one host thread. */
+enum { ACCESSES_MOST = 12 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000, PILOT = 32 };
+/* The accesses of kernels whose blocks depend on one another are 1.5 to 4 times the lower bound. */
+enum { OF_TOGETHER = 3 };
+enum { AUTOMATIC = -1 }; /* the number of blocks is chosen automatically */
 
 struct count_request {
     struct matrix *matrix;
     struct device *emu;
     enum type real;
     const int64_t *param; /* NULL: the defaults */
-    int64_t sample;       /* blocks per launch; 0: all; -1: chosen automatically */
+    int64_t sample;       /* blocks per launch; 0: all; or AUTOMATIC */
 };
 
 /* ---- how many blocks to watch ---- */
 
-/* Estimate from c how many accesses a run watches if it watches `sample` blocks of each launch. */
-static double accesses_of(const struct counts *c, double sample)
+/* Estimate how many accesses all blocks make, from those that c watched. */
+static double all_accesses(const struct counts *c)
 {
     double sum = 0;
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
-        double blocks = fmin(sample, (double)at->blocks);
-        if (at->seen) sum += (double)c->launch[l].active / (double)at->seen * blocks;
+        if (at->seen) sum += (double)c->launch[l].active / (double)at->seen * (double)at->blocks;
     }
     return sum;
 }
 
-static int64_t most_blocks(const struct counts *c)
-{
-    int64_t most = 0;
-    for (int l = 0; l < c->scope.nlaunches; l++)
-        if (c->scope.launch[l].blocks > most) most = c->scope.launch[l].blocks;
-    return most;
-}
-
-/* Sets *sample to the number of blocks to watch, so that the accesses stay below the limit. For a large matrix, the
-   number is estimated from a few blocks. */
+/* Sets *sample to the blocks to watch, as count_kernel takes it, so that the accesses stay below the limit. For a large
+   matrix, the accesses are estimated from a few blocks. If blocks depend on one another, all blocks would run for these
+   few, too; a multiple of the lower bound then replaces them. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
                           int64_t *sample, struct err *e)
 {
+    int64_t pilot;
+    double all = least_accesses(M->of);
     *sample = 0;
-    if (least_accesses(M->of) < ACCESSES_MOST / 30) return true;
-    if (!count_kernel(k, M, PILOT, NULL, watch, c, e)) return false;
-    double n = (double)most_blocks(c);
-    if (accesses_of(c, n) <= ACCESSES_MOST) return true;
-    while (n > PILOT && accesses_of(c, n) > ACCESSES_MOST) n = floor(0.95 * n);
-    *sample = (int64_t)fmax(n, PILOT);
+    if (all < SMALL) return true;
+    if (k->together && !k->remote)
+        all *= OF_TOGETHER;
+    else {
+        if (!pilot_blocks(k, M, PILOT, watch, c, &pilot, e) || !count_kernel(k, M, pilot, NULL, watch, c, e))
+            return false;
+        all = all_accesses(c);
+    }
+    if (all > ACCESSES_MOST) *sample = -(int64_t)ceil(all / ACCESSES_MOST);
     return true;
 }
 
@@ -72,7 +73,7 @@ static bool count_blocks(const struct kernel *k, const struct mat *M, int64_t sa
                          struct counts *c, struct err *e)
 {
     if (k->shares) sample = 0; /* one block may do all of the work, and another block none */
-    if (sample < 0 && !choose_sample(k, M, watch, c, &sample, e)) return false;
+    if (sample == AUTOMATIC && !choose_sample(k, M, watch, c, &sample, e)) return false;
     return count_kernel(k, M, sample, NULL, watch, c, e);
 }
 
@@ -102,7 +103,7 @@ static bool count_one(struct session *s, const struct count_request *w, const st
     struct mat *M = session_mat(s, p, w->emu, e);
     if (!M) return false;
     bool gave = screen_lock_give();
-    bool by_rows = w->sample < 0 && row_sample_needed(k, M->of, ROWS_MOST);
+    bool by_rows = w->sample == AUTOMATIC && row_sample_needed(k, M->of, ROWS_MOST);
     bool ok =
         by_rows ? count_rows(&w->matrix->csr, k, M, &s->watch, c, e) : count_blocks(k, M, w->sample, &s->watch, c, e);
     screen_lock_back(gave);
@@ -590,7 +591,7 @@ static bool count_all(struct session *s, const struct count_request *w, bool lin
 static bool run_count(struct session *s, const struct args *a, struct err *e)
 {
     const struct kernel *k = arg(a, "kernel") ? kernel_find(arg(a, "kernel")) : NULL;
-    int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", -1);
+    int64_t param[PARAMS_MAX], sample = arg_int(a, "sample", AUTOMATIC);
     struct count_request w = {.matrix = session_matrix(s, arg(a, "of"), e), .real = arg_precision(a), .sample = sample};
     if (!w.matrix) return false;
     w.real = type_of_values(w.real, w.matrix->csr.imag != NULL);
@@ -614,9 +615,9 @@ const struct command command_count = {
             "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
             "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
             "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
-            "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 2 s, and the\n"
+            "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 1 s, and the\n"
             "error of the estimate is shown; `sample N` counts N blocks per launch, `all` counts every block. Kernels\n"
-            "whose blocks share out the work dynamically (csr-light-warp) are counted in full, which takes longer.\n"
+            "whose blocks share out the work dynamically (csr-light-warp) are counted on a sample of the rows.\n"
             "Without a kernel, all kernels that fit are counted, and the kernel with the fewest sectors comes first.\n"
             "PARAMS are the parameters of the kernel's format.\n"
             "    count csr-scalar; count csr-vector of A f32 lines\n"

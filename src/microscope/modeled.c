@@ -46,7 +46,8 @@ bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w
         *sample = blocks_for(&c->scope, least);
         return true;
     }
-    if (!count_kernel(k, M, PILOT, NULL, w, c, e)) return false;
+    int64_t pilot;
+    if (!pilot_blocks(k, M, PILOT, w, c, &pilot, e) || !count_kernel(k, M, pilot, NULL, w, c, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++) {
         const struct scope_launch *at = &c->scope.launch[l];
         if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;

@@ -7,6 +7,8 @@
 
 #include <math.h>
 
+enum { PILOT_LEAST = 4, PILOT_ACCESSES = 1000 * 1000 };
+
 bool row_sample_suits(const struct kernel *k)
 {
     return k->shares && !k->remote;
@@ -15,6 +17,21 @@ bool row_sample_suits(const struct kernel *k)
 double least_accesses(const struct stored *S)
 {
     return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
+}
+
+bool pilot_blocks(const struct kernel *k, const struct mat *M, int64_t most, struct watch *w, struct counts *c,
+                  int64_t *blocks, struct err *e)
+{
+    int64_t fewest = INT64_MAX;
+    *blocks = most;
+    if (k->remote) return true;
+    if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
+    for (int l = 0; l < c->scope.nlaunches; l++)
+        if (c->scope.launch[l].blocks > PILOT_LEAST && c->scope.launch[l].blocks < fewest)
+            fewest = c->scope.launch[l].blocks;
+    double each = least_accesses(M->of) / (double)fewest;
+    while (*blocks > PILOT_LEAST && (double)*blocks * each > PILOT_ACCESSES) *blocks /= 2;
+    return true;
 }
 
 bool row_sample_needed(const struct kernel *k, const struct stored *S, double most)

@@ -1,5 +1,5 @@
-/* Kernels that take rows dynamically, counted on a sample of the rows: the scaled counts are those of a complete count.
-   The sample itself has the rows, the values and the mean row length of the matrix. */
+/* Kernels counted on a sample of the blocks, or of the rows if they take rows dynamically: the scaled counts are those
+   of a complete count. A sample of rows has the rows, the values and the mean row length of the matrix. */
 #include "kits/talk.h"
 #include "base/err.h"
 #include "formats/format.h"
@@ -16,6 +16,8 @@
 #include <cmocka.h>
 
 static const double NEAR = 0.02, PART = 0.25;
+static const double SMALL_PART = 0.005; /* of all sectors: what may be missing of each array besides */
+enum { EVERY = 4 };                     /* one of four blocks */
 
 struct shape {
     const char *generator;
@@ -94,6 +96,64 @@ static void test_counts(void **state)
     assert_true(seen > 0);
 }
 
+/* ---- samples of blocks ---- */
+
+/* The number of the array in c, which numbers arrays in the order of their first use; -1: a < 0, all arrays. */
+static int same_array(const struct counts *c, const struct counts *all, int a)
+{
+    int k = a < 0 ? -1 : 0;
+    const struct scope_array *of = all->scope.array, *in = c->scope.array;
+    while (k >= 0 && k < c->scope.narrays && (strcmp(in[k].name, of[a].name) || in[k].shared != of[a].shared)) k++;
+    return k;
+}
+
+/* The sectors of each array, and of all arrays, by kind of access: those of a sample of the blocks are close to those
+   of all blocks, or at most as far off as the error that `count` shows. */
+static void compare_arrays(const char *generator, const struct counts *few, const struct counts *all)
+{
+    double near = fmax(NEAR, counts_error(few)), sectors = 0;
+    for (int kind = 0; kind <= ACCESS_TEXTURE; kind++)
+        sectors += (double)counts_of(all, (enum access_kind)kind, -1, -1).sectors;
+    for (int kind = 0; kind <= ACCESS_TEXTURE; kind++)
+        for (int a = -1; a < all->scope.narrays; a++) {
+            double y = (double)counts_of(all, (enum access_kind)kind, a, -1).sectors;
+            double x = (double)counts_of(few, (enum access_kind)kind, same_array(few, all, a), -1).sectors;
+            if (fabs(x - y) > near * y + SMALL_PART * sectors)
+                fail_msg("%s on %s: %g sectors of %s in a sample, %g in all; the error shown is %.2f %%",
+                         all->scope.kernel->name, generator, x, a < 0 ? "all arrays" : all->scope.array[a].name, y,
+                         100 * counts_error(few));
+        }
+}
+
+static void check_blocks(const struct kernel *k, const struct csr *A, const char *generator)
+{
+    static struct counts few, all;
+    struct stored S = {0};
+    struct mat M = {0};
+    struct err e = {0};
+    if (!format_pack(A, k->format, k->param, T_F64, false, &S, &e)) return; /* too much padding */
+    if (!mat_put(&M, &S, device_open("emu", &e), &e) || !count_kernel(k, &M, 0, NULL, NULL, &all, &e) ||
+        !count_kernel(k, &M, -EVERY, NULL, NULL, &few, &e))
+        fail_msg("%s on %s: %s", k->name, generator, e.text);
+    compare_arrays(generator, &few, &all);
+    mat_free(&M);
+    stored_free(&S);
+}
+
+static void test_blocks(void **state)
+{
+    (void)state;
+    for (int s = 0; s < SHAPES; s++) {
+        struct csr A = make(&shapes[s]);
+        for (int i = 0; kernels[i]; i++)
+            if (kernel_runs_on(kernels[i], device_open("emu", NULL)) && !kernels[i]->shares)
+                check_blocks(kernels[i], &A, shapes[s].generator);
+        csr_free(&A);
+    }
+}
+
+/* ---- the rows ---- */
+
 /* A row of the sample is a row of the matrix, and the rows are in order. */
 static void test_rows(void **state)
 {
@@ -147,9 +207,8 @@ static void test_commands(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_counts),
-        cmocka_unit_test(test_rows),
-        cmocka_unit_test(test_all_rows_of_a_small_matrix),
+        cmocka_unit_test(test_counts),   cmocka_unit_test(test_blocks),
+        cmocka_unit_test(test_rows),     cmocka_unit_test(test_all_rows_of_a_small_matrix),
         cmocka_unit_test(test_commands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
