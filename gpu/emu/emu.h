@@ -26,8 +26,7 @@ void emu_name(const char *kernel);
 void emu_side_by_side(bool on);
 /* Is one warp of the launches traced? Such launches are left early. */
 bool emu_traces(void);
-/* Was a launch since the last emu_sync left before its end: after a finding, by the user, or because a trace is
- * complete? */
+/* Was a launch since the last emu_sync left before its end, by a finding, by the user or by a complete trace? */
 bool emu_left_early(void);
 /* The number of launches so far. */
 int64_t emu_launches(void);

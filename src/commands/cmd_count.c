@@ -485,7 +485,7 @@ static void remarks(struct out *o, bool table, bool blocks, bool rows)
                 "of the bytes fetched that were used, were padding, or had been fetched before in this launch\n"
                 "(and may still be in a cache).\n");
     if (blocks)
-        out_prose(o, "Blocks were sampled evenly: the numbers are estimates, `refetched` is a lower bound, and an\n"
+        out_prose(o, "Blocks were sampled: the numbers are estimates, `refetched` is a lower bound, and an\n"
                      "atypical block may be missed; `count KERNEL all` covers every block.\n");
     if (rows)
         out_prose(o, "Kernels whose blocks take rows dynamically ran on a sample of the rows, in runs of 256: their\n"

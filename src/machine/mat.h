@@ -43,8 +43,8 @@ bool mat_put(struct mat *M, const struct stored *S, struct device *d, struct err
 void mat_free(struct mat *M);
 /* Release only the scratch memory, for matrices whose arrays have a different owner. */
 void scratch_free(struct mat *M);
-/* Free what kernel k keeps with M; the next launch prepares k again. For launches of which only some blocks ran: counters
-   that blocks share may then have any value. */
+/* Free what kernel k keeps with M; the next launch prepares k again. For launches of which only some blocks ran:
+   counters that blocks share may then have any value. */
 void scratch_drop(const struct mat *M, const struct kernel *k);
 
 #ifdef __cplusplus
