@@ -22,7 +22,7 @@
 /* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
    SMALL: matrices with fewer accesses are watched completely. ROWS_MOST: the limit on least_accesses for kernels that
    take work dynamically, which run on one host thread. */
-enum { ACCESSES_MOST = 12 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000, PILOT = 32 };
+enum { ACCESSES_MOST = 30 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000, PILOT = 32 };
 /* The accesses of kernels whose blocks depend on one another are 1.5 to 4 times the lower bound. */
 enum { OF_TOGETHER = 3 };
 enum { AUTOMATIC = -1 }; /* the number of blocks is chosen automatically */
@@ -615,7 +615,7 @@ const struct command command_count = {
             "sectors they fetch, and how much of that is used, is padding, or was fetched before; active lanes per\n"
             "step; the longest warp and the largest block relative to the mean; bank conflicts (shared-memory\n"
             "wavefronts) and atomics at one address (contended). `lines` shows source lines instead of arrays, the\n"
-            "most expensive first. Blocks of a large matrix are sampled, so that counting takes about 1 s, and the\n"
+            "most expensive first. Blocks of a large matrix are sampled, so that counting takes 1 to 2 s, and the\n"
             "error of the estimate is shown; `sample N` counts N blocks per launch, `all` counts every block. Kernels\n"
             "whose blocks share out the work dynamically (csr-light-warp) are counted on a sample of the rows.\n"
             "Without a kernel, all kernels that fit are counted, and the kernel with the fewest sectors comes first.\n"
