@@ -66,7 +66,7 @@ struct copied {
 struct device_ops {
     /* Device memory, 256-byte aligned. Copies are complete on return. */
     void *(*alloc)(struct device *d, int64_t bytes, const char *what, struct err *e);
-    bool plain; /* alloc returns a block of mem_new, which the host may read and keep */
+    bool plain; /* alloc returns a block of mem_new, which the host may read and keep; free takes any such block */
     void (*free)(struct device *d, void *p);
     bool (*put)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);
     bool (*get)(struct device *d, void *to, const void *from, int64_t bytes, struct err *e);

@@ -337,14 +337,7 @@ int64_t csr_longest_row(const struct csr *A)
 
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)
 {
-    while (from < end) {
-        int64_t mid = from + (end - from) / 2;
-        if (A->col[mid] < col)
-            from = mid + 1;
-        else
-            end = mid;
-    }
-    return from;
+    return column_lower(A->col, from, end, col);
 }
 
 int64_t csr_find(const struct csr *A, int64_t row, int64_t col)

@@ -108,6 +108,19 @@ int64_t csr_row_length(const struct csr *A, int64_t row);
 int64_t csr_longest_row(const struct csr *A); /* entries of the longest row */
 /* The row of entry k. */
 int64_t csr_row_of(const struct csr *A, int64_t k);
+/* The index of the first of the ascending columns col[from .. end-1] that is at least j; `end` if there is none. */
+static inline int64_t column_lower(const int *col, int64_t from, int64_t end, int64_t j)
+{
+    while (end - from > 8) {
+        int64_t mid = from + (end - from) / 2;
+        if (col[mid] < j)
+            from = mid + 1;
+        else
+            end = mid;
+    }
+    while (from < end && col[from] < j) from++;
+    return from;
+}
 /* The entries [from, end) are in one row: find the first of these entries whose column is at least col. The result is
    `end` if there is none. */
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col);

@@ -177,6 +177,7 @@ const struct ordering ordering_colours = {
     .aliases = "colors colour color",
     .about = "colour by colour: rows of one colour are not coupled, so a triangular solve has few levels",
     .source = "first fit, in the order of the rows",
+    .looks_back = true,
     .order = order_colours,
 };
 
@@ -467,6 +468,12 @@ bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, stru
     bool ok = o->order(&g, perm, w, e);
     graph_free(&g);
     return ok;
+}
+
+bool reorder_find_symmetric(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e)
+{
+    struct graph g = {(int)A->rows, A->rowptr, A->col};
+    return o->looks_back ? o->order(&g, perm, w, e) : reorder_find(o, A, perm, w, e);
 }
 
 static bool invert(int *inverse, const int *perm, int64_t n, struct err *e)

@@ -23,6 +23,7 @@ struct ordering {
     const char *name, *about, *source;
     const char *aliases; /* other names, separated by blanks; NULL: none */
     bool narrows;        /* the ordering aims at a small bandwidth */
+    bool looks_back;     /* reads only the neighbours before each row, and leaves g unchanged */
     bool (*order)(struct graph *g, int *perm, struct watch *w, struct err *e);
 };
 extern const struct ordering *const orderings[]; /* terminated by NULL */
@@ -32,6 +33,8 @@ extern const char *reorder_metis_name; /* file name of the library; tests set a 
 
 /* Order A by o; perm has A->rows items. */
 bool reorder_find(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
+/* The same for a matrix whose pattern is symmetric, which needs no graph if o looks back. */
+bool reorder_find_symmetric(const struct ordering *o, const struct csr *A, int *perm, struct watch *w, struct err *e);
 /* P A P': row i of out is row perm[i] of A. Fails with E_INTERNAL if perm is not a permutation. */
 bool reorder_apply(struct csr *out, const struct csr *A, const int *perm, struct watch *w, struct err *e);
 

@@ -5,7 +5,9 @@
 #include "base/mem.h"
 #include "base/threads.h"
 #include "formats/format.h"
+#include "matrix/csr.h"
 
+#include <omp.h>
 #include <string.h>
 
 /* Each array in a piece begins at a multiple of this many elements. If elements have 4 bytes or more, the array is then
@@ -41,43 +43,189 @@ static bool order_new(struct order *o, int64_t n, int nlevels, struct err *e)
     return false;
 }
 
-/* While the rows are sorted, start[k + 1] is the next free position of level k; at the end, it is the start of level k
-   + 1. */
-bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
+/* Rows are counted and sorted by level in shares, one thread each. Sorting is stable, so the result does not depend on
+   the number of shares. */
+struct sorting {
+    const int *level;
+    int64_t n;
+    int nlevels, shares;
+    bool down; /* begin with the last row */
+    int *at;   /* [shares][nlevels] the rows of each level in each share; then the position of the next such row */
+};
+
+static bool sorting_new(struct sorting *s, const int *level, int64_t n, int nlevels, bool down, struct err *e)
 {
-    if (!order_new(o, n, nlevels, e)) return false;
-    struct loop l = loop_of("sorting rows by level", n);
-    for (int64_t i = 0; i < n && loop_goes(&l, i); i++) o->start[level[i] + 2]++;
-    for (int k = 2; k <= nlevels; k++) o->start[k] += o->start[k - 1];
-    for (int64_t k = 0; k < n && loop_goes(&l, k); k++) {
-        int64_t i = down ? n - 1 - k : k;
-        int position = o->start[level[i] + 1]++;
+    int64_t most = n > THREADS_FROM ? omp_get_max_threads() : 1;
+    if (nlevels && most > n / nlevels) most = n / nlevels;
+    *s = (struct sorting){level, n, nlevels, most > 1 ? (int)most : 1, down, NULL};
+    s->at = mem_zero((int64_t)s->shares * nlevels + 1, sizeof *s->at, "the levels of rows", e);
+    return s->at != NULL;
+}
+
+static int64_t share_begin(const struct sorting *s, int share)
+{
+    return s->n / s->shares * share + (share < s->n % s->shares ? share : s->n % s->shares);
+}
+
+static int64_t sorted_row(const struct sorting *s, int64_t k)
+{
+    return s->down ? s->n - 1 - k : k;
+}
+
+static void count_share(const struct sorting *s, int share, struct loop *l)
+{
+    int *rows = s->at + (int64_t)share * s->nlevels;
+    for (int64_t k = share_begin(s, share), end = share_begin(s, share + 1); k < end && loop_goes(l, k); k++)
+        rows[s->level[sorted_row(s, k)]]++;
+}
+
+static void sort_share(const struct sorting *s, int share, struct order *o, struct loop *l)
+{
+    int *at = s->at + (int64_t)share * s->nlevels;
+    for (int64_t k = share_begin(s, share), end = share_begin(s, share + 1); k < end && loop_goes(l, k); k++) {
+        int64_t i = sorted_row(s, k);
+        int position = at[s->level[i]]++;
         o->row[position] = (int)i;
         o->position[i] = position;
     }
+}
+
+/* Replace the counts by positions, and write the first position of each level to start[nlevels + 1]. */
+static void positions_of(const struct sorting *s, int *start)
+{
+    int sum = 0;
+    for (int level = 0; level < s->nlevels; level++) {
+        start[level] = sum;
+        for (int share = 0; share < s->shares; share++) {
+            int *at = &s->at[(int64_t)share * s->nlevels + level], rows = *at;
+            *at = sum;
+            sum += rows;
+        }
+    }
+    start[s->nlevels] = sum;
+}
+
+bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool down, struct err *e)
+{
+    struct sorting s = {0};
+    if (!order_new(o, n, nlevels, e)) return false;
+    struct loop l = loop_of("sorting rows by level", n);
+    bool ok = sorting_new(&s, level, n, nlevels, down, e);
+    if (ok) {
+#pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
+        for (int share = 0; share < s.shares; share++) count_share(&s, share, &l);
+        positions_of(&s, o->start);
+#pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
+        for (int share = 0; share < s.shares; share++) sort_share(&s, share, o, &l);
+    }
+    mem_free(s.at);
+    if (ok && loop_end(&l, e)) return true;
+    order_free(o);
+    return false;
+}
+
+bool levels_count(const int *level_of, int64_t n, int nlevels, int *rows, struct err *e)
+{
+    struct sorting s;
+    if (!sorting_new(&s, level_of, n, nlevels, false, e)) return false;
+    struct loop l = loop_of("the levels of rows", n);
+#pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
+    for (int share = 0; share < s.shares; share++) count_share(&s, share, &l);
+    for (int level = 0; level < nlevels; level++) {
+        rows[level] = 0;
+        for (int share = 0; share < s.shares; share++) rows[level] += s.at[(int64_t)share * nlevels + level];
+    }
+    mem_free(s.at);
+    return loop_end(&l, e);
+}
+
+bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
+{
+    if (!order_new(o, n, n > 0, e)) return false;
+    struct loop l = loop_of("an order of rows", n);
+    o->start[n > 0] = (int)n;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (n > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, n); i < end; i++)
+            o->row[i] = o->position[i] = (int)(down ? n - 1 - i : i);
     if (loop_end(&l, e)) return true;
     order_free(o);
     return false;
 }
 
-bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
+/* ---- levels ---- */
+
+/* Rows whose levels are found at the same time, and the most batches of rows before another try to do so. */
+enum { LEVEL_BATCH = 1 << 15, LEVEL_PATIENCE = 64 };
+
+/* The levels of rows, from the first row on, or from the last one if `down` is set. Row number k is the kth row in this
+   direction. */
+struct levelling {
+    const struct entries *t;
+    int64_t n;
+    bool down;
+    int *level_of;
+    struct loop l;
+};
+
+static int level_row(const struct levelling *v, int64_t i)
 {
-    int *level = mem_zero(n, sizeof *level, "the levels of rows", e);
-    bool ok = level && order_by(o, n, level, n > 0, down, e);
-    mem_free(level);
-    return ok;
+    const struct entries *t = v->t;
+    int level = 0;
+    for (int j = t->begin[i] + t->skip; j < t->end[i]; j++)
+        if (v->level_of[t->col[j]] >= level) level = v->level_of[t->col[j]] + 1;
+    return v->level_of[i] = level;
+}
+
+/* Does row i depend on row number `first` or a later one? */
+static bool depends_on(const struct levelling *v, int64_t i, int64_t first)
+{
+    const struct entries *t = v->t;
+    if (t->begin[i] + t->skip == t->end[i]) return false;
+    return v->down ? t->col[t->begin[i] + t->skip] < v->n - first : t->col[t->end[i] - 1] >= first;
+}
+
+static int level_in_turn(struct levelling *v, int64_t first, int64_t end)
+{
+    int most = -1;
+    for (int64_t k = first; k < end && loop_goes(&v->l, k); k++) {
+        int level = level_row(v, v->down ? v->n - 1 - k : k);
+        if (level > most) most = level;
+    }
+    return most;
+}
+
+/* Rows that do not depend on each other, as those of a colour, on all threads. Returns false if they do. */
+static bool level_together(struct levelling *v, int64_t first, int64_t end, int *most)
+{
+    int highest = *most;
+    bool apart = true;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(max : highest) reduction(&& : apart)
+    for (int64_t from = first; from < end; from += LOOP_EVERY)
+        for (int64_t k = from, last = loop_share(&v->l, from, end); k < last && apart; k++) {
+            int64_t i = v->down ? v->n - 1 - k : k;
+            apart = !depends_on(v, i, first);
+            int level = apart ? level_row(v, i) : 0;
+            if (level > highest) highest = level;
+        }
+    if (apart) *most = highest;
+    return apart;
 }
 
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of)
 {
-    int most = -1;
-    struct loop l = loop_of("the levels of rows", n);
-    for (int64_t k = 0; k < n && loop_goes(&l, k); k++) {
-        int64_t i = down ? n - 1 - k : k;
-        int level = 0;
-        for (int j = t->begin[i] + t->skip; j < t->end[i]; j++)
-            if (level_of[t->col[j]] >= level) level = level_of[t->col[j]] + 1;
-        level_of[i] = level;
+    struct levelling v = {t, n, down, level_of, loop_of("the levels of rows", n)};
+    bool together = omp_get_max_threads() > 1 && n > LEVEL_BATCH;
+    int most = -1, wait = 0, turns = 0;
+    for (int64_t first = 0, end; first < n && loop_runs(&v.l); first = end) {
+        end = n - first < LEVEL_BATCH ? n : first + LEVEL_BATCH;
+        bool trying = together && turns-- <= 0;
+        if (trying && level_together(&v, first, end, &most)) {
+            wait = turns = 0;
+            continue;
+        }
+        if (trying) turns = wait = wait == 0 ? 1 : wait < LEVEL_PATIENCE ? 2 * wait : wait;
+        int level = level_in_turn(&v, first, end);
         if (level > most) most = level;
     }
     return most + 1;
@@ -154,6 +302,7 @@ static int64_t row_length(const struct entries *t, int64_t i)
 static int64_t count(const struct entries *t, int64_t n)
 {
     int64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum) if (n > THREADS_FROM)
     for (int64_t i = 0; i < n; i++) sum += row_length(t, i);
     return sum;
 }
@@ -180,22 +329,34 @@ static bool pieces_new(struct pieces *p, const struct order *o, int64_t nnz, con
     p->dinv = aligned(o->n);
     p->val = p->dinv + (f->dinv ? aligned(o->n) : 0);
     p->nreals = p->val + aligned(nnz);
-    p->ints = mem_zero(p->nints, sizeof *p->ints, "the rows by level", e);
-    p->reals = p->ints ? mem_zero(p->nreals, type_size(real), "the values by level", e) : NULL;
-    if (p->reals && o->step) memset(p->reals, MISSING_BYTE, (size_t)o->n * type_size(real));
+    p->ints = mem_new(p->nints, sizeof *p->ints, "the rows by level", e);
+    p->reals = p->ints ? mem_new(p->nreals, type_size(real), "the values by level", e) : NULL;
     return p->reals != NULL;
 }
 
 /* Convert element k of `from`, a number or a pair, to element i of the piece. */
 static void set(void *reals, enum type real, int64_t i, const double *from, int64_t k)
 {
+    double *same = reals;
+    if (real == T_F64) {
+        same[i] = from[k];
+        return;
+    }
     struct array to = {.type = type_of_parts(real), .data = reals};
     int64_t parts = type_parts(real);
-    double *same = reals;
-    if (real == T_F64)
-        same[i] = from[k];
-    else
-        for (int64_t part = 0; part < parts; part++) put_real(&to, parts * i + part, from[parts * k + part]);
+    for (int64_t part = 0; part < parts; part++) put_real(&to, parts * i + part, from[parts * k + part]);
+}
+
+/* The conjugate of entry (j, i) of the mirror. */
+static void set_mirrored(void *reals, enum type real, int64_t to, const struct entries *t, int64_t i, int j)
+{
+    int64_t k = column_lower(t->col, t->begin[j] + t->skip, t->end[j], i);
+    if (!type_is_complex(real)) {
+        set(reals, real, to, t->val, k);
+    } else {
+        double pair[] = {t->val[2 * k], -t->val[2 * k + 1]};
+        set(reals, real, to, pair, 0);
+    }
 }
 
 static void fill_row(struct pieces *p, const struct level_source *f, enum type real, int64_t position, int64_t row)
@@ -206,22 +367,40 @@ static void fill_row(struct pieces *p, const struct level_source *f, enum type r
     if (f->at) p->ints[p->at + position] = f->at[row];
     for (int64_t k = t->begin[row] + t->skip; k < t->end[row]; k++, to++) {
         p->ints[p->col + to] = f->position ? f->position[t->col[k]] : t->col[k];
-        set(p->reals, real, p->val + to, t->val, k);
+        if (t->val)
+            set(p->reals, real, p->val + to, t->val, k);
+        else
+            set_mirrored(p->reals, real, p->val + to, f->mirror, row, t->col[k]);
     }
     if (f->dinv) set(p->reals, real, p->dinv + position, f->dinv, row);
 }
 
+/* Results are missing before a sync-free solve, and 0 before any other. */
+static void fill_results(struct pieces *p, const struct order *o, enum type real, int64_t from, int64_t end)
+{
+    size_t size = type_size(real);
+    memset(p->reals + (size_t)from * size, o->step ? MISSING_BYTE : 0, (size_t)(end - from) * size);
+}
+
 static void fill(struct pieces *p, const struct order *o, const struct level_source *f, enum type real)
 {
-    memcpy(p->ints, o->start, (size_t)(o->nlevels + 1) * sizeof *p->ints);
-    if (o->step) memcpy(p->ints + p->step, o->step, (size_t)o->n * sizeof *p->ints);
     int *ptr = p->ints + p->ptr;
     struct loop l = loop_of("copying rows by level", o->n);
-    for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++)
-        ptr[k + 1] = ptr[k] + (int)row_length(&f->entries, o->row[k]);
+    memcpy(p->ints, o->start, (size_t)(o->nlevels + 1) * sizeof *p->ints);
+    if (o->step) memcpy(p->ints + p->step, o->step, (size_t)o->n * sizeof *p->ints);
+    if (o->step) memset(p->ints + p->ticket, 0, ALIGN * sizeof *p->ints);
 #pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (o->n > THREADS_FROM)
     for (int64_t from = 0; from < o->n; from += LOOP_EVERY)
-        for (int64_t k = from, end = loop_share(&l, from, o->n); k < end; k++) fill_row(p, f, real, k, o->row[k]);
+        for (int64_t k = from, end = loop_share(&l, from, o->n); k < end; k++)
+            ptr[k + 1] = (int)row_length(&f->entries, o->row[k]);
+    ptr[0] = 0;
+    for (int64_t k = 0; k < o->n && loop_goes(&l, k); k++) ptr[k + 1] += ptr[k];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (o->n > THREADS_FROM)
+    for (int64_t from = 0; from < o->n; from += LOOP_EVERY) {
+        int64_t end = loop_share(&l, from, o->n);
+        fill_results(p, o, real, from, end);
+        for (int64_t k = from; k < end; k++) fill_row(p, f, real, k, o->row[k]);
+    }
 }
 
 /* Allocate the schedule; fill in its runs and the sizes of the pieces. */
@@ -261,8 +440,16 @@ static void point(struct level_schedule *S, const struct pieces *p, void *const 
     S->val = reals + p->val * size;
 }
 
-static bool put(struct device *d, const struct level_schedule *S, const struct pieces *p, void **piece, struct err *e)
+/* A device that works in host memory takes the pieces themselves. */
+static bool put(struct device *d, const struct level_schedule *S, struct pieces *p, void **piece, struct err *e)
 {
+    if (d->ops->plain) {
+        piece[0] = p->ints;
+        piece[1] = p->reals;
+        p->ints = NULL;
+        p->reals = NULL;
+        return true;
+    }
     piece[0] = d->ops->alloc(d, S->bytes[0], "the rows by level", e);
     piece[1] = piece[0] ? d->ops->alloc(d, S->bytes[1], "the values by level", e) : NULL;
     return piece[1] && d->ops->put(d, piece[0], p->ints, S->bytes[0], e) &&

@@ -39,19 +39,24 @@ struct entries {
     const int *begin, *end;
     int skip;
     const int *col;
-    const double *val; /* pairs of a real and an imaginary part for a schedule of complex values */
+    const double
+        *val; /* pairs of a real and an imaginary part for a schedule of complex values; NULL: only a pattern */
 };
 /* level_of[n] receives the level of each row of a triangle: one more than the highest level of the rows on which the
    row depends. A row depends on rows before it, or on rows after it if `down` is set. Returns the number of levels. */
 int levels_of(const struct entries *t, int64_t n, bool down, int *level_of);
 
+/* The rows of each of the nlevels levels: rows[nlevels]. */
+bool levels_count(const int *level_of, int64_t n, int nlevels, int *rows, struct err *e);
+
 /* The matrix of a schedule. Rows and columns are numbered as in the matrix, not by position. */
 struct level_source {
     struct entries entries;
-    const int *position; /* col holds position[column]; NULL: the column */
-    const int *at;       /* [n]; as in struct level_schedule; NULL: the row's own number */
-    const double *dinv;  /* [n], like the values; NULL: all 1 */
-    const int *names;    /* [n] the schedule's row[] and at[] hold names[row] in place of the row; NULL: the row */
+    const struct entries *mirror; /* if entries.val is NULL, entry (i, j) is the conjugate of entry (j, i) here */
+    const int *position;          /* col holds position[column]; NULL: the column */
+    const int *at;                /* [n]; as in struct level_schedule; NULL: the row's own number */
+    const double *dinv;           /* [n], like the values; NULL: all 1 */
+    const int *names; /* [n] the schedule's row[] and at[] hold names[row] in place of the row; NULL: the row */
 };
 /* Make a schedule on the device d with values of type `real` (T_F32, T_F64, T_C32 or T_C64). piece[0] and piece[1]
    receive the schedule's allocations on the device, which the caller frees, even after a failure. Free the struct

@@ -5,6 +5,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
+#include "half.h"
 #include "level_schedule.h"
 #include "precond.h"
 #include "solve.h"
@@ -23,15 +24,21 @@ static const double shifts[] = {0, 0.03, 0.1, 0.3};
 static const double rounding = 1e-10; /* entries whose relative difference is smaller than this count as equal */
 
 struct cholesky {
-    struct factors f;
-    struct triangle_matrix matrix;
-    int *mirror; /* [nnz] for an entry to the left of the diagonal: the position of its mirror image to the right of the
-                    diagonal */
+    const struct csr *A;
+    int *diag;          /* [rows] the index of each diagonal entry of A */
+    int *names;         /* [rows] the row of A that each row of L is; NULL: the same row */
+    struct half L, U;   /* L: its values; U: the pattern of L', if the rows have names */
     double *inverse;    /* of the diagonal of L; for a pivot that is not positive, that pivot */
     struct order order; /* in which the rows are eliminated */
     double sign;        /* -1: the factors are those of -A */
     double shift;       /* relative increase of the diagonal */
 };
+
+/* The row of A that row i of L is. */
+static int64_t row_of_a(const struct cholesky *c, int64_t i)
+{
+    return c->names ? c->names[i] : i;
+}
 
 static double complex value_of(const struct csr *A, int64_t k)
 {
@@ -46,10 +53,8 @@ static bool differ(const struct csr *A, int64_t k, int64_t l)
     return isfinite(most) && gap > rounding * most;
 }
 
-static bool refuse(const struct cholesky *c, int64_t i, int64_t j, struct err *e)
+static bool refuse(const struct csr *A, int64_t i, int64_t j, struct err *e)
 {
-    const struct csr *A = c->f.A;
-    int64_t row = triangle_row(&c->matrix, i), col = triangle_row(&c->matrix, j);
     double complex a = value_of(A, csr_find(A, i, j)), b = value_of(A, csr_find(A, j, i));
     char of_a[64], of_b[64];
     const char *fmt = A->imag ? "%g%+gi" : "%g";
@@ -57,59 +62,60 @@ static bool refuse(const struct cholesky *c, int64_t i, int64_t j, struct err *e
     snprintf(of_b, sizeof of_b, fmt, creal(b), cimag(b));
     return fail(e, E_NUMERIC,
                 "%s needs a %s matrix: entry (%lld, %lld), counted from 0, is %s and (%lld, %lld) is %s; use ilu0", who,
-                A->imag ? "hermitian" : "symmetric", (long long)row, (long long)col, of_a, (long long)col,
-                (long long)row, of_b);
+                A->imag ? "hermitian" : "symmetric", (long long)i, (long long)j, of_a, (long long)j, (long long)i,
+                of_b);
 }
 
-/* Does row i have a mirror image for every entry to the left of the diagonal, and a real diagonal? Counts the entries
-   to the right of the diagonal in *right. */
-static bool mirrored(struct cholesky *c, int64_t i, int64_t *right)
+/* Does row i have a mirror image for every entry to the left of the diagonal, and a real diagonal? Adds the entries to
+   the right of the diagonal, less those to the left, to *right. */
+static bool mirrored(const struct cholesky *c, int64_t i, int64_t *right)
 {
-    const struct csr *A = c->f.A;
-    *right += A->rowptr[i + 1] - c->f.diag[i] - 1;
-    for (int k = A->rowptr[i]; k < c->f.diag[i]; k++) {
-        int64_t l = csr_find(A, A->col[k], i);
-        if (l < 0 || differ(A, k, l)) return false;
-        c->mirror[k] = (int)l;
+    const struct csr *A = c->A;
+    int diag = c->diag[i];
+    *right += A->rowptr[i + 1] - diag - 1 - (diag - A->rowptr[i]);
+    for (int k = A->rowptr[i]; k < diag; k++) {
+        int j = A->col[k], end = A->rowptr[j + 1];
+        int64_t l = column_lower(A->col, c->diag[j] + 1, end, i);
+        if (l == end || A->col[l] != i) return false;
+        if ((A->imag || A->val[k] != A->val[l]) && differ(A, k, l)) return false;
     }
-    *right -= c->f.diag[i] - A->rowptr[i];
-    return !differ(A, c->f.diag[i], c->f.diag[i]);
+    return !differ(A, diag, diag);
 }
 
 /* Name the first entry that has no mirror image. Visit the entries to the left of the diagonal row by row. Their mirror
    images in any row j then come in storage order, so next[j] is the position of the next mirror image in row j. */
-static bool name_asymmetry(struct cholesky *c, struct err *e)
+static bool name_asymmetry(const struct cholesky *c, struct err *e)
 {
-    const struct csr *A = c->f.A;
+    const struct csr *A = c->A;
     int *next = mem_new(A->rows, sizeof *next, "the columns of a row", e);
     struct loop loop = loop_of("the mirror images of entries", A->rows);
     bool ok = next != NULL;
-    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) next[i] = c->f.diag[i] + 1;
+    for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) next[i] = c->diag[i] + 1;
     for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++)
-        for (int k = A->rowptr[i]; k < c->f.diag[i] && ok; k++) {
+        for (int k = A->rowptr[i]; k < c->diag[i] && ok; k++) {
             int j = A->col[k], l = next[j]++;
             if (l >= A->rowptr[j + 1] || A->col[l] > i)
-                ok = refuse(c, i, j, e);
+                ok = refuse(A, i, j, e);
             else if (A->col[l] < i)
-                ok = refuse(c, j, A->col[l], e);
+                ok = refuse(A, j, A->col[l], e);
             else if (differ(A, k, l))
-                ok = refuse(c, i, j, e);
+                ok = refuse(A, i, j, e);
         }
     for (int64_t i = 0; ok && i < A->rows && loop_goes(&loop, i); i++) {
         if (next[i] < A->rowptr[i + 1])
-            ok = refuse(c, i, A->col[next[i]], e);
-        else if (differ(A, c->f.diag[i], c->f.diag[i]))
-            ok = refuse(c, i, i, e);
+            ok = refuse(A, i, A->col[next[i]], e);
+        else if (differ(A, c->diag[i], c->diag[i]))
+            ok = refuse(A, i, i, e);
     }
     mem_free(next);
     return ok && loop_end(&loop, e);
 }
 
-static bool find_mirrors(struct cholesky *c, struct err *e)
+static bool check_symmetry(const struct cholesky *c, struct err *e)
 {
-    int64_t rows = c->f.A->rows, right = 0, bad = 0;
+    int64_t rows = c->A->rows, right = 0, bad = 0;
     struct loop l = loop_of("the mirror images of entries", rows);
-#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : right, bad) if (c->f.A->nnz > THREADS_FROM)
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : right, bad) if (c->A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < rows; from += LOOP_EVERY)
         for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) bad += !mirrored(c, i, &right);
     if (!loop_end(&l, e)) return false;
@@ -143,13 +149,11 @@ static double complex complex_product_of_rows(const int *col, const double compl
 /* l_ij = (a_ij - the sum of l_ik l_jk) / l_jj along row i; returns the pivot, l_ii^2. */
 static double eliminate_row(struct cholesky *c, int64_t i, double diagonal)
 {
-    const struct csr *A = c->f.A;
-    double *val = c->f.val;
-    int from = A->rowptr[i];
-    for (int k = from; k < c->f.diag[i]; k++) {
-        int j = A->col[k];
-        double sum = product_of_rows(A->col, val, from, k, A->rowptr[j], c->f.diag[j], val[k]);
-        val[k] = val[c->mirror[k]] = sum * c->inverse[j];
+    const int *ptr = c->L.ptr, *col = c->L.col;
+    double *val = c->L.val;
+    for (int from = ptr[i], k = from; k < ptr[i + 1]; k++) {
+        int j = col[k];
+        val[k] = product_of_rows(col, val, from, k, ptr[j], ptr[j + 1], val[k]) * c->inverse[j];
         diagonal -= val[k] * val[k];
     }
     return diagonal;
@@ -158,14 +162,11 @@ static double eliminate_row(struct cholesky *c, int64_t i, double diagonal)
 /* The same for a hermitian matrix, with the conjugates of l_jk. The diagonal of L is real. */
 static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagonal)
 {
-    const struct csr *A = c->f.A;
-    double complex *val = (double complex *)c->f.val;
-    int from = A->rowptr[i];
-    for (int k = from; k < c->f.diag[i]; k++) {
-        int j = A->col[k];
-        double complex sum = complex_product_of_rows(A->col, val, from, k, A->rowptr[j], c->f.diag[j], val[k]);
-        val[k] = sum * c->inverse[j];
-        val[c->mirror[k]] = conj(val[k]);
+    const int *ptr = c->L.ptr, *col = c->L.col;
+    double complex *val = (double complex *)c->L.val;
+    for (int from = ptr[i], k = from; k < ptr[i + 1]; k++) {
+        int j = col[k];
+        val[k] = complex_product_of_rows(col, val, from, k, ptr[j], ptr[j + 1], val[k]) * c->inverse[j];
         diagonal -= creal(val[k] * conj(val[k]));
     }
     return diagonal;
@@ -175,8 +176,8 @@ static double eliminate_complex_row(struct cholesky *c, int64_t i, double diagon
 static bool eliminate(void *ctx, int64_t i)
 {
     struct cholesky *c = ctx;
-    const struct csr *A = c->f.A;
-    double diagonal = (1 + c->shift) * c->sign * A->val[c->f.diag[i]];
+    const struct csr *A = c->A;
+    double diagonal = (1 + c->shift) * c->sign * A->val[c->diag[row_of_a(c, i)]];
     double pivot = (A->imag ? eliminate_complex_row : eliminate_row)(c, i, diagonal);
     c->inverse[i] = pivot > 0 ? 1 / sqrt(pivot) : pivot;
     return pivot > 0;
@@ -186,13 +187,9 @@ static bool eliminate(void *ctx, int64_t i)
    pivots are positive, and -1 if the user cancelled. */
 static int64_t factorise(const struct solve *v, struct cholesky *c, double *pivot, struct err *e)
 {
-    const struct csr *A = c->f.A;
-    int64_t first, values = (A->imag ? 2 : 1) * A->nnz;
-    if (!values_of(A, c->f.val, e)) return -1;
-    struct loop l = loop_of("ic0", values);
-    for (int64_t k = 0; k < values && c->sign < 0 && loop_goes(&l, k); k++) c->f.val[k] = -c->f.val[k];
-    if (!loop_end(&l, e) || !eliminate_rows(&c->order, v->matrix.watch, "ic0", eliminate, c, &first, e)) return -1;
-    if (first < A->rows) *pivot = c->inverse[first];
+    int64_t first;
+    if (!eliminate_rows(&c->order, v->matrix.watch, "ic0", eliminate, c, &first, e)) return -1;
+    if (first < c->A->rows) *pivot = c->inverse[first];
     return first;
 }
 
@@ -201,10 +198,11 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
     double pivot = 0, least = 0;
     int64_t row = 0, first = -1;
     for (int k = 0; k < COUNT(shifts); k++) {
+        if (k > 0 && !half_copy(&c->L, c->A, c->diag, c->sign, e)) return false;
         c->shift = shifts[k];
         row = factorise(v, c, &pivot, e);
         v->pre.note[TRI_SHIFT] = llround(1e6 * shifts[k]);
-        if (row == c->f.A->rows) return true;
+        if (row == c->A->rows) return true;
         if (row < 0) return false;
         if (first < 0) first = row, least = pivot;
     }
@@ -212,58 +210,84 @@ static bool factorise_shifted(struct solve *v, struct cholesky *c, struct err *e
         e, E_NUMERIC,
         "%s: the pivot of row %lld (counted from 0) is %.3g, not positive, and increasing the diagonal by up to %g of "
         "itself does not help; the matrix is not positive definite, or only barely: use ilu0 or jacobi",
-        who, (long long)triangle_row(&c->matrix, first), least, shifts[COUNT(shifts) - 1]);
+        who, (long long)row_of_a(c, first), least, shifts[COUNT(shifts) - 1]);
 }
 
-/* Check that values of type v->real can be divided by the diagonal of L, which holds the square roots of the pivots. */
+/* Invert the diagonal of L, which holds the square roots of the pivots. */
+static bool invert_root(const struct solve *v, const struct cholesky *c, int64_t i, double *inverse, struct err *e)
+{
+    double root = 1 / c->inverse[i];
+    return invert_pivot(&root, v->real, who, row_of_a(c, i), inverse, e);
+}
+
+/* Check that values of type v->real can be divided by the diagonal of L. */
 static bool check_pivots(const struct solve *v, struct cholesky *c, struct err *e)
 {
-    struct loop l = loop_of("the pivots", c->f.A->rows);
-    for (int64_t i = 0; i < c->f.A->rows && loop_goes(&l, i); i++) {
-        double pivot = 1 / c->inverse[i];
-        if (!invert_pivot(&pivot, v->real, who, triangle_row(&c->matrix, i), &c->inverse[i], e)) return false;
-    }
-    return loop_end(&l, e);
+    int64_t rows = c->A->rows, first = rows;
+    struct loop l = loop_of("the pivots", rows);
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(min : first) if (rows > THREADS_FROM)
+    for (int64_t from = 0; from < rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, rows); i < end; i++) {
+            double inverse;
+            if (invert_root(v, c, i, &inverse, NULL))
+                c->inverse[i] = inverse;
+            else if (i < first)
+                first = i;
+        }
+    if (!loop_end(&l, e)) return false;
+    return first == rows || invert_root(v, c, first, &c->inverse[first], e);
 }
 
 /* Make pairs with imaginary part 0 of the inverted diagonal. */
 static void make_pairs(struct cholesky *c)
 {
-    for (int64_t i = c->f.A->rows - 1; i >= 0; i--) {
+    for (int64_t i = c->A->rows - 1; i >= 0; i--) {
         c->inverse[2 * i] = c->inverse[i];
         c->inverse[2 * i + 1] = 0;
     }
 }
 
+/* The values of U = L' are those of L. Its pattern is that of A, if the rows keep their order. */
+static bool put_factors(struct solve *v, struct cholesky *c, struct err *e)
+{
+    const struct csr *A = c->A;
+    struct entries right = {c->diag, A->rowptr + 1, 1, A->col, NULL};
+    if (c->names && !half_make(&c->U, A, c->diag, c->names, true, 0, e)) return false;
+    if (A->imag) make_pairs(c);
+    struct factors f = {.n = A->rows,
+                        .lower = half_entries(&c->L),
+                        .upper = c->names ? half_entries(&c->U) : right,
+                        .lower_inverse = c->inverse,
+                        .upper_inverse = c->inverse,
+                        .names = c->names};
+    return triangles_make(v, &f, e);
+}
+
 static bool make_factors(struct solve *v, struct cholesky *c, struct err *e)
 {
-    const struct csr *A = c->matrix.A;
-    int64_t parts = type_parts(solve_type(v));
-    c->mirror = mem_new(A->nnz, sizeof *c->mirror, "the mirror images of entries", e);
-    c->inverse = mem_new(v->n, sizeof *c->inverse, "the inverted diagonal", e);
-    c->f.val = mem_new(parts * A->nnz, sizeof *c->f.val, "the factor of ic0", e);
-    c->f.lower = c->f.upper = c->inverse;
+    const struct csr *A = c->A;
+    c->diag = mem_new(A->rows, sizeof *c->diag, "the positions of the diagonal", e);
+    if (!c->diag || !diagonal_places(A, who, c->diag, e) || !check_symmetry(c, e) ||
+        !triangles_order(v, c->diag, true, &c->names, e))
+        return false;
     c->sign = diagonal_is_negative(A) ? -1 : 1;
-    bool ok = c->mirror && c->inverse && c->f.val;
-    ok = ok && find_mirrors(c, e) && elimination_order(A, c->f.diag, &c->order, e) && factorise_shifted(v, c, e) &&
-         check_pivots(v, c, e);
-    if (ok && A->imag) make_pairs(c);
-    return ok && triangles_make(v, &c->f, e);
+    c->inverse = mem_new(v->n, sizeof *c->inverse, "the inverted diagonal", e);
+    if (!c->inverse || !half_make(&c->L, A, c->diag, c->names, false, c->sign, e)) return false;
+    struct entries L = half_entries(&c->L);
+    return elimination_order(&L, A->rows, &c->order, e) && factorise_shifted(v, c, e) && check_pivots(v, c, e) &&
+           put_factors(v, c, e);
 }
 
 static bool make(struct solve *v, struct err *e)
 {
-    struct cholesky c = {0};
-    int *diag = mem_new(v->matrix.csr->rows, sizeof *diag, "the positions of the diagonal", e);
-    bool ok = diag && triangle_matrix_of(v, who, &c.matrix, diag, e);
-    c.f = (struct factors){.A = c.matrix.A, .diag = diag, .names = c.matrix.names};
-    ok = ok && make_factors(v, &c, e);
-    triangle_matrix_free(&c.matrix);
-    mem_free(diag);
-    mem_free(c.mirror);
-    order_free(&c.order);
+    struct cholesky c = {.A = v->matrix.csr};
+    bool ok = make_factors(v, &c, e);
+    mem_free(c.diag);
+    mem_free(c.names);
+    half_free(&c.L);
+    half_free(&c.U);
     mem_free(c.inverse);
-    mem_free(c.f.val);
+    order_free(&c.order);
     return ok;
 }
 

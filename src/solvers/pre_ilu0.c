@@ -2,6 +2,7 @@
    the same time; the result is that of their order in A. */
 #include "level_schedule.h"
 #include "matrix/csr.h"
+#include "matrix/reorder.h"
 #include "base/mem.h"
 #include "precond.h"
 #include "solve.h"
@@ -13,21 +14,23 @@ static const char who[] = "the preconditioner ilu0";
 
 struct elimination {
     const struct solve *v;
-    const struct triangle_matrix *matrix;
-    struct factors f;
-    double *inverse;    /* of the diagonal of U */
-    struct order order; /* in which the rows are eliminated */
+    const struct csr *A; /* of v, or `reordered` */
+    struct csr reordered;
+    const int *names;      /* [rows] the row of v's matrix that each row of A is; NULL: the same row */
+    const int *diag;       /* [rows] the index of each diagonal entry of A */
+    double *val, *inverse; /* of the factors, and of the diagonal of U */
+    struct order order;    /* in which the rows are eliminated */
 };
 
 /* Subtract multiples of the rows above row i from row i, to eliminate its columns to the left of the diagonal. Two rows
    meet in a merge, since the columns of each row ascend. */
 static void eliminate_row(const struct elimination *t, int64_t i)
 {
-    const struct csr *A = t->f.A;
-    double *val = t->f.val;
+    const struct csr *A = t->A;
+    double *val = t->val;
     int end = A->rowptr[i + 1];
-    for (int k = A->rowptr[i]; k < t->f.diag[i]; k++) {
-        int j = A->col[k], l = t->f.diag[j] + 1, l_end = A->rowptr[j + 1];
+    for (int k = A->rowptr[i]; k < t->diag[i]; k++) {
+        int j = A->col[k], l = t->diag[j] + 1, l_end = A->rowptr[j + 1];
         double factor = val[k] *= t->inverse[j];
         for (int m = k + 1; m < end && l < l_end;) {
             int a = A->col[m], b = A->col[l];
@@ -41,12 +44,12 @@ static void eliminate_row(const struct elimination *t, int64_t i)
 /* The same for a complex matrix. */
 static void eliminate_complex_row(const struct elimination *t, int64_t i)
 {
-    const struct csr *A = t->f.A;
+    const struct csr *A = t->A;
     const double complex *dinv = (const double complex *)t->inverse;
-    double complex *val = (double complex *)t->f.val;
+    double complex *val = (double complex *)t->val;
     int end = A->rowptr[i + 1];
-    for (int k = A->rowptr[i]; k < t->f.diag[i]; k++) {
-        int j = A->col[k], l = t->f.diag[j] + 1, l_end = A->rowptr[j + 1];
+    for (int k = A->rowptr[i]; k < t->diag[i]; k++) {
+        int j = A->col[k], l = t->diag[j] + 1, l_end = A->rowptr[j + 1];
         double complex factor = val[k] *= dinv[j];
         for (int m = k + 1; m < end && l < l_end;) {
             int a = A->col[m], b = A->col[l];
@@ -61,49 +64,63 @@ static bool invert(const struct elimination *t, int64_t i, struct err *e)
 {
     enum type type = solve_type(t->v);
     int64_t parts = type_parts(type);
-    return invert_pivot(t->f.val + parts * t->f.diag[i], type, who, triangle_row(t->matrix, i), t->inverse + parts * i,
-                        e);
+    return invert_pivot(t->val + parts * t->diag[i], type, who, t->names ? t->names[i] : i, t->inverse + parts * i, e);
 }
 
 /* Eliminate a row; false: the program cannot divide by its pivot. */
 static bool eliminate(void *ctx, int64_t i)
 {
     struct elimination *t = ctx;
-    (t->f.A->imag ? eliminate_complex_row : eliminate_row)(t, i);
+    (t->A->imag ? eliminate_complex_row : eliminate_row)(t, i);
     return invert(t, i, NULL);
 }
 
 static bool factorise(struct elimination *t, struct err *e)
 {
     int64_t first;
-    if (!values_of(t->f.A, t->f.val, e) || !elimination_order(t->f.A, t->f.diag, &t->order, e)) return false;
+    struct entries L = {t->A->rowptr, t->diag, 0, t->A->col, NULL};
+    if (!values_of(t->A, t->val, e) || !elimination_order(&L, t->A->rows, &t->order, e)) return false;
     if (!eliminate_rows(&t->order, t->v->matrix.watch, "ilu0", eliminate, t, &first, e)) return false;
-    return first == t->f.A->rows || invert(t, first, e);
+    return first == t->A->rows || invert(t, first, e);
 }
 
-static bool make_factors(struct solve *v, const struct triangle_matrix *m, const int *diag, struct err *e)
+static bool make_factors(struct solve *v, struct elimination *t, struct err *e)
 {
-    const struct csr *A = m->A;
+    const struct csr *A = t->A;
     int64_t parts = type_parts(solve_type(v));
-    double *inverse = mem_new(parts * A->rows, sizeof *inverse, "the inverted diagonal", e);
-    double *val = mem_new(parts * A->nnz, sizeof *val, "the factors of ilu0", e);
-    struct elimination t = {
-        v, m, {.A = A, .diag = diag, .val = val, .upper = inverse, .names = m->names}, inverse, {0}};
+    t->inverse = mem_new(parts * A->rows, sizeof *t->inverse, "the inverted diagonal", e);
+    t->val = mem_new(parts * A->nnz, sizeof *t->val, "the factors of ilu0", e);
     v->pre.note[TRI_SHIFT] = 0;
-    bool ok = inverse && val && factorise(&t, e) && triangles_make(v, &t.f, e);
-    order_free(&t.order);
-    mem_free(inverse);
-    mem_free(val);
-    return ok;
+    struct factors f = {.n = A->rows,
+                        .lower = {A->rowptr, t->diag, 0, A->col, t->val},
+                        .upper = {t->diag, A->rowptr + 1, 1, A->col, t->val},
+                        .upper_inverse = t->inverse,
+                        .names = t->names};
+    return t->inverse && t->val && factorise(t, e) && triangles_make(v, &f, e);
+}
+
+static bool reorder(struct elimination *t, int *diag, struct err *e)
+{
+    if (!t->names) return true;
+    if (!reorder_apply(&t->reordered, t->A, t->names, t->v->matrix.watch, e)) return false;
+    t->A = &t->reordered;
+    return diagonal_places(t->A, who, diag, e);
 }
 
 static bool make(struct solve *v, struct err *e)
 {
-    struct triangle_matrix m = {0};
-    int *diag = mem_new(v->matrix.csr->rows, sizeof *diag, "the positions of the diagonal", e);
-    bool ok = diag && triangle_matrix_of(v, who, &m, diag, e) && make_factors(v, &m, diag, e);
-    triangle_matrix_free(&m);
+    const struct csr *A = v->matrix.csr;
+    int *names = NULL, *diag = mem_new(A->rows, sizeof *diag, "the positions of the diagonal", e);
+    struct elimination t = {.v = v, .A = A, .diag = diag};
+    bool ok = diag && diagonal_places(A, who, diag, e) && triangles_order(v, diag, false, &names, e);
+    t.names = names;
+    ok = ok && reorder(&t, diag, e) && make_factors(v, &t, e);
+    csr_free(&t.reordered);
+    mem_free(names);
     mem_free(diag);
+    mem_free(t.val);
+    mem_free(t.inverse);
+    order_free(&t.order);
     return ok;
 }
 

@@ -16,6 +16,7 @@
 #include <complex.h>
 #include <float.h>
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 struct triangles {
@@ -65,19 +66,20 @@ bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t 
 
 /* ---- elimination ---- */
 
-/* Rows of a level, on average, from which the rows of a level are eliminated in parallel. */
-enum { ROWS_TOGETHER = 2048 };
+/* ROWS_TOGETHER: rows of a level, on average, from which the rows of a level are eliminated in parallel.
+   THREADS_LEVELS: threads from which this is faster than one row after another, whose values lie together. */
+enum { ROWS_TOGETHER = 2048, THREADS_LEVELS = 2 };
 
-bool elimination_order(const struct csr *A, const int *diag, struct order *o, struct err *e)
+bool elimination_order(const struct entries *L, int64_t n, struct order *o, struct err *e)
 {
-    struct entries L = {A->rowptr, diag, 0, A->col, NULL};
-    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
-    if (level_of) nlevels = levels_of(&L, A->rows, false, level_of);
+    if (omp_get_max_threads() < THREADS_LEVELS) return order_plain(o, n, false, e);
+    int nlevels = 0, *level_of = mem_new(n, sizeof *level_of, "the levels of rows", e);
+    if (level_of) nlevels = levels_of(L, n, false, level_of);
     bool ok = level_of && loop_unbroken("the levels of rows", e);
-    if (ok && (int64_t)nlevels * ROWS_TOGETHER > A->rows)
-        ok = order_plain(o, A->rows, false, e);
+    if (ok && (int64_t)nlevels * ROWS_TOGETHER > n)
+        ok = order_plain(o, n, false, e);
     else
-        ok = ok && order_by(o, A->rows, level_of, nlevels, false, e);
+        ok = ok && order_by(o, n, level_of, nlevels, false, e);
     mem_free(level_of);
     return ok;
 }
@@ -100,16 +102,6 @@ bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bo
     return loop_end(&l, e);
 }
 
-static struct entries lower_of(const struct factors *f)
-{
-    return (struct entries){f->A->rowptr, f->diag, 0, f->A->col, f->val};
-}
-
-static struct entries upper_of(const struct factors *f)
-{
-    return (struct entries){f->diag, f->A->rowptr + 1, 1, f->A->col, f->val};
-}
-
 /* ---- the order of the rows ---- */
 
 /* Times of an H200 in us: a level that takes a launch, and a level of a run of narrow levels. */
@@ -123,12 +115,12 @@ static double us_of_bytes(double bytes)
 /* Predict the time of a solve level by level. */
 static bool predict_levels(const int *level_of, int64_t n, int nlevels, double *us, struct err *e)
 {
+    int *rows = mem_new((int64_t)nlevels + 1, sizeof *rows, "the levels of rows", e);
+    bool ok = rows && levels_count(level_of, n, nlevels, rows, e);
     *us = us_of_bytes(90.0 * (double)n);
-    int *rows = mem_zero((int64_t)nlevels + 1, sizeof *rows, "the levels of rows", e);
-    for (int64_t i = 0; rows && i < n; i++) rows[level_of[i]]++;
-    for (int k = 0; rows && k < nlevels; k++) *us += rows[k] > LEVEL_NARROW ? WIDE_US : NARROW_US;
+    for (int k = 0; ok && k < nlevels; k++) *us += rows[k] > LEVEL_NARROW ? WIDE_US : NARROW_US;
     mem_free(rows);
-    return rows != NULL;
+    return ok;
 }
 
 /* Both orders, with their predicted times. */
@@ -152,8 +144,6 @@ static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum 
            (way == TRIANGLES_LEVELS || order_chunks(&o->chunks, t, n, level_of, *nlevels, down, e));
 }
 
-/* ---- the matrix ---- */
-
 /* COLOURS_FROM: rows of a matrix that may be ordered by colours without a word from the user; small solves take
    launches, not bytes. COLOURS_COST: how many times the iterations that colours are taken to need, compared with the
    order of A; on Poisson's equation in two and three dimensions, 1.2 to 1.3, on a mesh of
@@ -161,15 +151,21 @@ static bool order_both_ways(const struct entries *t, int64_t n, bool down, enum 
 enum { COLOURS_FROM = 1 << 16 };
 static const double COLOURS_COST = 1.7;
 
-/* The predicted time of both triangles in the order of A: twice that of the lower triangle. */
-static bool natural_us(const struct csr *A, const int *diag, double *us, struct err *e)
+/* The predicted time of both triangles in the order of A: twice that of the lower triangle. If level by level takes at
+   most `enough`, sync-free is not predicted. */
+static bool natural_us(const struct csr *A, const int *diag, double enough, double *us, struct err *e)
 {
     struct entries L = {A->rowptr, diag, 0, A->col, NULL};
-    struct orders o = {0};
-    int nlevels, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
-    bool ok = level_of && order_both_ways(&L, A->rows, false, TRIANGLES_SYNC_FREE, level_of, &nlevels, &o, e);
-    *us = 2 * (o.levels_us < o.chunks.us ? o.levels_us : o.chunks.us);
-    orders_free(&o);
+    struct order chunks = {0};
+    int nlevels = 0, *level_of = mem_new(A->rows, sizeof *level_of, "the levels of rows", e);
+    if (level_of) nlevels = levels_of(&L, A->rows, false, level_of);
+    bool ok = level_of && predict_levels(level_of, A->rows, nlevels, us, e);
+    if (ok && 2 * *us > enough) {
+        ok = order_chunks(&chunks, &L, A->rows, level_of, nlevels, false, e);
+        if (ok && chunks.us < *us) *us = chunks.us;
+    }
+    *us *= 2;
+    order_free(&chunks);
     mem_free(level_of);
     return ok;
 }
@@ -181,43 +177,27 @@ static bool choose_order(struct solve *v, const int *diag, struct err *e)
     const struct csr *A = v->matrix.csr;
     const struct triangle_settings *t = &v->pre.triangles;
     double natural = 0, apply = us_of_bytes(12.0 * (double)A->nnz + 130.0 * (double)A->rows);
+    double enough = COLOURS_COST * 2 * apply - apply;
     v->pre.order = t->order;
     v->pre.note[TRI_NATURAL_US] = 0;
     if (t->order || t->natural || t->way != TRIANGLES_AUTO || v->dev->kind == DEV_CPU || A->rows < COLOURS_FROM)
         return true;
-    if (!natural_us(A, diag, &natural, e)) return false;
-    if (natural + apply <= COLOURS_COST * 2 * apply) return true;
+    if (!natural_us(A, diag, enough, &natural, e)) return false;
+    if (natural <= enough) return true;
     v->pre.order = ordering_find("colours");
     v->pre.note[TRI_NATURAL_US] = llround(natural);
     return true;
 }
 
-bool triangle_matrix_of(struct solve *v, const char *who, struct triangle_matrix *m, int *diag, struct err *e)
+bool triangles_order(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e)
 {
     const struct csr *A = v->matrix.csr;
-    *m = (struct triangle_matrix){.A = A};
-    if (!diagonal_places(A, who, diag, e) || !choose_order(v, diag, e)) return false;
+    *names = NULL;
+    if (!choose_order(v, diag, e)) return false;
     if (!v->pre.order) return true;
-    m->names = mem_new(A->rows, sizeof *m->names, "the order of the rows", e);
-    if (m->names && reorder_find(v->pre.order, A, m->names, v->matrix.watch, e) &&
-        reorder_apply(&m->reordered, A, m->names, v->matrix.watch, e) && diagonal_places(&m->reordered, who, diag, e)) {
-        m->A = &m->reordered;
-        return true;
-    }
-    triangle_matrix_free(m);
-    return false;
-}
-
-void triangle_matrix_free(struct triangle_matrix *m)
-{
-    csr_free(&m->reordered);
-    mem_free(m->names);
-    *m = (struct triangle_matrix){0};
-}
-
-int64_t triangle_row(const struct triangle_matrix *m, int64_t row)
-{
-    return m->names ? m->names[row] : row;
+    *names = mem_new(A->rows, sizeof **names, "the order of the rows", e);
+    if (!*names) return false;
+    return (symmetric ? reorder_find_symmetric : reorder_find)(v->pre.order, A, *names, v->matrix.watch, e);
 }
 
 /* ---- the chosen order ---- */
@@ -238,12 +218,11 @@ static void choose(struct solve *v, struct orders *L, struct orders *U, struct o
 static bool order_for_gpu(struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
                           struct err *e)
 {
-    struct entries L = lower_of(f), U = upper_of(f);
     struct orders down = {0}, up = {0};
     enum triangle_way way = v->pre.triangles.way;
-    int nlower = 0, nupper = 0, *level_of = mem_new(f->A->rows, sizeof *level_of, "the levels of rows", e);
-    bool ok = level_of && order_both_ways(&L, f->A->rows, false, way, level_of, &nlower, &down, e) &&
-              order_both_ways(&U, f->A->rows, true, way, level_of, &nupper, &up, e);
+    int nlower = 0, nupper = 0, *level_of = mem_new(f->n, sizeof *level_of, "the levels of rows", e);
+    bool ok = level_of && order_both_ways(&f->lower, f->n, false, way, level_of, &nlower, &down, e) &&
+              order_both_ways(&f->upper, f->n, true, way, level_of, &nupper, &up, e);
     if (ok) choose(v, &down, &up, lower, upper);
     v->pre.note[TRI_LEVELS_LOWER] = nlower;
     v->pre.note[TRI_LEVELS_UPPER] = nupper;
@@ -256,14 +235,14 @@ static bool order_for_gpu(struct solve *v, const struct factors *f, struct order
 static bool order_both(struct solve *v, const struct factors *f, struct order *lower, struct order *upper,
                        struct err *e)
 {
-    int64_t rows = f->A->rows;
+    int64_t rows = f->n;
     bool sweeps = v->pre.triangles.way == TRIANGLES_SWEEPS;
     if (!sweeps && v->dev->kind != DEV_CPU) return order_for_gpu(v, f, lower, upper, e);
     /* sweeps, and the device cpu, which solves row by row, keep the order of the rows */
     v->pre.note[TRI_WAY] = sweeps ? TRIANGLES_SWEEPS : TRIANGLES_AUTO;
     v->pre.note[TRI_LEVELS_LOWER] = v->pre.note[TRI_LEVELS_UPPER] = rows > 0;
     if (!order_plain(lower, rows, false, e) || !order_plain(upper, rows, !sweeps, e)) return false;
-    if (sweeps && f->A->nnz > LEVEL_LONG * rows) lower->lanes = upper->lanes = 32;
+    if (sweeps && v->matrix.csr->nnz > LEVEL_LONG * rows) lower->lanes = upper->lanes = 32;
     return true;
 }
 
@@ -281,11 +260,13 @@ static bool put_both(struct solve *v, const struct factors *f, const struct orde
                      struct err *e)
 {
     struct triangles *t = mem_zero(1, sizeof *t, "two triangles", e);
-    struct level_source L = {.entries = lower_of(f), .position = lower->position, .dinv = f->lower, .names = f->names};
-    struct level_source U = {.entries = upper_of(f),
+    struct level_source L = {
+        .entries = f->lower, .position = lower->position, .dinv = f->lower_inverse, .names = f->names};
+    struct level_source U = {.entries = f->upper,
+                             .mirror = &f->lower,
                              .position = upper->position,
                              .at = lower->position,
-                             .dinv = f->upper,
+                             .dinv = f->upper_inverse,
                              .names = f->names};
     if (!t) return false;
     t->lower = level_schedule_make(v->dev, solve_type(v), lower, &L, v->pre.part + LOWER, e);

@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 #include "base/array.h"
-#include "matrix/csr.h"
+#include "level_schedule.h"
 
+struct csr;
 struct err;
-struct order;
 struct solve;
 struct watch;
 
@@ -25,27 +25,21 @@ enum {
     TRI_NATURAL_US /* the same in the order of A, if the rows were ordered by colours for this reason; else 0 */
 };
 
-/* The matrix to factorise: A itself, or a copy with its rows and columns reordered by v->pre.order. */
-struct triangle_matrix {
-    const struct csr *A;
-    struct csr reordered;
-    int *names; /* [rows] the row of A that each row is; NULL: the same row */
-};
-/* `who` is the name of the method in the error if a row has no diagonal entry; diag[rows] receives the index of the
-   diagonal entry of each row. */
-bool triangle_matrix_of(struct solve *v, const char *who, struct triangle_matrix *m, int *diag, struct err *e);
-void triangle_matrix_free(struct triangle_matrix *m);
-int64_t triangle_row(const struct triangle_matrix *m, int64_t row); /* its number in A */
+/* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
+   is the name of the method in the error. */
+bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
+/* Choose v->pre.order, the order of the rows of the factors. *names receives, for each of these rows, the row of A that
+   it is, or NULL if the rows keep their order; the caller frees it. `symmetric`: the pattern of A is known to be. */
+bool triangles_order(struct solve *v, const int *diag, bool symmetric, int **names, struct err *e);
 
-/* The factors L and U have the sparsity pattern of A: L is left of the diagonal, and U is right of the diagonal. lower
-   and upper hold the inverses of the diagonals of L and U; NULL: all ones. If A is complex, all values are pairs. */
+/* The factors L and U without their diagonals. lower_inverse and upper_inverse hold the inverses of the diagonals of L
+   and U; NULL: all ones. If A is complex, all values are pairs. If upper.val is NULL, U is the conjugate transpose
+   of L. */
 struct factors {
-    const struct csr *A;
-    const int *diag;     /* [rows] index of each diagonal entry in A->val */
-    double *val;         /* [nnz] */
-    const double *lower; /* [rows] 1 / the diagonal of L */
-    const double *upper; /* [rows] 1 / the diagonal of U */
-    const int *names;    /* as in struct triangle_matrix */
+    int64_t n;
+    struct entries lower, upper;
+    const double *lower_inverse, *upper_inverse;
+    const int *names; /* as above */
 };
 /* Copy the factors to v->dev, sorted by level. ilu0 and ic0 assign the other triangles_ functions to the members of
    struct precond. */
@@ -57,19 +51,15 @@ double triangles_bytes(const struct solve *v);
 void triangles_note(const struct solve *v, char *out, size_t size);
 void triangles_how(const struct solve *v, char *out, size_t size);
 
-/* The order in which a factorisation eliminates the rows of A, whose diagonal entries have the indices diag: by the
-   levels of the triangle to the left of the diagonal, or, if levels have few rows, one row after another in a single
-   level. Free *o with order_free. */
-bool elimination_order(const struct csr *A, const int *diag, struct order *o, struct err *e);
+/* The order in which a factorisation eliminates n rows, whose entries to the left of the diagonal are L: by the levels
+   of L, or, if levels have few rows, one row after another in a single level. Free *o with order_free. */
+bool elimination_order(const struct entries *L, int64_t n, struct order *o, struct err *e);
 /* Call row(ctx, i) for every row, for the rows of a level on all threads. A row that fails spoils only later rows that
    depend on it: *first receives the first row that failed, or the number of rows. Returns false if the user
    cancelled. */
 bool eliminate_rows(const struct order *o, struct watch *w, const char *what, bool (*row)(void *ctx, int64_t i),
                     void *ctx, int64_t *first, struct err *e);
 
-/* Write the index of the diagonal entry of each row of A to diag[A->rows]. Fails if a row has no diagonal entry; `who`
-   is the name of the method in the error. */
-bool diagonal_places(const struct csr *A, const char *who, int *diag, struct err *e);
 /* *inverse = 1 / *pivot; fails if the pivot is 0, not finite, or too small to divide by. If `type` is complex, the
    pivot and its inverse are pairs. */
 bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t row, double *inverse, struct err *e);
