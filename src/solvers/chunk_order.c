@@ -2,8 +2,10 @@
 #include "chunk_order.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "base/threads.h"
 
 #include <math.h>
+#include <omp.h>
 #include <string.h>
 
 /* Levels of a band: sqrt(BAND_FACTOR / rows of a level), at most BAND_MOST, as measured on grids in two and three
@@ -33,6 +35,7 @@ static int band_of(int64_t n, int nlevels)
 static int lanes_of(const struct entries *t, int64_t n)
 {
     int64_t sum = 0, longest = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum) reduction(max : longest) if (n > THREADS_FROM)
     for (int64_t i = 0; i < n; i++) {
         int64_t length = t->end[i] - t->begin[i] - t->skip;
         sum += length;
@@ -47,7 +50,10 @@ static bool order_bands(struct order *o, int64_t n, const int *level_of, int nle
 {
     int levels = band_of(n, nlevels), *band = mem_new(n, sizeof *band, "the bands of rows", e);
     struct loop l = loop_of("the bands of rows", n);
-    for (int64_t i = 0; band && i < n && loop_goes(&l, i); i++) band[i] = level_of[i] / levels;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (n > THREADS_FROM)
+    for (int64_t from = 0; from < n; from += LOOP_EVERY)
+        for (int64_t i = from, end = band ? loop_share(&l, from, n) : from; i < end; i++)
+            band[i] = level_of[i] / levels;
     bool ok = band && loop_end(&l, e) && order_by(o, n, band, (nlevels + levels - 1) / levels, down, e);
     mem_free(band);
     return ok;
@@ -95,58 +101,114 @@ static bool sort_chunks(struct order *o, const int *level_of, struct err *e)
 
 /* ---- the time ---- */
 
+/* Times are float, and -1 for a row that is not solved when its chunk or its batch of chunks begins. */
 struct clock {
     const struct order *o;
     const struct entries *t;
-    float *done;  /* [n] the time at which the row at each position is solved */
+    float *done;  /* [n] the time at which each row is solved */
+    float *need;  /* [BATCH_CHUNKS CHUNK_THREADS] of the row at each position of a batch, the time of the last result of
+                     an earlier batch that it needs */
     float *ended; /* [chunks] */
 };
+enum { BATCH_CHUNKS = 64, BATCH_PATIENCE = 64 };
 
-/* The time at which row i can be solved, if the previous step of its chunk, which begins at position `first`, ended at
-   `us`. */
-static double ready_at(const struct clock *c, int64_t i, int64_t first, double us)
+/* The time of the last result that row i needs from other chunks. *apart becomes false if such a result is missing;
+   `first` is the first position of the chunk of the row. apart = NULL: none is missing. */
+static float needed_by(const struct clock *c, int64_t i, int64_t first, bool *apart)
+{
+    const struct entries *t = c->t;
+    float last = -1;
+    for (int k = t->begin[i] + t->skip; k < t->end[i]; k++) {
+        float done = c->done[t->col[k]];
+        if (done > last) last = done;
+        if (apart && done < 0 && c->o->position[t->col[k]] < first) *apart = false;
+    }
+    return last;
+}
+
+/* The time at which row i is solved, if the last result that it needs from another chunk came at `last`, and the
+   previous step of its own chunk ended at `us`. */
+static double solved_at(const struct clock *c, int64_t i, float last, double us)
 {
     const struct entries *t = c->t;
     int64_t length = t->end[i] - t->begin[i] - t->skip, batch = EACH * c->o->lanes;
-    for (int k = t->begin[i] + t->skip; k < t->end[i]; k++) {
-        int p = c->o->position[t->col[k]];
-        if (p < first && c->done[p] + FAR_US > us) us = c->done[p] + FAR_US;
-    }
+    if (last >= 0 && last + FAR_US > us) us = last + FAR_US;
     return us + NEAR_US + (length > batch ? BATCH_US * (double)((length - 1) / batch) : 0);
 }
 
-static void run_chunk(const struct clock *c, int64_t number, int64_t from, int64_t to)
+/* need[k - from] is that of the row at position k; NULL: it is not known yet. */
+static void run_chunk(const struct clock *c, int64_t number, int64_t from, int64_t to, const float *need)
 {
     const struct order *o = c->o;
+    float times[CHUNK_THREADS];
     double us = BEGIN_US + (number < BLOCKS_AT_ONCE ? 0 : c->ended[number - BLOCKS_AT_ONCE]);
     for (int64_t k = from, end; k < to; k = end) {
         double next = us;
         for (end = k; end < to && o->step[end] == o->step[k]; end++) {
-            double ready = ready_at(c, o->row[end], from, us);
-            if (ready > next) next = ready;
+            float last = need ? need[end - from] : needed_by(c, o->row[end], from, NULL);
+            double solved = solved_at(c, o->row[end], last, us);
+            if (solved > next) next = solved;
         }
         us = next;
-        for (int64_t p = k; p < end; p++) c->done[p] = (float)us;
+        for (int64_t p = k; p < end; p++) times[p - from] = (float)us;
     }
+    for (int64_t p = from; p < to; p++) c->done[o->row[p]] = times[p - from];
     c->ended[number] = (float)us;
 }
 
-/* Predict o->us: play the steps of the chunks, each of which takes a constant time. */
+/* Do the chunks of a batch, positions from .. to-1, need no results of each other? Then fills c->need, on all
+   threads. */
+static bool batch_needs(const struct clock *c, int64_t from, int64_t to, struct loop *l)
+{
+    const struct order *o = c->o;
+    int64_t rows = CHUNK_THREADS / o->lanes;
+    bool apart = true;
+#pragma omp parallel for schedule(dynamic, 1) reduction(&& : apart)
+    for (int64_t first = from; first < to; first += rows)
+        for (int64_t p = first, end = first + rows < to ? first + rows : to; p < end && apart && loop_goes(l, p); p++)
+            c->need[p - from] = needed_by(c, o->row[p], first, &apart);
+    return apart;
+}
+static void run_batch(const struct clock *c, int64_t from, int64_t to, bool needs, struct loop *l)
+{
+    int64_t rows = CHUNK_THREADS / c->o->lanes;
+    for (int64_t k = from; k < to && loop_check(l, k); k += rows)
+        run_chunk(c, k / rows, k, k + rows < to ? k + rows : to, needs ? c->need + (k - from) : NULL);
+}
+
+/* Play the steps of the chunks, each of which takes a constant time. Batches whose chunks need no results of each
+   other, as those of a colour, are prepared on all threads. */
+static void play(const struct clock *c, struct loop *l)
+{
+    int64_t n = c->o->n, each = BATCH_CHUNKS * (CHUNK_THREADS / c->o->lanes), wait = 0, turns = 0;
+    bool together = omp_get_max_threads() > 1 && n > each;
+    for (int64_t from = 0, to; from < n && loop_runs(l); from = to) {
+        to = n - from < each ? n : from + each;
+        bool trying = together && turns-- <= 0, needs = trying && batch_needs(c, from, to, l);
+        if (needs)
+            turns = wait = 0;
+        else if (trying)
+            turns = wait = wait == 0 ? 1 : wait < BATCH_PATIENCE ? 2 * wait : wait;
+        run_batch(c, from, to, needs, l);
+    }
+}
+
+/* Predict o->us. */
 static bool predict(struct order *o, const struct entries *t, struct err *e)
 {
     int64_t rows = CHUNK_THREADS / o->lanes, chunks = (o->n + rows - 1) / rows;
     struct clock c = {o, t, mem_new(o->n, sizeof *c.done, "the times of rows", e),
+                      mem_new(BATCH_CHUNKS * CHUNK_THREADS, sizeof *c.need, "the times of rows", e),
                       mem_new(chunks, sizeof *c.ended, "the times of chunks", e)};
-    struct loop l = loop_of("predicting a triangular solve", chunks);
-    bool ok = c.done && c.ended;
-    o->us = 0;
-    for (int64_t k = 0; ok && k < chunks && loop_check(&l, k); k++) {
-        run_chunk(&c, k, k * rows, (k + 1) * rows < o->n ? (k + 1) * rows : o->n);
+    struct loop l = loop_of("predicting a triangular solve", o->n);
+    bool ok = c.done && c.need && c.ended;
+    o->us = (double)o->n * BYTES_ROW / BYTES_US;
+    for (int64_t i = 0; ok && i < o->n && loop_goes(&l, i); i++) c.done[i] = -1;
+    if (ok) play(&c, &l);
+    for (int64_t k = 0; ok && k < chunks && loop_runs(&l); k++)
         if (c.ended[k] > o->us) o->us = c.ended[k];
-    }
-    double bytes = BYTES_ROW * (double)o->n;
-    if (bytes / BYTES_US > o->us) o->us = bytes / BYTES_US;
     mem_free(c.done);
+    mem_free(c.need);
     mem_free(c.ended);
     return ok && loop_end(&l, e);
 }

@@ -68,7 +68,7 @@ bool invert_pivot(const double *pivot, enum type type, const char *who, int64_t 
 
 /* ROWS_TOGETHER: rows of a level, on average, from which the rows of a level are eliminated in parallel.
    THREADS_LEVELS: threads from which this is faster than one row after another, whose values lie together. */
-enum { ROWS_TOGETHER = 2048, THREADS_LEVELS = 2 };
+enum { ROWS_TOGETHER = 2048, THREADS_LEVELS = 3 };
 
 bool elimination_order(const struct entries *L, int64_t n, struct order *o, struct err *e)
 {
