@@ -208,10 +208,11 @@ static void out_launches(struct out *o, const struct solve *v)
 {
     const struct cluster_plan *p = &v->schedule.cluster;
     bool one = cluster_used(v);
-    char text[160], bytes[32];
+    char text[200], bytes[32];
     out_str(o, "launches", NULL, one ? "one" : v->dev->kind == DEV_CPU || v->engine.runs ? NULL : "many");
     if (!one || out_mode(o) != OUT_TEXT) return;
-    snprintf(text, sizeof text, "one for many iterations: %s of %d threads %s A and the vectors, %s each",
+    snprintf(text, sizeof text,
+             "one for many iterations, with products of its own: %s of %d threads %s A and the vectors, %s each",
              how_many(p->blocks, "thread block").text, p->threads, p->blocks > 1 ? "hold" : "holds",
              show_bytes((double)p->bytes, bytes, sizeof bytes));
     out_str(o, NULL, "launches", text);
@@ -315,6 +316,13 @@ static void out_engine(struct out *o, const struct solve *v)
     if (on && out_mode(o) == OUT_TEXT) out_str(o, NULL, "residual is", v->engine.residual);
 }
 
+/* The kernel of the iterations. A launch that does many iterations multiplies without a kernel. */
+static void out_kernel(struct out *o, const struct solve *v)
+{
+    const struct kernel *k = cluster_used(v) ? NULL : v->matrix.kernel;
+    out_str(o, "kernel", v->engine.runs || cluster_used(v) ? NULL : "kernel", k ? k->name : NULL);
+}
+
 void out_solve(struct out *o, const struct solve *v)
 {
     out_record(o);
@@ -322,7 +330,7 @@ void out_solve(struct out *o, const struct solve *v)
     out_str(o, "solver", "solver", v->solver->name);
     out_str(o, "device", "device", v->dev->name);
     out_engine(o, v);
-    out_str(o, "kernel", v->engine.runs ? NULL : "kernel", v->matrix.kernel ? v->matrix.kernel->name : NULL);
+    out_kernel(o, v);
     bool pairs = v->matrix.csr->imag;
     out_str(o, "precision", "precision", precision_of(v->matrix.csr, v->real));
     if (pairs && !solve_complex_steps(v) && out_mode(o) == OUT_TEXT)
@@ -975,9 +983,10 @@ const struct command command_solve = {
         "D (x' - x) / omega, which equals b - A x up to rounding. On a GPU of compute capability 9, one launch of cg,\n"
         "minres, bicgstab, gmres (up to its restart), jacobi or wjacobi does many iterations if A and the vectors fit\n"
         "in the shared memory of 16 thread blocks (up to about 250,000 nonzeros), without a preconditioner or, except\n"
-        "for minres, with precond jacobi; launches one or many makes this choice (one: also on emu). precond selects\n"
-        "a preconditioner, and block sets its block size if it has blocks; `solvers` lists the preconditioners. ilu0\n"
-        "and ic0 consist of two triangles.\n"
+        "for minres, with precond jacobi; launches one or many makes this choice (one: also on emu). A kernel that\n"
+        "you name is launched in every iteration.\n"
+        "precond selects a preconditioner, and block sets its block size if it has blocks; `solvers` lists the\n"
+        "preconditioners. ilu0 and ic0 consist of two triangles.\n"
         "On a GPU, solves with them go by levels (a launch per level) or sync-free (one launch), as triangles says\n"
         "or as predicted to be faster; sweeps N solves approximately, by N sweeps of Jacobi's method. order reorders\n"
         "the rows before they are factored: with colours, a solve has few levels, but more iterations are needed. A\n"

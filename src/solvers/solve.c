@@ -225,6 +225,7 @@ static struct solve_settings settings_of(const struct solve_options *o, int64_t 
         .form_matrix = o->form_matrix,
         .force = o->force,
         .launches = o->launches,
+        .kernel_chosen = o->kernel != NULL,
     };
 }
 

@@ -84,7 +84,7 @@ struct phase {
 };
 
 /* Does a launch do a part of an iteration, or many iterations of a small system? AUTO: many iterations, if the system
-   is small enough and if launches take time on the device. */
+   is small enough, if launches take time on the device, and if the user chose no kernel. */
 enum solve_launches { LAUNCHES_AUTO, LAUNCHES_ONE, LAUNCHES_MANY };
 
 /* The settings of a solve, with defaults filled in. */
@@ -100,6 +100,7 @@ struct solve_settings {
     bool form_matrix; /* jacobi, wjacobi: form B and f once, and iterate x' = B x + f */
     bool force;       /* accept NaN and inf, and continue in spite of divergence, stagnation and breakdown */
     enum solve_launches launches;
+    bool kernel_chosen; /* the user chose the kernel, so each iteration launches it */
 };
 
 /* Host arrays indexed by iteration, v->iterations + 1 entries each; owned. */

@@ -31,6 +31,9 @@ static bool plan(const struct solve *v, struct cluster_plan *out, struct err *e)
     if (v->matrix.csr->imag) return fail(e, E_UNSUPPORTED, "the matrix is complex");
     if (v->matrix.kernel && v->matrix.kernel->remote)
         return fail(e, E_UNSUPPORTED, "each launch of %s is one product", v->matrix.kernel->name);
+    if (v->set.kernel_chosen)
+        return fail(e, E_UNSUPPORTED, "such a launch has products of its own; leave out `kernel %s`",
+                    v->matrix.kernel->name);
     if (v->set.sums_host) return fail(e, E_UNSUPPORTED, "with `sums host`, an iteration has several launches");
     if (v->set.modified)
         return fail(e, E_UNSUPPORTED, "with `orth modified`, an iteration has a launch for each inner product");

@@ -479,8 +479,9 @@ static void test_commands(void **state)
         {"solve cg on emu sums host launches one", false, "launches one: with `sums host`, an iteration"},
         {"solve bicgstab on emu precond ilu0 launches one", false, "launches one: the preconditioner ilu0 has"},
         {"solve minres on emu precond jacobi launches one", false, "with a preconditioner, an iteration of minres has"},
+        {"solve cg kernel csr-vector on emu launches one", false, "products of its own; leave out `kernel csr-vector`"},
         {"solve cg on cpu launches one", false, "launches one: cpu has no clusters of thread blocks"},
-        {"solve gmres m 3 on emu launches one", true, "iterations: 1 thread block of 256 threads holds A"},
+        {"solve gmres m 3 on emu launches one", true, "products of its own: 1 thread block of 256"},
         {"solve gmres m 3 on emu launches one", true, ": 4 SpMVs, 16 inner products and norms, 17 vector"},
         {"solve bicgstab on emu launches one step; step 3; back 2; continue", true, "converged"},
         {"solve jacobi on emu launches one step; step 3; back 2; stop", true, "after iteration 1; x is kept"},
@@ -501,6 +502,32 @@ static void test_commands(void **state)
     bed_make(&bed, &(struct problem){.generator = "poisson2d", .p = {8, 7}});
     for (int i = 0; i < COUNT(lines); i++) expect(&bed, lines[i].line, lines[i].ok, lines[i].part);
     bed_free(&bed);
+}
+
+static bool always_idle(struct device *d)
+{
+    (void)d;
+    return true;
+}
+
+/* Where launches take time, a small system takes launches of many iterations, unless the user names a kernel. */
+static void test_named_kernel(void **state)
+{
+    (void)state;
+    struct talk t;
+    struct device *d = device_open("emu", NULL);
+    const struct device_ops *before = d->ops;
+    struct device_ops ops = *before;
+    ops.idle = always_idle;
+    d->ops = &ops;
+    talk_open(&t, OUT_JSON);
+    assert_true(talk_line(&t, "gen poisson2d 9 as A"));
+    talk_says(&t, "solve cg A on emu", "\"launches\":\"one\"");
+    assert_non_null(strstr(t.out, "\"kernel\":null"));
+    talk_says(&t, "solve cg A kernel csr-vector on emu", "\"launches\":\"many\"");
+    assert_non_null(strstr(t.out, "\"kernel\":\"csr-vector\""));
+    talk_close(&t);
+    d->ops = before;
 }
 
 /* ---- complex systems ---- */
@@ -770,6 +797,7 @@ int main(void)
         cmocka_unit_test(test_complex_gmres),
         cmocka_unit_test(test_complex_bicgstab),
         cmocka_unit_test(test_times_agree),
+        cmocka_unit_test(test_named_kernel),
     };
     int failed = cmocka_run_group_tests(tests, NULL, NULL);
     devices_close();
