@@ -207,12 +207,14 @@ template <typename T> static __device__ __forceinline__ T *in_block(T *p, unsign
 #include <omp.h>
 #define INDEX simt::index
 #define FOLLOW LAUNCH
-/* The number of threads of a host kernel: all threads, or one if the work is so small that starting more threads costs
-   more time than the threads save. */
+/* The number of threads of a host kernel. A thread gets at least THREAD_SLOTS slots, about 10 us of work: threads take
+   some us to begin and to meet at the end, and much longer if other programs use the processors. */
+enum { THREAD_SLOTS = 1 << 15 };
 static inline int host_threads(const struct launch *L)
 {
     if (L->threads) return L->threads;
-    return stored_slots(L->A->of) < THREADS_FROM ? 1 : omp_get_max_threads();
+    int64_t worth = stored_slots(L->A->of) / THREAD_SLOTS, most = omp_get_max_threads();
+    return worth < 1 ? 1 : worth < most ? (int)worth : (int)most;
 }
 #endif
 
@@ -411,7 +413,12 @@ static inline void host_shares(const struct launch *L, int threads, int64_t n, i
 {
     bool checked = loop_worth(stored_slots(L->A->of));
     struct loop l = loop_of("", n);
-#pragma omp parallel for num_threads(threads) schedule(dynamic, 1) if (threads > 1)
+    if (threads <= 1) { /* a parallel region costs a microsecond, even with one thread */
+        for (int64_t from = 0; from < n; from += share)
+            if (!checked || loop_check(&l, from)) part(from, from + share < n ? from + share : n);
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
     for (int64_t from = 0; from < n; from += share)
         if (!checked || loop_check(&l, from)) part(from, from + share < n ? from + share : n);
 }

@@ -351,7 +351,11 @@ int64_t first_not_finite(int64_t n, const double *x)
     enum { SHARE = 1 << 16 };
     struct loop l = loop_of("looking for NaN and inf", n);
     int64_t at = n;
-#pragma omp parallel for schedule(static) reduction(min : at) if (n > SHARE)
+    if (n <= SHARE) { /* a parallel region costs a microsecond, even with one thread */
+        for (at = 0; at < n && isfinite(x[at]);) at++;
+        return at;
+    }
+#pragma omp parallel for schedule(static) reduction(min : at)
     for (int64_t from = 0; from < n; from += SHARE)
         if (loop_check(&l, from))
             for (int64_t i = from, end = n - from < SHARE ? n : from + SHARE; i < end && i < at; i++)

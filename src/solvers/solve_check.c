@@ -17,8 +17,18 @@
 static double largest_of(int64_t n, const double *x)
 {
     double most = 0;
-#pragma omp parallel for reduction(max : most) if (n > THREADS_FROM)
     for (int64_t i = 0; i < n; i++) most = fabs(x[i]) > most ? fabs(x[i]) : most;
+    return most;
+}
+
+static double largest_of_blocks(int64_t n, const double *x)
+{
+    double most = 0;
+#pragma omp parallel for reduction(max : most)
+    for (int64_t from = 0; from < n; from += THREADS_FROM) {
+        double part = largest_of(n - from < THREADS_FROM ? n - from : THREADS_FROM, x + from);
+        most = part > most ? part : most;
+    }
     return most;
 }
 
@@ -34,7 +44,7 @@ static double sum_of_squares(int64_t n, const double *x, double unit)
 static double sum_of_blocks(int64_t n, const double *x, double unit)
 {
     double sum = 0;
-#pragma omp parallel for ordered schedule(static, 1) if (n > THREADS_FROM)
+#pragma omp parallel for ordered schedule(static, 1)
     for (int64_t from = 0; from < n; from += THREADS_FROM) {
         double part = sum_of_squares(n - from < THREADS_FROM ? n - from : THREADS_FROM, x + from, unit);
 #pragma omp ordered
@@ -45,8 +55,10 @@ static double sum_of_blocks(int64_t n, const double *x, double unit)
 
 double norm2(int64_t n, const double *x)
 {
-    double most = largest_of(n, x);
-    return most == 0 || isinf(most) ? most : most * sqrt(sum_of_blocks(n, x, most));
+    bool few = n <= THREADS_FROM; /* a parallel region costs a microsecond, even with one thread */
+    double most = few ? largest_of(n, x) : largest_of_blocks(n, x);
+    if (most == 0 || isinf(most)) return most;
+    return most * sqrt(few ? sum_of_squares(n, x, most) : sum_of_blocks(n, x, most));
 }
 
 int64_t solve_numbers(const struct csr *A)
