@@ -140,7 +140,7 @@ static double solved_at(const struct clock *c, int64_t i, float last, double us)
 static void run_chunk(const struct clock *c, int64_t number, int64_t from, int64_t to, const float *need)
 {
     const struct order *o = c->o;
-    float times[CHUNK_THREADS];
+    float times[CHUNK_THREADS] = {0};
     double us = BEGIN_US + (number < BLOCKS_AT_ONCE ? 0 : c->ended[number - BLOCKS_AT_ONCE]);
     for (int64_t k = from, end; k < to; k = end) {
         double next = us;
