@@ -141,11 +141,11 @@ def test_a_crash_is_reported_and_the_session_starts_again():
         with warpspy.Session() as spy:
             spy.gen("poisson3d", 40)
             child = spy._child
-            threading.Timer(0.5, lambda: os.kill(child.pid, signal.SIGSEGV)).start()
+            threading.Timer(0.5, lambda: os.kill(child.pid, signal.SIGABRT)).start()
             try:
                 spy.solve("jacobi", tol=1e-30, maxit=100000000)
             except warpspy.Crashed as why:
-                assert "SIGSEGV" in str(why) and "solve jacobi" in str(why), why
+                assert "SIGABRT" in str(why) and "solve jacobi" in str(why), why
             else:
                 raise AssertionError
             assert child.poll() is not None
@@ -183,6 +183,17 @@ def test_cancel_and_interrupt():
             else:
                 raise AssertionError
             assert spy.list().first["name"] == "poisson3d"  # the session and its matrix are still there
+        def refuse(text, done, total):
+            raise ValueError(text)
+        with warpspy.Session(progress=refuse) as spy:  # the command ends, and then the error is raised
+            spy.gen("poisson3d", 40)
+            try:
+                spy.solve("jacobi", tol=1e-30, maxit=100000000)
+            except ValueError:
+                pass
+            else:
+                raise AssertionError
+            assert spy.list().first["name"] == "poisson3d"
     """)
 
 

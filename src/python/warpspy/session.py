@@ -68,6 +68,7 @@ class Session:
         self._ids = itertools.count(1)
         self._progress = progress
         self._running = None
+        self._end_of_command = None  # the last reply to the running command
         self._child = None
         self._closed = False
         self._start()
@@ -138,9 +139,11 @@ class Session:
             if not more:
                 raise self._crashed(line)
             self._unread += more
-        text = bytes(self._unread[:end])
+        reply = json.loads(bytes(self._unread[:end]))
+        if "end" in reply and reply["id"] == self._running:
+            self._end_of_command = reply
         del self._unread[:end + 1]
-        return json.loads(text)
+        return reply
 
     def cancel(self):
         """Cancel the running command; for other threads."""
@@ -148,27 +151,43 @@ class Session:
         if running is not None:
             self._send(id=-1, cancel=running)
 
-    def _replies(self, number, line):
-        """The replies to a request, the end included. Ctrl-C cancels the command, and is raised after its end."""
+    def _take(self, number, line, records, text):
+        """Read one reply to a request, and keep it or show it."""
+        reply = self._read(line)
+        if reply["id"] != number:  # the end of a cancel request
+            return
+        if "record" in reply:
+            records.append(reply["record"])
+        elif "text" in reply:
+            text.append(reply["text"])
+        elif "note" in reply:
+            warnings.warn(reply["note"], Note, stacklevel=6)
+        elif "progress" in reply and self._progress:
+            now = reply["progress"]
+            self._progress(now["text"], now["done"], now["total"])
+
+    def _take_all(self, number, line, records, text):
+        """Take the replies to a request, and return its end. Ctrl-C, which may come at any time, cancels the command, as
+        does an exception of the function that shows the progress; it is raised after the end of the command. A second
+        Ctrl-C is raised at once."""
         interrupt = None
-        while True:
+        while self._end_of_command is None:
             try:
-                reply = self._read(line)
-            except KeyboardInterrupt as why:
-                if interrupt:
+                self._take(number, line, records, text)
+            except (Crashed, json.JSONDecodeError):
+                raise
+            except BaseException as why:
+                ctrl_c = isinstance(why, KeyboardInterrupt)
+                if ctrl_c and isinstance(interrupt, KeyboardInterrupt):
                     raise
-                interrupt = why
-                self.cancel()
-                continue
-            if reply["id"] != number:  # the end of a cancel request
-                continue
-            if "end" in reply:
-                self._running = None
-                if interrupt:
-                    raise interrupt
-                yield reply
-                return
-            yield reply
+                if interrupt is None:
+                    self.cancel()
+                if interrupt is None or ctrl_c:
+                    interrupt = why
+        self._running = None
+        if interrupt:
+            raise interrupt
+        return self._end_of_command["end"]
 
     def _request(self, line, form):
         """Run a command line; return its records and its lines of text."""
@@ -179,22 +198,12 @@ class Session:
         if self._child is None:
             self._start()
         records, text, number = Records(), [], next(self._ids)
-        self._running = number
+        self._running, self._end_of_command = number, None
         try:
             self._send(id=number, run=line, **{"as": form})
         except BrokenPipeError:
             raise self._crashed(line) from None
-        for reply in self._replies(number, line):
-            if "record" in reply:
-                records.append(reply["record"])
-            elif "text" in reply:
-                text.append(reply["text"])
-            elif "note" in reply:
-                warnings.warn(reply["note"], Note, stacklevel=4)
-            elif "progress" in reply and self._progress:
-                now = reply["progress"]
-                self._progress(now["text"], now["done"], now["total"])
-        end = reply["end"]
+        end = self._take_all(number, line, records, text)
         if end["ok"]:
             return records, text
         failed = Cancelled if end["kind"] == "cancelled" else Error
