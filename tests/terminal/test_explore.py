@@ -491,10 +491,16 @@ def test_killed_on_a_command_line_or_in_a_solve():
             s.close()
 
 
+def guards_of(s):
+    return [p for p in os.listdir("/proc") if p.isdigit() and
+            open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]
+
+
 def test_the_guard_process_sleeps_and_ends():
     s = explorer("-v samples/thesis4.mtx")
-    guards = [p for p in os.listdir("/proc") if p.isdigit() and
-              open_or_empty(f"/proc/{p}/cmdline").startswith(b"warpspy-guard") and terminal_of(p) == terminal_of(s.pid())]
+    s.wait_for(lambda: guards_of(s), "a guard process")  # a thread starts it beside the prompt
+    s.settle()
+    guards = guards_of(s)
     assert len(guards) == 1, guards
     before = cpu_ticks(guards[0])
     s.keys("\t", "\t")
