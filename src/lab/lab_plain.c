@@ -125,7 +125,7 @@ static bool rewrite_pointer(struct rewriting *r, const char *p)
     while (scan_is_letter(*p) || isspace((unsigned char)*p) || *p == '*') {
         if (*p == '*' && star) return false;
         if (*p == '*') star = p;
-        if (scan_is_letter(*p) && !scan_is_letter(p[-1]) && star) name = p;
+        if (star && scan_is_letter(*p) && !scan_is_letter(p[-1])) name = p;
         p++;
     }
     if (!star || !name || *p != '=' || p[1] == '=') return false;
