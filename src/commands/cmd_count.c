@@ -22,7 +22,7 @@
 /* ACCESSES_MOST: the default limit on watched accesses. The emulator takes 20 to 50 ns to watch one lane's access.
    SMALL: matrices with fewer accesses are watched completely. ROWS_MOST: the limit on least_accesses for kernels that
    take work dynamically, which run on one host thread. */
-enum { ACCESSES_MOST = 30 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000, PILOT = 32 };
+enum { ACCESSES_MOST = 30 * 1000 * 1000, SMALL = 1000 * 1000, ROWS_MOST = 3 * 1000 * 1000 };
 /* The accesses of kernels whose blocks depend on one another are 1.5 to 4 times the lower bound. */
 enum { OF_TOGETHER = 3 };
 enum { AUTOMATIC = -1 }; /* the number of blocks is chosen automatically */
@@ -37,34 +37,19 @@ struct count_request {
 
 /* ---- how many blocks to watch ---- */
 
-/* Estimate how many accesses all blocks make, from those that c watched. */
-static double all_accesses(const struct counts *c)
-{
-    double sum = 0;
-    for (int l = 0; l < c->scope.nlaunches; l++) {
-        const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen) sum += (double)c->launch[l].active / (double)at->seen * (double)at->blocks;
-    }
-    return sum;
-}
-
 /* Sets *sample to the blocks to watch, as count_kernel takes it, so that the accesses stay below the limit. For a large
    matrix, the accesses are estimated from a few blocks. If blocks depend on one another, all blocks would run for these
    few, too; a multiple of the lower bound then replaces them. */
 static bool choose_sample(const struct kernel *k, const struct mat *M, struct watch *watch, struct counts *c,
                           int64_t *sample, struct err *e)
 {
-    int64_t pilot;
     double all = least_accesses(M->of);
     *sample = 0;
     if (all < SMALL) return true;
     if (k->together && !k->remote)
         all *= OF_TOGETHER;
-    else {
-        if (!pilot_blocks(k, M, PILOT, watch, c, &pilot, e) || !count_kernel(k, M, pilot, NULL, watch, c, e))
-            return false;
-        all = all_accesses(c);
-    }
+    else if (!pilot_accesses(k, M, watch, c, &all, e))
+        return false;
     if (all > ACCESSES_MOST) *sample = -(int64_t)ceil(all / ACCESSES_MOST);
     return true;
 }

@@ -14,7 +14,6 @@
 
 enum {
     ACCESSES = MODELED_ACCESSES,
-    PILOT = 32,                /* blocks watched to estimate the number of accesses of a large matrix */
     SHARED_MOST = 8 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
 };
 
@@ -26,7 +25,7 @@ static int64_t blocks_for(const struct scope *s, double accesses)
 {
     double most = 0;
     for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
-    return accesses > ACCESSES ? (int64_t)fmax(2 * PILOT, most * ACCESSES / accesses) : 0;
+    return accesses > ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * ACCESSES / accesses) : 0;
 }
 
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
@@ -46,12 +45,7 @@ bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w
         *sample = blocks_for(&c->scope, least);
         return true;
     }
-    int64_t pilot;
-    if (!pilot_blocks(k, M, PILOT, w, c, &pilot, e) || !count_kernel(k, M, pilot, NULL, w, c, e)) return false;
-    for (int l = 0; l < c->scope.nlaunches; l++) {
-        const struct scope_launch *at = &c->scope.launch[l];
-        if (at->seen) all += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
-    }
+    if (!pilot_accesses(k, M, w, c, &all, e)) return false;
     *sample = blocks_for(&c->scope, all);
     return true;
 }

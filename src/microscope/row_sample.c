@@ -19,11 +19,11 @@ double least_accesses(const struct stored *S)
     return 3 * (double)stored_slots(S) + 2 * (double)S->rows;
 }
 
-bool pilot_blocks(const struct kernel *k, const struct mat *M, int64_t most, struct watch *w, struct counts *c,
-                  int64_t *blocks, struct err *e)
+static bool pilot_blocks(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c,
+                         int64_t *blocks, struct err *e)
 {
     int64_t fewest = INT64_MAX;
-    *blocks = most;
+    *blocks = PILOT_BLOCKS;
     if (k->remote) return true;
     if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
     for (int l = 0; l < c->scope.nlaunches; l++)
@@ -31,6 +31,19 @@ bool pilot_blocks(const struct kernel *k, const struct mat *M, int64_t most, str
             fewest = c->scope.launch[l].blocks;
     double each = least_accesses(M->of) / (double)fewest;
     while (*blocks > PILOT_LEAST && (double)*blocks * each > PILOT_ACCESSES) *blocks /= 2;
+    return true;
+}
+
+bool pilot_accesses(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, double *accesses,
+                    struct err *e)
+{
+    int64_t blocks;
+    if (!pilot_blocks(k, M, w, c, &blocks, e) || !count_kernel(k, M, blocks, NULL, w, c, e)) return false;
+    *accesses = 0;
+    for (int l = 0; l < c->scope.nlaunches; l++) {
+        const struct scope_launch *at = &c->scope.launch[l];
+        if (at->seen) *accesses += (double)c->launch[l].active * (double)at->blocks / (double)at->seen;
+    }
     return true;
 }
 

@@ -15,6 +15,8 @@
 #include "matrix/csr.h"
 #include "model.h"
 
+enum { PILOT_BLOCKS = 32 }; /* blocks watched to estimate the number of accesses of a large matrix */
+
 struct row_sample {
     struct csr A;
     struct stored S;
@@ -29,10 +31,10 @@ bool row_sample_suits(const struct kernel *k);
 /* A lower bound of the number of accesses of a product with S: of each slot, its column and element of x; of each row,
    its pointer and its element of y. */
 double least_accesses(const struct stored *S);
-/* The number of blocks per launch to watch first, to estimate the accesses of all: `most`, or fewer if the blocks do so
-   much each that watching these would take long. */
-bool pilot_blocks(const struct kernel *k, const struct mat *M, int64_t most, struct watch *w, struct counts *c,
-                  int64_t *blocks, struct err *e);
+/* Estimate the accesses of all blocks of all launches from PILOT_BLOCKS blocks per launch, or fewer if the blocks do so
+   much each that watching these would take long. c receives what was counted. */
+bool pilot_accesses(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, double *accesses,
+                    struct err *e);
 /* Is a sample of the rows of S watched, because k would make more than `most` accesses? */
 bool row_sample_needed(const struct kernel *k, const struct stored *S, double most);
 /* Take about the given part of the rows of A, which is on the emulator as M, and store them as M is stored. The part is
