@@ -334,8 +334,11 @@ static void judge_result(const struct trial *t, enum type real, struct lab_repor
     for (int64_t i = 0; i < t->ny; i++) t->y[i] = array_real(&y, i);
     out->error = verdict_of(t->ny, t->y, t->ref, t->bound);
     out->correct = out->error.ok;
-    if (out->error.at >= 0) out->got = isnan(t->y[out->error.at]) ? NAN : t->y[out->error.at]; /* a NaN has a sign */
-    if (out->error.at >= 0) out->expected = t->ref[out->error.at];
+    if (out->error.at >= 0) {
+        double got = t->y[out->error.at];
+        out->got = isnan(got) ? NAN : got; /* a NaN has a sign */
+        out->expected = t->ref[out->error.at];
+    }
     out->reads_y = !out->correct && verdict_reads_y(&out->error, t->beta, t->y, t->ref);
     if (out->error.row >= 0) out->error.row /= type_parts(real);
 }
