@@ -1,5 +1,6 @@
 /* Order rows in chunks for a sync-free triangular solve, and predict the time of the solve. */
 #include "chunk_order.h"
+#include "patience.h"
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
@@ -110,7 +111,7 @@ struct clock {
                      an earlier batch that it needs */
     float *ended; /* [chunks] */
 };
-enum { BATCH_CHUNKS = 64, BATCH_PATIENCE = 64 };
+enum { BATCH_CHUNKS = 64 };
 
 /* The time of the last result that row i needs from other chunks. *apart becomes false if such a result is missing;
    `first` is the first position of the chunk of the row. apart = NULL: none is missing. */
@@ -180,15 +181,13 @@ static void run_batch(const struct clock *c, int64_t from, int64_t to, bool need
    other, as those of a colour, are prepared on all threads. */
 static void play(const struct clock *c, struct loop *l)
 {
-    int64_t n = c->o->n, each = BATCH_CHUNKS * (CHUNK_THREADS / c->o->lanes), wait = 0, turns = 0;
+    int64_t n = c->o->n, each = BATCH_CHUNKS * (CHUNK_THREADS / c->o->lanes);
+    struct patience patience = {0};
     bool together = omp_get_max_threads() > 1 && n > each;
     for (int64_t from = 0, to; from < n && loop_runs(l); from = to) {
         to = n - from < each ? n : from + each;
-        bool trying = together && turns-- <= 0, needs = trying && batch_needs(c, from, to, l);
-        if (needs)
-            turns = wait = 0;
-        else if (trying)
-            turns = wait = wait == 0 ? 1 : wait < BATCH_PATIENCE ? 2 * wait : wait;
+        bool trying = together && patience_tries(&patience), needs = trying && batch_needs(c, from, to, l);
+        if (trying) patience_learns(&patience, needs);
         run_batch(c, from, to, needs, l);
     }
 }

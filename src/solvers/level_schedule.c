@@ -1,5 +1,6 @@
 /* Sort rows into levels, copy the rows to a device in the order of the levels, and plan the launches. */
 #include "level_schedule.h"
+#include "patience.h"
 #include "machine/device.h"
 #include "base/loop.h"
 #include "base/mem.h"
@@ -90,6 +91,12 @@ static void sort_share(const struct sorting *s, int share, struct order *o, stru
     }
 }
 
+static void count_rows(const struct sorting *s, struct loop *l)
+{
+#pragma omp parallel for schedule(static, 1) num_threads(s->shares) if (s->shares > 1)
+    for (int share = 0; share < s->shares; share++) count_share(s, share, l);
+}
+
 /* Replace the counts by positions, and write the first position of each level to start[nlevels + 1]. */
 static void positions_of(const struct sorting *s, int *start)
 {
@@ -112,8 +119,7 @@ bool order_by(struct order *o, int64_t n, const int *level, int nlevels, bool do
     struct loop l = loop_of("sorting rows by level", n);
     bool ok = sorting_new(&s, level, n, nlevels, down, e);
     if (ok) {
-#pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
-        for (int share = 0; share < s.shares; share++) count_share(&s, share, &l);
+        count_rows(&s, &l);
         positions_of(&s, o->start);
 #pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
         for (int share = 0; share < s.shares; share++) sort_share(&s, share, o, &l);
@@ -129,8 +135,7 @@ bool levels_count(const int *level_of, int64_t n, int nlevels, int *rows, struct
     struct sorting s;
     if (!sorting_new(&s, level_of, n, nlevels, false, e)) return false;
     struct loop l = loop_of("the levels of rows", n);
-#pragma omp parallel for schedule(static, 1) num_threads(s.shares) if (s.shares > 1)
-    for (int share = 0; share < s.shares; share++) count_share(&s, share, &l);
+    count_rows(&s, &l);
     for (int level = 0; level < nlevels; level++) {
         rows[level] = 0;
         for (int share = 0; share < s.shares; share++) rows[level] += s.at[(int64_t)share * nlevels + level];
@@ -155,8 +160,8 @@ bool order_plain(struct order *o, int64_t n, bool down, struct err *e)
 
 /* ---- levels ---- */
 
-/* Rows whose levels are found at the same time, and the most batches of rows before another try to do so. */
-enum { LEVEL_BATCH = 1 << 15, LEVEL_PATIENCE = 64 };
+/* Rows whose levels are found at the same time. */
+enum { LEVEL_BATCH = 1 << 15 };
 
 /* The levels of rows, from the first row on, or from the last one if `down` is set. Row number k is the kth row in this
    direction. */
@@ -216,15 +221,15 @@ int levels_of(const struct entries *t, int64_t n, bool down, int *level_of)
 {
     struct levelling v = {t, n, down, level_of, loop_of("the levels of rows", n)};
     bool together = omp_get_max_threads() > 1 && n > LEVEL_BATCH;
-    int most = -1, wait = 0, turns = 0;
+    struct patience patience = {0};
+    int most = -1;
     for (int64_t first = 0, end; first < n && loop_runs(&v.l); first = end) {
         end = n - first < LEVEL_BATCH ? n : first + LEVEL_BATCH;
-        bool trying = together && turns-- <= 0;
-        if (trying && level_together(&v, first, end, &most)) {
-            wait = turns = 0;
-            continue;
+        if (together && patience_tries(&patience)) {
+            bool done = level_together(&v, first, end, &most);
+            patience_learns(&patience, done);
+            if (done) continue;
         }
-        if (trying) turns = wait = wait == 0 ? 1 : wait < LEVEL_PATIENCE ? 2 * wait : wait;
         int level = level_in_turn(&v, first, end);
         if (level > most) most = level;
     }
