@@ -1,6 +1,7 @@
 /* Compare the emulator's counts of every kernel with a GPU's counters. This program prints the emulator's counts and
    launches each kernel once, between two marker launches, while a profiler records the counters; compare_counts.py
-   reads the counts and the profile. Usage: bench_counts [f32] FILE... */
+   reads the counts and the profile. Usage: bench_counts [f32] [kernel=NAME]... FILE...
+   Without a name, all kernels are counted. */
 #include "gpu/dev.h"
 #include "session/command.h"
 #include "base/err.h"
@@ -75,6 +76,33 @@ static void one(struct matrix *m, const struct kernel *k, enum type real, struct
     if (!ok) fprintf(stderr, "%s %s: %s\n", m->name, k->name, e.text);
 }
 
+enum { CHOSEN_MOST = 32 };
+
+/* The kernels that the command line names; none: all. */
+static const struct kernel *chosen[CHOSEN_MOST];
+static int nchosen;
+
+static bool choose(const char *name)
+{
+    const struct kernel *k = kernel_find(name);
+    if (!k || nchosen == CHOSEN_MOST) {
+        if (k)
+            fprintf(stderr, "%s: more than %d kernels\n", name, CHOSEN_MOST);
+        else
+            fprintf(stderr, "%s: there is no such kernel\n", name);
+        return false;
+    }
+    chosen[nchosen++] = k;
+    return true;
+}
+
+static bool counted(const struct kernel *k)
+{
+    bool found = nchosen == 0;
+    for (int i = 0; i < nchosen; i++) found = found || chosen[i] == k;
+    return found && !k->host && !k->vendor;
+}
+
 int main(int argc, char **argv)
 {
     struct err e = {0};
@@ -88,10 +116,14 @@ int main(int argc, char **argv)
             real = T_F32;
             continue;
         }
+        if (!strncmp(argv[a], "kernel=", 7)) {
+            if (!choose(argv[a] + 7)) return 1;
+            continue;
+        }
         snprintf(line, sizeof line, "load %s", argv[a]);
         if (!run_line(&session, line)) return 1;
         for (int i = 0; kernels[i]; i++)
-            if (!kernels[i]->host && !kernels[i]->vendor) one(session.current, kernels[i], real, gpu);
+            if (counted(kernels[i])) one(session.current, kernels[i], real, gpu);
         snprintf(line, sizeof line, "drop %s", session.current->name);
         if (!run_line(&session, line)) return 1;
     }
