@@ -55,6 +55,12 @@ static bool before(const struct access_site *a, const struct access_site *b)
     return a->line != b->line ? a->line < b->line : a->column < b->column;
 }
 
+/* Is site a a reconverge()? */
+static bool marks_end(const struct scope_thread *s, int a)
+{
+    return s->run->scope.site[a].kind == ACCESS_RECONVERGE;
+}
+
 /* Two groups of lanes: `first` at site a and `other` at site b, which comes after a in the source. Is a lane of `other`
    still in the iteration before the iteration that `first` is about to start? This is possible only if iterations of a
    loop around b start at a. */
@@ -63,9 +69,7 @@ static bool still_in_iteration(const struct scope_thread *s, int warp, int a, ui
     const struct access_site *site = s->run->scope.site;
     int k = __builtin_ctz(first), end = s->iteration_end[a] - 1;
     if (end < 0 || before(&site[end], &site[b])) return false;
-    bool marked =
-        site[end].kind ==
-        ACCESS_RECONVERGE; /* count iterations at the reconverge(), because lanes may skip every site before it */
+    bool marked = marks_end(s, end); /* count iterations at the reconverge(): lanes may skip every site before it */
     int at = marked ? end : a;
     int64_t mine = (int64_t)s->visits[warp][at][k] - s->remaining[at][k];
     for (; other; other &= other - 1) {
@@ -115,13 +119,16 @@ static uint32_t next_group(const struct scope_thread *s, int warp, const struct 
 }
 
 /* A lane goes from site a to site b, and has visited b before. If b is not after a in the source, a new iteration of a
-   loop starts. (A first visit to an earlier line is a call: functions stand above their callers.) */
+   loop starts. (A first visit to an earlier line is a call: functions stand above their callers. A later visit may be a
+   call from another place, too: a reconverge() is the end of a loop with certainty, and comes first.) */
 static void note_transition(struct scope_thread *s, int a, int b)
 {
     const struct access_site *site = s->run->scope.site;
+    int end = s->iteration_end[b] - 1;
     s->transitions[a][b / 64] |= 1ull << b % 64;
     if (before(&site[a], &site[b])) return;
-    if (!s->iteration_end[b] || before(&site[s->iteration_end[b] - 1], &site[a])) s->iteration_end[b] = a + 1;
+    bool wins = end < 0 || (marks_end(s, a) == marks_end(s, end) ? before(&site[end], &site[a]) : marks_end(s, a));
+    if (wins) s->iteration_end[b] = a + 1;
 }
 
 /* For each lane, count how often its unmerged notes visit each site. */

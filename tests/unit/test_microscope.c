@@ -450,6 +450,29 @@ static void test_function_above_its_caller(void **state)
     subject_free(&s);
 }
 
+/* In csr-ends, a function that stores to y is called in a loop and from two places after it, which must not look like
+   rounds of a larger loop. Each lane has three rows in its 4 entries: per chunk of 32 lanes, all lanes store in the
+   loop's last round, some in the two rounds before, then lanes other than the first, then the first. */
+static void test_function_with_several_callers(void **state)
+{
+    enum { LANE_ROWS = 3, LANE_ENTRIES = 4, CHUNKS = 24, ROWS = CHUNKS * LANES * LANE_ROWS, STORES = 5 };
+    static const int length[][LANE_ROWS] = {{1, 1, 2}, {1, 2, 1}, {2, 1, 1}};
+    (void)state;
+    int row[CHUNKS * LANES * LANE_ENTRIES], col[COUNT(row)], n = 0;
+    double val[COUNT(row)];
+    struct csr A;
+    struct subject s;
+    for (int i = 0; i < ROWS; i++)
+        for (int k = 0; k < length[i / LANE_ROWS % COUNT(length)][i % LANE_ROWS]; k++, n++)
+            row[n] = i, col[n] = (i + 7 * k) % ROWS, val[n] = 1;
+    assert_int_equal(n, COUNT(row));
+    assert_true(csr_from_triplets(&A, ROWS, ROWS, n, row, col, val, NULL, NULL, NULL));
+    assert_true(subject_new(&s, A, "csr", T_F64));
+    count_or_fail(kernel_find("csr-ends"), &s.M, 0, NULL, &counted);
+    assert_int_equal(counts_of(&counted, ACCESS_STORE, -1, -1).requests, STORES * CHUNKS);
+    subject_free(&s);
+}
+
 /* ---- samples ---- */
 
 static void test_samples(void **state)
@@ -731,6 +754,7 @@ int main(void)
         cmocka_unit_test(test_long_rows),
         cmocka_unit_test(test_nested_loops),
         cmocka_unit_test(test_function_above_its_caller),
+        cmocka_unit_test(test_function_with_several_callers),
         cmocka_unit_test(test_samples),
         cmocka_unit_test(test_launches_after_traces),
         cmocka_unit_test(test_no_memory),
