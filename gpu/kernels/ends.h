@@ -141,7 +141,10 @@ template <typename T, typename U, typename X>
 __device__ void gather_chunk(const ends_chunk<U> &c, const X &x, T *gathered)
 {
     UNROLL_WHOLE
-    for (int j = 0; j < EACH; j++) gathered[j] = x.of(c.col[j]);
+    for (int j = 0; j < EACH; j++) {
+        gathered[j] = x.of(c.col[j]);
+        reconverge();
+    }
 }
 
 /* The sum of the last `n` entries before the tile, added up per warp. */
@@ -177,15 +180,11 @@ __device__ void sum_chunk(const ends_chunk<U> &c, const T *product, const ends_r
     T sum = 0, first_sum = 0;
     UNROLL_WHOLE
     for (int j = 0; j < EACH; j++) {
-        unsigned done = mine & ((1u << j) - 1); /* the ends before entry j */
+        unsigned upto = mine & ((2u << j) - 1), here = 1u << j; /* the ends up to entry j, and an end at entry j */
         sum += product[j];
-        if (mine >> j & 1) {
-            if (done)
-                out.put(rank + __popc(done), sum);
-            else
-                first_sum = sum;
-            sum = 0;
-        }
+        if (upto > here) out.put(rank + __popc(upto) - 1, sum);
+        if (upto == here) first_sum = sum;
+        if (upto >= here) sum = 0;
         reconverge();
     }
     unsigned ends = __ballot_sync(FULL_MASK, mine != 0), below = (1u << lane) - 1;
