@@ -35,6 +35,26 @@ void entries_free(struct entries *t)
     memset(t, 0, sizeof *t);
 }
 
+/* The array p with room for n elements; p itself, and *ok = false, if memory is too short. NULL stays NULL. */
+static void *resized(void *p, int64_t n, size_t size, bool *ok, struct err *e)
+{
+    void *more = p && *ok ? mem_resize(p, n, size, "entries of the file", e) : NULL;
+    if (p && !more) *ok = false;
+    return more ? more : p;
+}
+
+/* The pages of a large array move without a copy. */
+static bool entries_resize(struct entries *t, int64_t room, struct err *e)
+{
+    bool ok = true;
+    t->row = resized(t->row, room, sizeof *t->row, &ok, e);
+    t->col = resized(t->col, room, sizeof *t->col, &ok, e);
+    t->val = resized(t->val, room, sizeof *t->val, &ok, e);
+    t->imag = resized(t->imag, room, sizeof *t->imag, &ok, e);
+    if (ok) t->room = room;
+    return ok;
+}
+
 /* Copy items [0, n) of `from` to items [at, at + n) of `to`. */
 static void entries_copy(const struct entries *from, int64_t n, struct entries *to, int64_t at)
 {
@@ -219,7 +239,6 @@ static int64_t next_turn(struct body *b)
    threads that are still copying. */
 static bool all_room(struct body *b, int64_t n, struct err *e)
 {
-    struct entries more;
     int copying = 1;
     if (n <= b->all.room) return true;
     while (copying) {
@@ -228,11 +247,7 @@ static bool all_room(struct body *b, int64_t n, struct err *e)
         if (copying) sched_yield();
     }
     int64_t room = 2 * n < b->head->entries ? 2 * n : b->head->entries;
-    if (!entries_new(&more, b->head, room, e)) return false;
-    entries_copy(&b->all, b->delivered, &more, 0);
-    entries_free(&b->all);
-    b->all = more;
-    return true;
+    return entries_resize(&b->all, room, e);
 }
 
 /* Called for the blocks in the order of the file. Returns how many of the block's entries to store: at most as many as
