@@ -79,13 +79,14 @@ static bool list_rows(const struct csr *outside, struct piece *q, int **row, int
     *ptr = *row ? mem_new(outside->rows + 1, sizeof **ptr, "the rows with outer entries", e) : NULL;
     if (!*ptr) return false;
     (*ptr)[0] = 0;
-    for (int64_t i = 0; i < outside->rows; i++) {
+    struct loop l = loop_of("rows with outer entries", outside->rows);
+    for (int64_t i = 0; i < outside->rows && loop_goes(&l, i); i++) {
         int64_t end = csr_start(outside, i + 1);
         if (csr_start(outside, i) == end) continue;
         (*row)[q->out_rows++] = (int)i;
         (*ptr)[q->out_rows] = (int)end;
     }
-    return true;
+    return loop_end(&l, e);
 }
 
 static int64_t rows_with_entries(const struct csr *outside)
