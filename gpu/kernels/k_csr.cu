@@ -89,7 +89,7 @@ template <typename T, typename U = T> static bool cusp(const struct launch *L, s
 /* The best kernel if no row is much longer than the mean; otherwise csr-ends is best. */
 static bool even_rows(const struct csr *A)
 {
-    return csr_longest_row(A) <= 32 + 8 * (A->nnz / (A->rows ? A->rows : 1));
+    return !csr_has_row_above(A, 32 + 8 * (A->nnz / (A->rows ? A->rows : 1)));
 }
 
 } // namespace KERNEL_SPACE

@@ -84,7 +84,7 @@ template <typename T> static bool stream64(const struct launch *L, struct err *)
 /* In csr64-stream, one thread adds a row. */
 static bool long_rows(const struct csr *A)
 {
-    return csr_longest_row(A) > PRODUCTS / 4;
+    return csr_has_row_above(A, PRODUCTS / 4);
 }
 
 } // namespace KERNEL_SPACE

@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(VEC_BLOCK, 5)
 /* Measured: with at most 32 entries per row, no other CSR kernel is faster. */
 static bool short_rows(const struct csr *A)
 {
-    return csr_longest_row(A) <= 32;
+    return !csr_has_row_above(A, 32);
 }
 
 #define OF_CSR(L, U) ARRAY(L, CSR_PTR, int), ARRAY(L, CSR_COL, int), ARRAY(L, CSR_VAL, U)

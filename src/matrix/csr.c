@@ -335,6 +335,18 @@ int64_t csr_longest_row(const struct csr *A)
     return longest;
 }
 
+bool csr_has_row_above(const struct csr *A, int64_t most)
+{
+    struct loop l = loop_of("looking at row lengths", A->rows);
+    bool found = false;
+    if (A->source) return A->source->longest > most;
+#pragma omp parallel for schedule(static) reduction(|| : found) if (A->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = found ? from : loop_share(&l, from, A->rows); i < end; i++)
+            found = found || csr_row_length(A, i) > most;
+    return found;
+}
+
 int64_t csr_lower(const struct csr *A, int64_t from, int64_t end, int64_t col)
 {
     return column_lower(A->col, from, end, col);

@@ -23,7 +23,7 @@ static double mean_row(const struct csr *A)
 
 static bool is_uneven(const struct csr *A)
 {
-    return (double)csr_longest_row(A) > UNEVEN * mean_row(A);
+    return csr_has_row_above(A, (int64_t)(UNEVEN * mean_row(A)));
 }
 
 static bool within(double a, double b, double factor)

@@ -13,7 +13,7 @@ enum { SHORT = 32 };
 
 static const struct kernel *kernel_for(const struct csr *A, const struct device *d)
 {
-    return kernel_default(&format_csr, csr_longest_row(A) <= SHORT ? A : NULL, d);
+    return kernel_default(&format_csr, csr_has_row_above(A, SHORT) ? NULL : A, d);
 }
 
 bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, const struct csr *A, struct err *e)

@@ -54,6 +54,7 @@ static void indices_exceed_32_bits(void **state)
     assert_true(csr_is_large(&A) && csr_size_is_large(A.rows, A.nnz));
     assert_true(csr_row_length(&A, 0) == starts[1] && csr_row_length(&A, 1) == 0);
     assert_true(csr_longest_row(&A) == 4000000000);
+    assert_true(csr_has_row_above(&A, 3999999999) && !csr_has_row_above(&A, 4000000000));
     assert_true(csr_row_of(&A, starts[1] - 1) == 0 && csr_row_of(&A, starts[1]) == 2 &&
                 csr_row_of(&A, 6999999999) == 2);
     assert_true(csr_memory(&A) == 4 * 8 + 12 * A.nnz);
