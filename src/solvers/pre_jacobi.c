@@ -3,6 +3,7 @@
 #include "machine/device.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "matrix/csr.h"
 #include "precond.h"
 #include "solve.h"
@@ -21,18 +22,21 @@ enum { NOTE_NEGATIVE }; /* number of diagonal entries whose sign was changed */
 static void take_absolute(struct solve *v, double *dinv)
 {
     int64_t rows = v->matrix.csr->rows, parts = rows ? v->n / rows : 1;
-    v->pre.note[NOTE_NEGATIVE] = 0;
-    for (int64_t i = 0; i < rows && v->solver->symmetric; i++) {
-        v->pre.note[NOTE_NEGATIVE] += dinv[parts * i] < 0;
+    int64_t negative = 0;
+#pragma omp parallel for reduction(+ : negative) if (rows > THREADS_FROM)
+    for (int64_t i = 0; i < rows; i++) {
+        negative += dinv[parts * i] < 0;
         dinv[parts * i] = fabs(dinv[parts * i]);
     }
+    v->pre.note[NOTE_NEGATIVE] = negative;
 }
 
 static bool make(struct solve *v, struct err *e)
 {
     double *dinv = mem_new(v->n, sizeof *dinv, "the inverted diagonal", e);
     bool ok = dinv && diagonal_inverse(v->matrix.csr, "the preconditioner jacobi", 1, dinv, e);
-    if (ok) take_absolute(v, dinv);
+    v->pre.note[NOTE_NEGATIVE] = 0;
+    if (ok && v->solver->symmetric) take_absolute(v, dinv);
     if (ok) v->pre.part[DINV] = solve_room(v, 1, type_size(v->real), "the inverted diagonal", e);
     ok = ok && v->pre.part[DINV] && solve_put(v, v->pre.part[DINV], dinv, e);
     mem_free(dinv);

@@ -56,26 +56,36 @@ static const char *without_diagonal(bool empty)
                  : "gmres and bicgstab without a preconditioner need no diagonal";
 }
 
-static void note_zero(struct diagonal *d, const struct csr *A, int64_t i, int64_t first, bool stored)
+static void note_first_zero(struct diagonal *d, const struct csr *A, int64_t first)
 {
-    if (d->zeros++) return;
+    int64_t i = 0, k;
+    while ((k = csr_find(A, i, first + i)) >= 0 && csr_abs(A, k) != 0) i++;
     d->first = first + i;
     d->empty = csr_row_length(A, i) == 0;
-    d->stored = stored;
+    d->stored = k >= 0;
 }
 
 static bool read_diagonal(void *user, const struct csr *A, int64_t first, struct err *e)
 {
     struct diagonal *d = user;
+    double complex *pair = (double complex *)d->diag;
     struct loop l = loop_of("the diagonal", A->rows);
-    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++) {
-        int64_t row = first + i, k = csr_find(A, i, row);
-        double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
-        if (A->imag) d->diag[2 * row] = re, d->diag[2 * row + 1] = im;
-        if (!A->imag) d->diag[row] = re;
-        if (re == 0 && im == 0) note_zero(d, A, i, first, k >= 0);
-    }
-    return loop_end(&l, e);
+    int64_t zeros = 0;
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) reduction(+ : zeros) if (A->rows > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++) {
+            int64_t row = first + i, k = csr_find(A, i, row);
+            double re = k < 0 ? 0 : A->val[k], im = k < 0 || !A->imag ? 0 : A->imag[k];
+            if (A->imag)
+                pair[row] = CMPLX(re, im);
+            else
+                d->diag[row] = re;
+            zeros += re == 0 && im == 0;
+        }
+    if (!loop_end(&l, e)) return false;
+    if (zeros && !d->zeros) note_first_zero(d, A, first);
+    d->zeros += zeros;
+    return true;
 }
 
 bool diagonal_of(const struct csr *A, const char *who, double *diag, struct err *e)
@@ -93,11 +103,13 @@ bool diagonal_inverse(const struct csr *A, const char *who, double scale, double
     if (!diagonal_of(A, who, diag, e)) return false;
     double complex *pair = (double complex *)diag;
     struct loop l = loop_of("the diagonal", A->rows);
-    for (int64_t i = 0; i < A->rows && loop_goes(&l, i); i++)
-        if (A->imag)
-            pair[i] = scale / pair[i];
-        else
-            diag[i] = scale / diag[i];
+#pragma omp parallel for schedule(dynamic, LOOP_SHARES) if (A->rows > THREADS_FROM)
+    for (int64_t from = 0; from < A->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, A->rows); i < end; i++)
+            if (A->imag)
+                pair[i] = scale / pair[i];
+            else
+                diag[i] = scale / diag[i];
     return loop_end(&l, e);
 }
 
