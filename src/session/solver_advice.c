@@ -34,7 +34,6 @@ enum { PASS_GROWTH = 4 };
 enum { PLAN_SHARE = 4 };              /* the plan of the direct solver gets the limit divided by this */
 const int trial_least_iterations = 8; /* unless the limit ends the trial; fewer show nothing */
 enum { KEPT_LEAST = 6 };              /* candidates that remain after a pass */
-enum { TINY = 100 };                  /* a system with at most this many rows is solved directly */
 /* A direct solver is preferred unless another method needs less than this share of its time. */
 static const double DIRECT_SHARE = 0.8;
 /* A convergence that was only estimated may take this many times as long; the prediction for a direct solver is surer.
@@ -517,8 +516,7 @@ static int by_merit(const void *p, const void *q)
 
 static bool prefers_direct(const struct solver_advice *a, const struct trial *direct)
 {
-    if (direct->state == TRIAL_CONVERGED)
-        return a->card.A->rows <= TINY || DIRECT_SHARE * direct->expected_us <= a->at[0].expected_us;
+    if (direct->state == TRIAL_CONVERGED) return DIRECT_SHARE * direct->expected_us <= a->at[0].expected_us;
     return direct->state == TRIAL_PLANNED && a->at[0].state == TRIAL_OPEN &&
            direct->expected_us <= ESTIMATE_SPREAD * a->at[0].expected_us;
 }
@@ -650,11 +648,10 @@ static void explain(struct solver_advice *a)
         text_append(out, size, "no method met tol; %s", t->why);
         return;
     }
-    bool tiny = !t->solver && a->card.A->rows <= TINY;
     text_append(out, size, "%s %s", trial_name(t).text, effort_of(t).text);
-    if (tiny) text_append(out, size, "; a system of at most %d rows is solved directly", TINY);
-    if (other && !tiny) text_append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
-    if (!other && !tiny)
+    if (other)
+        text_append(out, size, "; %s %s", trial_name(other).text, effort_of(other).text);
+    else
         text_append(out, size, t->solver ? "" : "; no iterative method %s",
                     a->late ? "shows that it is faster" : "converged");
 }
