@@ -142,7 +142,7 @@ JOBS := -j$(shell nproc)
 run: deps
 	@$(MAKE) $(JOBS) --no-print-directory all
 	@tests/first_run.sh $(BUILD)/warpspy
-test: deps deps-test
+test: deps-test
 	@$(MAKE) $(JOBS) --no-print-directory check
 
 DEPS := gcc g++ libncurses-dev libreadline-dev liblpsolve55-dev libarchive-dev zlib1g-dev libfast-float-dev libcjson-dev libsuitesparse-dev libmatio-dev libcairo2 libsixel1
@@ -153,7 +153,7 @@ DEPS_RANKS := libpetsc-real-dev openmpi-bin pkg-config
 deps:
 	@tests/install_debs.sh $(DEPS)
 DEPS_FUZZ := clang libclang-rt-dev libomp-dev
-deps-test:
+deps-test: deps
 	@tests/install_debs.sh $(DEPS_TEST) $(DEPS_RANKS)
 deps-lint:
 	@tests/install_debs.sh $(DEPS_LINT)
