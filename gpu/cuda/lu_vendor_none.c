@@ -4,9 +4,10 @@
 #include "machine/lu_ops.h"
 
 #ifndef HAVE_CUDA
-static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t below, int64_t from,
+                 int64_t to)
 {
-    (void)d, (void)real, (void)A, (void)j, (void)w, (void)from, (void)to;
+    (void)d, (void)real, (void)A, (void)j, (void)w, (void)below, (void)from, (void)to;
     return false;
 }
 

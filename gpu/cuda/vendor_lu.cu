@@ -75,7 +75,7 @@ static bool open_solver(struct err *e)
 enum { HELD_MOST = 16 };
 static struct held {
     const struct device *d;
-    cublasHandle_t blas;
+    cublasHandle_t blas, side_blas;
     cusolverDnHandle_t solver;
     cudaStream_t side;
     cudaEvent_t event;
@@ -87,16 +87,24 @@ void vendor_lu_forget(const struct device *d)
         if (held[i].d == d) memset(&held[i], 0, sizeof held[i]);
 }
 
+static struct held *unused(void)
+{
+    for (int i = 0; i < HELD_MOST; i++)
+        if (!held[i].d) return &held[i];
+    return NULL;
+}
+
+/* d: a device, or the copy of a device that has the second stream. */
 static struct held *known(const struct device *d)
 {
     for (int i = 0; i < HELD_MOST; i++)
-        if (held[i].d == d) return &held[i];
+        if (held[i].d && (held[i].d == d || (held[i].side && held[i].side == d->stream))) return &held[i];
     return NULL;
 }
 
 static struct held *held_of(const struct device *d, struct err *e)
 {
-    struct held *h = known(d) ? known(d) : known(NULL);
+    struct held *h = known(d) ? known(d) : unused();
     if (!h) {
         fail(e, E_LIMIT, "dense LU: %d devices are already in use", +HELD_MOST);
         return NULL;
@@ -116,21 +124,23 @@ static cublasHandle_t blas_of(const struct device *d)
 {
     struct held *h = open_blas() ? held_of(d, NULL) : NULL;
     if (!h) return NULL;
-    if (h->blas) return h->blas;
-    if (blas.cublasCreate_v2(&h->blas) == CUBLAS_STATUS_SUCCESS &&
-        blas.cublasSetStream_v2(h->blas, stream_of(d)) == CUBLAS_STATUS_SUCCESS)
-        return h->blas;
-    return h->blas = NULL;
+    cublasHandle_t *handle = h->d == d ? &h->blas : &h->side_blas;
+    if (*handle) return *handle;
+    if (blas.cublasCreate_v2(handle) == CUBLAS_STATUS_SUCCESS &&
+        blas.cublasSetStream_v2(*handle, stream_of(d)) == CUBLAS_STATUS_SUCCESS)
+        return *handle;
+    return *handle = NULL;
 }
 
-static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+static bool gemm(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t below, int64_t from,
+                 int64_t to)
 {
     if (type_is_complex(real)) return false;
     static const double less = -1, keep = 1;
     static const float less_f = -1, keep_f = 1;
     cublasHandle_t handle = blas_of(d);
     if (!handle) return false;
-    int n = (int)A.n, rows = (int)(A.n - j - w), cols = (int)(to - from);
+    int n = (int)A.n, rows = (int)(below - j - w), cols = (int)(to - from);
     int64_t l = j * A.n + j + w, u = from * A.n + j, c = from * A.n + j + w;
     double *a = static_cast<double *>(A.a);
     float *f = static_cast<float *>(A.a);
@@ -244,7 +254,7 @@ static bool side_stream(struct device *d, struct device *side, struct err *e)
 static void after(struct device *waits, struct device *on)
 {
     if (waits->kind != DEV_CUDA) return;
-    struct held *h = known(waits) ? known(waits) : known(on);
+    struct held *h = known(waits);
     cudaEventRecord(h->event, stream_of(on));
     cudaStreamWaitEvent(stream_of(waits), h->event, 0);
 }

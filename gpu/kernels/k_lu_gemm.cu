@@ -8,7 +8,8 @@ namespace KERNEL_SPACE
    block holds 8 columns of L and 8 rows of U at a time in shared memory. */
 enum { TILE = 64, TILE_K = 8, THREAD_TILE = 4, TILE_THREADS = TILE / THREAD_TILE };
 
-template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a)
+template <typename T>
+__global__ void lu_gemm(int64_t n, int64_t j, int w, int64_t below, int64_t from, int64_t to, GPTR(T) a)
 {
     SHARED(T, l, TILE_K * TILE);
     SHARED(T, u, TILE_K * TILE);
@@ -21,7 +22,7 @@ template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64
         for (int t = me; t < TILE_K * TILE; t += TILE_THREADS * TILE_THREADS) {
             int64_t i = row + t % TILE, c = col + t / TILE_K;
             int deep = k + t / TILE, down = k + t % TILE_K;
-            l[t] = i < n && deep < w ? a[(j + deep) * n + i] : (T)0;
+            l[t] = i < below && deep < w ? a[(j + deep) * n + i] : (T)0;
             u[t % TILE_K * TILE + t / TILE_K] = c < to && down < w ? a[c * n + j + down] : (T)0;
         }
         __syncthreads(); /* all threads of the block: L and U are in shared memory */
@@ -34,19 +35,21 @@ template <typename T> __global__ void lu_gemm(int64_t n, int64_t j, int w, int64
     for (int q = 0; q < THREAD_TILE; q++)
         for (int p = 0; p < THREAD_TILE; p++) {
             int64_t i = row + x + p * TILE_THREADS, c = col + y + q * TILE_THREADS;
-            if (i < n && c < to) a[c * n + i] -= sum[p][q];
+            if (i < below && c < to) a[c * n + i] -= sum[p][q];
         }
 }
 
 /* ---- the launches ---- */
 
-template <typename T> void lu_launch_gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+template <typename T>
+void lu_launch_gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t below, int64_t from, int64_t to)
 {
-    if (from >= to || j + w >= A.n) return;
-    LAUNCH(d, dim3(blocks_for(A.n - j - w, TILE), blocks_for(to - from, TILE)), TILE_THREADS * TILE_THREADS, lu_gemm<T>)
-    (A.n, j, w, from, to, MATRIX(A));
+    if (from >= to || j + w >= below) return;
+    LAUNCH(d, dim3(blocks_for(below - j - w, TILE), blocks_for(to - from, TILE)), TILE_THREADS * TILE_THREADS,
+           lu_gemm<T>)
+    (A.n, j, w, below, from, to, MATRIX(A));
 }
 
-INSTANTIATE(lu_launch_gemm, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
+INSTANTIATE(lu_launch_gemm, struct device *, struct lu_at, int64_t, int, int64_t, int64_t, int64_t);
 
 } // namespace KERNEL_SPACE

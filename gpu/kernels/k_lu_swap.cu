@@ -56,14 +56,14 @@ __global__ void __launch_bounds__(LU_INNER_THREADS)
    are exchanged. To the right of the panel, the lanes then solve a triangular system with the panel's L, row by row;
    the block loads the columns of L into shared memory, 32 at a time. */
 template <typename T, int E>
-__global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, GPTR(T) a, GPTR(const int) piv)
+__global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, int what, GPTR(T) a, GPTR(const int) piv)
 {
     enum { HIGH = E * WARP };
     SHARED(int, swap, HIGH);
     SHARED(int, origin, 2 * HIGH);
     SHARED(T, l, HIGH * WARP);
     follow();
-    for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = piv[j + t] - (int)j;
+    for (int t = threadIdx.x; t < w; t += LU_BLOCK) swap[t] = what & LU_SWAPS ? piv[j + t] - (int)j : t;
     __syncthreads(); /* all threads of the block: the swaps are in shared memory */
     for (int t = threadIdx.x; t < w; t += LU_BLOCK) {
         origin[t] = lu_origin(swap, 0, w, t);
@@ -89,7 +89,7 @@ __global__ void lu_swap(int64_t n, int64_t j, int w, int64_t from, int64_t to, G
     }
 #pragma unroll
     for (int s = 0; s < E; s++) {
-        if (from < j) break; /* the whole grid: to the left of the panel there is nothing to solve */
+        if (!(what & LU_SOLVES)) break; /* the whole grid */
         int first = s * WARP;
         __syncthreads(); /* all threads of the block: the previous columns have been used */
 #pragma unroll 4
@@ -136,25 +136,26 @@ template <typename T> void lu_launch_inner(struct device *d, struct lu_at A, int
 }
 
 template <typename T, int E>
-static void launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+static void launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, int what)
 {
     FOLLOW(d, blocks_for(to - from, LU_BLOCK / WARP), LU_BLOCK, lu_swap<T, E>)
-    (A.n, j, w, from, to, MATRIX(A), READ_PIVOTS(A));
+    (A.n, j, w, from, to, what, MATRIX(A), READ_PIVOTS(A));
 }
 
-template <typename T> void lu_launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to)
+template <typename T>
+void lu_launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, int what)
 {
     if (from >= to) return;
-    if (w <= WARP) return launch_swap<T, 1>(d, A, j, w, from, to);
+    if (w <= WARP) return launch_swap<T, 1>(d, A, j, w, from, to, what);
     if constexpr (sizeof(T) > sizeof(double)) /* see lu_widest */
-        launch_swap<T, LU_WIDEST / WARP / 2>(d, A, j, w, from, to);
+        launch_swap<T, LU_WIDEST / WARP / 2>(d, A, j, w, from, to, what);
     else if (w <= 2 * WARP)
-        launch_swap<T, 2>(d, A, j, w, from, to);
+        launch_swap<T, 2>(d, A, j, w, from, to, what);
     else
-        launch_swap<T, LU_WIDEST / WARP>(d, A, j, w, from, to);
+        launch_swap<T, LU_WIDEST / WARP>(d, A, j, w, from, to, what);
 }
 
 INSTANTIATE(lu_launch_inner, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
-INSTANTIATE(lu_launch_swap, struct device *, struct lu_at, int64_t, int, int64_t, int64_t);
+INSTANTIATE(lu_launch_swap, struct device *, struct lu_at, int64_t, int, int64_t, int64_t, int);
 
 } // namespace KERNEL_SPACE

@@ -145,8 +145,10 @@ template <typename T> void lu_launch_panel(struct device *d, struct lu_at A, int
 template <typename T> void lu_launch_column(struct device *d, struct lu_at A, int64_t j, int64_t from, int64_t to);
 template <typename T>
 void lu_launch_inner(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-template <typename T> void lu_launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-template <typename T> void lu_launch_gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+template <typename T>
+void lu_launch_swap(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, int what);
+template <typename T>
+void lu_launch_gemm(struct device *d, struct lu_at A, int64_t j, int w, int64_t below, int64_t from, int64_t to);
 template <typename T> void lu_launch_solve(struct device *d, struct lu_at A, void *b, void *room);
 template <typename T> void lu_launch_measure(struct device *d, struct lu_at A, double *out);
 

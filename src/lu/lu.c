@@ -92,7 +92,7 @@ static bool check_options(const struct lu_options *o, const struct lu_method *m,
                     m->name);
     if (!o->b) return true;
     if (!m->width) return fail(e, E_USAGE, "%s has no b", m->name);
-    int most = m->width_most < lu_widest(real) ? m->width_most : lu_widest(real);
+    int most = m->width_most;
     if (o->b < 1 || o->b > most || (o->b & (o->b - 1)))
         return fail(e, E_USAGE, "%s: b is %d, but it must be a power of two from 1 to %d", m->name, o->b, most);
     return true;

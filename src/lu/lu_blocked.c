@@ -1,6 +1,7 @@
-/* lu: the fast method. A panel of b columns is factored in steps. Each step takes as many columns as one thread block
-   can hold in its registers. The trailing update is a matrix product. The trailing update runs concurrently with the
-   factorisation of the next panel. The device never waits for the host. */
+/* lu: the fast method. A panel of b columns is factored in slices of at most lu_widest columns, and a slice in steps.
+   Each step takes as many columns as one thread block or one cluster can hold in its registers. The trailing update is
+   a matrix product. The trailing update runs concurrently with the factorisation of the next panel. The device never
+   waits for the host. */
 #include "machine/device.h"
 #include "lu.h"
 #include "base/watch.h"
@@ -13,7 +14,8 @@ static struct lu_at at(const struct lu *v)
     return (struct lu_at){v->A, v->n, v->piv, v->info};
 }
 
-static bool panel(struct lu *v, struct device *d, int64_t j, int64_t to, struct err *e)
+/* Factor the slice of columns j .. to-1. */
+static bool slice(struct lu *v, struct device *d, int64_t j, int64_t to, struct err *e)
 {
     for (int64_t k = j, w; k < to; k += w) {
         w = v->ops->panel_width(v->n - k, (int)(to - k));
@@ -30,21 +32,64 @@ static bool panel(struct lu *v, struct device *d, int64_t j, int64_t to, struct 
     return true;
 }
 
-static void multiply(struct lu *v, int64_t j, int w, int64_t from, int64_t to)
+/* The columns [from, to), to which a panel or a slice is applied. */
+struct columns {
+    int64_t from, to;
+};
+
+/* Subtract the product of columns [j, end) and of rows [j, end) from rows [end, below) of the columns c. */
+static bool multiply(struct lu *v, struct device *d, int64_t j, int64_t end, int64_t below, struct columns c,
+                     struct err *e)
 {
-    if (from >= to || j + w >= v->n) return;
-    if (v->dev->kind == DEV_CUDA && lu_vendor_cuda.gemm(v->dev, v->real, at(v), j, w, from, to)) return;
-    v->ops->gemm(v->dev, at(v), j, w, from, to);
+    int w = (int)(end - j);
+    if (c.from >= c.to || end >= below) return true;
+    if (!lu_part(v, LU_GEMM, e)) return false;
+    if (d->kind == DEV_CUDA && lu_vendor_cuda.gemm(d, v->real, at(v), j, w, below, c.from, c.to)) return true;
+    v->ops->gemm(d, at(v), j, w, below, c.from, c.to);
+    return true;
 }
 
-/* Apply the panel of columns j .. j+w-1 to the columns [from, to) on its right. */
-static bool trail(struct lu *v, int64_t j, int w, int64_t from, int64_t to, struct err *e)
+static bool swap(struct lu *v, struct device *d, int64_t j, int64_t end, struct columns c, int what, struct err *e)
 {
+    if (c.from >= c.to) return true;
     if (!lu_part(v, LU_SWAP, e)) return false;
-    v->ops->swap(v->dev, at(v), j, w, from, to);
-    if (!lu_part(v, LU_GEMM, e)) return false;
-    multiply(v, j, w, from, to);
+    v->ops->swap(d, at(v), j, (int)(end - j), c.from, c.to, what);
     return true;
+}
+
+static int64_t end_of_slice(const struct lu *v, int64_t j, int64_t to)
+{
+    int most = lu_widest(v->real);
+    return to - j < most ? to : j + most;
+}
+
+/* Factor the panel of columns j .. to-1. */
+static bool panel(struct lu *v, struct device *d, int64_t j, int64_t to, struct err *e)
+{
+    for (int64_t k = j, end; k < to; k = end) {
+        end = end_of_slice(v, k, to);
+        struct columns left = {j, k}, right = {end, to};
+        if (!slice(v, d, k, end, e) || !swap(v, d, k, end, left, LU_SWAPS, e) ||
+            !swap(v, d, k, end, right, LU_SWAPS | LU_SOLVES, e) || !multiply(v, d, k, end, v->n, right, e))
+            return false;
+    }
+    return true;
+}
+
+/* Apply the panel of columns j .. j+w-1 to the columns c on its right: compute the panel's rows of U slice by slice,
+   and then update the rows below the panel by one product. A slice swaps rows before a product changes some of them. */
+static bool trail(struct lu *v, int64_t j, int w, struct columns c, struct err *e)
+{
+    int64_t to = j + w;
+    for (int64_t k = j, end; k < to; k = end) {
+        end = end_of_slice(v, k, to);
+        if (!swap(v, v->dev, k, end, c, k == j ? LU_SWAPS | LU_SOLVES : LU_SWAPS, e)) return false;
+    }
+    for (int64_t k = end_of_slice(v, j, to), end; k < to; k = end) {
+        end = end_of_slice(v, k, to);
+        if (!multiply(v, v->dev, j, k, end, c, e) || !swap(v, v->dev, k, end, c, LU_SOLVES, e)) return false;
+    }
+    return multiply(v, v->dev, j, to, v->n, c, e);
 }
 
 static bool looks_ahead(const struct lu *v, int64_t columns)
@@ -56,8 +101,10 @@ static bool looks_ahead(const struct lu *v, int64_t columns)
 /* Apply the swaps of a panel to the columns of L on its left. */
 static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
 {
-    if (!lu_part(v, LU_SWAP, e)) return false;
-    v->ops->swap(v->dev, at(v), j, w, 0, j);
+    for (int64_t k = j, end; k < j + w; k = end) {
+        end = end_of_slice(v, k, j + w);
+        if (!swap(v, v->dev, k, end, (struct columns){0, j}, LU_SWAPS, e)) return false;
+    }
     return true;
 }
 
@@ -65,9 +112,10 @@ static bool swap_left(struct lu *v, int64_t j, int w, struct err *e)
    it. The update is queued first, because the host queues an update faster than a panel. */
 static bool ahead(struct lu *v, struct device *side, int64_t j, int w, int64_t next, int64_t end, struct err *e)
 {
-    if (!trail(v, j, w, next, end, e)) return false;
+    if (!trail(v, j, w, (struct columns){next, end}, e)) return false;
     lu_vendor_cuda.after(side, v->dev);
-    if (!trail(v, j, w, end, v->n, e) || !swap_left(v, j, w, e) || !panel(v, side, next, end, e)) return false;
+    if (!trail(v, j, w, (struct columns){end, v->n}, e) || !swap_left(v, j, w, e) || !panel(v, side, next, end, e))
+        return false;
     lu_vendor_cuda.after(v->dev, side);
     return true;
 }
@@ -91,7 +139,8 @@ static bool factor(struct lu *v, struct err *e)
         if (next < v->n && looks_ahead(v, v->n - next))
             ok = ahead(v, &side, j, w, next, end, e);
         else
-            ok = trail(v, j, w, next, v->n, e) && panel(v, v->dev, next, end, e) && swap_left(v, j, w, e);
+            ok = trail(v, j, w, (struct columns){next, v->n}, e) && panel(v, v->dev, next, end, e) &&
+                 swap_left(v, j, w, e);
     }
     return ok && lu_part(v, LU_PARTS, e);
 }
@@ -99,8 +148,8 @@ static bool factor(struct lu *v, struct err *e)
 static int width(const struct lu *v)
 {
     if (lu_hook.outer) return lu_hook.outer;
-    int fastest = v->n <= 256 ? 32 : v->n <= 2048 ? 64 : 128; /* in real arithmetic on an H200 */
-    return fastest < lu_widest(v->real) ? fastest : lu_widest(v->real);
+    int fastest = v->n <= 256 ? 32 : v->n <= 2048 ? 64 : v->n <= 8192 ? 128 : 256; /* in real arithmetic on an H200 */
+    return type_is_complex(v->real) && fastest > lu_widest(v->real) ? lu_widest(v->real) : fastest;
 }
 
 const struct lu_method lu_blocked = {
@@ -109,14 +158,14 @@ const struct lu_method lu_blocked = {
     .source = "[ours]",
     .lesson =
         "One block holds the rows of a few columns in its registers, so that a column costs two barriers and no\n"
-        "memory traffic. More than 8192 rows are shared by a cluster of blocks, which show one another their best\n"
+        "memory traffic. More than 1024 rows are shared by a cluster of blocks, which show one another their best\n"
         "pivots and the two rows to exchange. The rest of the panel follows, one block per column: row swaps, a\n"
         "small triangular solve, the update. After the panel, all other columns swap rows and solve with the\n"
         "panel's triangle, one warp per column. The trailing update is one matrix product (by cuBLAS if\n"
         "available), which does b times as many operations per byte as lu-paper. For large matrices, the next\n"
         "panel is factored on a second stream at the same time. The host only queues launches.\n",
     .width = width,
-    .width_most = LU_WIDEST,
+    .width_most = LU_OUTERMOST,
     .has_parts = true,
     .factor = factor,
 };

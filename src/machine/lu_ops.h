@@ -16,7 +16,8 @@ struct watch;
 extern "C" {
 #endif
 
-enum { LU_WIDEST = 128 }; /* maximum number of columns of a panel */
+enum { LU_WIDEST = 128 };    /* maximum number of columns whose swaps one launch applies */
+enum { LU_OUTERMOST = 256 }; /* maximum number of columns of an outer panel */
 
 /* An n x n matrix on a device, stored column by column. */
 struct lu_at {
@@ -24,6 +25,7 @@ struct lu_at {
     int64_t n;
     int *piv, *info;
 };
+enum { LU_SWAPS = 1, LU_SOLVES = 2 }; /* what lu_ops.swap does; may be combined */
 /* Functions under "cpu" are set only for the device cpu. Functions under "kernels" are set only for cuda and emu.
    Functions marked "all" are set for every device. */
 struct lu_ops {
@@ -44,11 +46,12 @@ struct lu_ops {
     /* After a panel of columns j .. j+w-1, apply the panel's swaps to columns [from, to) outside the panel. In
        the columns to the right of the panel, also compute rows j .. j+w-1 of U and update the rows below. */
     void (*inner)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Apply the swaps of columns j .. j+w-1 to columns [from, to), which are either all to the left or all to the
-       right of the panel. If these columns are to the right, also compute rows j .. j+w-1 of U. w <= lu_widest. */
-    void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
-    /* Our own kernel for the trailing update: subtract L U from columns [from, to) below row j+w-1. */
-    void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+    /* In columns [from, to), apply the swaps of columns j .. j+w-1 if `what` contains LU_SWAPS, and then compute rows
+       j .. j+w-1 of U if it contains LU_SOLVES, for columns to the right of j+w-1. w <= lu_widest. */
+    void (*swap)(struct device *d, struct lu_at A, int64_t j, int w, int64_t from, int64_t to, int what);
+    /* Our own kernel for the trailing update: subtract L U, with L in columns j .. j+w-1 and U in rows j .. j+w-1, from
+       rows [j+w, below) of columns [from, to). */
+    void (*gemm)(struct device *d, struct lu_at A, int64_t j, int w, int64_t below, int64_t from, int64_t to);
     /* all devices: solve L y = b, then U x = y. b: n values in the permuted row order, overwritten by x; room: work
        memory for n values */
     void (*solve)(struct device *d, struct lu_at A, void *b, void *room);
@@ -57,8 +60,8 @@ struct lu_ops {
 };
 /* type: T_F32, T_F64, T_C32 or T_C64 */
 const struct lu_ops *lu_ops_of(const struct device *d, enum type type);
-/* The maximum number of columns of a panel: LU_WIDEST, or half of that in complex fp64, because the columns must fit in
-   the shared memory of a block. */
+/* The maximum number of columns that lu_ops.swap accepts: LU_WIDEST, or half of that in complex fp64, because the
+   columns must fit in the shared memory of a block. */
 static inline int lu_widest(enum type type)
 {
     return type == T_C64 ? LU_WIDEST / 2 : LU_WIDEST;
@@ -68,7 +71,8 @@ static inline int lu_widest(enum type type)
 struct lu_vendor {
     /* The trailing update by cuBLAS. If the library cannot be opened, this call and all later calls return false: use
        lu_ops.gemm instead. Complex matrices: always false. */
-    bool (*gemm)(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t from, int64_t to);
+    bool (*gemm)(struct device *d, enum type real, struct lu_at A, int64_t j, int w, int64_t below, int64_t from,
+                 int64_t to);
     const char *(*blas_version)(void); /* version of cuBLAS; NULL: not opened */
     bool (*work)(struct device *d, enum type real, int64_t n, int64_t *bytes, struct err *e);
     bool (*factor)(struct device *d, enum type real, struct lu_at A, void *work, struct err *e);

@@ -84,7 +84,7 @@ static bool bench_size(const struct csr *A, struct device *cpu, struct device *g
 
 static bool tune_size(const struct csr *A, struct device *d, enum type real, struct err *e)
 {
-    for (int b = 16; b <= LU_WIDEST; b *= 2)
+    for (int b = 16; b <= LU_OUTERMOST; b *= 2)
         for (int blocks = 1; blocks <= 16; blocks *= 4)
             for (int ahead = -1; ahead <= 1; ahead += 2) {
                 struct line l;

@@ -97,6 +97,8 @@ static void test_levels(void **state)
         int64_t n = 300;
         lu_hook = (struct lu_hook){32, 32, 0, 0, 0};
         lu_check_sizes("emu", reals[r], &n, 1);
+        lu_hook = (struct lu_hook){LU_OUTERMOST, 0, 0, 1, 0}; /* more than one slice per panel */
+        lu_check_sizes("emu", reals[r], &n, 1);
     }
     lu_hook = (struct lu_hook){0};
 }
@@ -124,7 +126,7 @@ static void test_widths(void **state)
     struct csr A;
     lu_random(&A, 70, 1);
     for (int m = 0; lu_methods[m]; m++)
-        for (int b = 1; b <= 256; b = b < 4 ? b + 1 : 2 * b) {
+        for (int b = 1; b <= 2 * LU_OUTERMOST; b = b < 4 ? b + 1 : 2 * b) {
             struct lu *v = NULL;
             struct err why = {0};
             struct device *d = device_open(lu_methods[m]->host ? "cpu" : "emu", &e);
@@ -473,7 +475,7 @@ static void test_command_refuses(void **state)
     } refused[] = {
         {"lu lu-serial on emu", "lu-serial does not run on emu; it is for cpu"},
         {"lu lu-cusolver on cpu", "it is for cuda"},
-        {"lu on emu b 3", "b is 3, but it must be a power of two from 1 to 128"},
+        {"lu on emu b 3", "b is 3, but it must be a power of two from 1 to 256"},
         {"lu on emu b 0", "b is 0: give a power of two"},
         {"lu on cpu b 8", "lu-openmp has no b"},
         {"lu reps 1001", "`reps 1001` is outside 0 .. 1000"},
