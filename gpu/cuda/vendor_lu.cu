@@ -104,8 +104,9 @@ static struct held *known(const struct device *d)
 
 static struct held *held_of(const struct device *d, struct err *e)
 {
-    struct held *h = known(d) ? known(d) : unused();
-    if (!h) {
+    struct held *h = known(d);
+    if (h) return h;
+    if (!(h = unused())) {
         fail(e, E_LIMIT, "dense LU: %d devices are already in use", +HELD_MOST);
         return NULL;
     }
