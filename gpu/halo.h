@@ -15,7 +15,20 @@ extern "C" {
 
 struct device;
 
-/* One member's items for others: items first[k] .. first[k + 1] - 1 of the list `send` go to to[k]. */
+/* The number of a product: even and odd ones have halos of their own. Launches count products if they set flags, so
+   that a graph that is replayed counts them, too. Otherwise the host counts them. */
+struct halo_number {
+    unsigned *count; /* on this member: the last product that it began; NULL: the number is `epoch` */
+    unsigned epoch;
+};
+/* The product that a member has begun, whose memory is host memory. */
+static inline unsigned halo_epoch(const struct halo_number *number)
+{
+    return number->count ? *number->count : number->epoch;
+}
+
+/* One member's items for others: items first[k] .. first[k + 1] - 1 of the list `send` go to to[k], or to the place
+   odd[k] items after it in odd products. The launch begins a product. */
 struct halo_push {
     int rank;
     int64_t n, cols; /* items in the list; elements of x */
@@ -24,15 +37,18 @@ struct halo_push {
     int targets;
     int64_t first[MEMBERS_MOST + 1];
     void *to[MEMBERS_MOST];
-    int flags; /* the members whose flag `rank` is set to `epoch` afterwards */
+    int64_t odd[MEMBERS_MOST];
+    int flags; /* the members whose flag `rank` is set to the number of the product afterwards */
     unsigned *flag[MEMBERS_MOST];
-    unsigned epoch;
+    struct halo_number number;
     unsigned *ticket;
 };
 
-/* y[row[r]] += alpha sum over k of val[k] halo[col[k]], for ptr[r] <= k < ptr[r + 1] */
+/* y[row[r]] += alpha sum over k of val[k] halo[col[k]], for ptr[r] <= k < ptr[r + 1]. The halo of odd products lies
+   `items` items after that of even ones. */
 struct halo_add {
     int64_t rows, nnz, items, y_rows;
+    struct halo_number number;
     const int *row, *ptr, *col;
     const void *val, *halo;
     double alpha;
@@ -51,11 +67,13 @@ struct flag_bounce {
 
 struct halo_ops {
     void (*push)(struct device *d, const struct halo_push *p);
-    /* Later launches begin when the flags of the members whose bits are set have the value `epoch`. */
-    void (*wait)(struct device *d, const unsigned *flag, unsigned neighbours, unsigned epoch, int *late);
+    /* Later launches begin when the flags of the members whose bits are set have the number of the product. */
+    void (*wait)(struct device *d, const unsigned *flag, unsigned neighbours, struct halo_number number, int *late);
     /* Report the items that still have all their bits set, the mark of an item that was not written. */
     void (*check)(struct device *d, int64_t n, const void *halo, int *late);
     void (*add)(struct device *d, const struct halo_add *p);
+    /* now = the halo of this product: that of odd products lies `items` items after that of even ones. */
+    void (*take)(struct device *d, int64_t items, struct halo_number number, const void *halo, void *now);
     void (*scale)(struct device *d, int64_t n, double beta, void *y); /* y = beta y */
     void (*bounce)(struct device *d, const struct flag_bounce *b);    /* NULL: launches do not run at the same time */
 };

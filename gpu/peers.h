@@ -59,6 +59,28 @@ inline void fence_system()
 namespace KERNEL_SPACE
 {
 
+/* The number of an exchange between members of a device. With flags, the launches of each member count its exchanges;
+   otherwise the host does. */
+struct exchange {
+    bool counted;
+    unsigned number;      /* not counted: the number */
+    GPTR(unsigned) count; /* counted: the number of the last exchange that this member began */
+};
+/* The exchange that this launch begins; the launch then stores its number in `count`. */
+template <typename X> __device__ unsigned exchange_next(const X &x)
+{
+    return x.counted ? x.count[0] + 1 : x.number;
+}
+/* The exchange that an earlier launch began. */
+template <typename X> __device__ unsigned exchange_now(const X &x)
+{
+    return x.counted ? +x.count[0] : x.number;
+}
+#define EXCHANGE(of, n)                                                                      \
+    {                                                                                        \
+        (of) != nullptr, n, VECTOR("count", ROLE_WORK, (void *)(of), (of) ? 1 : 0, unsigned) \
+    }
+
 /* One thread: wait until flag i has at least the value `epoch`. false: it did not come in time. */
 template <typename P> __device__ bool flag_arrives(P flag, int i, unsigned epoch)
 {

@@ -18,25 +18,31 @@ enum { MEMBERS_MOST = 16, MAIL_MOST = 512 };
    of each member, then every member adds all of them in the order of the ranks, so that all get the same bits. */
 struct seat {
     int rank, members;
-    int stage;      /* the stage that the members do now */
-    int at;         /* stages of the operation so far; each pass adds its own */
-    int sums;       /* passes with sums so far */
-    unsigned epoch; /* number of the last exchange of sums before this operation */
-    bool flags;     /* senders set a flag at the receiver, and receivers wait for it; if not, the host orders both */
-    double *part;   /* on this member: the sums of its thread blocks */
-    double *box;    /* on this member: its mailbox of MAIL_MOST doubles for each member, twice (see mail_slot) */
-    unsigned *flag; /* on this member: one flag for each member: the number of the last exchange that it sent */
-    int *late;      /* on this member: where launches report a flag that did not come */
-    int targets;    /* mailboxes that this member writes to */
+    int stage;       /* the stage that the members do now */
+    int at;          /* stages of the operation so far; each pass adds its own */
+    int sums;        /* passes with sums so far */
+    bool flags;      /* senders set a flag at the receiver, and receivers wait for it; if not, the host orders both */
+    unsigned *count; /* on this member: with flags, the number of the last exchange of sums that it began. Launches
+                        count, so that a graph that is replayed counts, too. */
+    unsigned epoch;  /* without flags, the host counts: the last exchange before this operation */
+    double *part;    /* on this member: the sums of its thread blocks */
+    double *box;     /* on this member: its mailbox of MAIL_MOST doubles for each member, twice (see mail_slot) */
+    unsigned *flag;  /* on this member: one flag for each member: the number of the last exchange that it sent */
+    int *late;       /* on this member: where launches report a flag that did not come */
+    int targets;     /* mailboxes that this member writes to */
     double *to[MEMBERS_MOST];
     unsigned *to_flag[MEMBERS_MOST];
 };
 
 /* The mailbox of member `rank` in exchange number `epoch`. Two exchanges use different mailboxes, because a member may
    be one exchange ahead of another. */
-static inline int64_t mail_slot(const struct seat *t, unsigned epoch, int rank)
+#ifdef __CUDACC__
+__host__ __device__
+#endif
+    static inline int64_t
+    mail_slot(int members, unsigned epoch, int rank)
 {
-    return ((int64_t)(epoch % 2) * t->members + rank) * MAIL_MOST;
+    return ((int64_t)(epoch % 2) * members + rank) * MAIL_MOST;
 }
 
 /* What `late` reports. */

@@ -322,7 +322,7 @@ static void *gpu_capture(struct device *d, bool (*go)(void *ctx, struct err *e),
         cudaGetLastError();
         return NULL;
     }
-    bool queued = go(ctx, NULL);
+    bool queued = go(ctx, NULL) && ready(d, NULL); /* go may have selected another device */
     if (cudaStreamEndCapture(stream_of(d), &graph) == cudaSuccess && queued && graph &&
         cudaGraphInstantiate(&exec, graph, 0) != cudaSuccess)
         exec = NULL;

@@ -57,9 +57,10 @@ __global__ void gm_mail_row(GPTR(const double) s, struct vec_mail mail, GPTR(dou
 {
     if (s[S_DONE] != 0) return;
     if (!mail_arrives(mail)) return;
+    unsigned epoch = exchange_now(mail.number);
     for (int j = first + (int)threadIdx.x; j < last; j += WARP) {
         double sum = 0;
-        for (int r = 0; r < mail.members; r++) sum += fresh(mail.box, (int64_t)r * MAIL_MOST + j - first);
+        for (int r = 0; r < mail.members; r++) sum += fresh(mail.box, mail_slot(mail.members, epoch, r) + j - first);
         w[gm_row(m, row) + j] = sum;
     }
 }
@@ -262,7 +263,7 @@ static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m,
     (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, part, (int64_t)to * SUM_BLOCKS, double), from, to,
      VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
     if (t)
-        VEC_SYMBOL(mail_send)(d, s, tree.blocks, from, to - from, false, epoch);
+        VEC_SYMBOL(mail_send)(d, s, tree.blocks, from, to - from, epoch);
     else if (vec_sums_arrived(d))
         gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
@@ -327,10 +328,10 @@ static bool column_parts(int64_t n, int first, int last, const void *V, const vo
 /* Stage 1 of a member's inner products: all members' sums, in the order of the ranks. */
 static void add_mail(const struct seat *t, unsigned epoch, int n, double *to)
 {
-    if (!mail_arrived(t, epoch)) return;
+    if (!mail_arrived(t, &epoch)) return;
     for (int j = 0; j < n; j++) {
         to[j] = 0;
-        for (int r = 0; r < t->members; r++) to[j] += t->box[mail_slot(t, epoch, r) + j];
+        for (int r = 0; r < t->members; r++) to[j] += t->box[mail_slot(t->members, epoch, r) + j];
     }
 }
 

@@ -10,45 +10,19 @@ namespace KERNEL_SPACE
 
 enum { SEND_BLOCK = 256 };
 
-struct mail_targets {
-    int n, rank;
-    unsigned epoch;
-    GPTR(double) to[MEMBERS_MOST]; /* the place of this member's sums in each mailbox */
-    GPTR(unsigned) flag[MEMBERS_MOST];
-};
-
-/* One block, one warp per column: the sums of the thread blocks, in a fixed order, go to every target. The flags follow
-   when all columns have been sent. */
-__global__ void mail_post(GPTR(const double) s, GPTR(const double) part, int blocks, int first, int columns, bool most,
+/* One block. */
+__global__ void mail_post(GPTR(const double) s, GPTR(const double) part, int blocks, int first, int columns,
                           struct mail_targets t)
 {
-    if (s[S_DONE] != 0) return;
-    int lane = (int)(threadIdx.x % WARP);
-    for (int c = (int)(threadIdx.x / WARP); c < columns; c += SEND_BLOCK / WARP) {
-        double sum = 0;
-        bool largest = most && c == 2;
-        for (int b = lane; b < blocks; b += WARP) {
-            double more = part[(int64_t)(first + c) * SUM_BLOCKS + b];
-            sum = largest ? vec_join<true>(sum, more) : sum + more;
-        }
-        for (int d = WARP / 2; d > 0; d /= 2) {
-            double more = __shfl_down_sync(FULL_MASK, sum, d);
-            sum = largest ? vec_join<true>(sum, more) : sum + more;
-        }
-        if (lane == 0)
-            for (int k = 0; k < t.n; k++) t.to[k][c] = sum;
-        if (lane == 0) fence_system();
-    }
-    __syncthreads(); /* all threads of the block: all sums have been stored */
-    if (threadIdx.x == 0)
-        for (int k = 0; k < t.n; k++) flag_set(t.flag[k], t.rank, t.epoch);
+    if (s[S_DONE] == 0) mail_send_sums(part, blocks, first, columns, false, t);
 }
 
 template <typename T> struct push_targets {
     int n, nflags, rank;
-    unsigned epoch;
+    struct exchange number;
     int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
-    GPTR(T) to[MEMBERS_MOST];
+    int64_t odd[MEMBERS_MOST];       /* items between the place for even exchanges and that for odd ones */
+    GPTR(T) to[MEMBERS_MOST];        /* the place for even exchanges */
     GPTR(unsigned) flag[MEMBERS_MOST];
 };
 
@@ -58,21 +32,23 @@ __global__ void halo_push(int64_t n, GPTR(const int) send, GPTR(const T) x, GPTR
                           struct push_targets<T> t)
 {
     int k = 0;
+    unsigned epoch = exchange_next(t.number);
     for (int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x; i < n; i += (int64_t)gridDim.x * SEND_BLOCK) {
         while (i >= t.first[k + 1]) k++;
-        t.to[k][i - t.first[k]] = x[send[i]];
+        t.to[k][(epoch % 2) * t.odd[k] + i - t.first[k]] = x[send[i]];
     }
     if (t.nflags == 0) return;
     fence_system();
     if (!vec_last_block(ticket) || threadIdx.x != 0) return;
-    for (int f = 0; f < t.nflags; f++) flag_set(t.flag[f], t.rank, t.epoch);
+    for (int f = 0; f < t.nflags; f++) flag_set(t.flag[f], t.rank, epoch);
+    if (t.number.counted) t.number.count[0] = epoch;
 }
 
 /* One warp; lane r waits for member r if its bit is set. */
-__global__ void halo_wait(GPTR(unsigned) flag, unsigned neighbours, unsigned epoch, GPTR(int) late)
+__global__ void halo_wait(GPTR(unsigned) flag, unsigned neighbours, struct exchange number, GPTR(int) late)
 {
     int r = (int)threadIdx.x;
-    if ((neighbours >> r & 1) && !flag_arrives(flag, r, epoch)) late[LATE_HALO] = r + 1;
+    if ((neighbours >> r & 1) && !flag_arrives(flag, r, exchange_now(number))) late[LATE_HALO] = r + 1;
 }
 
 /* One item per thread: report an item that nobody has written since the halo was filled with the mark. */
@@ -92,20 +68,27 @@ template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, 
    only once, so that no two vectors add to one element. */
 template <typename T, int V>
 __global__ void halo_add(int64_t rows, GPTR(const int) row, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
-                         T alpha, GPTR(const T) halo, GPTR(T) y)
+                         T alpha, struct exchange number, int64_t items, GPTR(const T) halo, GPTR(T) y)
 {
+    int64_t begin = (exchange_now(number) % 2) * items;
     int64_t r = ((int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x) / V;
     int lane = (int)(threadIdx.x % V);
     T sum = 0;
     if (r < rows) {
         int end = ptr[r + 1];
-        for (int k = ptr[r] + lane; k < end; k += V) sum += val[k] * halo[col[k]];
+        for (int k = ptr[r] + lane; k < end; k += V) sum += val[k] * halo[begin + col[k]];
     }
     if (V > 1) /* all lanes of the warp, also those without a row */
         for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, V);
     if (r >= rows || lane > 0) return;
     int at = row[r];
     y[at] += alpha * sum;
+}
+
+template <typename T> __global__ void halo_take(int64_t items, struct exchange number, GPTR(const T) halo, GPTR(T) now)
+{
+    int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x;
+    if (i < items) now[i] = halo[(exchange_now(number) % 2) * items + i];
 }
 
 /* y = beta y; y is not read if beta is 0. */
@@ -138,11 +121,13 @@ template <typename T> static void push(struct device *d, const struct halo_push 
 {
     unsigned blocks = vec_grid(d, p->n);
     struct push_targets<T> t;
-    t.n = p->targets, t.nflags = p->flags, t.rank = p->rank, t.epoch = p->epoch;
+    t.n = p->targets, t.nflags = p->flags, t.rank = p->rank;
+    t.number = EXCHANGE(p->number.count, p->number.epoch);
     memcpy(t.first, p->first, sizeof t.first);
+    memcpy(t.odd, p->odd, sizeof t.odd);
     for (int k = 0; k < MEMBERS_MOST; k++) {
         int64_t n = k < p->targets ? p->first[k + 1] - p->first[k] : 0;
-        t.to[k] = ITEMS("halo", n ? p->to[k] : nullptr, n, T);
+        t.to[k] = ITEMS("halo", n ? p->to[k] : nullptr, n ? n + p->odd[k] : 0, T);
         t.flag[k] = ITEMS("flag", k < p->flags ? p->flag[k] : nullptr, k < p->flags ? MEMBERS_MOST : 0, unsigned);
     }
     LAUNCH(d, blocks, SEND_BLOCK, halo_push<T>)
@@ -150,11 +135,11 @@ template <typename T> static void push(struct device *d, const struct halo_push 
      ITEMS("ticket", p->ticket, 1, unsigned), t);
 }
 
-static void wait(struct device *d, const unsigned *flag, unsigned neighbours, unsigned epoch, int *late)
+static void wait(struct device *d, const unsigned *flag, unsigned neighbours, struct halo_number number, int *late)
 {
     LAUNCH(d, 1, WARP, halo_wait)
-    (ITEMS("flag", const_cast<unsigned *>(flag), MEMBERS_MOST, unsigned), neighbours, epoch,
-     ITEMS("late", late, LATES, int));
+    (ITEMS("flag", const_cast<unsigned *>(flag), MEMBERS_MOST, unsigned), neighbours,
+     EXCHANGE(number.count, number.epoch), ITEMS("late", late, LATES, int));
 }
 
 template <typename T> static void check(struct device *d, int64_t n, const void *halo, int *late)
@@ -168,13 +153,21 @@ template <typename T, int V> static void add_by(struct device *d, const struct h
     LAUNCH(d, blocks_for(p->rows * V, SEND_BLOCK), SEND_BLOCK, halo_add<T, V>)
     (p->rows, ITEMS("row", p->row, p->rows, const int), ITEMS("ptr", p->ptr, p->rows + 1, const int),
      ITEMS("col", p->col, p->nnz, const int), ITEMS("val", p->val, p->nnz, const T), (T)p->alpha,
-     ITEMS("halo", p->halo, p->items, const T), VECTOR("y", ROLE_Y, p->y, p->y_rows, T));
+     EXCHANGE(p->number.count, p->number.epoch), p->items, ITEMS("halo", p->halo, 2 * p->items, const T),
+     VECTOR("y", ROLE_Y, p->y, p->y_rows, T));
 }
 
 /* A warp per row pays if the rows are long. */
 template <typename T> static void add(struct device *d, const struct halo_add *p)
 {
     (p->nnz > 8 * p->rows ? add_by<T, WARP> : add_by<T, 1>)(d, p);
+}
+
+template <typename T>
+static void take(struct device *d, int64_t items, struct halo_number number, const void *halo, void *now)
+{
+    LAUNCH(d, blocks_for(items, SEND_BLOCK), SEND_BLOCK, halo_take<T>)
+    (items, EXCHANGE(number.count, number.epoch), ITEMS("halo", halo, 2 * items, const T), ITEMS("now", now, items, T));
 }
 
 template <typename T> static void scale(struct device *d, int64_t n, double beta, void *y)
@@ -198,13 +191,17 @@ namespace host
 template <typename T> static void push(struct device *, const struct halo_push *p)
 {
     const T *x = (const T *)p->x;
-    for (int k = 0; k < p->targets; k++)
-        for (int64_t i = p->first[k]; i < p->first[k + 1]; i++) ((T *)p->to[k])[i - p->first[k]] = x[p->send[i]];
-    for (int f = 0; f < p->flags; f++) __atomic_store_n(&p->flag[f][p->rank], p->epoch, __ATOMIC_RELEASE);
+    unsigned epoch = p->number.count ? ++*p->number.count : p->number.epoch;
+    for (int k = 0; k < p->targets; k++) {
+        T *to = (T *)p->to[k] + (epoch % 2) * p->odd[k];
+        for (int64_t i = p->first[k]; i < p->first[k + 1]; i++) to[i - p->first[k]] = x[p->send[i]];
+    }
+    for (int f = 0; f < p->flags; f++) __atomic_store_n(&p->flag[f][p->rank], epoch, __ATOMIC_RELEASE);
 }
 
-static void wait(struct device *, const unsigned *flag, unsigned neighbours, unsigned epoch, int *late)
+static void wait(struct device *, const unsigned *flag, unsigned neighbours, struct halo_number number, int *late)
 {
+    unsigned epoch = halo_epoch(&number);
     for (int r = 0; r < MEMBERS_MOST; r++)
         if ((neighbours >> r & 1) && (int)(__atomic_load_n(&flag[r], __ATOMIC_ACQUIRE) - epoch) < 0)
             late[LATE_HALO] = r + 1;
@@ -222,7 +219,8 @@ template <typename T> static void check(struct device *, int64_t n, const void *
 
 template <typename T> static void add(struct device *, const struct halo_add *p)
 {
-    const T *val = (const T *)p->val, *halo = (const T *)p->halo, alpha = (T)p->alpha;
+    const T *val = (const T *)p->val, alpha = (T)p->alpha;
+    const T *halo = (const T *)p->halo + (halo_epoch(&p->number) % 2) * p->items;
     T *y = (T *)p->y;
 #pragma omp parallel for if (p->nnz > ALONE)
     for (int64_t r = 0; r < p->rows; r++) {
@@ -230,6 +228,12 @@ template <typename T> static void add(struct device *, const struct halo_add *p)
         for (int k = p->ptr[r]; k < p->ptr[r + 1]; k++) sum += val[k] * halo[p->col[k]];
         y[p->row[r]] += alpha * sum;
     }
+}
+
+template <typename T>
+static void take(struct device *, int64_t items, struct halo_number number, const void *halo, void *now)
+{
+    memcpy(now, (const T *)halo + (halo_epoch(&number) % 2) * items, (size_t)items * sizeof(T));
 }
 
 template <typename T> static void scale(struct device *, int64_t n, double beta, void *y)
@@ -245,21 +249,12 @@ template <typename T> static void scale(struct device *, int64_t n, double beta,
 
 using namespace KERNEL_SPACE;
 
-extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, bool most,
-                                      unsigned epoch)
+extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, unsigned epoch)
 {
     const struct seat *seat = d->seat;
-    struct mail_targets t;
-    t.n = seat->targets, t.rank = seat->rank, t.epoch = epoch;
-    for (int k = 0; k < MEMBERS_MOST; k++) {
-        bool used = k < t.n;
-        t.to[k] = ITEMS("box", used ? seat->to[k] + mail_slot(seat, epoch, seat->rank) : nullptr, used ? MAIL_MOST : 0,
-                        double);
-        t.flag[k] = ITEMS("flag", used ? seat->to_flag[k] : nullptr, used ? seat->members : 0, unsigned);
-    }
     LAUNCH(d, 1, SEND_BLOCK, mail_post)
-    (SCALARS_OF(s), ITEMS("part", seat->part, (int64_t)(first + columns) * SUM_BLOCKS, const double), blocks, first,
-     columns, most, t);
+    (SCALARS_OF(s), VECTOR("part", ROLE_WORK, seat->part, (int64_t)(first + columns) * SUM_BLOCKS, const double),
+     blocks, first, columns, mail_targets_of(seat, epoch));
 }
 
 #ifdef __CUDACC__
@@ -274,6 +269,7 @@ extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, i
                                 .wait = space::wait,      \
                                 .check = space::check<T>, \
                                 .add = space::add<T>,     \
+                                .take = space::take<T>,   \
                                 .scale = space::scale<T>, \
                                 .bounce = BOUNCE}
 

@@ -269,12 +269,9 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
 
 /* ---- sums that the host adds (THESIS 3.3.2) ---- */
 
-/* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`, which is host memory. */
-template <typename PASS>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
-    vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
+/* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`. */
+template <typename PASS, typename P> __device__ void vec_part(int64_t n, int64_t each, P s, P part, PASS &pass)
 {
-    if (s[S_DONE] != 0) return;
     pass.begin(s);
     vec_sums t = {0, 0, 0};
     int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
@@ -286,13 +283,69 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
     if (PASS::SUMS > 2) part[2 * SUM_BLOCKS + blockIdx.x] = t.c;
 }
 
+/* `part` is host memory. */
+template <typename PASS>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
+{
+    if (s[S_DONE] == 0) vec_part(n, each, s, part, pass);
+}
+
+/* Where a member sends its sums: to the mailbox of each target, and then it sets a flag there. */
+struct mail_targets {
+    int n, rank, members;
+    struct exchange number;
+    GPTR(double) to[MEMBERS_MOST]; /* the mailboxes */
+    GPTR(unsigned) flag[MEMBERS_MOST];
+};
+
+/* All threads of one block, one warp per column: the sums of `blocks` thread blocks, in a fixed order, go to every
+   target. Column 2 is a maximum if `most` is set. The flags follow when all columns have been sent. */
+template <typename P, typename TARGETS>
+__device__ void mail_send_sums(P part, int blocks, int first, int columns, bool most, const TARGETS &t)
+{
+    unsigned epoch = exchange_next(t.number);
+    int64_t at = mail_slot(t.members, epoch, t.rank);
+    int lane = (int)(threadIdx.x % WARP);
+    for (int c = (int)(threadIdx.x / WARP); c < columns; c += (int)blockDim.x / WARP) {
+        double sum = 0;
+        bool largest = most && c == 2;
+        for (int b = lane; b < blocks; b += WARP) {
+            double more = part[(int64_t)(first + c) * SUM_BLOCKS + b];
+            sum = largest ? vec_join<true>(sum, more) : sum + more;
+        }
+        for (int d = WARP / 2; d > 0; d /= 2) {
+            double more = __shfl_down_sync(FULL_MASK, sum, d);
+            sum = largest ? vec_join<true>(sum, more) : sum + more;
+        }
+        if (lane == 0)
+            for (int k = 0; k < t.n; k++) t.to[k][at + c] = sum;
+        if (lane == 0) fence_system();
+    }
+    __syncthreads(); /* all threads of the block: all sums have been stored */
+    if (threadIdx.x != 0) return;
+    for (int k = 0; k < t.n; k++) flag_set(t.flag[k], t.rank, epoch);
+    if (t.number.counted) t.number.count[0] = epoch;
+}
+
+/* `part` is memory of the member; the last block to arrive sends the sums. */
+template <typename PASS>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    vec_parts_send(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, GPTR(unsigned) ticket, PASS pass,
+                   struct mail_targets t)
+{
+    if (s[S_DONE] != 0) return;
+    vec_part(n, each, s, part, pass);
+    if (vec_last_block(ticket)) mail_send_sums(part, (int)gridDim.x, 0, PASS::SUMS, vec_most<PASS>, t);
+}
+
 /* The sums that end a pass: t, which the host has added; or, if there are members, the sums in the mailbox of this
    member, which hold the parts of all members of a device. */
 struct vec_mail {
     vec_sums t;
     int members;
     bool flags; /* wait for the flag of each member */
-    unsigned epoch;
+    struct exchange number;
     GPTR(double) box;
     GPTR(unsigned) flag;
     GPTR(int) late;
@@ -302,16 +355,16 @@ struct vec_mail {
 template <typename MAIL> __device__ bool mail_arrives(const MAIL &mail)
 {
     for (int r = 0; r < mail.members && mail.flags; r++)
-        if (!flag_arrives(mail.flag, r, mail.epoch)) return mail.late[LATE_SUMS] = r + 1, false;
+        if (!flag_arrives(mail.flag, r, exchange_now(mail.number))) return mail.late[LATE_SUMS] = r + 1, false;
     return true;
 }
 
 /* The sums of all members, added in the order of their ranks. */
-template <typename PASS, typename P> __device__ vec_sums mail_sums(P box, int members)
+template <typename PASS, typename P> __device__ vec_sums mail_sums(P box, int members, unsigned epoch)
 {
     vec_sums t = {0, 0, 0};
     for (int r = 0; r < members; r++) {
-        int64_t at = (int64_t)r * MAIL_MOST;
+        int64_t at = mail_slot(members, epoch, r);
         vec_sums more = {fresh(box, at), 0, 0};
         if (PASS::SUMS > 1) more.b = fresh(box, at + 1);
         if (PASS::SUMS > 2) more.c = fresh(box, at + 2);
@@ -326,7 +379,7 @@ template <typename PASS> __global__ void vec_end(GPTR(double) s, struct vec_mail
     if (s[S_DONE] != 0) return;
     if (!mail_arrives(mail)) return;
     vec_sums t = mail.t;
-    if (mail.members > 0) t = mail_sums<PASS>(mail.box, mail.members);
+    if (mail.members > 0) t = mail_sums<PASS>(mail.box, mail.members, exchange_now(mail.number));
     pass.begin(s);
     pass.end(s, t);
 }
@@ -348,9 +401,8 @@ template <typename PASS> static vec_sums vec_add_parts(const double *part, int b
 /* ---- a member of a device with several members (gpu/seat.h) ---- */
 
 /* k_multi.cu: one launch adds the sums of `blocks` thread blocks in the `columns` columns of seat->part from column
-   `first` on, and sends them to the members. Column 2 is a maximum if `most` is set. */
-extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, bool most,
-                                      unsigned epoch);
+   `first` on, and sends them to the members. */
+extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, unsigned epoch);
 
 /* Is it the turn of a pass without sums? */
 static inline bool vec_turn(struct device *d)
@@ -358,13 +410,27 @@ static inline bool vec_turn(struct device *d)
     return !d->seat || d->seat->stage == d->seat->at++;
 }
 
+static inline struct mail_targets mail_targets_of(const struct seat *seat, unsigned epoch)
+{
+    struct mail_targets t;
+    t.n = seat->targets, t.rank = seat->rank, t.members = seat->members;
+    t.number = EXCHANGE(seat->flags ? seat->count : nullptr, epoch);
+    for (int k = 0; k < MEMBERS_MOST; k++) {
+        bool used = k < t.n;
+        t.to[k] = VECTOR("box", ROLE_WORK, used ? seat->to[k] : nullptr,
+                         used ? 2 * (int64_t)seat->members * MAIL_MOST : 0, double);
+        t.flag[k] = VECTOR("flag", ROLE_WORK, used ? seat->to_flag[k] : nullptr, used ? seat->members : 0, unsigned);
+    }
+    return t;
+}
+
 static inline struct vec_mail vec_mail_of(const struct seat *t, unsigned epoch)
 {
     return {{0, 0, 0},
             t->members,
             t->flags,
-            epoch,
-            VECTOR("box", ROLE_WORK, t->box + mail_slot(t, epoch, 0), (int64_t)t->members * MAIL_MOST, double),
+            EXCHANGE(t->flags ? t->count : nullptr, epoch),
+            VECTOR("box", ROLE_WORK, t->box, 2 * (int64_t)t->members * MAIL_MOST, double),
             VECTOR("flag", ROLE_WORK, t->flag, t->members, unsigned),
             VECTOR("late", ROLE_WORK, t->late, LATES, int)};
 }
@@ -374,7 +440,7 @@ static inline struct vec_mail vec_mail_with(vec_sums t)
     return {t,
             0,
             false,
-            0,
+            EXCHANGE((unsigned *)nullptr, 0),
             VECTOR("box", ROLE_WORK, nullptr, 0, double),
             VECTOR("flag", ROLE_WORK, nullptr, 0, unsigned),
             VECTOR("late", ROLE_WORK, nullptr, 0, int)};
@@ -449,9 +515,9 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
         int stage = t->stage - t->at;
         t->at += 2;
         if (stage == 0) {
-            LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
-            (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, 3 * SUM_BLOCKS, double), pass);
-            VEC_SYMBOL(mail_send)(d, s, tree.blocks, 0, PASS::SUMS, vec_most<PASS>, epoch);
+            LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts_send<PASS>)
+            (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, 3 * SUM_BLOCKS, double), TICKET_OF(s),
+             pass, mail_targets_of(t, epoch));
         }
         if (stage == 1) LAUNCH(d, 1, 1, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
     }
@@ -546,19 +612,23 @@ template <typename PASS> static void sum_stretch(PASS &pass, int64_t n, int j, d
     part[j] = t.a, part[VEC_BLOCKS + j] = t.b, part[2 * VEC_BLOCKS + j] = t.c;
 }
 
-/* Send sums from this member, whose memory is host memory. */
+/* Send sums from this member, whose memory is host memory. epoch: the number of the exchange, if the host counts. */
 static inline void mail_post(const struct seat *t, unsigned epoch, const double *sum, int n)
 {
+    if (t->flags) epoch = ++*t->count;
     for (int k = 0; k < t->targets; k++) {
-        memcpy(t->to[k] + mail_slot(t, epoch, t->rank), sum, (size_t)n * sizeof *sum);
+        memcpy(t->to[k] + mail_slot(t->members, epoch, t->rank), sum, (size_t)n * sizeof *sum);
         __atomic_store_n(&t->to_flag[k][t->rank], epoch, __ATOMIC_RELEASE);
     }
 }
 
-static inline bool mail_arrived(const struct seat *t, unsigned epoch)
+/* The number of the exchange that the member began, after the sums of all members have arrived. */
+static inline bool mail_arrived(const struct seat *t, unsigned *epoch)
 {
+    if (t->flags) *epoch = *t->count;
     for (int r = 0; r < t->members && t->flags; r++)
-        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - epoch) < 0) return t->late[LATE_SUMS] = r + 1, false;
+        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - *epoch) < 0)
+            return t->late[LATE_SUMS] = r + 1, false;
     return true;
 }
 
@@ -616,11 +686,10 @@ template <typename T> struct host_then_host : on_host<T> {
         seat->at += 2;
         if (s[S_DONE] != 0) return;
         if (stage == 0 && sums_of(n, s, seat->part, pass, &t)) host::mail_post(seat, epoch, &t.a, PASS::SUMS);
-        if (stage != 1 || !host::mail_arrived(seat, epoch)) return;
+        if (stage != 1 || !host::mail_arrived(seat, &epoch)) return;
         pass.begin(s);
-        pass.end(s, mail_sums<PASS>(simt::array<double>{seat->box + mail_slot(seat, epoch, 0),
-                                                        (int64_t)seat->members * MAIL_MOST, 0, "box", ROLE_WORK},
-                                    seat->members));
+        simt::array<double> box = {seat->box, 2 * (int64_t)seat->members * MAIL_MOST, 0, "box", ROLE_WORK};
+        pass.end(s, mail_sums<PASS>(box, seat->members, epoch));
     }
 
     template <typename PASS> static bool sums_of(int64_t n, double *s, double *part, PASS &pass, vec_sums *out)

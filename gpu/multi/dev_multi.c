@@ -403,6 +403,7 @@ static void give_back(struct multi *m)
         if (t->part) of->ops->free(of, t->part);
         if (t->box) of->ops->free(of, t->box);
         if (t->flag) of->ops->free(of, t->flag);
+        if (t->count) of->ops->free(of, t->count);
         if (m->late[k]) of->ops->unshare(of, m->late[k]);
         *t = (struct seat){0};
         m->late[k] = NULL;
@@ -455,7 +456,10 @@ static bool seat_new(struct multi *m, int k, struct err *e)
     t->part = of->ops->alloc(of, sums, "the sums of thread blocks", e);
     t->box = t->part ? of->ops->alloc(of, box, "the sums of all members", e) : NULL;
     t->flag = t->box ? of->ops->alloc(of, sizeof zero, "the flags of all members", e) : NULL;
-    if (!t->flag || !of->ops->put(of, t->flag, zero, sizeof zero, e)) return false;
+    t->count = t->flag ? of->ops->alloc(of, sizeof *zero, "a counter of sums", e) : NULL;
+    if (!t->count || !of->ops->put(of, t->flag, zero, sizeof zero, e) ||
+        !of->ops->put(of, t->count, zero, sizeof *zero, e))
+        return false;
     m->late[k] = of->ops->share(of, LATES * (int64_t)sizeof(int), "what launches report", &late, e);
     t->late = late;
     return m->late[k] != NULL;
@@ -626,6 +630,9 @@ static const struct device_ops multi_ops = {
     .reset = multi_reset,
     .share = multi_share,
     .unshare = multi_unshare,
+    .capture = multi_capture,
+    .replay = multi_replay,
+    .forget = multi_forget,
     .close = multi_close,
 };
 

@@ -42,7 +42,7 @@ struct multi {
     struct block *block;
     int nblocks, room;
     void *shared[8]; /* addresses that `share` gave out, which only member 0 may write to */
-    unsigned epoch;  /* number of the last exchange of sums */
+    unsigned epoch;  /* number of the last exchange of sums, if the host counts */
     struct seat seat[MEMBERS_MOST];
     int *late[MEMBERS_MOST]; /* seat.late, as the host reads it */
     struct err pending;      /* the first error of operations, which cannot fail themselves; the next sync reports it */
@@ -71,6 +71,12 @@ bool multi_one_memory(const struct device *a, const struct device *b);
 /* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
 
+/* ---- multi_graph.c: device_ops.capture, replay and forget ---- */
+
+void *multi_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);
+bool multi_replay(struct device *d, void *graph, struct err *e);
+void multi_forget(struct device *d, void *graph);
+
 /* ---- multi_ops.cc ---- */
 
 /* Seat the members for a stage of an operation, and end the stage. */
@@ -92,11 +98,18 @@ struct piece {
     unsigned neighbours;             /* bit r: exchanges items or flags with member r */
     int *send;
     void *packed; /* the items to send, unless launches store them into the halos */
-    void *in[2];  /* the halo: one for even products, one for odd ones */
+    void *in[2];  /* the halo: one for even products, one for odd ones, after it */
     unsigned *flag, *ticket;
+    unsigned *count;           /* the number of the last product that it began, if launches count (gpu/halo.h) */
     int64_t out_rows, out_nnz; /* the rows with entries in others' columns */
     int *row, *ptr, *col;
     void *val;
+    /* If most rows have such entries, they are a matrix in CSR instead, which the kernels for CSR multiply by `now`,
+       the halo of this product. */
+    struct stored outer_S;
+    struct csr *outer_lends;
+    struct mat outer;
+    void *now;
     int64_t bytes;
 };
 
@@ -104,7 +117,7 @@ struct pieces {
     struct device *dev;
     struct partition P;
     int n;
-    unsigned epoch; /* number of the last product */
+    unsigned epoch; /* number of the last product, if the host counts */
     struct piece piece[MEMBERS_MOST];
 };
 

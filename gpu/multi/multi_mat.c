@@ -113,7 +113,24 @@ static void *values_of(const struct csr *outside, enum type real, struct err *e)
     return a.data;
 }
 
-static bool put_outside(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e)
+/* Do most rows have outer entries? */
+static bool is_outer_matrix(const struct csr *outside)
+{
+    return outside->nnz >= outside->rows && outside->nnz > 0;
+}
+
+static bool put_outer_matrix(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
+{
+    q->out_nnz = outside->nnz;
+    q->out_rows = outside->rows;
+    if (!format_pack(outside, &format_csr, NULL, real, true, &q->outer_S, e) || !mat_put(&q->outer, &q->outer_S, d, e))
+        return false;
+    q->bytes += stored_bytes(&q->outer_S);
+    q->now = put_array(d, NULL, q->halo * (int64_t)type_size(real), "the items of x from others", &q->bytes, e);
+    return q->now != NULL;
+}
+
+static bool put_outside(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
 {
     int *row = NULL, *ptr = NULL;
     static const char what[] = "the entries in columns of other members";
@@ -139,10 +156,11 @@ static bool put_lists(struct piece *q, struct device *d, const struct part *part
     q->sends = part_sends(part);
     q->send = put_array(d, part->send, q->sends * (int64_t)sizeof(int), what, &q->bytes, e);
     q->packed = q->send ? put_array(d, NULL, q->sends * size, what, &q->bytes, e) : NULL;
-    for (int i = 0; q->packed && i < COUNT(q->in); i++)
-        if (!(q->in[i] = put_array(d, NULL, q->halo * size, what, &q->bytes, e))) return false;
-    if (!q->packed || !(q->flag = put_array(d, zero, sizeof zero, "flags", &q->bytes, e))) return false;
-    return (q->ticket = put_array(d, zero, sizeof *zero, "a counter of blocks", &q->bytes, e)) != NULL;
+    q->in[0] = q->packed ? put_array(d, NULL, 2 * q->halo * size, what, &q->bytes, e) : NULL;
+    if (!q->in[0] || !(q->flag = put_array(d, zero, sizeof zero, "flags", &q->bytes, e))) return false;
+    q->in[1] = (char *)q->in[0] + q->halo * size;
+    return (q->ticket = put_array(d, zero, sizeof *zero, "a counter of blocks", &q->bytes, e)) &&
+           (q->count = put_array(d, zero, sizeof *zero, "a counter of products", &q->bytes, e));
 }
 
 /* Where this part's items begin in the halo of part t. */
@@ -178,18 +196,18 @@ static bool pack_inside(struct piece *q, const struct csr *inside, const struct 
     return format_pack(inside, S->format, NULL, precision, true, &q->S, e);
 }
 
-/* The arrays of a large part are those of `inside` (format.of_large), which the piece keeps if launches read them
-   there; otherwise they were copied. */
-static bool keep_lent(struct piece *q, struct csr *inside, const struct device *d, struct err *e)
+/* The arrays of a large part are those of A (format.of_large), which *lends keeps if launches read them there;
+   otherwise they were copied. */
+static bool keep_lent(struct stored *S, struct csr **lends, struct csr *A, const struct device *d, struct err *e)
 {
     bool lent = false;
-    for (int k = 0; k < q->S.narrays; k++) lent |= q->S.a[k].lent;
-    for (int k = 0; k < q->S.narrays && !d->ops->plain; k++)
-        if (q->S.a[k].lent) q->S.a[k].data = NULL;
+    for (int k = 0; k < S->narrays; k++) lent |= S->a[k].lent;
+    for (int k = 0; k < S->narrays && !d->ops->plain; k++)
+        if (S->a[k].lent) S->a[k].data = NULL;
     if (!lent || !d->ops->plain) return true;
-    if (!(q->lends = mem_new(1, sizeof *q->lends, "the parts of a matrix", e))) return false;
-    *q->lends = *inside;
-    *inside = (struct csr){0};
+    if (!(*lends = mem_new(1, sizeof **lends, "the parts of a matrix", e))) return false;
+    **lends = *A;
+    *A = (struct csr){0};
     return true;
 }
 
@@ -199,7 +217,9 @@ static bool keep_lent(struct piece *q, struct csr *inside, const struct device *
 static int64_t need_of(const struct piece *q, const struct part *part, int64_t rows_outside, int64_t size)
 {
     int64_t words = (int64_t)sizeof(int);
+    bool matrix = is_outer_matrix(&part->outside);
     int64_t outside = part->outside.nnz * (words + size) + (2 * rows_outside + 1) * words;
+    if (matrix) outside += (part->outside.rows - 2 * rows_outside) * words + part_halo(part) * size;
     return stored_bytes(&q->S) + outside + part_sends(part) * (words + size) + 2 * part_halo(part) * size;
 }
 
@@ -252,13 +272,14 @@ bool pieces_link(struct pieces *p, int k, const struct part *all, int64_t size, 
     return put_lists(q, multi_of(p->dev)->member[k], &all[k], size, e);
 }
 
-static bool put_piece(struct pieces *p, int k, const struct part *all, enum type real, struct err *e)
+static bool put_piece(struct pieces *p, int k, struct part *all, enum type real, struct err *e)
 {
     struct piece *q = &p->piece[k];
     struct device *d = multi_of(p->dev)->member[k];
     if (q->S.format && !mat_put(&q->local, &q->S, d, e)) return false;
     q->bytes += stored_bytes(&q->S);
-    return pieces_link(p, k, all, (int64_t)type_size(real), e) && put_outside(q, d, &all[k].outside, real, e);
+    return pieces_link(p, k, all, (int64_t)type_size(real), e) &&
+           (is_outer_matrix(&all[k].outside) ? put_outer_matrix : put_outside)(q, d, &all[k].outside, real, e);
 }
 
 /* Flags go both ways between two members if items go one way: a member that has the flag of its neighbours may
@@ -280,7 +301,12 @@ static bool put_all(struct pieces *p, const struct csr *A, const struct stored *
     for (int k = 0; ok && k < p->n; k++) rows_outside[k] = rows_with_entries(&part[k].outside);
     ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(real), e);
     for (int k = 0; ok && k < p->n; k++) ok = put_piece(p, k, part, real, e);
-    for (int k = 0; ok && k < p->n; k++) ok = keep_lent(&p->piece[k], &part[k].inside, multi_of(p->dev)->member[k], e);
+    for (int k = 0; ok && k < p->n; k++) {
+        struct piece *q = &p->piece[k];
+        const struct device *on = multi_of(p->dev)->member[k];
+        ok = keep_lent(&q->S, &q->lends, &part[k].inside, on, e) &&
+             keep_lent(&q->outer_S, &q->outer_lends, &part[k].outside, on, e);
+    }
     parts_free(part, p->n);
     return ok;
 }
@@ -310,13 +336,18 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
 
 static void piece_free(struct piece *q, struct device *d)
 {
-    void *const own[] = {q->send, q->packed, q->in[0], q->in[1], q->flag, q->ticket, q->row, q->ptr, q->col, q->val};
+    void *const own[] = {q->send, q->packed, q->in[0], q->flag, q->ticket, q->count,
+                         q->row,  q->ptr,    q->col,   q->val,  q->now};
     for (int i = 0; i < COUNT(own); i++)
         if (own[i]) d->ops->free(d, own[i]);
     if (q->local.dev) mat_free(&q->local);
+    if (q->outer.dev) mat_free(&q->outer);
     stored_free(&q->S);
+    stored_free(&q->outer_S);
     if (q->lends) csr_free(q->lends);
+    if (q->outer_lends) csr_free(q->outer_lends);
     mem_free(q->lends);
+    mem_free(q->outer_lends);
 }
 
 void pieces_free(struct pieces *p)

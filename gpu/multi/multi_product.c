@@ -19,19 +19,31 @@ static void *part_of(const struct block *b, const void *p, int k)
     return multi_part(b, p, k);
 }
 
+static bool by_peers(const struct product_of *w)
+{
+    return transport_of(w->p->dev) == TRANSPORT_PEER;
+}
+
+static struct halo_number number_on(const struct product_of *w, int k)
+{
+    return (struct halo_number){by_peers(w) ? w->p->piece[k].count : NULL, w->p->epoch};
+}
+
 /* All bits set are the mark of an item that was not written; the emulator checks for it. */
 static void poison(const struct product_of *w, int k)
 {
     struct piece *q = &w->p->piece[k];
-    if (w->m->member[k]->kind == DEV_EMU)
-        memset(q->in[w->p->epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
+    struct halo_number number = number_on(w, k);
+    if (w->m->member[k]->kind != DEV_EMU) return;
+    unsigned epoch = number.count ? *number.count + 1 : number.epoch;
+    memset(q->in[epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
 }
 
 static bool push(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
     struct device *d = w->m->member[k];
-    bool peer = transport_of(w->p->dev) == TRANSPORT_PEER;
+    bool peer = by_peers(w);
     int64_t size = (int64_t)type_size(w->real);
     struct halo_push h = {.rank = k,
                           .n = q->sends,
@@ -39,14 +51,14 @@ static bool push(const struct product_of *w, int k, struct err *e)
                           .send = q->send,
                           .x = part_of(w->x, w->L->x, k),
                           .targets = q->targets,
-                          .epoch = w->p->epoch,
+                          .number = number_on(w, k),
                           .ticket = q->ticket};
     if (!q->neighbours) return true;
     memcpy(h.first, q->first, sizeof h.first);
     for (int t = 0; t < q->targets; t++) {
         struct piece *to = &w->p->piece[q->target[t]];
-        h.to[t] =
-            peer ? (char *)to->in[w->p->epoch % 2] + q->halo_at[t] * size : (char *)q->packed + q->first[t] * size;
+        h.to[t] = peer ? (char *)to->in[0] + q->halo_at[t] * size : (char *)q->packed + q->first[t] * size;
+        h.odd[t] = peer ? to->halo : 0;
     }
     for (int r = 0; peer && r < w->p->n; r++)
         if (q->neighbours >> r & 1) h.flag[h.flags++] = w->p->piece[r].flag;
@@ -88,15 +100,31 @@ static bool wait(const struct product_of *w, int k, struct err *e)
     int *late = w->m->seat[k].late;
     if (!q->neighbours) return true;
     if (!multi_select(d, e)) return false;
-    if (transport_of(w->p->dev) == TRANSPORT_PEER) ops->wait(d, q->flag, q->neighbours, w->p->epoch, late);
+    struct halo_number number = number_on(w, k);
+    if (by_peers(w)) ops->wait(d, q->flag, q->neighbours, number, late);
     emu_scope_kernel(false); /* the check is the emulator's, and is not counted */
-    if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[w->p->epoch % 2], late);
+    if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[halo_epoch(&number) % 2], late);
     return true;
+}
+
+/* y += alpha times the outer entries, if they are a matrix of their own. */
+static bool outer_product(const struct product_of *w, int k, struct err *e)
+{
+    struct piece *q = &w->p->piece[k];
+    struct device *d = w->m->member[k];
+    const struct format *csr = q->outer_S.format;
+    const struct kernel *own = w->kernel->format == csr ? kernel_on(w, d) : kernel_default(csr, NULL, d);
+    struct launch L = {.A = &q->outer, .alpha = w->L->alpha, .beta = 1, .x = q->now, .y = part_of(w->y, w->L->y, k)};
+    if (!own) return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", csr->name, d->name);
+    if (!multi_select(d, e)) return false;
+    halo_ops_of(d, w->real)->take(d, q->halo, number_on(w, k), q->in[0], q->now);
+    return kernel_launch(own, &L, e);
 }
 
 static bool outside(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
+    if (q->outer.dev) return outer_product(w, k, e);
     struct device *d = w->m->member[k];
     struct halo_add h = {.rows = q->out_rows,
                          .nnz = q->out_nnz,
@@ -106,7 +134,8 @@ static bool outside(const struct product_of *w, int k, struct err *e)
                          .ptr = q->ptr,
                          .col = q->col,
                          .val = q->val,
-                         .halo = q->in[w->p->epoch % 2],
+                         .number = number_on(w, k),
+                         .halo = q->in[0],
                          .alpha = w->L->alpha,
                          .y = part_of(w->y, w->L->y, k)};
     if (!q->out_rows) return true;
@@ -153,8 +182,23 @@ bool product_begin(struct product_of *w, const struct kernel *k, const struct la
     return true;
 }
 
+void product_give_up(const struct product_of *w)
+{
+    unsigned count[MEMBERS_MOST] = {0}, most = 0;
+    struct err none = {0};
+    for (int k = 0; k < w->p->n; k++) {
+        const struct device_ops *ops = w->m->member[k]->ops;
+        struct device *d = w->m->member[k];
+        if (!ops->sync(d, &none) || !ops->get(d, &count[k], w->p->piece[k].count, sizeof most, &none)) continue;
+        if ((int)(count[k] - most) > 0) most = count[k];
+    }
+    for (int k = 0; k < w->p->n; k++)
+        w->m->member[k]->ops->put(w->m->member[k], w->p->piece[k].count, &most, sizeof most, &none);
+}
+
 static bool lost(const struct product_of *w)
 {
+    product_give_up(w);
     for (int k = 0; k < w->m->n; k++) w->p->dev->lost |= w->m->member[k]->lost;
     return false;
 }
