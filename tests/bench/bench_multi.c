@@ -3,9 +3,13 @@
    and residuals are checked. Exits 1 if a product is wrong, if bits differ, or if the first residuals of cg on a
    symmetric matrix differ by more than 1e-12 from those on one GPU.
 
-   bench_multi [counts 1,2,4] [kernels NAME,NAME] [nopredict] ["GENERATOR PARAMS"...] measures spmv, cg and gmres.
-   `kernels` names the rivals of csr's default kernel; the fastest of these on one GPU is measured, too, if it is faster
-   than the default kernel. `kernels none` measures the default kernel alone.
+   bench_multi [counts 1,2,4] [kernels NAME,NAME] [nopredict] [save FILE] ["GENERATOR PARAMS"...] measures spmv, cg and
+   gmres. `kernels` names the rivals of csr's default kernel; the fastest of these on one GPU is measured, too, if it is
+   faster than the default kernel. `kernels none` measures the default kernel alone. `save` writes what was measured of
+   the GPU and its link to a new file, a profile for predictions.
+
+   bench_multi predict [profile FILE] [counts 1,2,4] [kernels NAME,NAME] ["GENERATOR PARAMS"...] predicts only, for the
+   named kernels, on a machine with or without a GPU: matrices that take long to predict are left out otherwise.
 
    bench_multi [counts 2,4] large ["GENERATOR PARAMS"] makes a matrix in parts that needs more memory than one GPU has,
    checks a product, and times cg. */
@@ -39,7 +43,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COUNTS_MOST = 4, FIRST = 20, RUNS = 5, CYCLE = 30, TIMELINES = 5, LARGE_ITERATIONS = 50 };
+enum {
+    COUNTS_MOST = 4,
+    FIRST = 20,
+    RUNS = 5,
+    CYCLE = 30,
+    TIMELINES = 5,
+    LARGE_ITERATIONS = 50,
+    PREDICT_MOST = 20000000
+};
 static const double SOLVE_US = 300000, SLICE_US = 20000, ALIKE = 1e-12;
 
 static const char *const usual[] = {"poisson3d 128", "poisson3d 256", "poisson3d 512",
@@ -48,7 +60,7 @@ static const char *const small[] = {"poisson3d 20", "rmat 10 8", "circuit 2000 4
 static const char usual_rivals[] = "csr-stream,csr-vector,dia,packed,sell", small_rivals[] = "dia";
 
 struct bench {
-    bool gpu, predicts, wrong;
+    bool gpu, predicts, measures, wrong;
     int n, count[COUNTS_MOST];
     struct device *dev[COUNTS_MOST];
     struct machine on;  /* the GPU of the predictions */
@@ -153,7 +165,8 @@ static bool system_vectors(struct system *y, struct err *e)
     return reference_product(&y->A, 1, y->x, 0, y->ref, T_F64, y->bound, e);
 }
 
-static bool system_new(struct system *y, const char *spec, struct err *e)
+/* vectors: not only the matrix. */
+static bool system_new(struct system *y, const char *spec, bool vectors, struct err *e)
 {
     int64_t param[PARAMS_MAX];
     bool pattern = false, values = false;
@@ -167,6 +180,7 @@ static bool system_new(struct system *y, const char *spec, struct err *e)
     snprintf(y->name, sizeof y->name, "%s%s", spec, weak ? " +D" : "");
     if (weak && !put_diagonal(&y->A, e)) return false;
     stage(y->name, from);
+    if (!vectors) return true;
     if (!symmetry_of(&y->A, NULL, &pattern, &values, e) || !system_vectors(y, e)) return false;
     y->judged = values;
     stage("the reference", from);
@@ -397,20 +411,36 @@ static void take_point(const struct scaling *c, double us[WHATS])
     us[GMRES] = NAN; /* the model has no gmres */
 }
 
-static const struct link *peer_link(const struct device *d, struct measured_link *own)
+/* The same point with another link: the exchange and the all-reduces change. */
+static void take_other(const struct scaling *c, const struct link *other, const struct machine *on, double us[WHATS])
 {
-    if (!d->link.measured) return link_find("nvlink");
-    link_of_device(d, own);
+    const struct scaling_point *p = &c->point[c->n - 1];
+    const struct link *l = c->link;
+    double bytes = (p->exchange_us - on->c.launch_us - link_exchange_us(l, 0)) * l->gbs * 1e3;
+    double exchange = p->exchange_us > 0 ? on->c.launch_us + link_exchange_us(other, bytes) : 0;
+    us[SPMV] = fmax(p->inside_us, exchange) + p->outside_us;
+    us[CG] = us[SPMV] + p->vectors_us + p->reduce_us / link_reduce_us(l, p->parts) * link_reduce_us(other, p->parts);
+}
+
+/* The link of the device, or that of the profile, or that of the table. */
+static const struct link *peer_link(const struct bench *b, const struct device *d, struct measured_link *own)
+{
+    if (!d->link.measured && !b->on.link.measured) return link_find("nvlink");
+    if (d->link.measured)
+        link_of_device(d, own);
+    else
+        link_of_profile(&b->on, own);
     return &own->link;
 }
 
-/* NCCL is predicted where it can be measured. */
 static bool predict(const struct bench *b, const struct system *y, const struct kernel *k, struct predicted *out,
                     struct err *e)
 {
     double from = now_us();
     for (int i = 0; i < COUNTS_MOST * 2 * WHATS; i++) (&out->us[0][0][0])[i] = NAN;
     if (!b->predicts) return true;
+    if (b->measures && y->A.nnz > PREDICT_MOST)
+        return printf("# %s is not predicted, because that takes long; `predict` does it\n", y->name) > 0;
     struct scaling *c = mem_zero(1, sizeof *c, "the predictions", e);
     if (!c) return false;
     c->way = way_find("nnz");
@@ -419,12 +449,10 @@ static bool predict(const struct bench *b, const struct system *y, const struct 
     c->link = link_find("nvlink");
     bool ok = scaling_begin(c, &y->A, &b->on, NULL, e);
     for (int i = 0; ok && i < b->n; i++) {
-        c->link = peer_link(b->dev[i], &c->own);
+        c->link = peer_link(b, b->dev[i], &c->own);
         ok = scaling_add(c, &y->A, b->count[i], &b->on, NULL, e);
         if (ok) take_point(c, out->us[i][0]);
-        c->link = link_find("nccl");
-        bool both = ok && b->gpu && b->count[i] > 1;
-        if (both && (ok = scaling_add(c, &y->A, b->count[i], &b->on, NULL, e))) take_point(c, out->us[i][1]);
+        if (ok && b->count[i] > 1) take_other(c, link_find("nccl"), &b->on, out->us[i][1]);
     }
     mem_free(c);
     stage("predictions", from);
@@ -505,12 +533,13 @@ static bool choose_second(const struct bench *b, const struct device *d)
 static bool bench_count(struct bench *b, struct placed *p, const struct stored *S, int i,
                         const struct predicted *predicted, struct result one[WHATS], struct err *e)
 {
+    static const double none[WHATS] = {NAN, NAN, NAN};
     double from = now_us();
     if (!mat_put(&p->M, S, b->dev[i], e)) return false;
     stage(b->dev[i]->name, from);
     bool ok = measure_all(b, p, i, predicted->us[i][0], one, e);
     if (ok && choose_second(b, b->dev[i])) {
-        ok = measure_all(b, p, i, predicted->us[i][1], one, e);
+        ok = measure_all(b, p, i, b->gpu ? predicted->us[i][1] : none, one, e);
         transport_choose(TRANSPORT_AUTO);
     }
     mat_free(&p->M);
@@ -535,6 +564,21 @@ static bool pack(const struct system *y, const struct kernel *k, const struct de
     return false;
 }
 
+static void print_predicted(const struct bench *b, const struct system *y, const struct kernel *k,
+                            const struct predicted *p)
+{
+    for (int i = 0; i < b->n; i++)
+        for (int way = 0; way < (b->count[i] > 1 ? 2 : 1); way++)
+            for (enum what w = 0; w < GMRES; w++)
+                printf("%-18s %10lld %-11s %-4s %-5s %4d model %.2f us, gain %.2f\n", y->name, (long long)y->A.nnz,
+                       k->name,
+                       b->count[i] == 1 ? "-"
+                       : way            ? "nccl"
+                                        : "peer",
+                       what_names[w], b->count[i], p->us[i][way][w], p->us[0][0][w] / p->us[i][way][w]);
+    fflush(stdout);
+}
+
 /* If a count fails for lack of memory, the other counts go on. */
 static bool bench_kernel_on_all(struct bench *b, const struct system *y, const struct kernel *k, struct err *e)
 {
@@ -543,7 +587,9 @@ static bool bench_kernel_on_all(struct bench *b, const struct system *y, const s
     struct result one[WHATS];
     struct stored S;
     for (int w = 0; w < WHATS; w++) one[w] = (struct result){.us = NAN, .n = -1};
-    if (!predict(b, y, k, &predicted, e) || !pack(y, k, b->dev[0], &S, e)) return false;
+    if (!predict(b, y, k, &predicted, e)) return false;
+    if (!b->measures) return print_predicted(b, y, k, &predicted), true;
+    if (!pack(y, k, b->dev[0], &S, e)) return false;
     bool ok = true;
     for (int i = 0; ok && i < b->n; i++) {
         struct err why = {0};
@@ -596,10 +642,27 @@ static const struct kernel *best_rival(const struct bench *b, const struct syste
     return best;
 }
 
+static bool predict_rivals(struct bench *b, const struct system *y, struct err *e)
+{
+    char names[256];
+    snprintf(names, sizeof names, "%s", b->rivals);
+    bool ok = true;
+    for (char *name = strtok(names, ","); ok && name; name = strtok(NULL, ",")) {
+        struct err why = {0};
+        const struct kernel *k = kernel_find(name);
+        if (!k || bench_kernel_on_all(b, y, k, &why)) continue;
+        printf("# %s with %s: %s\n", y->name, name, why.text);
+        ok = err_is_refusal(&why) || fail_at(e, why.code, why.where, "%s", why.text);
+    }
+    return ok;
+}
+
 static bool bench_system(struct bench *b, const char *spec, struct err *e)
 {
     struct system y;
-    bool ok = system_new(&y, spec, e);
+    bool ok = system_new(&y, spec, b->measures, e);
+    if (ok && !b->measures) ok = predict_rivals(b, &y, e), system_free(&y);
+    if (!b->measures) return ok;
     if (ok) {
         const struct kernel *first = kernel_default(format_find("csr"), &y.A, b->dev[0]);
         const struct kernel *best = best_rival(b, &y, first);
@@ -825,7 +888,7 @@ static bool open_count(struct bench *b, int count, struct err *e)
 }
 
 /* One GPU comes first, whether it is listed or not, because the others are compared with it. */
-static bool open_devices(struct bench *b, const char *counts, struct err *e)
+static bool open_devices(struct bench *b, const char *counts, const char *profile, struct err *e)
 {
     int most = b->gpu ? device_count(DEV_CUDA) : SPLIT_MOST;
     char *end = (char *)counts;
@@ -838,7 +901,7 @@ static bool open_devices(struct bench *b, const char *counts, struct err *e)
     }
     if (b->gpu && !device_ceilings(b->dev[0], NULL, e)) return false;
     b->on = machine_of(b->gpu ? b->dev[0] : NULL);
-    return true;
+    return !profile || profile_load(profile, &b->on, e);
 }
 
 static void print_devices(const struct bench *b)
@@ -854,14 +917,24 @@ static void print_devices(const struct bench *b)
         FIRST);
 }
 
-static bool run_all(struct bench *b, char **spec, int n, bool large, struct err *e)
+/* The profile has the link of the largest count. */
+static bool save(struct bench *b, const char *path, struct err *e)
+{
+    struct machine on = b->on;
+    if (!path) return true;
+    on.link = b->dev[b->n - 1]->link;
+    on.linked = on.link.measured ? b->count[b->n - 1] : 0;
+    return profile_save(path, &on, true, e);
+}
+
+static bool run_all(struct bench *b, char **spec, int n, bool large, const char *path, struct err *e)
 {
     const char *const *list = b->gpu ? usual : small;
     int usual_n = b->gpu ? COUNT(usual) : COUNT(small);
     print_devices(b);
     if (large) return bench_large(b, n ? spec[0] : NULL, e);
-    if (!measure_links(b, e)) return false;
-    print_head();
+    if (b->measures && (!measure_links(b, e) || !save(b, path, e))) return false;
+    if (b->measures) print_head();
     for (int i = 0; i < (n ? n : usual_n); i++)
         if (!bench_system(b, n ? spec[i] : list[i], e)) return false;
     return true;
@@ -870,8 +943,8 @@ static bool run_all(struct bench *b, char **spec, int n, bool large, struct err 
 int main(int argc, char **argv)
 {
     struct err e = {0};
-    struct bench b = {.gpu = device_count(DEV_CUDA) > 0, .predicts = true};
-    const char *counts = b.gpu ? "1,2,4,8" : "1,2,4";
+    struct bench b = {.gpu = device_count(DEV_CUDA) > 0, .predicts = true, .measures = true};
+    const char *counts = b.gpu ? "1,2,4,8" : "1,2,4", *profile = NULL, *path = NULL;
     bool large = false;
     int n = 0;
     b.rivals = b.gpu ? usual_rivals : small_rivals;
@@ -882,6 +955,12 @@ int main(int argc, char **argv)
             counts = argv[++i];
         else if (!strcmp(argv[i], "kernels") && more)
             b.rivals = argv[++i];
+        else if (!strcmp(argv[i], "profile") && more)
+            profile = argv[++i];
+        else if (!strcmp(argv[i], "save") && more)
+            path = argv[++i];
+        else if (!strcmp(argv[i], "predict"))
+            b.measures = false;
         else if (!strcmp(argv[i], "nopredict"))
             b.predicts = false;
         else if (!strcmp(argv[i], "large"))
@@ -889,7 +968,7 @@ int main(int argc, char **argv)
         else
             argv[n++] = argv[i];
     }
-    bool ok = open_devices(&b, counts, &e) && run_all(&b, argv, n, large, &e);
+    bool ok = open_devices(&b, counts, profile, &e) && run_all(&b, argv, n, large, path, &e);
     if (!ok) fprintf(stderr, "bench_multi: %s\n", e.text);
     devices_close();
     return !ok || b.wrong;
