@@ -314,11 +314,12 @@ static bool gpu_idle(struct device *d)
     return !ready(d, NULL) || cudaStreamQuery(stream_of(d)) != cudaErrorNotReady;
 }
 
+/* The mode allows that one graph is completed while those of other devices are still being recorded. */
 static void *gpu_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx)
 {
     cudaGraph_t graph = NULL;
     cudaGraphExec_t exec = NULL;
-    if (!ready(d, NULL) || cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeThreadLocal) != cudaSuccess) {
+    if (!ready(d, NULL) || cudaStreamBeginCapture(stream_of(d), cudaStreamCaptureModeRelaxed) != cudaSuccess) {
         cudaGetLastError();
         return NULL;
     }

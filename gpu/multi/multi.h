@@ -125,6 +125,11 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
 void pieces_free(struct pieces *p);
 /* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
+/* Are the outer entries of a part a matrix of their own, as most rows have some? */
+bool is_outer_matrix(const struct csr *outside);
+const struct format *outer_format(const struct csr *outside);
+/* After q->outer has its arrays: what else it needs. */
+bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e);
 /* Fails if the outer entries of a part on d are more than a member can have. */
 bool outside_allowed(const struct device *d, int64_t nnz, struct err *e);
 /* Fails unless each part fits on its member. rows_outside: the rows of each part with entries in columns of others. */

@@ -63,9 +63,9 @@ static bool put_values_at(struct device *d, void *array, int64_t at, const struc
     return ok;
 }
 
-/* The row pointers after row `first`, which is where the entries of the slice begin. */
-static bool put_pointers(struct filling *f, const struct csr *in, int64_t first, enum type type, void *array,
-                         struct err *e)
+/* The row pointers of a slice, which begins with row `first` and with entry `from`. */
+static bool put_pointers(struct filling *f, const struct csr *in, int64_t from, int64_t first, enum type type,
+                         void *array, struct err *e)
 {
     int64_t n = in->rows + 1;
     struct loop l = loop_of("", n);
@@ -73,24 +73,29 @@ static bool put_pointers(struct filling *f, const struct csr *in, int64_t first,
     if (!a.data) return false;
     for (int64_t i = 0; i < n && loop_goes(&l, i); i++)
         if (type == T_I64)
-            ((int64_t *)a.data)[i] = f->in + csr_start(in, i);
+            ((int64_t *)a.data)[i] = from + csr_start(in, i);
         else
-            ((int *)a.data)[i] = (int)(f->in + csr_start(in, i));
+            ((int *)a.data)[i] = (int)(from + csr_start(in, i));
     bool ok = loop_end(&l, e) && put_at(f->d, array, first, &a, e);
     mem_free(a.data);
     return ok;
 }
 
-static bool put_inside(struct filling *f, const struct csr *in, int64_t first, struct err *e)
+/* Entry `from` of M is the first of the slice. */
+static bool put_entries(struct filling *f, struct mat *M, const struct csr *in, int64_t from, int64_t first,
+                        struct err *e)
 {
-    const struct stored *S = &f->q->S;
-    struct mat *M = &f->q->local;
+    const struct stored *S = M->of;
     int ptr = array_with(S, ROLE_POINTERS), col = array_with(S, ROLE_COLUMNS), val = array_with(S, ROLE_VALUES);
     struct array columns = {.type = T_I32, .n = in->nnz, .data = in->col};
-    if (!S->format) return true;
-    bool ok = put_pointers(f, in, first, S->a[ptr].type, M->ptr[ptr], e) &&
-              put_at(f->d, M->ptr[col], f->in, &columns, e) &&
-              put_values_at(f->d, M->ptr[val], f->in, in, S->a[val].type, e);
+    return put_pointers(f, in, from, first, S->a[ptr].type, M->ptr[ptr], e) &&
+           put_at(f->d, M->ptr[col], from, &columns, e) &&
+           put_values_at(f->d, M->ptr[val], from, in, S->a[val].type, e);
+}
+
+static bool put_inside(struct filling *f, const struct csr *in, int64_t first, struct err *e)
+{
+    bool ok = !f->q->S.format || put_entries(f, &f->q->local, in, f->in, first, e);
     f->in += in->nnz;
     return ok;
 }
@@ -137,6 +142,10 @@ static bool put_rows(struct filling *f, const struct csr *out, int64_t first, st
 static bool put_outside(struct filling *f, const struct csr *out, int64_t first, struct err *e)
 {
     struct array columns = {.type = T_I32, .n = out->nnz, .data = out->col};
+    if (f->q->outer.dev) {
+        f->out += out->nnz;
+        return put_entries(f, &f->q->outer, out, f->out - out->nnz, first, e);
+    }
     if (out->nnz == 0) return true;
     bool ok = put_rows(f, out, first, e) && put_at(f->d, f->q->col, f->out, &columns, e) &&
               put_values_at(f->d, f->q->val, f->out, out, f->real, e);
@@ -151,26 +160,39 @@ static bool put_slice(void *user, const struct csr *in, const struct csr *out, i
     return put_inside(user, in, first, e) && put_outside(user, out, first, e);
 }
 
-static bool plan_piece(struct piece *q, const struct csr *inside, const struct stored *S, struct err *e)
+static bool plan_piece(struct piece *q, const struct part *part, const struct stored *S, struct err *e)
 {
     struct plan plan;
-    if (inside->nnz == 0) return true;
-    if (!format_plan(inside, S->format, S->param, type_of_parts(S->real), &plan, e)) return false;
-    q->S = plan.shape;
+    const struct csr *inside = &part->inside, *outside = &part->outside;
+    if (inside->nnz) {
+        if (!format_plan(inside, S->format, S->param, type_of_parts(S->real), &plan, e)) return false;
+        q->S = plan.shape;
+    }
+    if (is_outer_matrix(outside)) {
+        if (!format_plan(outside, outer_format(outside), NULL, type_of_parts(S->real), &plan, e)) return false;
+        q->outer_S = plan.shape;
+    }
     return true;
+}
+
+/* Room for the outer entries: a matrix, or a list of the rows that have some. */
+static bool outer_new(struct filling *f, int64_t rows, const struct csr *outside, struct err *e)
+{
+    struct piece *q = f->q;
+    int zero = 0;
+    struct array start = {.type = T_I32, .n = 1, .data = &zero};
+    if (!q->outer_S.format) return outside_new(f, rows, outside->nnz, e) && put_at(f->d, q->ptr, 0, &start, e);
+    return local_new(&q->outer, &q->outer_S, f->d, e) && outer_matrix_new(q, f->d, outside, f->real, e);
 }
 
 static bool make_piece(struct pieces *p, int k, const struct part *all, const int64_t *rows_outside,
                        const struct stored *S, struct err *e)
 {
     struct filling f = {.q = &p->piece[k], .d = multi_of(p->dev)->member[k], .real = S->real};
-    int zero = 0;
-    struct array start = {.type = T_I32, .n = 1, .data = &zero};
     if (f.q->S.format && !local_new(&f.q->local, &f.q->S, f.d, e)) return false;
     f.q->bytes += stored_bytes(&f.q->S);
     return pieces_link(p, k, all, (int64_t)type_size(f.real), e) &&
-           outside_new(&f, rows_outside[k], all[k].outside.nnz, e) && put_at(f.d, f.q->ptr, 0, &start, e) &&
-           part_visit(&all[k], S->made, &p->P, put_slice, &f, e);
+           outer_new(&f, rows_outside[k], &all[k].outside, e) && part_visit(&all[k], S->made, &p->P, put_slice, &f, e);
 }
 
 bool pieces_make(struct pieces *p, const struct stored *S, struct err *e)
@@ -178,7 +200,7 @@ bool pieces_make(struct pieces *p, const struct stored *S, struct err *e)
     int64_t rows_outside[MEMBERS_MOST];
     struct part *part = parts_of_made(S->made, &p->P, rows_outside, e);
     bool ok = part != NULL;
-    for (int k = 0; ok && k < p->n; k++) ok = plan_piece(&p->piece[k], &part[k].inside, S, e);
+    for (int k = 0; ok && k < p->n; k++) ok = plan_piece(&p->piece[k], &part[k], S, e);
     ok = ok && pieces_fit(p, part, rows_outside, (int64_t)type_size(S->real), e);
     for (int k = 0; ok && k < p->n; k++) ok = make_piece(p, k, part, rows_outside, S, e);
     parts_free(part, p->n);

@@ -16,11 +16,11 @@
 
 #include <string.h>
 
-static bool equal_rows;
+static const char *chosen_way = "bytes";
 
-void split_by_rows(bool rows)
+void split_by(const char *way)
 {
-    equal_rows = rows;
+    chosen_way = way_find(way)->name;
 }
 
 /* ---- the entries of a stored matrix by rows ---- */
@@ -57,7 +57,7 @@ static bool divide(const struct device *d, const struct csr *A, struct partition
     const struct multi *m = multi_of(d);
     double share[MEMBERS_MOST];
     if (m->mixed) return shares_of(d, share, e) && partition_shares(P, A, m->n, share, e);
-    return (equal_rows ? partition_rows : partition_nnz)(P, A, m->n, e);
+    return partition_new(P, way_find(chosen_way), A, m->n, loop_watch(), e);
 }
 
 /* ---- one member ---- */
@@ -113,21 +113,29 @@ static void *values_of(const struct csr *outside, enum type real, struct err *e)
     return a.data;
 }
 
-/* Do most rows have outer entries? */
-static bool is_outer_matrix(const struct csr *outside)
+bool is_outer_matrix(const struct csr *outside)
 {
     return outside->nnz >= outside->rows && outside->nnz > 0;
 }
 
-static bool put_outer_matrix(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
+const struct format *outer_format(const struct csr *outside)
+{
+    return csr_size_is_large(outside->rows, outside->nnz) ? &format_csr64 : &format_csr;
+}
+
+bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e)
 {
     q->out_nnz = outside->nnz;
     q->out_rows = outside->rows;
-    if (!format_pack(outside, &format_csr, NULL, real, true, &q->outer_S, e) || !mat_put(&q->outer, &q->outer_S, d, e))
-        return false;
     q->bytes += stored_bytes(&q->outer_S);
     q->now = put_array(d, NULL, q->halo * (int64_t)type_size(real), "the items of x from others", &q->bytes, e);
     return q->now != NULL;
+}
+
+static bool put_outer_matrix(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)
+{
+    return format_pack(outside, outer_format(outside), NULL, real, true, &q->outer_S, e) &&
+           mat_put(&q->outer, &q->outer_S, d, e) && outer_matrix_new(q, d, outside, real, e);
 }
 
 static bool put_outside(struct piece *q, struct device *d, struct csr *outside, enum type real, struct err *e)

@@ -112,10 +112,10 @@ static bool outer_product(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
     struct device *d = w->m->member[k];
-    const struct format *csr = q->outer_S.format;
-    const struct kernel *own = w->kernel->format == csr ? kernel_on(w, d) : kernel_default(csr, NULL, d);
+    const struct format *f = q->outer_S.format;
+    const struct kernel *own = w->kernel->format == f ? kernel_on(w, d) : kernel_default(f, NULL, d);
     struct launch L = {.A = &q->outer, .alpha = w->L->alpha, .beta = 1, .x = q->now, .y = part_of(w->y, w->L->y, k)};
-    if (!own) return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", csr->name, d->name);
+    if (!own) return fail(e, E_UNSUPPORTED, "no kernel for %s runs on %s", f->name, d->name);
     if (!multi_select(d, e)) return false;
     halo_ops_of(d, w->real)->take(d, q->halo, number_on(w, k), q->in[0], q->now);
     return kernel_launch(own, &L, e);

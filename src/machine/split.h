@@ -43,9 +43,9 @@ void transport_choose(enum transport wanted);
 /* The way that a device with members uses. */
 enum transport transport_of(const struct device *d);
 
-/* How rows are divided: equal nonzeros (the default), or equal rows. For matrices that are copied to a device from now
-   on. */
-void split_by_rows(bool rows);
+/* How rows are divided among members of one kind: "bytes" (the default), "nnz" or "rows", each the name of a way
+   (src/parts). For matrices that are copied to a device from now on. */
+void split_by(const char *way);
 
 /* Is `part` d itself or a member of d? */
 static inline bool device_has(const struct device *d, const struct device *part)

@@ -109,41 +109,57 @@ const struct way way_rows = {
     .divide = divide_rows,
 };
 
-/* The row whose first entry is nearest to `target`, among the rows from `low` on; the earlier one of two. */
-static int64_t row_near(const struct csr *A, int64_t low, int64_t target)
+/* What an entry and a row weigh when parts of equal weight are made. */
+struct weights {
+    int64_t entry, row;
+};
+static const struct weights entries_only = {1, 0};
+/* Bytes of a product in fp64 with parts that exchange items of x: 12 for the value and the column of an entry; 8 for
+   two row pointers, 8 for x, and 24 for y, which is stored and then updated. */
+static const struct weights bytes_moved = {12, 40};
+
+/* The weight of the rows before row i. */
+static int64_t weight_before(const struct csr *A, int64_t i, struct weights of)
+{
+    return csr_start(A, i) * of.entry + i * of.row;
+}
+
+/* The row before which the weight is nearest to `target`, among the rows from `low` on; the earlier one of two. */
+static int64_t row_near(const struct csr *A, int64_t low, int64_t target, struct weights of)
 {
     int64_t high = A->rows;
     while (low < high) { /* the first row that begins at `target` or later */
         int64_t middle = low + (high - low) / 2;
-        if (csr_start(A, middle) < target)
+        if (weight_before(A, middle, of) < target)
             low = middle + 1;
         else
             high = middle;
     }
-    bool earlier = low > 0 && target - csr_start(A, low - 1) <= csr_start(A, low) - target;
+    bool earlier = low > 0 && target - weight_before(A, low - 1, of) <= weight_before(A, low, of) - target;
     return earlier ? low - 1 : low;
 }
 
-/* Part p ends at the row nearest to its share of the nonzeros; target(p) of all parts ascend. */
-static void divide_at(struct partition *P, const struct csr *A, int64_t (*target)(void *user, int p), void *user)
+/* Part p ends at the row nearest to its share of the weight; target(p) of all parts ascend. */
+static void divide_at(struct partition *P, const struct csr *A, struct weights of, int64_t (*target)(void *user, int p),
+                      void *user)
 {
     struct loop l = loop_of("partition", P->parts);
     for (int p = 1; p < P->parts && loop_goes(&l, p); p++) {
-        int64_t row = row_near(A, P->first[p - 1], target(user, p));
+        int64_t row = row_near(A, P->first[p - 1], target(user, p), of);
         P->first[p] = row > P->first[p - 1] ? row : P->first[p - 1];
     }
     P->first[P->parts] = P->rows;
 }
 
 struct equal {
-    int64_t nnz;
+    int64_t weight;
     int parts;
 };
 
 static int64_t equal_target(void *user, int p)
 {
     const struct equal *q = user;
-    return fraction(q->nnz, p, q->parts);
+    return fraction(q->weight, p, q->parts);
 }
 
 static bool divide_nnz(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)
@@ -151,7 +167,7 @@ static bool divide_nnz(struct partition *P, const struct csr *A, int *owner, str
     struct equal q = {A->nnz, P->parts};
     (void)owner, (void)w;
     if (!A->nnz) return divide_rows(P, A, owner, w, e);
-    divide_at(P, A, equal_target, &q);
+    divide_at(P, A, entries_only, equal_target, &q);
     return loop_unbroken("partition", e);
 }
 
@@ -161,6 +177,21 @@ const struct way way_nnz = {
     .about = "contiguous, with equal numbers of nonzeros",
     .source = "each part ends at the row nearest to nnz p / parts",
     .divide = divide_nnz,
+};
+
+static bool divide_bytes(struct partition *P, const struct csr *A, int *owner, struct watch *w, struct err *e)
+{
+    struct equal q = {weight_before(A, A->rows, bytes_moved), P->parts};
+    (void)owner, (void)w;
+    divide_at(P, A, bytes_moved, equal_target, &q);
+    return loop_unbroken("partition", e);
+}
+
+const struct way way_bytes = {
+    .name = "bytes",
+    .about = "contiguous, with equal bytes per product: 12 for a nonzero, 40 for a row",
+    .source = "each part ends at the row nearest to the bytes of the whole p / parts",
+    .divide = divide_bytes,
 };
 
 struct weighted {
@@ -191,7 +222,7 @@ bool partition_shares(struct partition *P, const struct csr *A, int parts, const
         partition_free(P);
         return fail(e, E_INTERNAL, "the shares of %d parts are not numbers >= 0 with a sum > 0", parts);
     }
-    divide_at(P, A, weighted_target, &q);
+    divide_at(P, A, entries_only, weighted_target, &q);
     if (!loop_unbroken("partition", e)) partition_free(P);
     return P->first != NULL;
 }

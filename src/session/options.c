@@ -117,7 +117,7 @@ static bool use_exchange(struct session *s, const char *value, struct err *e)
 static bool use_parts(struct session *s, const char *value, struct err *e)
 {
     (void)s, (void)e;
-    split_by_rows(!strcmp(value, "rows"));
+    split_by(value);
     return true;
 }
 
@@ -231,9 +231,9 @@ const struct setting options[] = {
                          use_exchange},
     [OPTION_PARTS] = {"parts",
                       "how rows are divided among the members of a device, from the next copy of a matrix on: parts of "
-                      "equal nonzeros, or of equal rows",
-                      "nnz",
-                      {"nnz", "rows"},
+                      "equal bytes per product, equal nonzeros, or equal rows",
+                      "bytes",
+                      {"bytes", "nnz", "rows"},
                       NULL,
                       NULL,
                       use_parts},

@@ -75,9 +75,9 @@ static void test_planted_race(void **state)
 static void test_equal_rows(void **state)
 {
     (void)state;
-    split_by_rows(true);
+    split_by("rows");
     check_multi_formats("emu*4", T_F64, SLOTS);
-    split_by_rows(false);
+    split_by("bytes");
 }
 
 static void test_solves(void **state)

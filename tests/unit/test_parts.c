@@ -291,22 +291,31 @@ static void test_owners(void **state)
 
 /* ---- balance ---- */
 
-/* No boundary can be moved by one row and come nearer to its share of the nonzeros. */
-static void test_nnz(void **state)
+/* No boundary can be moved and come nearer to its share of the weight: `entry` for a nonzero and `row` for a row. */
+static void check_balance(const char *way, int64_t entry, int64_t row)
 {
-    (void)state;
     for (const struct shape *s = shapes; s->name; s++) {
         struct csr A = shape_csr(s, 9);
         struct partition P;
-        assert_true(partition_nnz(&P, &A, 5, NULL));
+        assert_true(partition_new(&P, way_find(way), &A, 5, NULL, NULL));
+        int64_t whole = A.nnz * entry + A.rows * row;
         for (int p = 1; A.nnz && p < 5; p++) {
-            double target = (double)(A.nnz * p / 5), off = llabs(A.rowptr[P.first[p]] - (int64_t)target);
+            int64_t target = whole * p / 5, at = P.first[p], off = llabs(A.rowptr[at] * entry + at * row - target);
             for (int64_t i = P.first[p - 1]; i <= A.rows; i++)
-                if (llabs(A.rowptr[i] - (int64_t)target) < off) fail_msg("%s: part %d ends badly", s->name, p);
+                if (llabs(A.rowptr[i] * entry + i * row - target) < off)
+                    fail_msg("%s, %s: part %d ends badly", s->name, way, p);
         }
+        check_partition(s->name, &A, &P, 5);
         partition_free(&P);
         csr_free(&A);
     }
+}
+
+static void test_balance(void **state)
+{
+    (void)state;
+    check_balance("nnz", 1, 0);
+    check_balance("bytes", 12, 40);
 }
 
 static void test_shares(void **state)
@@ -800,7 +809,7 @@ int main(void)
         cmocka_unit_test(test_grid),
         cmocka_unit_test(test_lines),
         cmocka_unit_test(test_owners),
-        cmocka_unit_test(test_nnz),
+        cmocka_unit_test(test_balance),
         cmocka_unit_test(test_shares),
         cmocka_unit_test(test_large),
         cmocka_unit_test(test_refused),
