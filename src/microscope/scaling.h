@@ -28,9 +28,9 @@ enum scaling_limit {
 };
 extern const char *const limit_names[LIMITS];
 
-/* Each GPU sends what others need, multiplies its own columns meanwhile, waits for its halo, and then multiplies the
-   columns of others: spmv = max(inside, exchange) + outside. All times are those of the slowest part that was looked
-   at. */
+/* Each GPU sends what others need, multiplies its own columns, waits for its halo, and then multiplies the columns of
+   others, one launch after another: spmv = exchange + inside + outside. All times are those of the slowest part that
+   was looked at. */
 struct scaling_point {
     int parts;
     double imbalance;        /* the most nonzeros of a part / their mean */

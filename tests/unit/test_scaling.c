@@ -101,7 +101,7 @@ static void test_sums(void **state)
     for (int i = 0; i < c.n; i++) {
         const struct scaling_point *p = &c.point[i];
         assert_int_equal(p->parts, parts[i]);
-        assert_true(fabs(p->spmv_us - fmax(p->inside_us, p->exchange_us) - p->outside_us) < 1e-9);
+        assert_true(fabs(p->spmv_us - p->inside_us - p->exchange_us - p->outside_us) < 1e-9);
         assert_true(fabs(p->cg_us - p->spmv_us - p->vectors_us - p->reduce_us) < 1e-9);
         assert_true(i == 0 || (p->exchange_us > 0 && p->outside_us > 0 && p->reduce_us > 0));
     }
@@ -131,8 +131,9 @@ static void test_blocks(void **state)
     csr_free(&A);
 }
 
-/* poisson3d 128 on 8 GPUs gains at most about 2.5 times over NCCL, because an exchange takes at least 14 us; stores to
-   the memory of other GPUs gain more. The limits allow for the model's error on the local products. */
+/* poisson3d 128 on 8 GPUs gains at most about 2.5 times over NCCL, because an exchange takes at least 14 us, and the
+   local product follows it; stores to the memory of other GPUs gain more. The limits allow for the model's error on the
+   local products. */
 static void test_poisson3d(void **state)
 {
     struct csr A = made("poisson3d", 128, 128, 128);
@@ -140,7 +141,7 @@ static void test_poisson3d(void **state)
     (void)state;
     add(&nccl, &A, 8);
     double gain = scaling_gain(&nccl, 0);
-    if (gain < 2.2 || gain > 3) fail_msg("NCCL: %g times", gain);
+    if (gain < 1.7 || gain > 2.6) fail_msg("NCCL: %g times", gain);
     assert_int_equal(nccl.point[0].spmv_limit, LIMIT_LATENCY);
     assert_int_equal(nccl.point[0].halo_most, 2 * 128 * 128);
     nvlink.link = link_find("nvlink");
