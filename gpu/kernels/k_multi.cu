@@ -38,7 +38,8 @@ __global__ void halo_push(int64_t n, GPTR(const int) send, GPTR(const T) x, GPTR
         t.to[k][(epoch % 2) * t.odd[k] + i - t.first[k]] = x[send[i]];
     }
     if (t.nflags == 0) return;
-    fence_system();
+    __syncthreads(); /* all threads of the block: its items have been stored */
+    if (threadIdx.x == 0) fence_system();
     if (!vec_last_block(ticket) || threadIdx.x != 0) return;
     for (int f = 0; f < t.nflags; f++) flag_set(t.flag[f], t.rank, epoch);
     if (t.number.counted) t.number.count[0] = epoch;

@@ -320,7 +320,6 @@ __device__ void mail_send_sums(P part, int blocks, int first, int columns, bool 
         }
         if (lane == 0)
             for (int k = 0; k < t.n; k++) t.to[k][at + c] = sum;
-        if (lane == 0) fence_system();
     }
     __syncthreads(); /* all threads of the block: all sums have been stored */
     if (threadIdx.x != 0) return;

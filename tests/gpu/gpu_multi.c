@@ -1,12 +1,17 @@
 /* Devices with several GPUs as members. On a machine with one GPU, cuda:0+0 is tested: two members with streams of
    their own on one GPU. */
 #include "kits/multi_kit.h"
+#include "base/base.h"
 #include "base/err.h"
 #include "gpu/multi/multi.h"
 #include "machine/device.h"
 #include "machine/split.h"
 #include "session/command.h"
+#include "session/right_side.h"
 #include "session/session.h"
+#include "session/session_solve.h"
+#include "solvers/solve.h"
+#include "solvers/solver.h"
 
 #include <math.h>
 #include <setjmp.h>
@@ -63,6 +68,39 @@ static void test_cpu_and_gpu(void **state)
     check_multi_solves("cpu+cuda:0", "cuda:0");
 }
 
+/* Iterations are recorded as graphs; check_multi_solves checks what replayed ones compute. */
+static void check_graph(struct session *s, const char *solver)
+{
+    struct err e = {0};
+    struct solve *v = NULL;
+    struct right_sides right = {0};
+    assert_true(right_sides_make(s->current, NULL, 1, &right, &e));
+    struct solve_options o = {.dev = device_open("cuda:0+0", &e),
+                              .solver = solver_find(solver),
+                              .real = T_F64,
+                              .tol = 1e-12,
+                              .maxit = 10000,
+                              .b = right.b};
+    if (!session_solve(&v, s, s->current, &o, &e)) fail_msg("%s: %s", solver, e.text);
+    while (v->reason == RUNNING && v->iterations < 100) assert_true(solve_slice(v, 2e3, &e));
+    if (v->reason != RUNNING || !v->schedule.graph) fail_msg("%s: no graph was recorded", solver);
+    solve_free(v);
+    right_sides_free(&right);
+}
+
+static void test_graphs(void **state)
+{
+    (void)state;
+    static const char *const solver[] = {"cg", "gmres", "bicgstab", "jacobi"};
+    struct session s;
+    FILE *nowhere = fopen("/dev/null", "w");
+    assert_true(nowhere && session_new(&s, nowhere, nowhere, OUT_TEXT, NULL));
+    assert_true(run_line(&s, "gen poisson2d 300"));
+    for (int i = 0; i < COUNT(solver); i++) check_graph(&s, solver[i]);
+    session_free(&s);
+    fclose(nowhere);
+}
+
 /* The phases of a timeline do not overlap on a member. */
 static void test_timeline(void **state)
 {
@@ -116,7 +154,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_one_gpu_twice), cmocka_unit_test(test_two_gpus), cmocka_unit_test(test_cpu_and_gpu),
-        cmocka_unit_test(test_timeline),      cmocka_unit_test(test_links),    cmocka_unit_test(test_nccl),
+        cmocka_unit_test(test_graphs),        cmocka_unit_test(test_timeline), cmocka_unit_test(test_links),
+        cmocka_unit_test(test_nccl),
     };
     return cmocka_run_group_tests(tests, NULL, close_all);
 }
