@@ -1,22 +1,13 @@
 /* CSR-Stream, a matrix-vector product for CSR (Greathouse and Daga 2014): a block computes the products with coalesced
    reads and stores them in shared memory; then each thread sums one row. */
-#include "vec.h"
+#include "stream.h"
 #include "formats/fmt_csr.h"
 #include "matrix/csr.h"
 
 namespace KERNEL_SPACE
 {
 
-enum {
-    STREAM = 2048, /* number of products that a block holds in shared memory at a time */
-    ROUND = 128    /* bytes once around the 32 banks of shared memory */
-};
-
-/* Where shared memory holds product i of a block. Without padding, rows of ROUND bytes all begin in the same bank, and
-   so do the reads of 32 lanes that each sum a row. */
-struct stream_plain {
-    static __device__ constexpr int slot(int i) { return i; }
-};
+enum { ROUND = 128 }; /* bytes once around the 32 banks of shared memory */
 
 /* One unused slot after every ROUND bytes, so that such rows begin in neighbouring banks:
        slot      0  1 .. 15 16  17 18 .. 32 33  34 ..     fp64
@@ -24,30 +15,6 @@ struct stream_plain {
 template <typename T> struct stream_padded {
     static __device__ constexpr int slot(int i) { return i + i / (ROUND / (int)sizeof(T)); }
 };
-
-/* Returns the sum of one row per thread; a block of n threads handles n consecutive rows. Its threads read the entries
-   of all these rows by coalesced loads, STREAM at a time, and store the products, of type T, in shared memory. Then
-   each thread sums the products of its own row. Participants: all threads of the block. */
-template <typename T, typename LAYOUT, typename U, typename X>
-__device__ T stream_row(int64_t first, int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val,
-                        GPTR(const X) x)
-{
-    SHARED(T, product, LAYOUT::slot(STREAM));
-    int64_t row = first + threadIdx.x, last = min(first + VEC_BLOCK, rows);
-    int from = ptr[first], to = ptr[last], begin = row < rows ? ptr[row] : to, end = row < rows ? ptr[row + 1] : to;
-    T sum = 0;
-    for (int c = from; c < to; c += STREAM) {
-        int stop = min(to, c + STREAM);
-        UNROLL(4)
-        for (int k = c + (int)threadIdx.x; k < stop; k += VEC_BLOCK)
-            product[LAYOUT::slot(k - c)] = (T)once(val, k) * (T)x[once(col, k)];
-        __syncthreads(); /* all threads of the block: `product` is complete */
-        AHEAD(UNROLL_AUTO)
-        for (int k = max(begin, c); k < min(end, stop); k++) sum += product[LAYOUT::slot(k - c)];
-        __syncthreads(); /* all threads of the block: `product` may be overwritten */
-    }
-    return sum;
-}
 
 template <typename T, typename U, typename LAYOUT>
 __global__ void csr_stream(int64_t rows, GPTR(const int) ptr, GPTR(const int) col, GPTR(const U) val, T alpha,

@@ -87,8 +87,9 @@ static inline bool amg_worthwhile(int64_t aggregates, int64_t rows)
    |a_ij / a_ii| over a row is larger, the largest sum is bound enough, and no Ritz values are computed. */
 static const double amg_damping = 4. / 3, amg_margin = 1.1, amg_dominant = 2.001;
 
-/* The strong entries of a matrix, and the aggregate of each row. The entry a_ij is strong if
-   a_ij^2 > theta^2 a_ii a_jj. */
+/* The strong entries of a matrix, and the aggregate of each row. The entry a_ij is strong if a_ij^2 > theta^2 a_ii a_jj
+   and its sign is not that of the diagonal: where x is almost constant, such entries cancel the diagonal in A x, and
+   others, for example between the unknowns of a node, do not. */
 struct amg_aggregates {
     int64_t n;             /* aggregates */
     unsigned char *strong; /* [nnz] 1: off the diagonal, and strong */

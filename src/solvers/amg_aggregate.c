@@ -39,7 +39,8 @@ static bool find_strong(struct amg_aggregates *g, const struct csr *A, const dou
         for (int64_t i = share, end = loop_share(&l, share, A->rows); i < end; i++)
             for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) {
                 int j = A->col[k];
-                g->strong[k] = j != i && A->val[k] * A->val[k] * dinv[i] * dinv[j] > theta * theta;
+                double a = A->val[k] * dinv[i];
+                g->strong[k] = j != i && a < 0 && a * A->val[k] * dinv[j] > theta * theta;
             }
     return loop_end(&l, e);
 }

@@ -3,7 +3,7 @@
 #include "base/loop.h"
 #include "base/mem.h"
 #include "base/threads.h"
-#include "matrix/random.h"
+#include "machine/amg_setup_ops.h"
 #include "ritz.h"
 
 #include <math.h>
@@ -110,7 +110,7 @@ bool amg_bound(const struct csr *A, const double *dinv, double *bound, struct er
     if (most <= amg_dominant) return true;
     double alpha[STEPS], beta[STEPS], *work = mem_new(3 * A->rows, sizeof *work, "vectors for multigrid", e);
     if (!work) return false;
-    random_fill(work, A->rows, 1);
+    for (int64_t i = 0; i < A->rows; i++) work[i] = amg_random(i);
     int k = iterate(A, dinv, work, work + A->rows, work + 2 * A->rows, alpha, beta, e);
     mem_free(work);
     if (k < 0) return false;

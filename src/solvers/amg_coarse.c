@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A full n x n matrix, stored by rows; first sign * A, then its factor L below the diagonal. */
+/* A full n x n matrix, stored by rows; first sign * A, then its factor U = L' on and above the diagonal. */
 struct full {
     int64_t n;
     double *a;
@@ -24,8 +24,8 @@ static void spread(struct full *f, const struct csr *A, double sign)
         for (int k = A->rowptr[i]; k < A->rowptr[i + 1]; k++) f->a[i * f->n + A->col[k]] = sign * A->val[k];
 }
 
-/* Divide column k by the root of its pivot, and subtract its products from the columns to the right. If the pivot is 0
-   up to rounding, the column becomes 0: the row depends on the rows before it. */
+/* Divide row k by the root of its pivot, and subtract its products from the rows below. If the pivot is 0 up to
+   rounding, the row becomes 0: it depends on the rows before it. */
 static bool eliminate(struct full *f, int64_t k, double least, struct err *e)
 {
     int64_t n = f->n;
@@ -38,11 +38,12 @@ static bool eliminate(struct full *f, int64_t k, double least, struct err *e)
                     pivot);
     double scale = drop ? 0 : 1 / sqrt(pivot);
     f->dropped += drop;
-    for (int64_t i = k; i < n; i++) f->a[i * n + k] *= scale;
+    double *row = f->a + k * n;
+    for (int64_t j = k; j < n; j++) row[j] *= scale;
 #pragma omp parallel for if ((n - k) * (n - k) > THREADS_FROM)
     for (int64_t i = k + 1; i < n; i++) {
-        double by = f->a[i * n + k];
-        for (int64_t j = k + 1; by != 0 && j <= i; j++) f->a[i * n + j] -= by * f->a[j * n + k];
+        double by = row[i], *below = f->a + i * n;
+        for (int64_t j = i; by != 0 && j < n; j++) below[j] -= by * row[j];
     }
     return true;
 }
@@ -57,19 +58,22 @@ static bool factorise(struct full *f, struct err *e)
     return loop_end(&l, e);
 }
 
-/* Column c of the inverse: L L' x = e_c. */
+/* Column c of the inverse from the diagonal down: U' U x = e_c. */
 static void solve_column(const struct full *f, int64_t c, double *x)
 {
     int64_t n = f->n;
-    for (int64_t i = 0; i < n; i++) {
-        double sum = i == c, pivot = f->a[i * n + i];
-        for (int64_t j = c; j < i; j++) sum -= f->a[i * n + j] * x[j];
-        x[i] = pivot > 0 && i >= c ? sum / pivot : 0;
+    memset(x, 0, (size_t)n * sizeof *x);
+    x[c] = 1;
+    for (int64_t i = c; i < n; i++) {
+        const double *row = f->a + i * n;
+        x[i] = row[i] > 0 ? x[i] / row[i] : 0;
+        for (int64_t j = i + 1; j < n; j++) x[j] -= row[j] * x[i];
     }
-    for (int64_t i = n - 1; i >= 0; i--) {
-        double sum = x[i], pivot = f->a[i * n + i];
-        for (int64_t j = i + 1; j < n; j++) sum -= f->a[j * n + i] * x[j];
-        x[i] = pivot > 0 ? sum / pivot : 0;
+    for (int64_t i = n - 1; i >= c; i--) {
+        const double *row = f->a + i * n;
+        double sum = x[i];
+        for (int64_t j = i + 1; j < n; j++) sum -= row[j] * x[j];
+        x[i] = row[i] > 0 ? sum / row[i] : 0;
     }
 }
 
@@ -79,9 +83,8 @@ static bool solve_all(const struct full *f, double *inverse, struct err *e)
 #pragma omp parallel for schedule(dynamic, 8) if (f->n > 64)
     for (int64_t c = 0; c < f->n; c++)
         if (loop_check(&l, c)) solve_column(f, c, inverse + c * f->n);
-    /* rounding errors make the two triangles differ slightly */
     for (int64_t i = 0; i < f->n; i++)
-        for (int64_t j = 0; j < i; j++) inverse[j * f->n + i] = inverse[i * f->n + j];
+        for (int64_t j = 0; j < i; j++) inverse[i * f->n + j] = inverse[j * f->n + i];
     return loop_end(&l, e);
 }
 

@@ -6,11 +6,12 @@
 #include <stdint.h>
 
 #include "amg.h"
-#include "amg_factor.h"
+#include "machine/amg_setup_ops.h"
 #include "base/array.h"
 
 struct device;
 struct err;
+struct mat;
 
 enum { AMG_CHUNKS = 24 };
 /* Memory on a device, handed out piece by piece: one large allocation takes less time than many small ones. */
@@ -22,29 +23,32 @@ struct amg_memory {
     int64_t used; /* bytes of the last chunk */
 };
 
-/* As struct amg_level, in the memory of the device. The factors are A, P and R with their kernels. */
+/* As struct amg_level, in the memory of the device, with the values of the set-up; those of P and R are valid only
+   while the next level is made. The cycle uses on_A, on_P, on_R and on_dinv, whose values may have another type. */
 struct amg_device_level {
     struct amg_csr A, P, R;
-    struct amg_factor on_A, on_P, on_R;
-    void *dinv;
-    double bound;
+    struct amg_csr on_A, on_P, on_R;
+    void *dinv, *on_dinv;
+    double bound; /* of a matrix that is inverted: any */
 };
 
 struct amg_device {
-    enum type real;
+    enum type real;  /* of the set-up */
+    enum type cycle; /* of what the cycle uses: the same, or T_F32 */
     int n;
     double sign;
     struct amg_device_level level[AMG_LEVELS];
-    double *inverse; /* as in struct amg; on the host */
-    int64_t dropped;
+    struct amg_csr inverse, on_inverse; /* as in struct amg; rows 0: none */
     struct amg_memory kept, work;
 };
 
 /* Can the levels be made on this device? */
 bool amg_device_has(const struct device *d, enum type real);
-/* Make the hierarchy of A, a symmetric matrix in CSR in the memory of d that outlives it. *made receives false if a row
-   has more entries than the kernels take; the host must then make the hierarchy. */
-bool amg_device_make(struct amg_device *g, struct device *d, const struct amg_factor *A, bool *made, struct err *e);
+/* Make the hierarchy of A, a symmetric matrix in CSR in the memory of d that outlives it, with factors whose values
+   have the type `cycle`; they have the type of A if that is needed for their range. *made receives false if the host
+   must make the hierarchy: a row has more entries than the kernels take, or the host is to say what is wrong with A. */
+bool amg_device_make(struct amg_device *g, struct device *d, const struct mat *A, enum type cycle, bool *made,
+                     struct err *e);
 void amg_device_free(struct amg_device *g);
 
 #endif

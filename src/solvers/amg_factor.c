@@ -9,6 +9,7 @@
 
 /* Rows of coarse matrices have about 30 entries, too few for a warp per row: if not all rows are short, take the kernel
    that divides the entries evenly, which is the default for rows of unknown lengths. */
+
 enum { SHORT = 32 };
 
 static const struct kernel *kernel_for(const struct csr *A, const struct device *d)
@@ -21,35 +22,6 @@ bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, cons
     f->mat = &f->M;
     f->kernel = kernel_for(A, d);
     return format_pack(A, &format_csr, NULL, real, true, &f->S, e) && mat_put(&f->M, &f->S, d, e);
-}
-
-/* The kernel depends on the lengths of the rows, so the row pointers are copied to the host. */
-static bool choose_kernel(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A,
-                          struct err *e)
-{
-    struct csr rows = {.rows = A->rows, .cols = A->cols, .nnz = A->nnz};
-    struct plan plan = {0};
-    rows.rowptr = mem_new(A->rows + 1, sizeof *rows.rowptr, "row pointers", e);
-    bool ok = rows.rowptr && d->ops->get(d, rows.rowptr, A->ptr, (A->rows + 1) * (int64_t)sizeof *rows.rowptr, e) &&
-              format_plan(&rows, &format_csr, NULL, real, &plan, e);
-    if (ok) {
-        f->kernel = kernel_for(&rows, d);
-        f->S = plan.shape;
-    }
-    mem_free(rows.rowptr);
-    return ok;
-}
-
-bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, struct err *e)
-{
-    if (!choose_kernel(f, d, real, A, e)) return false;
-    f->mat = &f->M;
-    f->M = (struct mat){.of = &f->S, .dev = d};
-    f->M.ptr[CSR_PTR] = A->ptr;
-    f->M.ptr[CSR_COL] = A->col;
-    f->M.ptr[CSR_VAL] = A->val;
-    for (int k = 0; k < f->S.narrays; k++) f->M.lent[k] = true;
-    return (f->M.scratch = mem_zero(1, sizeof *f->M.scratch, "a matrix on a device", e)) != NULL;
 }
 
 bool amg_factor_multiply(const struct amg_factor *f, double alpha, const void *x, double beta, void *y, struct err *e)

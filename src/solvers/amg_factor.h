@@ -5,7 +5,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "machine/amg_setup_ops.h"
 #include "machine/mat.h"
 
 struct csr;
@@ -20,8 +19,6 @@ struct amg_factor {
 };
 /* Copy A, which must outlive the factor, to d. */
 bool amg_factor_put(struct amg_factor *f, struct device *d, enum type real, const struct csr *A, struct err *e);
-/* Use a matrix that is on d already, and whose arrays outlive the factor. */
-bool amg_factor_lend(struct amg_factor *f, struct device *d, enum type real, const struct amg_csr *A, struct err *e);
 /* y = alpha A x + beta y */
 bool amg_factor_multiply(const struct amg_factor *f, double alpha, const void *x, double beta, void *y, struct err *e);
 double amg_factor_bytes(const struct amg_factor *f); /* 0 if another owner holds the matrix */

@@ -4,6 +4,7 @@
 #include "amg.h"
 #include "amg_device.h"
 #include "amg_factor.h"
+#include "base/base.h"
 #include "base/err.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -21,28 +22,34 @@
 
 enum { NOTE_LEVELS, NOTE_COARSEST, NOTE_RATIO }; /* NOTE_RATIO: of entries, in millionths */
 
-/* A level on the device: x is the correction, r its residual, z the last change of x. The factors belong to `own` or to
-   the levels that the device has made. */
+/* A matrix of the cycle: in CSR on the device, or, if csr.val is NULL, a factor. */
+struct cycle_matrix {
+    struct amg_csr csr;
+    const struct amg_factor *factor;
+    struct amg_factor own;
+};
+
+/* A level on the device: x is the correction, r its residual, z the last change of x, next the change after z. */
 struct cycle_level {
     int64_t rows, nnz;
     double bound;
-    const struct amg_factor *A, *P, *R;
-    struct amg_factor own[3];
+    struct cycle_matrix A, P, R;
     const void *dinv;
-    void *own_dinv, *r, *z, *x;
+    void *own_dinv, *r, *z, *next, *x;
 };
 
 struct cycle {
     int n;
-    bool inverted;             /* the coarsest matrix; otherwise it is only smoothed */
-    struct amg hierarchy;      /* the levels, if the host made them */
-    struct amg_device device;  /* the levels, if the device made them */
-    struct amg_factor A;       /* the matrix of the solve */
-    struct csr full;           /* the inverse on the host */
-    struct amg_factor inverse; /* of the coarsest matrix, or of its negative if A is negative definite */
-    double sign;               /* -1: A is negative definite */
-    double scale;              /* -1: M is that of -A, because cg and minres need a positive definite M */
-    void *vectors;             /* r, z and x of all levels */
+    enum type real;              /* of the levels and their vectors: that of the solve, or T_F32 */
+    bool inverted;               /* the coarsest matrix; otherwise it is only smoothed */
+    struct amg hierarchy;        /* the levels, if the host made them */
+    struct amg_device device;    /* the levels, if the device made them */
+    struct amg_factor A;         /* the matrix of the solve */
+    struct csr full;             /* the inverse on the host, if the host made it */
+    struct cycle_matrix inverse; /* of the coarsest matrix, or of its negative if A is negative definite */
+    double sign;                 /* -1: A is negative definite */
+    double scale;                /* -1: M is that of -A, because cg and minres need a positive definite M */
+    void *vectors;               /* r, z and x of all levels */
     int64_t vectors_bytes;
     struct cycle_level level[AMG_LEVELS];
 };
@@ -58,7 +65,8 @@ static bool put_inverse(struct solve *v, struct cycle *c, const double *inverse,
     for (int64_t k = 0; k < n * n; k++) A.col[k] = (int)(k % n);
     memcpy(A.val, inverse, (size_t)(n * n) * sizeof *A.val);
     c->full = A;
-    return c->inverted = amg_factor_put(&c->inverse, v->dev, v->real, &c->full, e);
+    c->inverse.factor = &c->inverse.own;
+    return c->inverted = amg_factor_put(&c->inverse.own, v->dev, v->real, &c->full, e);
 }
 
 static bool put_diagonal(struct solve *v, struct cycle_level *on, const double *dinv, struct err *e)
@@ -75,11 +83,19 @@ static bool put_diagonal(struct solve *v, struct cycle_level *on, const double *
     return ok;
 }
 
-static bool put_own(struct solve *v, struct cycle_level *on, int k, const struct csr *A, const struct amg_factor **to,
-                    struct err *e)
+/* The steps of the smoother contain the product if A is in CSR. */
+static void find_csr(struct cycle_matrix *m)
 {
-    *to = &on->own[k];
-    return amg_factor_put(&on->own[k], v->dev, v->real, A, e);
+    const struct mat *M = m->factor->mat;
+    if (M->of->format == &format_csr)
+        m->csr = (struct amg_csr){M->of->rows,     M->of->cols,     M->of->nnz, M->ptr[CSR_PTR],
+                                  M->ptr[CSR_COL], M->ptr[CSR_VAL], NULL};
+}
+
+static bool put_own(struct solve *v, struct cycle_matrix *m, const struct csr *A, struct err *e)
+{
+    m->factor = &m->own;
+    return amg_factor_put(&m->own, v->dev, v->real, A, e);
 }
 
 static bool put_level(struct solve *v, struct cycle *c, int k, struct err *e)
@@ -90,10 +106,13 @@ static bool put_level(struct solve *v, struct cycle *c, int k, struct err *e)
     on->rows = l->A->rows;
     on->nnz = l->A->nnz;
     on->bound = l->bound;
-    on->A = &c->A;
     if (last && c->hierarchy.inverse) return put_inverse(v, c, c->hierarchy.inverse, on->rows, e);
-    return put_diagonal(v, on, l->dinv, e) && (k == 0 || put_own(v, on, 0, l->A, &on->A, e)) &&
-           (last || (put_own(v, on, 1, &l->P, &on->P, e) && put_own(v, on, 2, &l->R, &on->R, e)));
+    on->A.factor = &c->A;
+    if (!put_diagonal(v, on, l->dinv, e) || (k > 0 && !put_own(v, &on->A, l->A, e)) ||
+        (!last && (!put_own(v, &on->P, &l->P, e) || !put_own(v, &on->R, &l->R, e))))
+        return false;
+    find_csr(&on->A);
+    return true;
 }
 
 static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
@@ -106,6 +125,27 @@ static bool make_on_host(struct solve *v, struct cycle *c, struct err *e)
     return true;
 }
 
+/* cg and minres in fp64 take a cycle in fp32, which moves half the bytes: they multiply A by what M^-1 has given, so
+   that M need not be exact. Other solvers compute x = x0 + M^-1 u at the end, whose rounding errors would be those of
+   fp32. Not if numbers might leave the range of fp32, and not for a matrix that is inverted as a whole. */
+static enum type cycle_type(const struct solve *v)
+{
+    bool fits = v->b_norm > AMG_SMALLEST && v->b_norm < 1 / AMG_SMALLEST && v->n > amg_inverted_rows();
+    return fits && v->solver->own_precond ? T_F32 : v->real;
+}
+
+static void take_level(struct cycle *c, int k)
+{
+    const struct amg_device_level *l = &c->device.level[k];
+    c->level[k] = (struct cycle_level){.rows = l->A.rows,
+                                       .nnz = l->A.nnz,
+                                       .bound = l->bound,
+                                       .dinv = l->on_dinv,
+                                       .A.csr = l->on_A,
+                                       .P.csr = l->on_P,
+                                       .R.csr = l->on_R};
+}
+
 /* *made receives false if the host must make the levels. */
 static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct err *e)
 {
@@ -113,43 +153,35 @@ static bool make_on_device(struct solve *v, struct cycle *c, bool *made, struct 
     bool fits = v->matrix.kernel->format == &format_csr && v->matrix.mat->of->real == v->real;
     *made = fits && amg_device_has(v->dev, v->real);
     if (!*made) return true;
-    if (!amg_device_make(g, v->dev, &c->A, made, e)) return false;
+    if (!amg_device_make(g, v->dev, v->matrix.mat, cycle_type(v), made, e)) return false;
     if (!*made) return true;
     c->n = g->n;
     c->sign = g->sign;
-    for (int k = 0; k < g->n; k++) {
-        const struct amg_device_level *l = &g->level[k];
-        c->level[k] = (struct cycle_level){.rows = l->A.rows,
-                                           .nnz = l->A.nnz,
-                                           .bound = l->bound,
-                                           .dinv = l->dinv,
-                                           .A = k ? &l->on_A : &c->A,
-                                           .P = &l->on_P,
-                                           .R = &l->on_R};
-    }
-    return !g->inverse || put_inverse(v, c, g->inverse, c->level[c->n - 1].rows, e);
+    c->real = g->cycle;
+    c->inverted = g->inverse.rows > 0;
+    c->inverse.csr = g->on_inverse;
+    for (int k = 0; k < g->n; k++) take_level(c, k);
+    return true;
 }
 
 /* The bytes of a vector of level k, rounded up so that each vector begins at a multiple of 256. */
-static int64_t vector_room(const struct solve *v, const struct cycle *c, int k)
+static int64_t vector_room(const struct cycle *c, int k)
 {
-    return (c->level[k].rows * (int64_t)type_size(v->real) + 255) / 256 * 256;
+    return (c->level[k].rows * (int64_t)type_size(c->real) + 255) / 256 * 256;
 }
 
-/* One allocation for the vectors of all levels. The x of the first level is the z of the solver. */
+/* One allocation for the vectors of all levels. The x of the first level is the z of the solver, unless its type
+   differs. */
 static bool new_vectors(struct solve *v, struct cycle *c, struct err *e)
 {
     int64_t bytes = 0;
-    for (int k = 0; k < c->n; k++) bytes += (k ? 3 : 2) * vector_room(v, c, k);
+    for (int k = 0; k < c->n; k++) bytes += 4 * vector_room(c, k);
     c->vectors = v->dev->ops->alloc(v->dev, bytes, "vectors of multigrid", e);
     c->vectors_bytes = c->vectors ? bytes : 0;
     char *at = c->vectors;
     for (int k = 0; at && k < c->n; k++) {
-        int64_t each = vector_room(v, c, k);
-        c->level[k].r = at;
-        c->level[k].z = at + each;
-        c->level[k].x = k ? at + 2 * each : NULL;
-        at += (k ? 3 : 2) * each;
+        void **const of[] = {&c->level[k].r, &c->level[k].z, &c->level[k].next, &c->level[k].x};
+        for (int i = 0; i < COUNT(of); i++, at += vector_room(c, k)) *of[i] = at;
     }
     return c->vectors != NULL;
 }
@@ -158,9 +190,11 @@ static void free_cycle(struct device *d, struct cycle *c)
 {
     for (int k = 0; k < AMG_LEVELS; k++) {
         if (c->level[k].own_dinv) d->ops->free(d, c->level[k].own_dinv);
-        for (int i = 0; i < 3; i++) amg_factor_free(&c->level[k].own[i]);
+        amg_factor_free(&c->level[k].A.own);
+        amg_factor_free(&c->level[k].P.own);
+        amg_factor_free(&c->level[k].R.own);
     }
-    amg_factor_free(&c->inverse);
+    amg_factor_free(&c->inverse.own);
     csr_free(&c->full);
     if (c->vectors) d->ops->free(d, c->vectors);
     amg_device_free(&c->device);
@@ -180,6 +214,7 @@ static void describe(struct solve *v, const struct cycle *c)
 static bool make_levels(struct solve *v, struct cycle *c, struct err *e)
 {
     bool made;
+    c->real = v->real;
     c->A.mat = v->matrix.mat;
     c->A.kernel = v->matrix.kernel;
     if (v->matrix.symmetry != SYMMETRY_YES &&
@@ -212,53 +247,97 @@ static void drop(struct solve *v)
 
 /* ---- the cycle ---- */
 
-/* The steps of the smoother after its first step, and the residual that they leave, unless it is not needed. */
-static bool smooth_on(struct solve *v, const struct cycle_level *on, bool residual, struct err *e)
+/* y = alpha M x + beta y. The device cpu multiplies by its kernels, which divide the rows among threads by entries. */
+static bool multiply(struct solve *v, const struct cycle *c, const struct cycle_matrix *m, double alpha, const void *x,
+                     double beta, void *y, struct err *e)
 {
-    const struct amg_ops *ops = amg_ops_of(v->dev, v->real);
-    for (int k = 2; k <= AMG_DEGREE; k++) {
-        if (!amg_factor_multiply(on->A, -1, on->z, 1, on->r, e)) return false;
-        ops->smooth(v->dev, on->rows, v->scalars, amg_weight_of_z(k), amg_weight_of_r(k, on->bound), on->r, on->dinv,
-                    on->z, on->x);
+    if (m->factor) return amg_factor_multiply(m->factor, alpha, x, beta, y, e);
+    amg_ops_of(v->dev, c->real)->multiply(v->dev, &m->csr, v->scalars, alpha, x, beta, y);
+    return true;
+}
+
+/* r -= A z, and a step of the smoother. last: no step follows. result: what receives x, if it is not x. */
+static bool relax(struct solve *v, const struct cycle *c, struct cycle_level *on, double a, double weight,
+                  bool corrects, bool last, void *result, struct err *e)
+{
+    const struct amg_ops *ops = amg_ops_of(v->dev, c->real);
+    if (!on->A.csr.val) {
+        if (!multiply(v, c, &on->A, -1, on->z, 1, on->r, e)) return false;
+        if (corrects)
+            ops->correct(v->dev, on->rows, v->scalars, weight, on->r, on->dinv, on->z, on->x);
+        else
+            ops->smooth(v->dev, on->rows, v->scalars, a, weight, on->r, on->dinv, on->z, on->x);
+        if (last && result) ops->scale(v->dev, on->rows, v->scalars, 1, on->x, result);
+        return true;
     }
-    return !residual || amg_factor_multiply(on->A, -1, on->z, 1, on->r, e);
+    struct amg_relaxed step = {.a = a, .c = weight, .corrects = corrects, .z = on->z, .dinv = on->dinv};
+    step.r = on->r;
+    step.x = on->x;
+    step.next = last ? NULL : on->next;
+    step.result = last ? result : NULL;
+    (c->real == v->real ? ops->relax : ops->relax_wide)(v->dev, &on->A.csr, v->scalars, &step);
+    void *before = on->z;
+    on->z = on->next;
+    on->next = before;
+    return true;
+}
+
+/* The steps of the smoother from step k on. */
+static bool smooth_on(struct solve *v, const struct cycle *c, struct cycle_level *on, bool last, void *result,
+                      struct err *e)
+{
+    for (int k = 2; k <= AMG_DEGREE; k++)
+        if (!relax(v, c, on, amg_weight_of_z(k), amg_weight_of_r(k, on->bound), false, last && k == AMG_DEGREE, result,
+                   e))
+            return false;
+    return true;
+}
+
+static void begin(struct solve *v, const struct cycle *c, int k, const void *b)
+{
+    const struct amg_ops *ops = amg_ops_of(v->dev, c->real);
+    const struct cycle_level *on = &c->level[k];
+    bool wide = k == 0 && c->real != v->real;
+    (wide ? ops->begin_wide : ops->begin)(v->dev, on->rows, v->scalars, k ? 1 : c->scale, amg_weight_of_r(1, on->bound),
+                                          k ? on->r : b, on->dinv, k ? NULL : on->r, on->z, on->x);
 }
 
 /* The levels from the first to the coarsest: smooth, and restrict the residual. b is the right-hand side of the first
-   level; the right-hand sides of the others are written to their r. */
-static bool go_down(struct solve *v, struct cycle *c, const void *b, struct err *e)
+   level, and z receives the result if there is no other level; the right-hand sides of the others are written to their
+   r. */
+static bool go_down(struct solve *v, struct cycle *c, const void *b, void *z, struct err *e)
 {
-    const struct amg_ops *ops = amg_ops_of(v->dev, v->real);
     for (int k = 0; k < c->n - c->inverted; k++) {
         struct cycle_level *on = &c->level[k];
-        ops->begin(v->dev, on->rows, v->scalars, k ? 1 : c->scale, amg_weight_of_r(1, on->bound), k ? on->r : b,
-                   on->dinv, k ? NULL : on->r, on->z, on->x);
         bool last = k == c->n - 1;
-        if (!smooth_on(v, on, !last, e)) return false;
-        if (!last && !amg_factor_multiply(on->R, 1, on->r, 0, on[1].r, e)) return false;
+        begin(v, c, k, b);
+        if (!smooth_on(v, c, on, last, k ? NULL : z, e)) return false;
+        if (!last &&
+            (!multiply(v, c, &on->A, -1, on->z, 1, on->r, e) || !multiply(v, c, &on->R, 1, on->r, 0, on[1].r, e)))
+            return false;
     }
     return true;
 }
 
 /* The same levels in the opposite order: take the correction from the next level, and smooth. */
-static bool go_up(struct solve *v, struct cycle *c, struct err *e)
+static bool go_up(struct solve *v, struct cycle *c, void *z, struct err *e)
 {
-    const struct amg_ops *ops = amg_ops_of(v->dev, v->real);
     for (int k = c->n - 2; k >= 0; k--) {
         struct cycle_level *on = &c->level[k];
-        if (!amg_factor_multiply(on->P, 1, on[1].x, 0, on->z, e) || !amg_factor_multiply(on->A, -1, on->z, 1, on->r, e))
+        void *result = k ? NULL : z;
+        if (!multiply(v, c, &on->P, 1, on[1].x, 0, on->z, e) ||
+            !relax(v, c, on, 0, amg_weight_of_r(1, on->bound), true, AMG_DEGREE == 1, result, e) ||
+            !smooth_on(v, c, on, true, result, e))
             return false;
-        ops->correct(v->dev, on->rows, v->scalars, amg_weight_of_r(1, on->bound), on->r, on->dinv, on->z, on->x);
-        if (!smooth_on(v, on, false, e)) return false;
     }
     return true;
 }
 
 /* The correction of the coarsest level. */
-static bool solve_coarsest(struct cycle *c, struct err *e)
+static bool solve_coarsest(struct solve *v, struct cycle *c, struct err *e)
 {
     const struct cycle_level *on = &c->level[c->n - 1];
-    return !c->inverted || amg_factor_multiply(&c->inverse, c->sign, on->r, 0, on->x, e);
+    return !c->inverted || multiply(v, c, &c->inverse, c->sign, on->r, 0, on->x, e);
 }
 
 /* A small matrix has only one level, and M is A. A product has an effect even if the solve is done, so its result is
@@ -266,7 +345,7 @@ static bool solve_coarsest(struct cycle *c, struct err *e)
 static bool apply_inverse(struct solve *v, struct cycle *c, const void *r, void *z, struct err *e)
 {
     void *q = c->level[0].r;
-    if (!amg_factor_multiply(&c->inverse, c->sign, r, 0, q, e)) return false;
+    if (!multiply(v, c, &c->inverse, c->sign, r, 0, q, e)) return false;
     amg_ops_of(v->dev, v->real)->scale(v->dev, v->n, v->scalars, c->scale, q, z);
     return true;
 }
@@ -275,29 +354,34 @@ static bool apply(struct solve *v, const void *r, void *z, struct err *e)
 {
     struct cycle *c = v->pre.host;
     if (c->n == 1 && c->inverted) return apply_inverse(v, c, r, z, e);
-    c->level[0].x = z;
-    bool ok = go_down(v, c, r, e) && solve_coarsest(c, e) && go_up(v, c, e);
-    c->level[0].x = NULL;
-    return ok;
+    return go_down(v, c, r, z, e) && solve_coarsest(v, c, e) && go_up(v, c, z, e);
 }
 
 /* ---- figures ---- */
 
-/* Each product reads its matrix and x, and reads and writes y. */
-static double level_bytes(const struct solve *v, const struct cycle_level *on, bool first, bool last)
+static double matrix_bytes(const struct cycle *c, const struct cycle_matrix *m)
 {
-    double vector = (double)type_size(v->real) * (double)on->rows;
-    double matrix = first ? csr_bytes(v->matrix.csr, type_size(v->real)) : amg_factor_bytes(on->A);
+    if (m->factor) return amg_factor_bytes(m->factor);
+    double entry = (double)type_size(c->real) + (double)(m->csr.near ? sizeof *m->csr.near : sizeof *m->csr.col);
+    return (double)m->csr.nnz * entry + (double)(m->csr.rows + 1) * sizeof *m->csr.ptr;
+}
+
+/* Each product reads its matrix and x, and reads and writes y; a step without a product of its own has 5 vectors. */
+static double level_bytes(const struct solve *v, const struct cycle *c, int k, bool last)
+{
+    const struct cycle_level *on = &c->level[k];
+    double vector = (double)type_size(c->real) * (double)on->rows;
+    double matrix = on->A.factor == &c->A ? csr_bytes(v->matrix.csr, type_size(v->real)) : matrix_bytes(c, &on->A);
     double smoothers = 2 * AMG_DEGREE * (matrix + 3 * vector) + 2 * AMG_DEGREE * 5 * vector;
-    return last ? smoothers / 2 : smoothers + amg_factor_bytes(on->P) + amg_factor_bytes(on->R) + 2 * vector;
+    return last ? smoothers / 2 : smoothers + matrix_bytes(c, &on->P) + matrix_bytes(c, &on->R) + 2 * vector;
 }
 
 static double bytes(const struct solve *v)
 {
     const struct cycle *c = v->pre.host;
     if (!c) return 2.0 * (double)type_size(v->real) * (double)v->n;
-    double sum = amg_factor_bytes(&c->inverse);
-    for (int k = 0; k < c->n - c->inverted; k++) sum += level_bytes(v, &c->level[k], k == 0, k == c->n - 1);
+    double sum = c->inverted ? matrix_bytes(c, &c->inverse) : 0;
+    for (int k = 0; k < c->n - c->inverted; k++) sum += level_bytes(v, c, k, k == c->n - 1);
     return sum;
 }
 
@@ -305,12 +389,10 @@ static int64_t held(const struct solve *v)
 {
     const struct cycle *c = v->pre.host;
     if (!c) return 0;
-    int64_t sum = c->vectors_bytes + c->device.kept.bytes + amg_factor_held(&c->inverse);
+    int64_t sum = c->vectors_bytes + c->device.kept.bytes + amg_factor_held(&c->inverse.own);
     for (int k = 0; k < c->n; k++) {
         const struct cycle_level *on = &c->level[k];
-        const struct amg_device_level *made = &c->device.level[k];
-        for (int i = 0; i < 3; i++) sum += amg_factor_held(&on->own[i]);
-        sum += amg_factor_held(&made->on_A) + amg_factor_held(&made->on_P) + amg_factor_held(&made->on_R);
+        sum += amg_factor_held(&on->A.own) + amg_factor_held(&on->P.own) + amg_factor_held(&on->R.own);
         if (on->own_dinv) sum += (int64_t)type_size(v->real) * on->rows;
     }
     return sum;

@@ -86,29 +86,39 @@ static bool replace(struct solve *v, struct err *e)
     return true;
 }
 
+/* Does the SpMV kernel compute the inner products? */
+static bool product_sums(const struct solve *v)
+{
+    return kernel_sums(v->matrix.kernel, v->refine.on ? v->refine.stored : v->real) && !v->set.sums_host &&
+           !v->matrix.csr->imag;
+}
+
+bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)
+{
+    struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r, .dinv = dinv};
+    if (product_sums(v)) return kernel_launch(v->matrix.kernel, &L, e);
+    if (!solve_spmv(v, p, q, e)) return false;
+    phase_begin(v, PHASE_DOTS);
+    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r, dinv);
+    return true;
+}
+
 static bool step_preconditioned(struct solve *v, struct err *e)
 {
     phase_begin(v, PHASE_SPMV);
-    if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
-    phase_begin(v, PHASE_DOT);
-    v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
+    if (product_sums(v)) {
+        if (!cg_product(v, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], NULL, e)) return false;
+    } else {
+        if (!solve_spmv(v, v->vec[CG_P], v->vec[CG_Q], e)) return false;
+        phase_begin(v, PHASE_DOT);
+        v->ops.vec->dot(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], S_PQ);
+    }
     phase_begin(v, PHASE_UPDATE);
     if (!cut_hold(v, COUNT(changed), changed, v->pre.method->long_apply, e)) return false;
     v->ops.cg->update(v->dev, v->n, v->scalars, v->vec[CG_P], v->vec[CG_Q], v->vec[CG_R], v->vec[VEC_X]);
     if (!precondition(v, e)) return false;
     phase_begin(v, PHASE_DIRECTION);
     v->ops.cg->direction(v->dev, v->n, v->scalars, v->vec[VEC_Z], v->vec[CG_P]);
-    return true;
-}
-
-bool cg_product(struct solve *v, const void *p, void *q, const void *r, const void *dinv, struct err *e)
-{
-    struct launch L = {.A = v->matrix.mat, .alpha = 1, .x = p, .y = q, .s = v->scalars, .r = r, .dinv = dinv};
-    bool sums = kernel_sums(v->matrix.kernel, v->refine.on ? v->refine.stored : v->real);
-    if (sums && !v->set.sums_host && !v->matrix.csr->imag) return kernel_launch(v->matrix.kernel, &L, e);
-    if (!solve_spmv(v, p, q, e)) return false;
-    phase_begin(v, PHASE_DOTS);
-    v->ops.cg->dots(v->dev, v->n, v->scalars, p, q, r, dinv);
     return true;
 }
 

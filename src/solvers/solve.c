@@ -336,6 +336,14 @@ static bool aligned(const struct solve *v)
     return (v->schedule.queued - v->schedule.cycle_from) % period(v) == 0;
 }
 
+/* The iterations of a graph: one period, if the preconditioner takes many launches, because a solve with it may end
+   before a longer graph is used, and to record a launch takes as long as to launch it. */
+static int64_t graph_iterations(const struct solve *v)
+{
+    bool many = v->pre.method && v->pre.method->long_apply;
+    return many ? period(v) : (GRAPH_LEAST + period(v) - 1) / period(v) * period(v);
+}
+
 /* Record a graph after all launches of one period have run one by one. */
 static void record_graph_if_due(struct solve *v)
 {
@@ -343,8 +351,8 @@ static void record_graph_if_due(struct solve *v)
     if (v->schedule.graph || v->schedule.no_graph || v->schedule.queued - v->schedule.cycle_from < period(v) ||
         !aligned(v))
         return;
-    int64_t at = v->schedule.queued, periods = (GRAPH_LEAST + period(v) - 1) / period(v);
-    v->schedule.graph_n = periods * period(v);
+    int64_t at = v->schedule.queued;
+    v->schedule.graph_n = graph_iterations(v);
     v->schedule.no_graph = !ops->capture || v->set.sums_host || v->schedule.graph_n > GRAPH_MOST ||
                            v->matrix.kernel->remote; /* its launches cannot be recorded */
     if (!v->schedule.no_graph) v->schedule.graph = ops->capture(v->dev, record_graph, v);

@@ -60,12 +60,26 @@ static void test_amg_levels(void **state)
     }
 }
 
+/* A solve on the GPU takes about as many iterations as on the host. Neighbours in the last grid are more than 2^15 rows
+   apart, so that its columns do not fit in 16 bits. */
+static void test_amg_solves(void **state)
+{
+    (void)state;
+    static const struct problem some[] = {{.generator = "poisson2d", .p = {90, 80}},
+                                          {.generator = "poisson3d", .p = {40, 40, 40}},
+                                          {.generator = "fem", .p = {40, 30}},
+                                          {.generator = "poisson2d", .p = {40000, 2}}};
+    static const char *const solvers[] = {"cg", "minres", "bicgstab"};
+    for (int i = 0; i < COUNT(some); i++)
+        for (int k = 0; k < COUNT(solvers); k++) check_amg_iterations(&some[i], solvers[k], device);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_applied),   cmocka_unit_test(test_launches), cmocka_unit_test(test_large),
-        cmocka_unit_test(test_triangles), cmocka_unit_test(test_gain),     cmocka_unit_test(test_amg_levels),
-        cmocka_unit_test(test_diagonal),
+        cmocka_unit_test(test_applied),   cmocka_unit_test(test_launches),   cmocka_unit_test(test_large),
+        cmocka_unit_test(test_triangles), cmocka_unit_test(test_gain),       cmocka_unit_test(test_amg_levels),
+        cmocka_unit_test(test_diagonal),  cmocka_unit_test(test_amg_solves),
     };
     if (!device_count(DEV_CUDA)) {
         printf("skip the preconditioners on a GPU: there is none\n");

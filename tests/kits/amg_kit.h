@@ -7,5 +7,9 @@
 /* The first `levels` levels that the device makes are those that the host makes, up to rounding. A GPU rounds sums
    differently, so that ties in coarse matrices may be broken differently: two levels can be compared there. */
 void check_amg_levels(const struct problem *p, const char *device, enum type real, int levels);
+void check_amg_levels_of(struct bed *bed, const char *device, enum type real, int levels);
+
+/* A solve with amg on the device takes as many iterations as on the host, up to two. */
+void check_amg_iterations(const struct problem *p, const char *solver, const char *device);
 
 #endif

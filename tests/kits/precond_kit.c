@@ -23,12 +23,15 @@ enum { DENSE_MOST = 120 }; /* rows of the largest matrix that is also stored as 
 
 struct triangle_settings bed_triangles;
 
+const char *bed_solver;
+
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e)
 {
     const struct csr *A = &bed->s.current->csr;
     double *b = mem_new(A->rows, sizeof *b, "b", NULL);
     for (int64_t i = 0; i < A->rows; i++) b[i] = 1;
-    struct solve_options o = {.solver = solver_find("bicgstab"), .real = real, .b = b, .maxit = 9, .force = true};
+    struct solve_options o = {
+        .solver = solver_find(bed_solver ? bed_solver : "bicgstab"), .real = real, .b = b, .maxit = 9, .force = true};
     o.pre = precond_find(precond);
     o.pre_block = block;
     assert_non_null(o.pre);

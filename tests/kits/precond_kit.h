@@ -25,6 +25,8 @@ struct solve;
 void bed_take(struct bed *bed, struct csr *A);
 /* Begin a preconditioned solve of the session's matrix. Returns false if the solve is refused. */
 bool bed_begin(struct bed *bed, const char *precond, int64_t block, const char *device, enum type real, struct err *e);
+/* The solver of bed_begin; NULL: bicgstab. */
+extern const char *bed_solver;
 /* How bed_begin makes and applies preconditioners with triangles. */
 extern struct triangle_settings bed_triangles;
 /* z = M^-1 r */
