@@ -23,6 +23,9 @@
 /* A change that an experiment does not intend may take this share of the claimed time, or of the kernel's time. */
 static const double SIDE_EFFECT = 0.1;
 
+/* The timer of a GPU counts in steps of this length. */
+static const double TICK_US = 0.032;
+
 /* ---- trials ---- */
 
 void trial_free(struct trial *t)
@@ -69,11 +72,12 @@ static bool put_ones(struct device *d, void *to, int64_t n, enum type real, stru
     return ok;
 }
 
-/* The result is not checked: other programs check every kernel. */
-bool trial_time(const struct trial *t, struct device *gpu, int reps, double *us, struct err *e)
+/* One round. The result is not checked: other programs check every kernel. */
+static bool time_round(const struct trial *t, struct device *gpu, double *us, struct err *e)
 {
     struct mat M = {0};
     double spread;
+    int reps = TRIAL_REPS;
     int64_t size = (int64_t)type_size(t->real);
     if (!mat_put(&M, &t->S, gpu, e)) return false;
     void *x = mat_col_vectors(&M, 1, size, "the vector x", e), *y = mat_row_vectors(&M, 1, size, "the vector y", e);
@@ -84,6 +88,20 @@ bool trial_time(const struct trial *t, struct device *gpu, int reps, double *us,
     if (y) gpu->ops->free(gpu, y);
     mat_free(&M);
     return ok;
+}
+
+bool trial_time(const struct trial *t, struct device *gpu, struct trial_us *out, struct err *e)
+{
+    double us[TRIAL_ROUNDS], least = INFINITY, most = 0, sum = 0;
+    for (int i = 0; i < TRIAL_ROUNDS; i++) {
+        if (!time_round(t, gpu, &us[i], e)) return false;
+        least = fmin(least, us[i]);
+        most = fmax(most, us[i]);
+        sum += us[i];
+    }
+    _Static_assert(TRIAL_ROUNDS == 3, "the median of three is what is neither least nor most");
+    *out = (struct trial_us){sum - least - most, fmax((most - least) / 2, TICK_US / 2)};
+    return true;
 }
 
 /* ---- quantities ---- */
@@ -553,14 +571,14 @@ static bool same_traffic(const struct trial *with, const struct trial *t, struct
            fail(e, E_UNSUPPORTED, "sectors of an entry: %+.0f%%", 100 * (after / before - 1));
 }
 
-/* The time in us of the kernel on so many rows, measured on gpu or predicted, and the number of their entries. */
+/* The time of the kernel on so many rows, measured on gpu or predicted, and the number of their entries. */
 static bool time_of_rows(const struct trial *with, int64_t rows, const struct machine *g, struct device *gpu,
-                         double *us, double *nnz, struct err *e)
+                         struct trial_us *out, double *nnz, struct err *e)
 {
     struct trial t = {.kernel = with->kernel, .real = with->real};
     bool ok = resize(with, rows, &t.A, e) && trial_watch(&t, g, e) && same_traffic(with, &t, e) &&
-              (!gpu || trial_time(&t, gpu, TRIAL_REPS, us, e));
-    if (ok && !gpu) *us = t.k->time.us;
+              (!gpu || trial_time(&t, gpu, out, e));
+    if (ok && !gpu) *out = (struct trial_us){t.k->time.us, 0};
     *nnz = (double)t.A.nnz;
     trial_free(&t);
     return ok;
@@ -568,26 +586,32 @@ static bool time_of_rows(const struct trial *with, int64_t rows, const struct ma
 
 /* waits: 2n blocks on each multiprocessor, all at the same time, wait as long as n blocks do, so that n more blocks
    take only the time of their bytes and instructions. From this follows the time of all blocks if none of them waited.
-   The rows of the matrix are used as often as it takes, and must stay in L2 in any case. */
-static bool more_blocks(const struct trial *with, const struct machine *g, struct device *gpu, double *us,
+   This holds for a launch whose blocks all run at the same time: blocks that follow one another are out of step, and
+   use different parts of a multiprocessor at the same time, while blocks in step take turns. The rows of the matrix are
+   used as often as it takes, and must stay in L2 in any case. */
+static bool more_blocks(const struct trial *with, const struct machine *g, struct device *gpu, struct trial_us *out,
                         struct err *e)
 {
     enum { MOST = 8 };
     const struct work *w = workload_busiest(&with->k->work);
     double layers = (double)w->blocks / g->sms, rows = (double)(by_columns(with) ? with->A.cols : with->A.rows);
-    double l2 = 0.8e6 * g->is.l2_mb / g->is.l2_copies, us_of[2], nnz_of[2];
+    double l2 = 0.8e6 * g->is.l2_mb / g->is.l2_copies, nnz_of[2];
+    struct trial_us of[2];
     int64_t n = (int64_t)fmin(MOST, fmin(model_resident(g, w), l2 / (with->k->work.footprint / layers)) / 2);
     if (with->kernel->shares) return fail(e, E_UNSUPPORTED, "the number of warps does not depend on that of rows");
+    if (layers > model_resident(g, w))
+        return fail(e, E_UNSUPPORTED, "blocks follow one another: they are out of step, those of the experiment are not");
     if (with->k->time.dram_bytes > SIDE_EFFECT / 4 * with->k->time.l2_bytes)
         return fail(e, E_UNSUPPORTED, "a part of the matrix would stay in L2, the matrix does not");
     if (n < 1) return fail(e, E_UNSUPPORTED, "a multiprocessor holds a single block, or its rows do not stay in L2");
     if (unevenness(with) > 1000 * SIDE_EFFECT * with->k->time.us)
         return fail(e, E_UNSUPPORTED, "one block waits longer than the others");
     for (int k = 0; k < 2; k++)
-        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), g, gpu, &us_of[k], &nnz_of[k], e))
+        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), g, gpu, &of[k], &nnz_of[k], e))
             return false;
     /* a launch of fewer blocks than multiprocessors takes as long as one block on each of them */
-    *us = (us_of[1] - us_of[0]) / (nnz_of[1] - nnz_of[0]) * entries(with) * fmax(1, 1 / layers);
+    double times = entries(with) / (nnz_of[1] - nnz_of[0]) * fmax(1, 1 / layers);
+    *out = (struct trial_us){times * (of[1].us - of[0].us), times * hypot(of[0].error, of[1].error)};
     return true;
 }
 
