@@ -19,6 +19,7 @@ struct sums {
     const struct work *main; /* the launch that takes longest */
     struct tally loads, stores, atomics, x, values, shared;
     double active; /* mean active lanes per step */
+    double least_us; /* the predicted time on a matrix of one entry */
 };
 
 static void add(struct tally *to, struct tally t)
@@ -40,9 +41,32 @@ static const struct work *main_launch(const struct modeled *k)
     return best;
 }
 
+/* The predicted time of the kernel on a matrix of one entry: what it takes before it does any work. That is the launch
+   and the loads that each block waits for, however little there is to do. */
+static double least_us(const struct modeled *k)
+{
+    struct csr one = {0};
+    struct packed p = {0};
+    struct err unseen = {0};
+    struct modeled *least = mem_new(1, sizeof *least, "a prediction", NULL);
+    double us = k->time.launch_us;
+    bool ok = least && !k->kernel->remote && csr_new(&one, 1, 1, 1, type_is_complex(k->real), &unseen);
+    if (ok) {
+        one.rowptr[0] = one.col[0] = 0;
+        one.rowptr[1] = 1;
+        one.val[0] = 1;
+        ok = modeled_csr(&one, k->kernel, NULL, k->real, &k->on, NULL, &p, least, &unseen);
+    }
+    if (ok) us = fmax(us, least->time.us);
+    packed_free(&p);
+    csr_free(&one);
+    mem_free(least);
+    return us;
+}
+
 static struct sums sums_of(const struct modeled *k, const struct csr *A)
 {
-    struct sums s = {.k = k, .A = A, .main = main_launch(k)};
+    struct sums s = {.k = k, .A = A, .main = main_launch(k), .least_us = least_us(k)};
     const struct counts *c = &k->counts;
     double active = 0, steps = 0;
     add(&s.loads, counts_of(c, ACCESS_LOAD, -1, -1));
@@ -196,10 +220,13 @@ static void no_gather(const struct sums *s, struct workload *w)
     }
 }
 
+/* As if no two atomics of a warp, or of concurrent warps, met. A counter that hands out work is left out altogether. */
 static void no_atomics(const struct sums *s, struct workload *w)
 {
-    (void)s;
-    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = w->launch[l].deep = 0;
+    for (int l = 0; l < w->n; l++) {
+        w->launch[l].hot = w->launch[l].deep = 0;
+        if (s->k->kernel->shares) w->launch[l].atomics = 0;
+    }
 }
 
 static void no_conflicts(const struct sums *s, struct workload *w)
@@ -516,7 +543,8 @@ int findings_of(const struct modeled *k, const struct csr *A, struct finding out
     for (int r = 0; r < COUNT(rules) && w; r++) {
         *w = k->work;
         if (rules[r].without) rules[r].without(&s, w);
-        double us = rules[r].without ? k->time.us - model_predict(w, &k->on).us : k->time.launch_us;
+        double us = rules[r].without ? k->time.us - model_without(&k->work, w, &k->on) : s.least_us;
+        if (rules[r].without == no_waits) us -= s.least_us - k->time.launch_us;
         if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
         out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
         rules[r].say(&s, &out[n++]);

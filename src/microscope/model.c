@@ -40,6 +40,7 @@ static const struct {
     double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
+    double hidden;  /* additions of a request at one address that take no time */
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
@@ -59,7 +60,8 @@ static const struct {
     .lookups = 2.5,
     .steps = 0.741,
     .atomics = 370,
-    .deep = 41.5,
+    .deep = 106,
+    .hidden = 3,
     .hot_ns = 1.68,
     .hot_int_ns = 0.59,
     .together = 1.2,
@@ -181,6 +183,17 @@ static double atomic_ratio(const struct machine *g)
     return g->c.cache_gbs / machine_reference().c.cache_gbs;
 }
 
+/* The time in us of all atomics. The lanes of a request are added one after another if they have the same address; the
+   first few of them take no longer than the request takes to leave its multiprocessor. The parts of L2 do not get equal
+   shares of the sectors that run at the same time, so that at the end, one part still adds what the others have done:
+   about as much as all threads that run at the same time. */
+static double atomics_us(const struct work *w, const struct machine *g, const struct factors *f)
+{
+    double together = fmin(w->atomics, g->sms * model_resident(g, w) * (double)w->threads);
+    double deep = most(0, w->deep - H.hidden * w->atomics / LANES), uneven = deep > 0 ? 1 + together / w->atomics : 1;
+    return (f->rates * w->atomics / H.atomics + uneven * deep / H.deep) / atomic_ratio(g) / 1000;
+}
+
 static double chains(const struct work *w, const struct machine *g, const struct factors *f, double missed, bool shares)
 {
     double slots = g->sms * model_resident(g, w);
@@ -228,7 +241,7 @@ static void bounds_of(const struct work *w, const struct machine *g, const struc
     us[BOUND_L2] = f->rates * l2_us(w, g);
     us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
     us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
-    us[BOUND_ATOMICS] = f->rates * most(w->atomics / H.atomics, w->deep / H.deep) / atomic_ratio(g) / 1000;
+    us[BOUND_ATOMICS] = atomics_us(w, g, f);
     us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / clock / 1000;
 }
 
@@ -278,6 +291,38 @@ double terms_us(const struct terms *t)
 {
     double us = t->launch_us;
     for (int l = 0; l < t->n; l++) us += overlapped(t->us[l]);
+    return us;
+}
+
+/* ---- without a cause ---- */
+
+/* How often the blocks of a launch fill the multiprocessors. */
+static double waves_of(const struct work *w, const struct machine *g)
+{
+    return most(1, (double)w->blocks / (g->sms * model_resident(g, w)));
+}
+
+/* The time of a launch up to a factor. Blocks that start together wait together and then use the same part of their
+   multiprocessor, so that in one wave, waits and work follow each other. The blocks of many waves are out of step: one
+   waits while another works, so that the shorter time is hidden, except in one wave, at the start and at the end. The
+   queue at one sector is not hidden. */
+static double in_step(const double *us, double waves)
+{
+    double waits = most(us[BOUND_LATENCY], us[BOUND_LONGEST]), rate = 0;
+    for (int k = BOUND_DRAM; k <= BOUND_ATOMICS; k++) rate = most(rate, us[k]);
+    return most(waits, rate) + fmin(waits, rate) / waves + us[BOUND_HOT];
+}
+
+double model_without(const struct workload *w, const struct workload *without, const struct machine *g)
+{
+    struct terms t, u;
+    model_terms(w, g, &t);
+    model_terms(without, g, &u);
+    double us = u.launch_us;
+    for (int l = 0; l < t.n; l++) {
+        double waves = w->launch[l].blocks ? waves_of(&w->launch[l], g) : 1, all = in_step(t.us[l], waves);
+        if (all > 0) us += overlapped(t.us[l]) * in_step(u.us[l], waves) / all;
+    }
     return us;
 }
 

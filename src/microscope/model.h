@@ -148,6 +148,9 @@ struct sm_costs {
 };
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g);
 struct prediction model_predict(const struct workload *w, const struct machine *g);
+/* The predicted time in us of w without a cause, where `without` is w without it. model_predict(without) would count
+   what was hidden behind the cause, or what hid it, in nearly full; see model.c. */
+double model_without(const struct workload *w, const struct workload *without, const struct machine *g);
 
 #ifdef __cplusplus
 }
