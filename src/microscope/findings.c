@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE_SECTORS = 4 }; /* sectors of a line of a cache */
+
 /* The counts of a kernel, summed over all launches, from which the causes are computed. */
 struct sums {
     const struct modeled *k;
@@ -149,12 +151,14 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
-/* If all lanes loaded values, proportionally fewer steps would do: a warp would have more rows, or longer ones. */
+/* If all lanes loaded values, proportionally fewer steps and warps would do: a warp would have more rows, or longer
+   ones. */
 static void no_idle_lanes(const struct sums *s, struct workload *w)
 {
     double lanes = share((double)s->values.lanes, (double)s->values.requests), less = 1 - lanes / LANES;
     for (int l = 0; l < w->n && lanes > 0; l++) {
         struct work *k = &w->launch[l];
+        k->blocks -= (int64_t)((double)k->blocks * less);
         k->steps *= 1 - less;
         k->lines *= 1 - less;
         for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
@@ -187,7 +191,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
                                      : 1; /* the fraction of the sectors that must be fetched in any case */
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
-        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) * less * (1 - most);
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) * less * (1 - most);
         k->wait[WAIT_FIRST] += less * indices * k->wait[WAIT_L1];
         k->wait[WAIT_L1] *= 1 - less * indices;
     }
@@ -212,7 +216,7 @@ static void no_gather(const struct sums *s, struct workload *w)
         double more = k->gathered - once;
         double part = waits_for_x(s) * (1 - slow_requests(s, k, once) / slow_requests(s, k, k->gathered));
         k->l2_loads -= more;
-        k->l2_lines -= fmin(k->l2_lines, more);
+        k->l2_lines -= fmax(0, k->gathered_lines - once / LINE_SECTORS);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
         k->lines -=
@@ -250,19 +254,18 @@ static void no_waits(const struct sums *s, struct workload *w)
         }
 }
 
-/* Remove half of the memory traffic, without the gathers of x: a product cannot do without any, but values can be
-   stored in fewer bits. */
+/* Remove half of the bytes of the matrix: a product cannot do without any, but values can be stored in fewer bits. The
+   bytes of x and y remain. */
 static void half_bytes(const struct sums *s, struct workload *w)
 {
-    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    double vectors = (double)((s->A->cols + s->A->rows) * (int64_t)type_size(s->k->real));
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) / 2;
-        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) / 2;
-        k->l2_stores /= 2;
-        k->footprint -= fmax(0, k->footprint - x) / 2;
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) / 2;
+        k->footprint -= fmax(0, k->footprint - vectors) / 2;
     }
-    w->footprint -= fmax(0, w->footprint - x) / 2;
+    w->footprint -= fmax(0, w->footprint - vectors) / 2;
 }
 
 /* ---- text and remedy of each cause ---- */
@@ -460,8 +463,8 @@ static void say_bytes(const struct sums *s, struct finding *f)
     const struct modeled *k = s->k;
     bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
     TEXT(f,
-         "%s: %s from L2, %s of that from memory; at least %s must move%s; half of the bytes, "
-         "without those of x, cost this time",
+         "%s: %s from L2, %s of that from memory; at least %s must move%s; half of the bytes of "
+         "the matrix cost this time",
          memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),

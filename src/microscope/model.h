@@ -49,6 +49,7 @@ struct work {
     double deep;           /* the largest number of lanes at one address, summed over atomic requests */
     double hot;            /* atomics in the sector with the most atomics */
     double gathered;       /* sectors of x that L2 delivers */
+    double gathered_lines; /* 128-byte lines of these sectors, counted for each request */
     double wavefronts;     /* shared-memory wavefronts */
     double footprint;      /* bytes of distinct sectors */
     double wait[WAITS];    /* waits of the slowest warp of each block, summed over blocks */
@@ -64,6 +65,7 @@ struct workload {
     int n;
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
+    double once;      /* the share of them that the kernel marks as read once, for L2 to replace them first */
     bool sampled;
     double flops; /* multiplications and additions of stored values */
     bool single;  /* they are done in fp32 */

@@ -628,13 +628,14 @@ static double all_of_it(const struct gained *t)
     return t->without_us;
 }
 
-/* The claim is for half of the bytes other than those of x. */
+/* The claim is for half of the bytes of the matrix. */
 static double for_half(const struct gained *t)
 {
     const struct trial *with = t->with, *without = t->without;
-    double x = bytes_of_x(with), part = 1 - streams(without) / streams(with);
+    double xy = bytes_of_x(with) + (double)(with->A.rows * (int64_t)type_size(with->real));
+    double part = 1 - streams(without) / streams(with);
     if (with->k->time.bound_us[BOUND_DRAM] > with->k->time.bound_us[BOUND_L2])
-        part = 1 - (without->k->work.footprint - x) / (with->k->work.footprint - x);
+        part = 1 - (without->k->work.footprint - xy) / (with->k->work.footprint - xy);
     return (t->with_us - t->without_us) * 0.5 / part;
 }
 
