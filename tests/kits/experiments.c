@@ -121,6 +121,7 @@ const char *const quantity_names[QUANTITIES] = {"bytes of padding",
                                                 "other sectors",
                                                 "lanes with atomics",
                                                 "stored sectors",
+                                                "waits",
                                                 "launches"};
 
 /* The totals of one kind of access to all arrays of a role. */
@@ -260,6 +261,11 @@ static double work(const struct trial *t)
     return sum;
 }
 
+static double waiting(const struct trial *t)
+{
+    return 1000 * t->k->time.bound_us[BOUND_LATENCY];
+}
+
 static double launches(const struct trial *t)
 {
     int n = 0;
@@ -275,7 +281,7 @@ double quantity_of(const struct trial *t, enum quantity q)
         [WHOLE_X] = whole_x,   [MEETINGS] = meetings,     [CONFLICTS] = conflicts,
         [WORK] = work,         [VALUES] = values,         [ENTRIES] = entries,
         [STREAMS] = streams,   [ATOMICS] = atomics,       [STORES] = stores,
-        [LAUNCHES] = launches,
+        [WAITING] = waiting,   [LAUNCHES] = launches,
     };
     return of[q](t);
 }
@@ -571,13 +577,22 @@ static bool same_traffic(const struct trial *with, const struct trial *t, struct
            fail(e, E_UNSUPPORTED, "sectors of an entry: %+.0f%%", 100 * (after / before - 1));
 }
 
-/* The time of the kernel on so many rows, measured on gpu or predicted, and the number of their entries. */
-static bool time_of_rows(const struct trial *with, int64_t rows, const struct machine *g, struct device *gpu,
-                         struct trial_us *out, double *nnz, struct err *e)
+/* A kernel may give its blocks more rows instead of starting more blocks. */
+static bool has_blocks(const struct trial *t, double blocks, struct err *e)
+{
+    double has = (double)workload_busiest(&t->k->work)->blocks;
+    return fabs(has / blocks - 1) <= SIDE_EFFECT ||
+           fail(e, E_UNSUPPORTED, "%s does not start more blocks for more rows", t->kernel->name);
+}
+
+/* The time of the kernel on so many rows, of which it must make so many blocks, measured on gpu or predicted, and the
+   number of their entries. */
+static bool time_of_rows(const struct trial *with, int64_t rows, double blocks, const struct machine *g,
+                         struct device *gpu, struct trial_us *out, double *nnz, struct err *e)
 {
     struct trial t = {.kernel = with->kernel, .real = with->real};
-    bool ok = resize(with, rows, &t.A, e) && trial_watch(&t, g, e) && same_traffic(with, &t, e) &&
-              (!gpu || trial_time(&t, gpu, out, e));
+    bool ok = resize(with, rows, &t.A, e) && trial_watch(&t, g, e) && has_blocks(&t, blocks, e) &&
+              same_traffic(with, &t, e) && (!gpu || trial_time(&t, gpu, out, e));
     if (ok && !gpu) *out = (struct trial_us){t.k->time.us, 0};
     *nnz = (double)t.A.nnz;
     trial_free(&t);
@@ -607,7 +622,8 @@ static bool more_blocks(const struct trial *with, const struct machine *g, struc
     if (unevenness(with) > 1000 * SIDE_EFFECT * with->k->time.us)
         return fail(e, E_UNSUPPORTED, "one block waits longer than the others");
     for (int k = 0; k < 2; k++)
-        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), g, gpu, &of[k], &nnz_of[k], e))
+        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), (double)((n << k) * g->sms), g, gpu,
+                          &of[k], &nnz_of[k], e))
             return false;
     /* a launch of fewer blocks than multiprocessors takes as long as one block on each of them */
     double times = entries(with) / (nnz_of[1] - nnz_of[0]) * fmax(1, 1 / layers);
@@ -655,8 +671,8 @@ const struct experiment experiments[] = {
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
     {"idle lanes", fill_lanes, NULL, difference, IDLE_LANES, 0.4,
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
-    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK), 0.15},
-    {"uncoalesced loads", side_by_side, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK), 0.15},
+    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING), 0.15},
+    {"uncoalesced loads", side_by_side, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING), 0.15},
     {"x gather", columns_in_order, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
     {"x gather", columns_in_proportion, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
     {"atomics", atomics_apart, NULL, difference, MEETINGS, 0.1, SAME, 0.05},
@@ -664,7 +680,7 @@ const struct experiment experiments[] = {
     {"bank conflicts", padded_banks, NULL, difference, CONFLICTS, 0.2, SAME, 0.05},
     {"launches", nothing_to_do, NULL, all_of_it, WORK, 0.1, KEEPS(LAUNCHES), 0},
     {"waits", NULL, more_blocks, difference, WORK, 1, 0, 0},
-    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6, KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES), 0.1},
+    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6, KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES) | KEEPS(SCATTER), 0.1},
     {0},
 };
 
@@ -694,8 +710,8 @@ double experiment_removed(const struct experiment *x, const struct trial *with, 
  */
 static double side_effect_us(enum quantity q, double change, const struct machine *g)
 {
-    if (q == UNEVENNESS) return fabs(change) / 1000;
-    bool sectors = q == GATHERS || q == STREAMS || q == STORES;
+    if (q == UNEVENNESS || q == WAITING) return fabs(change) / 1000;
+    bool sectors = q == GATHERS || q == STREAMS || q == STORES || q == SCATTER;
     return sectors ? fabs(change) * SECTOR / g->c.cache_gbs / 1000 : INFINITY;
 }
 

@@ -62,6 +62,7 @@ enum quantity {
     STREAMS,      /* other sectors that L2 delivers */
     ATOMICS,      /* lanes of atomics */
     STORES,       /* sectors that L2 receives */
+    WAITING,      /* waits that the blocks do not hide from one another, in ns */
     LAUNCHES,
     QUANTITIES
 };
@@ -105,7 +106,7 @@ bool experiment_alter(const struct experiment *x, const struct trial *with, cons
                       struct trial *without, struct err *e);
 /* Did the experiment remove its cause, and nothing else? If not, E_UNSUPPORTED and the quantity. A changed number of
    sectors does no harm if the change takes less than a tenth of the claimed time at the rate of L2; changed waits of
-   the longest block, if they take less than that. */
+   the longest block or of all blocks, if they take less than that. */
 bool experiment_is_clean(const struct experiment *x, const struct trial *with, const struct trial *without,
                          double claimed_us, struct err *e);
 /* The share of the cause that the experiment removed; 1 if it has `rest`. */

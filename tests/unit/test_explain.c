@@ -25,7 +25,7 @@ static const struct {
     {"long row", "csr-vector", "circuit", {20000, 2}},
     {"imbalance", "ell", "brokendiag", {100000, 12}},
     {"idle lanes", "csr-vector", "poisson2d", {200, 200}},
-    {"uncoalesced loads", "csr-scalar", "stencil", {27, 24, 0, 0, 1}},
+    {"uncoalesced loads", "csr-scalar", "stencil", {27, 36, 0, 0, 1}},
     {"x gather", "csr-stream", "random", {20000, 8, 0}},
     {"atomics", "coo-atomic", "stencil", {27, 20, 0, 0, 1}},
     {"atomics", "csc-vector", "circuit", {20000, 2}},
