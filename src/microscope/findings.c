@@ -20,7 +20,7 @@ struct sums {
     const struct csr *A;
     const struct work *main; /* the launch that takes longest */
     struct tally loads, stores, atomics, x, values, shared;
-    double active; /* mean active lanes per step */
+    double active;   /* mean active lanes per step */
     double least_us; /* the predicted time on a matrix of one entry */
 };
 

@@ -35,7 +35,8 @@ static const struct {
     double l2_line;      /* the lookup of a line takes as long as this number of sectors */
     double l2_own;       /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
     double dram_share;   /* bandwidth of reads from memory / the ceiling for streaming reads */
-    double full_first, full_last; /* the size of the data / that of L2 when the first, and the last part of L2 is full */
+    double full_first,
+        full_last;  /* the size of the data / that of L2 when the first, and the last part of L2 is full */
     double random;  /* sectors read once: a cache of this share of L2 that replaces at random misses as many, */
     double stays;   /* but at least this share of L2 stays */
     double uneven;  /* how much more data than its share a part of L2 gets */
@@ -212,10 +213,10 @@ static double chains(const struct work *w, const struct machine *g, const struct
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
-/* The fraction of first accesses that come from memory, not from L2, when SpMVs are repeated and the data are `times` as
-   large as a cache that replaces sectors at random: of n sectors read again and again, a sector survives the m n misses
-   until it is read again in a cache of c sectors with probability (1 - 1/c)^(m n) = exp(-m n/c). So 1 - m = exp(-m n/c),
-   whose solution is m = 0 if the data fit, and else found by repetition. */
+/* The fraction of first accesses that come from memory, not from L2, when SpMVs are repeated and the data are `times`
+   as large as a cache that replaces sectors at random: of n sectors read again and again, a sector survives the m n
+   misses until it is read again in a cache of c sectors with probability (1 - 1/c)^(m n) = exp(-m n/c). So 1 - m =
+   exp(-m n/c), whose solution is m = 0 if the data fit, and else found by repetition. */
 static double missed_at(double times)
 {
     enum { ROUNDS = 60 };

@@ -97,8 +97,8 @@ enum { WITH, WITHOUT, LAUNCH, OTHER_LAUNCH, MEASURED };
 static double gain_of(const struct experiment *x, const struct trial *with, const struct trial *without,
                       const double us[MEASURED])
 {
-    struct gained t = {with,       without,          us[WITH], us[WITHOUT], us[LAUNCH],
-                       us[LAUNCH], experiment_removed(x, with, without)};
+    struct gained t = {
+        with, without, us[WITH], us[WITHOUT], us[LAUNCH], us[LAUNCH], experiment_removed(x, with, without)};
     if (!x->rest && without->kernel != with->kernel) t.without_launch_us = us[OTHER_LAUNCH];
     if (x->rest) t.without_us += us[LAUNCH];
     return x->gain(&t);

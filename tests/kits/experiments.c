@@ -276,12 +276,12 @@ static double launches(const struct trial *t)
 double quantity_of(const struct trial *t, enum quantity q)
 {
     static double (*const of[QUANTITIES])(const struct trial *) = {
-        [PADDING] = padding,   [UNEVENNESS] = unevenness, [IDLE_LANES] = idle_lanes,
-        [SCATTER] = scatter,   [GATHERS] = gathers,       [SCATTER_OF_X] = scatter_of_x,
-        [WHOLE_X] = whole_x,   [MEETINGS] = meetings,     [CONFLICTS] = conflicts,
-        [WORK] = work,         [VALUES] = values,         [ENTRIES] = entries,
-        [STREAMS] = streams,   [ATOMICS] = atomics,       [STORES] = stores,
-        [WAITING] = waiting,   [LAUNCHES] = launches,
+        [PADDING] = padding, [UNEVENNESS] = unevenness, [IDLE_LANES] = idle_lanes,
+        [SCATTER] = scatter, [GATHERS] = gathers,       [SCATTER_OF_X] = scatter_of_x,
+        [WHOLE_X] = whole_x, [MEETINGS] = meetings,     [CONFLICTS] = conflicts,
+        [WORK] = work,       [VALUES] = values,         [ENTRIES] = entries,
+        [STREAMS] = streams, [ATOMICS] = atomics,       [STORES] = stores,
+        [WAITING] = waiting, [LAUNCHES] = launches,
     };
     return of[q](t);
 }
@@ -615,7 +615,8 @@ static bool more_blocks(const struct trial *with, const struct machine *g, struc
     int64_t n = (int64_t)fmin(MOST, fmin(model_resident(g, w), l2 / (with->k->work.footprint / layers)) / 2);
     if (with->kernel->shares) return fail(e, E_UNSUPPORTED, "the number of warps does not depend on that of rows");
     if (layers > model_resident(g, w))
-        return fail(e, E_UNSUPPORTED, "blocks follow one another: they are out of step, those of the experiment are not");
+        return fail(e, E_UNSUPPORTED,
+                    "blocks follow one another: they are out of step, those of the experiment are not");
     if (with->k->time.dram_bytes > SIDE_EFFECT / 4 * with->k->time.l2_bytes)
         return fail(e, E_UNSUPPORTED, "a part of the matrix would stay in L2, the matrix does not");
     if (n < 1) return fail(e, E_UNSUPPORTED, "a multiprocessor holds a single block, or its rows do not stay in L2");
@@ -671,7 +672,8 @@ const struct experiment experiments[] = {
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
     {"idle lanes", fill_lanes, NULL, difference, IDLE_LANES, 0.4,
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
-    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING), 0.15},
+    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING),
+     0.15},
     {"uncoalesced loads", side_by_side, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING), 0.15},
     {"x gather", columns_in_order, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
     {"x gather", columns_in_proportion, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
@@ -680,7 +682,8 @@ const struct experiment experiments[] = {
     {"bank conflicts", padded_banks, NULL, difference, CONFLICTS, 0.2, SAME, 0.05},
     {"launches", nothing_to_do, NULL, all_of_it, WORK, 0.1, KEEPS(LAUNCHES), 0},
     {"waits", NULL, more_blocks, difference, WORK, 1, 0, 0},
-    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6, KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES) | KEEPS(SCATTER), 0.1},
+    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6,
+     KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES) | KEEPS(SCATTER), 0.1},
     {0},
 };
 

@@ -32,7 +32,7 @@ static const struct {
     {"atomics", "csr-light-vector", "stencil", {27, 20, 0, 0, 1}},
     {"bank conflicts", "csr-stream", "random", {5000, 32, 0}},
     {"launches", "csr-vector", "poisson2d", {100, 100}},
-    {"waits", "csr-vector", "poisson2d", {100, 100}},
+    {"waits", "csr-vector", "poisson2d", {64, 64}},
     {"bytes", "csr-stream", "poisson2d", {200, 200}},
 };
 
