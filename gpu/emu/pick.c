@@ -5,6 +5,7 @@
 #include "pick.h"
 #include "base/err.h"
 #include "base/mem.h"
+#include "formats/fmt_csr.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -16,9 +17,8 @@ enum { PROBES = 8 };
 
 /* ---- the rows of blocks ---- */
 
-/* The first row that each watched block of a launch stores, in the order of the format. */
+/* The first row that each watched block of a launch stores. */
 struct probe {
-    const int64_t *position; /* of each row; NULL: rows are in order */
     int64_t rows;
     struct {
         int n;
@@ -37,7 +37,6 @@ static void probe_request(void *user, const struct scope *s, int64_t block, int 
         int64_t row = r->at[__builtin_ctz(left)];
         int l = s->nlaunches - 1, k = p->launch[l].n - 1;
         if (row < 0 || row >= p->rows) continue;
-        if (p->position) row = p->position[row];
         if (k < 0 || p->launch[l].block[k] != block) {
             if (++k == 2 * PROBES) return;
             p->launch[l].n = k + 1;
@@ -60,30 +59,15 @@ static int64_t rows_of_block(const struct probe *p, int l)
     return each > 0 ? each : 0;
 }
 
-/* Formats that sort rows store the original row numbers in an array. */
-static int64_t *positions_of(const struct stored *S, struct err *e)
-{
-    for (int k = 0; k < S->narrays; k++) {
-        if (S->a[k].role != ROLE_ROW_ORDER || !S->a[k].n) continue;
-        int64_t *at = mem_zero(S->rows, sizeof *at, "the places of rows", e);
-        for (int64_t i = 0; at && i < S->a[k].n; i++) {
-            int64_t row = S->format->where(S, k, i).row;
-            if (row >= 0 && row < S->rows) at[row] = i;
-        }
-        return at;
-    }
-    return NULL;
-}
-
-/* The slots of each row, padding included, in the order of the format. */
-static double *slots_of(const struct stored *S, const int64_t *position, struct err *e)
+/* The entries of each row. */
+static double *slots_of(const struct stored *S, struct err *e)
 {
     double *slots = mem_zero(S->rows, sizeof *slots, "the lengths of rows", e);
     for (int k = 0; slots && k < S->narrays; k++) {
         if (S->a[k].role != ROLE_VALUES) continue;
         for (int64_t i = 0; i < S->a[k].n; i++) {
             int64_t row = S->format->where(S, k, i).row;
-            if (row >= 0 && row < S->rows) slots[position ? position[row] : row]++;
+            if (row >= 0 && row < S->rows) slots[row]++;
         }
     }
     return slots;
@@ -92,23 +76,20 @@ static double *slots_of(const struct stored *S, const int64_t *position, struct 
 bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch *w, struct err *e)
 {
     const struct stored *S = of->M ? of->M->of : NULL;
-    if (!S || of->together || !of->kernel || of->kernel->shares) return true;
+    if (!S || of->together || !of->kernel || of->kernel->shares || S->format != &format_csr) return true;
     struct err why = {0};
-    int64_t *position = positions_of(S, &why);
     struct probe *p = mem_zero(1, sizeof *p, "the rows of blocks", &why);
     struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", &why);
     bool ok = p && c && !why.code;
     if (ok) {
         struct scope_sink sink = {probe_request, NULL, p};
-        p->position = position;
         p->rows = S->rows;
         ok = count_launches(of, PROBES, &sink, w, c, &why);
         for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) run->rows_each[l] = rows_of_block(p, l);
-        if (ok) ok = (run->slots = slots_of(S, position, &why)) != NULL;
+        if (ok) ok = (run->slots = slots_of(S, &why)) != NULL;
     }
     mem_free(c);
     mem_free(p);
-    mem_free(position);
     return ok || fail(e, why.code, "%s", why.text);
 }
 
@@ -144,9 +125,10 @@ static void choose(struct scope_run *run, int l, const struct loaded *c, double 
     int64_t blocks = run->scope.launch[l].blocks, n = blocks / run->every, heavy = 0, light = 0;
     uint64_t state = (uint64_t)l + 1;
     while (heavy < blocks && c[heavy].slots * (double)n >= 2 * slots) run->pick[l][c[heavy++].block] = PICK_EXACT;
-    for (int64_t k = heavy; k < blocks; k += run->every) {
-        int64_t group = blocks - k < run->every ? blocks - k : run->every;
-        int64_t block = c[k + (int64_t)(random_next(&state) % (uint64_t)group)].block;
+    int64_t others = blocks - heavy, groups = (others + run->every - 1) / run->every;
+    for (int64_t i = 0; i < groups; i++) { /* of equal size, so that each counts as much as the others */
+        int64_t from = heavy + others * i / groups, end = heavy + others * (i + 1) / groups;
+        int64_t block = c[from + (int64_t)(random_next(&state) % (uint64_t)(end - from))].block;
         run->pick[l][block] = PICK_SAMPLE;
         run->sampled[l][light++] = block;
     }

@@ -553,7 +553,7 @@ static void assert_near(const char *kernel, const char *what, double some, doubl
 /* The blocks of long rows are watched in any case, so that a quarter of the blocks counts what all do. */
 static void test_samples_with_long_rows(void **state)
 {
-    static const char *const names[] = {"csr-stream", "csr-vector", "csr-scalar", "csr-cusp", "sell"};
+    static const char *const names[] = {"csr-stream", "csr-vector", "csr-scalar", "csr-cusp"};
     struct csr A[] = {generated("rmat", 16, 16), generated("circuit", 100000, 4), with_dense_rows(50000)};
     (void)state;
     for (int m = 0; m < COUNT(A); m++)
