@@ -1,5 +1,6 @@
 /* Runs launches on the emulator and watches them: traces one warp, or counts the accesses of all launches. */
 #include "scope_run.h"
+#include "pick.h"
 #include "base/clock.h"
 #include "base/err.h"
 #include "machine/device.h"
@@ -16,6 +17,7 @@ static void run_free(struct scope_run *run)
 {
     for (int t = 0; t < THREADS_MOST; t++) mem_free(run->thread[t]);
     for (int k = 0; k < SCOPE_ARRAYS; k++) mem_free(run->requested[k]);
+    pick_free(run);
 }
 
 /* ---- launches to watch ---- */
@@ -240,9 +242,13 @@ static void gather(const struct scope_run *run, struct counts *out)
         const struct scope_thread *s = run->thread[t];
         if (!s) continue;
         out->accesses += s->accesses;
-        for (int p = 0; p < run->scope.nsites; p++) tally_add(&out->by_site[p], &s->by_site[p], 1);
-        for (int l = 0; l < run->scope.nlaunches; l++) launch_add(&out->launch[l], &s->launch[l]);
+        for (int p = 0; p < run->scope.nsites; p++)
+            if (!run->pick[run->scope.site[p].launch]) tally_add(&out->by_site[p], &s->by_site[p], 1);
+        for (int l = 0; l < run->scope.nlaunches; l++)
+            if (!run->pick[l]) launch_add(&out->launch[l], &s->launch[l]);
     }
+    for (int l = 0; l < run->scope.nlaunches; l++)
+        if (run->pick[l]) pick_gather(run, l, out);
     sort_places(out);
 }
 
@@ -255,7 +261,7 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
     double start = now_us();
     run->sample = sample;
     run->sink = sink;
-    bool ok = watch_launches(of, run, e);
+    bool ok = (sample >= 0 || pick_prepare(of, run, w, e)) && watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->rows_seen = of->rows;
     out->us = now_us() - start;

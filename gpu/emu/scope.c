@@ -4,6 +4,7 @@
 
 #include "scope.h"
 #include "scope_run.h"
+#include "pick.h"
 #include "formats/format.h"
 #include "machine/kernel.h"
 #include "machine/mat.h"
@@ -54,6 +55,7 @@ bool scope_begin(struct scope_run *run, const char *name, const char *function, 
     run->every = every_of(run->sample, blocks);
     run->from = (int64_t)(random_next(&state) % (uint64_t)run->every);
     l->seen = blocks / run->every + (blocks % run->every && watched_of(run, blocks / run->every) < blocks);
+    pick_blocks(run);
     return true;
 }
 
@@ -64,7 +66,15 @@ enum scope_block scope_block(const struct scope_run *run, int64_t block)
     int launch = run->scope.nlaunches - 1;
     if (t && launch == t->launch && block == t->block) return SCOPE_WATCH;
     if (t) return launch < t->launch || (launch == t->launch && block < t->block) ? other : SCOPE_SKIP;
+    if (run->pick[launch]) return run->pick[launch][block] != PICK_SKIP ? SCOPE_WATCH : other;
     return block == watched_of(run, block / run->every) ? SCOPE_WATCH : other;
+}
+
+/* Does the block count only for itself? */
+static bool is_exact(const struct scope_run *run, int64_t block)
+{
+    const unsigned char *pick = run->pick[run->scope.nlaunches - 1];
+    return pick && pick[block] == PICK_EXACT;
 }
 
 bool scope_watches_warp(const struct scope_run *run, int warp)
@@ -238,10 +248,10 @@ static int64_t refetched_sectors(struct scope_run *run, const struct access_site
     return refetched;
 }
 
-static void count_request(struct scope_thread *s, const struct request *r)
+static void count_request(struct scope_thread *s, const struct request *r, bool exact)
 {
     const struct access_site *p = &s->run->scope.site[r->site];
-    struct tally *t = &s->by_site[r->site];
+    struct tally *t = exact ? &s->exact_site[r->site] : &s->by_site[r->site];
     struct request_facts *f = &s->facts;
     facts_of(&s->run->scope, r, f);
     t->requests++;
@@ -275,7 +285,8 @@ static void keep_request(struct scope_run *run, const struct request *r)
 void scope_request(struct scope_thread *s, int64_t block, int warp, const struct request *r)
 {
     struct scope_run *run = s->run;
-    struct launch_counts *l = &s->launch[run->scope.nlaunches - 1];
+    bool exact = is_exact(run, block);
+    struct launch_counts *l = &(exact ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
     int lanes = __builtin_popcount(r->mask);
     s->accesses += lanes;
     s->warp_steps[warp]++;
@@ -284,14 +295,14 @@ void scope_request(struct scope_thread *s, int64_t block, int warp, const struct
     if (run->trace)
         keep_request(run, r);
     else
-        count_request(s, r);
+        count_request(s, r, exact);
     if (run->sink) run->sink->request(run->sink->user, &run->scope, block, warp, r, &s->facts);
 }
 
 void scope_block_end(struct scope_thread *s, int64_t block, int warps)
 {
     struct scope_run *run = s->run;
-    struct launch_counts *l = &s->launch[run->scope.nlaunches - 1];
+    struct launch_counts *l = &(is_exact(run, block) ? s->exact_launch : s->launch)[run->scope.nlaunches - 1];
     int64_t steps = 0, longest = 0;
     for (int w = 0; w < warps; w++) {
         steps += s->warp_steps[w];
@@ -309,6 +320,7 @@ void scope_block_end(struct scope_thread *s, int64_t block, int warps)
     l->sectors_sum += (double)s->sectors;
     l->sectors_sum2 += (double)s->sectors * (double)s->sectors;
     if (s->sectors > l->sectors_most) l->sectors_most = s->sectors;
+    if (run->pick[run->scope.nlaunches - 1]) run->block_sectors[run->scope.nlaunches - 1][block] = (double)s->sectors;
     s->sectors = 0;
     run->traced |= run->trace != NULL;
     if (run->sink && run->sink->block_end)

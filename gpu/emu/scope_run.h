@@ -26,6 +26,8 @@ struct scope_thread {
     uint64_t transitions[SCOPE_SITES][SCOPE_SITES / 64 + 1]; /* bit b of entry a: a lane went from site a to b */
     struct tally by_site[SCOPE_SITES];
     struct launch_counts launch[SCOPE_LAUNCHES];
+    struct tally exact_site[SCOPE_SITES]; /* the same for the blocks that are always watched: see pick.h */
+    struct launch_counts exact_launch[SCOPE_LAUNCHES];
     int64_t accesses;                          /* number of accesses by single lanes, in all blocks */
     int64_t sectors, warp_steps[1024 / LANES]; /* sectors of the running block, and steps of each of its warps */
     struct request_facts facts;
@@ -38,10 +40,16 @@ struct scope_run {
         const char *file, *name;
     } origin[SCOPE_SITES]; /* pointers to strings in the kernel's object file */
     struct scope_thread *thread[THREADS_MOST];
-    uint64_t *requested[SCOPE_ARRAYS]; /* per array: the sectors that were requested, one bit each */
-    bool together;                     /* blocks depend on one another, so all blocks must run, in order */
-    int64_t sample;                    /* approximate number of blocks to watch per launch; 0: all */
-    int64_t every, from;               /* the watched blocks of the running launch: from, from + every, ... */
+    uint64_t *requested[SCOPE_ARRAYS];     /* per array: the sectors that were requested, one bit each */
+    bool together;                         /* blocks depend on one another, so all blocks must run, in order */
+    int64_t sample;                        /* approximate number of blocks to watch per launch; 0: all */
+    int64_t every, from;                   /* the watched blocks of the running launch: from, from + every, ... */
+    unsigned char *pick[SCOPE_LAUNCHES];   /* instead of those: an enum pick for each block; NULL: not chosen */
+    int64_t light[SCOPE_LAUNCHES];         /* the blocks with PICK_SAMPLE */
+    int64_t *sampled[SCOPE_LAUNCHES];      /* their numbers, by their entries */
+    double *block_sectors[SCOPE_LAUNCHES]; /* the sectors of each block that was watched */
+    int64_t rows_each[SCOPE_LAUNCHES];     /* rows of a block, to choose blocks by their entries; 0: not known */
+    double *slots;                         /* the entries of each row; NULL: not known */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */

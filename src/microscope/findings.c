@@ -12,13 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { LINE_SECTORS = 4 }; /* sectors of a line of a cache */
+
 /* The counts of a kernel, summed over all launches, from which the causes are computed. */
 struct sums {
     const struct modeled *k;
     const struct csr *A;
     const struct work *main; /* the launch that takes longest */
     struct tally loads, stores, atomics, x, values, shared;
-    double active; /* mean active lanes per step */
+    double active;   /* mean active lanes per step */
+    double least_us; /* the predicted time on a matrix of one entry */
 };
 
 static void add(struct tally *to, struct tally t)
@@ -40,9 +43,32 @@ static const struct work *main_launch(const struct modeled *k)
     return best;
 }
 
+/* The predicted time of the kernel on a matrix of one entry: what it takes before it does any work. That is the launch
+   and the loads that each block waits for, however little there is to do. */
+static double least_us(const struct modeled *k)
+{
+    struct csr one = {0};
+    struct packed p = {0};
+    struct err unseen = {0};
+    struct modeled *least = mem_new(1, sizeof *least, "a prediction", NULL);
+    double us = k->time.launch_us;
+    bool ok = least && !k->kernel->remote && csr_new(&one, 1, 1, 1, type_is_complex(k->real), &unseen);
+    if (ok) {
+        one.rowptr[0] = one.col[0] = 0;
+        one.rowptr[1] = 1;
+        one.val[0] = 1;
+        ok = modeled_csr(&one, k->kernel, NULL, k->real, &k->on, NULL, &p, least, &unseen);
+    }
+    if (ok) us = fmax(us, least->time.us);
+    packed_free(&p);
+    csr_free(&one);
+    mem_free(least);
+    return us;
+}
+
 static struct sums sums_of(const struct modeled *k, const struct csr *A)
 {
-    struct sums s = {.k = k, .A = A, .main = main_launch(k)};
+    struct sums s = {.k = k, .A = A, .main = main_launch(k), .least_us = least_us(k)};
     const struct counts *c = &k->counts;
     double active = 0, steps = 0;
     add(&s.loads, counts_of(c, ACCESS_LOAD, -1, -1));
@@ -125,12 +151,14 @@ static void no_imbalance(const struct sums *s, struct workload *w)
     if (memcmp(&with, w, sizeof with) == 0) no_long_block(s, w); /* only if no long row explains the longest block */
 }
 
-/* If all lanes loaded values, proportionally fewer steps would do: a warp would have more rows, or longer ones. */
+/* If all lanes loaded values, proportionally fewer steps and warps would do: a warp would have more rows, or longer
+   ones. */
 static void no_idle_lanes(const struct sums *s, struct workload *w)
 {
     double lanes = share((double)s->values.lanes, (double)s->values.requests), less = 1 - lanes / LANES;
     for (int l = 0; l < w->n && lanes > 0; l++) {
         struct work *k = &w->launch[l];
+        k->blocks -= (int64_t)((double)k->blocks * less);
         k->steps *= 1 - less;
         k->lines *= 1 - less;
         for (int q = 0; q < WAITS; q++) k->wait[q] *= 1 - less;
@@ -163,7 +191,7 @@ static void no_scatter(const struct sums *s, struct workload *w)
                                      : 1; /* the fraction of the sectors that must be fetched in any case */
         k->lines *= 1 - less;
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) * less * (1 - most);
-        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) * less * (1 - most);
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) * less * (1 - most);
         k->wait[WAIT_FIRST] += less * indices * k->wait[WAIT_L1];
         k->wait[WAIT_L1] *= 1 - less * indices;
     }
@@ -188,7 +216,7 @@ static void no_gather(const struct sums *s, struct workload *w)
         double more = k->gathered - once;
         double part = waits_for_x(s) * (1 - slow_requests(s, k, once) / slow_requests(s, k, k->gathered));
         k->l2_loads -= more;
-        k->l2_lines -= fmin(k->l2_lines, more);
+        k->l2_lines -= fmax(0, k->gathered_lines - once / LINE_SECTORS);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
         k->lines -=
@@ -196,10 +224,13 @@ static void no_gather(const struct sums *s, struct workload *w)
     }
 }
 
+/* As if no two atomics of a warp, or of concurrent warps, met. A counter that hands out work is left out altogether. */
 static void no_atomics(const struct sums *s, struct workload *w)
 {
-    (void)s;
-    for (int l = 0; l < w->n; l++) w->launch[l].hot = w->launch[l].atomics = w->launch[l].deep = 0;
+    for (int l = 0; l < w->n; l++) {
+        w->launch[l].hot = w->launch[l].deep = 0;
+        if (s->k->kernel->shares) w->launch[l].atomics = 0;
+    }
 }
 
 static void no_conflicts(const struct sums *s, struct workload *w)
@@ -223,19 +254,18 @@ static void no_waits(const struct sums *s, struct workload *w)
         }
 }
 
-/* Remove half of the memory traffic, without the gathers of x: a product cannot do without any, but values can be
-   stored in fewer bits. */
+/* Remove half of the bytes of the matrix: a product cannot do without any, but values can be stored in fewer bits. The
+   bytes of x and y remain. */
 static void half_bytes(const struct sums *s, struct workload *w)
 {
-    double x = (double)s->A->cols * (double)type_size(s->k->real);
+    double vectors = (double)((s->A->cols + s->A->rows) * (int64_t)type_size(s->k->real));
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         k->l2_loads -= fmax(0, k->l2_loads - k->gathered) / 2;
-        k->l2_lines -= fmax(0, k->l2_lines - k->gathered) / 2;
-        k->l2_stores /= 2;
-        k->footprint -= fmax(0, k->footprint - x) / 2;
+        k->l2_lines -= fmax(0, k->l2_lines - k->gathered_lines) / 2;
+        k->footprint -= fmax(0, k->footprint - vectors) / 2;
     }
-    w->footprint -= fmax(0, w->footprint - x) / 2;
+    w->footprint -= fmax(0, w->footprint - vectors) / 2;
 }
 
 /* ---- text and remedy of each cause ---- */
@@ -433,8 +463,8 @@ static void say_bytes(const struct sums *s, struct finding *f)
     const struct modeled *k = s->k;
     bool memory = k->time.dram_bytes > 0 && k->time.bound_us[BOUND_DRAM] >= k->time.bound_us[BOUND_L2];
     TEXT(f,
-         "%s: %s from L2, %s of that from memory; at least %s must move%s; half of the bytes, "
-         "without those of x, cost this time",
+         "%s: %s from L2, %s of that from memory; at least %s must move%s; half of the bytes of "
+         "the matrix cost this time",
          memory ? "bound by memory bandwidth" : "bound by the bandwidth of the L2 cache",
          show_bytes(k->time.l2_bytes, l2, sizeof l2), show_bytes(k->time.dram_bytes, dram, sizeof dram),
          show_bytes((double)k->bytes, least, sizeof least),
@@ -516,7 +546,8 @@ int findings_of(const struct modeled *k, const struct csr *A, struct finding out
     for (int r = 0; r < COUNT(rules) && w; r++) {
         *w = k->work;
         if (rules[r].without) rules[r].without(&s, w);
-        double us = rules[r].without ? k->time.us - model_predict(w, &k->on).us : k->time.launch_us;
+        double us = rules[r].without ? k->time.us - model_without(&k->work, w, &k->on) : s.least_us;
+        if (rules[r].without == no_waits) us -= s.least_us - k->time.launch_us;
         if (us < 0.03 * k->time.us && !(rules[r].also && rules[r].also(&s))) continue;
         out[n] = (struct finding){.cause = rules[r].cause, .us = us, .instead = rules[r].instead};
         rules[r].say(&s, &out[n++]);

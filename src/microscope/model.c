@@ -29,17 +29,22 @@ static const struct {
     double memory_ns;    /* added to WAIT_FIRST if L2 did not keep the sector */
     double single;       /* the waits of a kernel in fp32 / in fp64 */
     double block_ns;     /* time to start and end a block */
+    double start_ns;     /* between the starts of two blocks of a launch, on all multiprocessors */
     double tail;         /* time of the last wave of blocks / time of an average block */
     double l2_share;     /* bandwidth of sectors, without the lookup of their lines / the ceiling for cache reads */
     double l2_line;      /* the lookup of a line takes as long as this number of sectors */
     double l2_own;       /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
     double dram_share;   /* bandwidth of reads from memory / the ceiling for streaming reads */
-    double cached;  /* size of the L2 for data that all multiprocessors read / its size divided by its copies. Data that
-                       the multiprocessors of both halves of an H200 read are stored twice */
+    double full_first,
+        full_last;  /* the size of the data / that of L2 when the first, and the last part of L2 is full */
+    double random;  /* sectors read once: a cache of this share of L2 that replaces at random misses as many, */
+    double stays;   /* but at least this share of L2 stays */
+    double uneven;  /* how much more data than its share a part of L2 gets */
     double lookups; /* lines that an L1 looks up per ns */
     double steps;   /* requests that a multiprocessor issues per ns, with about 6 arithmetic instructions per request */
     double atomics; /* atomics per ns, in all of L2 */
     double deep;    /* additions per ns by lanes of one warp at one address */
+    double hidden;  /* additions of a request at one address that take no time */
     double hot_ns, hot_int_ns; /* ns per floating-point addition, and per integer addition, in a contended sector */
     double together;           /* p of the p-norm that combines concurrent times: 1 is the sum, infinity the longest */
 } H = {
@@ -50,16 +55,22 @@ static const struct {
     .memory_ns = 88.2,
     .single = 0.931,
     .block_ns = 1.1,
+    .start_ns = 0.6,
     .tail = 0.678,
     .l2_share = 1.45,
     .l2_line = 1.29,
     .l2_own = 1.64,
     .dram_share = 1.06,
-    .cached = 1.23,
+    .full_first = 0.7,
+    .full_last = 0.92,
+    .random = 0.56,
+    .stays = 0.28,
+    .uneven = 0.3,
     .lookups = 2.5,
     .steps = 0.741,
-    .atomics = 370,
-    .deep = 41.5,
+    .atomics = 256,
+    .deep = 106,
+    .hidden = 3,
     .hot_ns = 1.68,
     .hot_int_ns = 0.59,
     .together = 1.2,
@@ -181,6 +192,17 @@ static double atomic_ratio(const struct machine *g)
     return g->c.cache_gbs / machine_reference().c.cache_gbs;
 }
 
+/* The time in us of all atomics. The lanes of a request are added one after another if they have the same address; the
+   first few of them take no longer than the request takes to leave its multiprocessor. The parts of L2 do not get equal
+   shares of the sectors that run at the same time, so that at the end, one part still adds what the others have done:
+   about as much as all threads that run at the same time. */
+static double atomics_us(const struct work *w, const struct machine *g, const struct factors *f)
+{
+    double together = fmin(w->atomics, g->sms * model_resident(g, w) * (double)w->threads);
+    double deep = most(0, w->deep - H.hidden * w->atomics / LANES), uneven = deep > 0 ? 1 + together / w->atomics : 1;
+    return (f->rates * w->atomics / H.atomics + uneven * deep / H.deep) / atomic_ratio(g) / 1000;
+}
+
 static double chains(const struct work *w, const struct machine *g, const struct factors *f, double missed, bool shares)
 {
     double slots = g->sms * model_resident(g, w);
@@ -191,16 +213,29 @@ static double chains(const struct work *w, const struct machine *g, const struct
     return all / slots + H.tail * all / (double)w->blocks;
 }
 
-/* The fraction of a launch's first accesses that come from memory, not from L2, when SpMVs are repeated. L2 replaces
-   sectors at random: of n sectors read again and again, a sector survives the m n misses until it is read again in a
-   cache of c sectors with probability (1 - 1/c)^(m n) = exp(-m n/c). So 1 - m = exp(-m n/c), whose solution is m = 0 if
-   the data fit, and else found by repetition. */
-static double share_missed(const struct workload *w, const struct machine *g)
+/* The fraction of first accesses that come from memory, not from L2, when SpMVs are repeated and the data are `times`
+   as large as a cache that replaces sectors at random: of n sectors read again and again, a sector survives the m n
+   misses until it is read again in a cache of c sectors with probability (1 - 1/c)^(m n) = exp(-m n/c). So 1 - m =
+   exp(-m n/c), whose solution is m = 0 if the data fit, and else found by repetition. */
+static double missed_at(double times)
 {
     enum { ROUNDS = 60 };
-    double times = w->footprint / (H.cached * 1e6 * g->is.l2_mb / g->is.l2_copies), hit = exp(-times);
+    double hit = exp(-times);
     for (int i = 0; i < ROUNDS; i++) hit = exp(-times * (1 - hit));
     return 1 - hit;
+}
+
+/* L2 keeps what was read last. Data that are read in the same order again and again are then either kept or, if they
+   are larger than L2, always evicted just before they are read again. The parts of L2 do not get equal shares, so that
+   some parts are full before the others. Sectors that a kernel marks as read once are replaced first: they replace one
+   another, and a part of them stays. */
+static double share_missed(const struct workload *w, const struct machine *g)
+{
+    double size = w->footprint / (1e6 * g->is.l2_mb), last = (size - H.full_first) / (H.full_last - H.full_first);
+    double once = missed_at(size / H.random) * 0.5 + missed_at(size / H.random * (1 + H.uneven)) * 0.25 +
+                  missed_at(size / H.random / (1 + H.uneven)) * 0.25;
+    once = most(0, fmin(once, 1 - H.stays / size));
+    return w->once * once + (1 - w->once) * fmin(1, most(0, last));
 }
 
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
@@ -228,7 +263,7 @@ static void bounds_of(const struct work *w, const struct machine *g, const struc
     us[BOUND_L2] = f->rates * l2_us(w, g);
     us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
     us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
-    us[BOUND_ATOMICS] = f->rates * most(w->atomics / H.atomics, w->deep / H.deep) / atomic_ratio(g) / 1000;
+    us[BOUND_ATOMICS] = atomics_us(w, g, f);
     us[BOUND_HOT] = w->hot * (shares ? H.hot_int_ns : H.hot_ns) / clock / 1000;
 }
 
@@ -278,6 +313,40 @@ double terms_us(const struct terms *t)
 {
     double us = t->launch_us;
     for (int l = 0; l < t->n; l++) us += overlapped(t->us[l]);
+    return us;
+}
+
+/* ---- without a cause ---- */
+
+/* How often the blocks of a launch fill the multiprocessors. */
+static double waves_of(const struct work *w, const struct machine *g)
+{
+    return most(1, (double)w->blocks / (g->sms * model_resident(g, w)));
+}
+
+/* The time of a launch up to a factor. Blocks that start together wait together and then use the same part of their
+   multiprocessor, so that in one wave, waits and work follow each other. The blocks of many waves are out of step: one
+   waits while another works, so that the shorter time is hidden, except in one wave, at the start and at the end. The
+   queue at one sector is not hidden. The blocks of a launch start one after another, which the fitted waits and
+   instructions of kernels with many small blocks include; but that time is hidden by nothing else, and hides both. */
+static double in_step(const double *us, double starts, double waves)
+{
+    double waits = most(us[BOUND_LATENCY], us[BOUND_LONGEST]), rate = starts;
+    for (int k = BOUND_DRAM; k <= BOUND_ATOMICS; k++) rate = most(rate, us[k]);
+    return most(waits, rate) + fmin(waits, rate) / waves + us[BOUND_HOT];
+}
+
+double model_without(const struct workload *w, const struct workload *without, const struct machine *g)
+{
+    struct terms t, u;
+    model_terms(w, g, &t);
+    model_terms(without, g, &u);
+    double us = u.launch_us, start = H.start_ns / clock_ratio(g) / 1000;
+    for (int l = 0; l < t.n; l++) {
+        const struct work *a = &w->launch[l], *b = &without->launch[l];
+        double waves = a->blocks ? waves_of(a, g) : 1, all = in_step(t.us[l], (double)a->blocks * start, waves);
+        if (all > 0) us += overlapped(t.us[l]) * in_step(u.us[l], (double)b->blocks * start, waves) / all;
+    }
     return us;
 }
 

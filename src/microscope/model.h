@@ -49,6 +49,7 @@ struct work {
     double deep;           /* the largest number of lanes at one address, summed over atomic requests */
     double hot;            /* atomics in the sector with the most atomics */
     double gathered;       /* sectors of x that L2 delivers */
+    double gathered_lines; /* 128-byte lines of these sectors, counted for each request */
     double wavefronts;     /* shared-memory wavefronts */
     double footprint;      /* bytes of distinct sectors */
     double wait[WAITS];    /* waits of the slowest warp of each block, summed over blocks */
@@ -64,6 +65,7 @@ struct workload {
     int n;
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
+    double once;      /* the share of them that the kernel marks as read once, for L2 to replace them first */
     bool sampled;
     double flops; /* multiplications and additions of stored values */
     bool single;  /* they are done in fp32 */
@@ -148,6 +150,9 @@ struct sm_costs {
 };
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g);
 struct prediction model_predict(const struct workload *w, const struct machine *g);
+/* The predicted time in us of w without a cause, where `without` is w without it. model_predict(without) would count
+   what was hidden behind the cause, or what hid it, in nearly full; see model.c. */
+double model_without(const struct workload *w, const struct workload *without, const struct machine *g);
 
 #ifdef __cplusplus
 }

@@ -113,9 +113,10 @@ static int level_of(struct watching *v, const struct asked *r, const uint64_t *s
         if (!test_set(v->array[a].any, sector_in_array(sector[k]))) v->all[a]++;
         if (cache && cache_look(cache, v->sets, sector[k])) continue;
         w->l2_loads += scale;
-        if (sector[k] / (LINE / SECTOR) != missed) w->l2_lines += scale;
+        double lines = sector[k] / (LINE / SECTOR) != missed ? scale : 0;
+        w->l2_lines += lines;
         missed = sector[k] / (LINE / SECTOR);
-        if (x) w->gathered += scale;
+        if (x) w->gathered += scale, w->gathered_lines += lines;
         int from = before ? WAIT_L2 : WAIT_FIRST;
         if (from > level) level = from;
     }

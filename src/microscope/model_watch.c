@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "model_watch.h"
+#include "base/base.h"
 #include "base/precision.h"
 #include "base/clock.h"
 #include "matrix/csr.h"
@@ -237,6 +238,21 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
+/* Does the kernel load the array as sectors that L2 shall replace first? Its source says so: it calls `once`, or tells
+   a function that does whether the sector `stays`. */
+static bool is_read_once(const struct scope *s, int array)
+{
+    static const char *const marks[] = {"once(", "once<", "stays"};
+    for (int k = 0; k < s->nsites; k++) {
+        const struct access_site *p = &s->site[k];
+        int length = 0;
+        const char *line = p->array == array ? kernel_source_line(p->file, p->line, &length) : NULL;
+        for (int m = 0; line && s->array[array].stored >= 0 && m < COUNT(marks); m++)
+            if (memmem(line, (size_t)length, marks[m], strlen(marks[m]))) return true;
+    }
+    return false;
+}
+
 /* Scale the counts of a sample up to all blocks. An array cannot have more sectors than its size allows. */
 static void finish(struct watching *v, const struct counts *c)
 {
@@ -263,7 +279,9 @@ static void finish(struct watching *v, const struct counts *c)
             if (n > most) most = n;
         }
         out->footprint += SECTOR * (most > v->all[a] ? most : v->all[a]);
+        if (is_read_once(&c->scope, a)) out->once += SECTOR * (most > v->all[a] ? most : v->all[a]);
     }
+    if (out->footprint > 0) out->once /= out->footprint;
 }
 
 void watching_free(struct watching *v)

@@ -47,29 +47,29 @@ struct bench {
     const char *matrix;
     struct {
         const struct kernel *kernel;
-        double us;
+        struct trial_us us;
     } launch[KERNELS]; /* measured */
     int nlaunches;
     struct score predicted, measured;
-    int unjudged;
+    int unjudged, unsure;
 };
 
 /* A claim, and what an experiment says about it. */
 struct judged {
-    double claim, predicted, measured; /* NaN: no experiment */
+    double claim, predicted, measured; /* NaN: no experiment, or the measurement cannot tell */
 };
 
 /* The measured time of the launches of a kernel. */
-static bool launch_us(struct bench *b, const struct trial *of, double *us, struct err *e)
+static bool launch_us(struct bench *b, const struct trial *of, struct trial_us *out, struct err *e)
 {
     struct trial t;
     for (int i = 0; i < b->nlaunches; i++)
-        if (b->launch[i].kernel == of->kernel) return *us = b->launch[i].us, true;
-    bool ok = trial_of_launches(of, &t, e) && trial_watch(&t, &b->g, e) && trial_time(&t, b->gpu, TRIAL_REPS, us, e);
+        if (b->launch[i].kernel == of->kernel) return *out = b->launch[i].us, true;
+    bool ok = trial_of_launches(of, &t, e) && trial_watch(&t, &b->g, e) && trial_time(&t, b->gpu, out, e);
     trial_free(&t);
     if (ok && b->nlaunches < KERNELS) {
         b->launch[b->nlaunches].kernel = of->kernel;
-        b->launch[b->nlaunches++].us = *us;
+        b->launch[b->nlaunches++].us = *out;
     }
     return ok;
 }
@@ -83,25 +83,52 @@ static bool predicted_gain(const struct bench *b, const struct experiment *x, co
         t.without_us = without->k->time.us;
         t.without_launch_us = without->k->time.launch_us;
     } else {
-        if (!x->rest(with, &b->g, NULL, &t.without_us, e)) return false;
-        t.without_us += launch;
+        struct trial_us left;
+        if (!x->rest(with, &b->g, NULL, &left, e)) return false;
+        t.without_us = left.us + launch;
     }
     *us = x->gain(&t);
     return true;
 }
 
-static bool measured_gain(struct bench *b, const struct experiment *x, const struct trial *with,
-                          const struct trial *without, double with_us, double *us, struct err *e)
+/* The measured times of an experiment: with and without the cause, and of the launches of both kernels. */
+enum { WITH, WITHOUT, LAUNCH, OTHER_LAUNCH, MEASURED };
+
+static double gain_of(const struct experiment *x, const struct trial *with, const struct trial *without,
+                      const double us[MEASURED])
 {
-    struct gained t = {with, without, with_us, 0, 0, 0, experiment_removed(x, with, without)};
-    if (!launch_us(b, with, &t.with_launch_us, e)) return false;
-    t.without_launch_us = t.with_launch_us;
-    bool ok = x->rest ? x->rest(with, &b->g, b->gpu, &t.without_us, e)
-                      : launch_us(b, without, &t.without_launch_us, e) &&
-                            trial_time(without, b->gpu, TRIAL_REPS, &t.without_us, e);
-    if (x->rest) t.without_us += t.with_launch_us;
-    if (ok) *us = x->gain(&t);
-    return ok;
+    struct gained t = {
+        with, without, us[WITH], us[WITHOUT], us[LAUNCH], us[LAUNCH], experiment_removed(x, with, without)};
+    if (!x->rest && without->kernel != with->kernel) t.without_launch_us = us[OTHER_LAUNCH];
+    if (x->rest) t.without_us += us[LAUNCH];
+    return x->gain(&t);
+}
+
+/* The gain, and its error from those of the times. */
+static bool measured_gain(struct bench *b, const struct experiment *x, const struct trial *with,
+                          const struct trial *without, struct trial_us with_us, struct trial_us *out, struct err *e)
+{
+    struct trial_us each[MEASURED] = {[WITH] = with_us};
+    double us[MEASURED];
+    if (!launch_us(b, with, &each[LAUNCH], e)) return false;
+    bool ok = x->rest ? x->rest(with, &b->g, b->gpu, &each[WITHOUT], e)
+                      : launch_us(b, without, &each[OTHER_LAUNCH], e) && trial_time(without, b->gpu, &each[WITHOUT], e);
+    if (!ok) return false;
+    for (int k = 0; k < MEASURED; k++) us[k] = each[k].us;
+    *out = (struct trial_us){gain_of(x, with, without, us), 0};
+    for (int k = 0; k < MEASURED; k++) {
+        us[k] += each[k].error;
+        out->error = hypot(out->error, gain_of(x, with, without, us) - out->us);
+        us[k] = each[k].us;
+    }
+    return true;
+}
+
+/* Can the measurement tell whether the claim is within WITHIN of the gain? */
+static bool is_sure(double claim, const struct trial_us *gain, struct err *e)
+{
+    return gain->error <= WITHIN / 100.0 * fmax(claim, gain->us) ||
+           fail(e, E_UNSUPPORTED, "measured %.2f, to within %.2f", gain->us, gain->error);
 }
 
 static void print_us(double us)
@@ -116,26 +143,30 @@ static void print_gain(double claim, double us)
 }
 
 /* Test one claim; with_us: the measured time of the kernel. */
-static bool judge(struct bench *b, const struct trial *with, double with_us, const struct finding *f,
+static bool judge(struct bench *b, const struct trial *with, struct trial_us with_us, const struct finding *f,
                   struct judged *out)
 {
     struct trial without = {0};
+    struct trial_us gain = {NAN, 0};
     struct err e = {0};
     *out = (struct judged){f->us, NAN, NAN};
     const struct experiment *x = experiment_find(f, with, &b->g, &without, &e);
     bool ok = x && predicted_gain(b, x, with, &without, &out->predicted, &e) &&
-              (!b->gpu || measured_gain(b, x, with, &without, with_us, &out->measured, &e));
+              (!b->gpu || measured_gain(b, x, with, &without, with_us, &gain, &e));
+    bool sure = !ok || !b->gpu || is_sure(f->us, &gain, &e);
+    if (ok && sure) out->measured = gain.us;
     printf("%-22s %-16s", b->matrix, with->kernel->name);
     print_us(with->k->time.us);
-    print_us(with_us);
+    print_us(with_us.us);
     printf(" %-17s", f->cause);
     print_us(f->us);
     print_gain(f->us, out->predicted);
     print_gain(f->us, out->measured);
-    printf("  %s\n", ok ? "" : e.text);
+    printf("  %s\n", e.text);
     fflush(stdout);
     trial_free(&without);
     b->unjudged += !ok;
+    b->unsure += !sure;
     return ok || err_is_refusal(&e);
 }
 
@@ -158,10 +189,11 @@ static bool explain(struct bench *b, const struct trial *with)
 {
     struct finding f[FINDINGS_MOST];
     struct judged each;
-    double claim[FINDINGS_MOST], predicted[FINDINGS_MOST], measured[FINDINGS_MOST], with_us = NAN;
+    double claim[FINDINGS_MOST], predicted[FINDINGS_MOST], measured[FINDINGS_MOST];
+    struct trial_us with_us = {NAN, 0};
     struct err e = {0};
     int n = findings_of(with->k, &with->A, f);
-    if (b->gpu && !trial_time(with, b->gpu, TRIAL_REPS, &with_us, &e))
+    if (b->gpu && !trial_time(with, b->gpu, &with_us, &e))
         return printf("# %s, %s: %s\n", b->matrix, with->kernel->name, e.text), err_is_refusal(&e);
     bool ok = true;
     for (int i = 0; i < n; i++) {
@@ -169,7 +201,7 @@ static bool explain(struct bench *b, const struct trial *with)
         claim[i] = each.claim, predicted[i] = each.predicted, measured[i] = each.measured;
     }
     add_score(&b->predicted, claim, predicted, n, with->k->time.us);
-    add_score(&b->measured, claim, measured, n, with_us);
+    add_score(&b->measured, claim, measured, n, with_us.us);
     return ok;
 }
 
@@ -242,7 +274,8 @@ int main(int argc, char **argv)
     bool ok = all_matrices(&b, argc > 1 ? argv[1] : NULL, argc > 2 ? argv[2] : NULL);
     print_score("predicted gains", &b.predicted);
     print_score("measured gains", &b.measured);
-    printf("# %d claims without a clean experiment are not judged; %.0f s\n", b.unjudged, (now_us() - start) / 1e6);
+    printf("# not judged: %d claims without a clean experiment, and %d whose gain the rounds disagree on; %.0f s\n",
+           b.unjudged, b.unsure, (now_us() - start) / 1e6);
     devices_close();
     return !ok;
 }

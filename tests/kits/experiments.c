@@ -23,6 +23,9 @@
 /* A change that an experiment does not intend may take this share of the claimed time, or of the kernel's time. */
 static const double SIDE_EFFECT = 0.1;
 
+/* The timer of a GPU counts in steps of this length. */
+static const double TICK_US = 0.032;
+
 /* ---- trials ---- */
 
 void trial_free(struct trial *t)
@@ -69,11 +72,12 @@ static bool put_ones(struct device *d, void *to, int64_t n, enum type real, stru
     return ok;
 }
 
-/* The result is not checked: other programs check every kernel. */
-bool trial_time(const struct trial *t, struct device *gpu, int reps, double *us, struct err *e)
+/* One round. The result is not checked: other programs check every kernel. */
+static bool time_round(const struct trial *t, struct device *gpu, double *us, struct err *e)
 {
     struct mat M = {0};
     double spread;
+    int reps = TRIAL_REPS;
     int64_t size = (int64_t)type_size(t->real);
     if (!mat_put(&M, &t->S, gpu, e)) return false;
     void *x = mat_col_vectors(&M, 1, size, "the vector x", e), *y = mat_row_vectors(&M, 1, size, "the vector y", e);
@@ -84,6 +88,20 @@ bool trial_time(const struct trial *t, struct device *gpu, int reps, double *us,
     if (y) gpu->ops->free(gpu, y);
     mat_free(&M);
     return ok;
+}
+
+bool trial_time(const struct trial *t, struct device *gpu, struct trial_us *out, struct err *e)
+{
+    double us[TRIAL_ROUNDS], least = INFINITY, most = 0, sum = 0;
+    for (int i = 0; i < TRIAL_ROUNDS; i++) {
+        if (!time_round(t, gpu, &us[i], e)) return false;
+        least = fmin(least, us[i]);
+        most = fmax(most, us[i]);
+        sum += us[i];
+    }
+    _Static_assert(TRIAL_ROUNDS == 3, "the median of three is what is neither least nor most");
+    *out = (struct trial_us){sum - least - most, fmax((most - least) / 2, TICK_US / 2)};
+    return true;
 }
 
 /* ---- quantities ---- */
@@ -103,6 +121,7 @@ const char *const quantity_names[QUANTITIES] = {"bytes of padding",
                                                 "other sectors",
                                                 "lanes with atomics",
                                                 "stored sectors",
+                                                "waits",
                                                 "launches"};
 
 /* The totals of one kind of access to all arrays of a role. */
@@ -242,6 +261,11 @@ static double work(const struct trial *t)
     return sum;
 }
 
+static double waiting(const struct trial *t)
+{
+    return 1000 * t->k->time.bound_us[BOUND_LATENCY];
+}
+
 static double launches(const struct trial *t)
 {
     int n = 0;
@@ -252,12 +276,12 @@ static double launches(const struct trial *t)
 double quantity_of(const struct trial *t, enum quantity q)
 {
     static double (*const of[QUANTITIES])(const struct trial *) = {
-        [PADDING] = padding,   [UNEVENNESS] = unevenness, [IDLE_LANES] = idle_lanes,
-        [SCATTER] = scatter,   [GATHERS] = gathers,       [SCATTER_OF_X] = scatter_of_x,
-        [WHOLE_X] = whole_x,   [MEETINGS] = meetings,     [CONFLICTS] = conflicts,
-        [WORK] = work,         [VALUES] = values,         [ENTRIES] = entries,
-        [STREAMS] = streams,   [ATOMICS] = atomics,       [STORES] = stores,
-        [LAUNCHES] = launches,
+        [PADDING] = padding, [UNEVENNESS] = unevenness, [IDLE_LANES] = idle_lanes,
+        [SCATTER] = scatter, [GATHERS] = gathers,       [SCATTER_OF_X] = scatter_of_x,
+        [WHOLE_X] = whole_x, [MEETINGS] = meetings,     [CONFLICTS] = conflicts,
+        [WORK] = work,       [VALUES] = values,         [ENTRIES] = entries,
+        [STREAMS] = streams, [ATOMICS] = atomics,       [STORES] = stores,
+        [WAITING] = waiting, [LAUNCHES] = launches,
     };
     return of[q](t);
 }
@@ -553,14 +577,23 @@ static bool same_traffic(const struct trial *with, const struct trial *t, struct
            fail(e, E_UNSUPPORTED, "sectors of an entry: %+.0f%%", 100 * (after / before - 1));
 }
 
-/* The time in us of the kernel on so many rows, measured on gpu or predicted, and the number of their entries. */
-static bool time_of_rows(const struct trial *with, int64_t rows, const struct machine *g, struct device *gpu,
-                         double *us, double *nnz, struct err *e)
+/* A kernel may give its blocks more rows instead of starting more blocks. */
+static bool has_blocks(const struct trial *t, double blocks, struct err *e)
+{
+    double has = (double)workload_busiest(&t->k->work)->blocks;
+    return fabs(has / blocks - 1) <= SIDE_EFFECT ||
+           fail(e, E_UNSUPPORTED, "%s does not start more blocks for more rows", t->kernel->name);
+}
+
+/* The time of the kernel on so many rows, of which it must make so many blocks, measured on gpu or predicted, and the
+   number of their entries. */
+static bool time_of_rows(const struct trial *with, int64_t rows, double blocks, const struct machine *g,
+                         struct device *gpu, struct trial_us *out, double *nnz, struct err *e)
 {
     struct trial t = {.kernel = with->kernel, .real = with->real};
-    bool ok = resize(with, rows, &t.A, e) && trial_watch(&t, g, e) && same_traffic(with, &t, e) &&
-              (!gpu || trial_time(&t, gpu, TRIAL_REPS, us, e));
-    if (ok && !gpu) *us = t.k->time.us;
+    bool ok = resize(with, rows, &t.A, e) && trial_watch(&t, g, e) && has_blocks(&t, blocks, e) &&
+              same_traffic(with, &t, e) && (!gpu || trial_time(&t, gpu, out, e));
+    if (ok && !gpu) *out = (struct trial_us){t.k->time.us, 0};
     *nnz = (double)t.A.nnz;
     trial_free(&t);
     return ok;
@@ -568,26 +601,34 @@ static bool time_of_rows(const struct trial *with, int64_t rows, const struct ma
 
 /* waits: 2n blocks on each multiprocessor, all at the same time, wait as long as n blocks do, so that n more blocks
    take only the time of their bytes and instructions. From this follows the time of all blocks if none of them waited.
-   The rows of the matrix are used as often as it takes, and must stay in L2 in any case. */
-static bool more_blocks(const struct trial *with, const struct machine *g, struct device *gpu, double *us,
+   This holds for a launch whose blocks all run at the same time: blocks that follow one another are out of step, and
+   use different parts of a multiprocessor at the same time, while blocks in step take turns. The rows of the matrix are
+   used as often as it takes, and must stay in L2 in any case. */
+static bool more_blocks(const struct trial *with, const struct machine *g, struct device *gpu, struct trial_us *out,
                         struct err *e)
 {
     enum { MOST = 8 };
     const struct work *w = workload_busiest(&with->k->work);
     double layers = (double)w->blocks / g->sms, rows = (double)(by_columns(with) ? with->A.cols : with->A.rows);
-    double l2 = 0.8e6 * g->is.l2_mb / g->is.l2_copies, us_of[2], nnz_of[2];
+    double l2 = 0.8e6 * g->is.l2_mb / g->is.l2_copies, nnz_of[2];
+    struct trial_us of[2];
     int64_t n = (int64_t)fmin(MOST, fmin(model_resident(g, w), l2 / (with->k->work.footprint / layers)) / 2);
     if (with->kernel->shares) return fail(e, E_UNSUPPORTED, "the number of warps does not depend on that of rows");
+    if (layers > model_resident(g, w))
+        return fail(e, E_UNSUPPORTED,
+                    "blocks follow one another: they are out of step, those of the experiment are not");
     if (with->k->time.dram_bytes > SIDE_EFFECT / 4 * with->k->time.l2_bytes)
         return fail(e, E_UNSUPPORTED, "a part of the matrix would stay in L2, the matrix does not");
     if (n < 1) return fail(e, E_UNSUPPORTED, "a multiprocessor holds a single block, or its rows do not stay in L2");
     if (unevenness(with) > 1000 * SIDE_EFFECT * with->k->time.us)
         return fail(e, E_UNSUPPORTED, "one block waits longer than the others");
     for (int k = 0; k < 2; k++)
-        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), g, gpu, &us_of[k], &nnz_of[k], e))
+        if (!time_of_rows(with, (int64_t)(rows / layers * (double)(n << k)), (double)((n << k) * g->sms), g, gpu,
+                          &of[k], &nnz_of[k], e))
             return false;
     /* a launch of fewer blocks than multiprocessors takes as long as one block on each of them */
-    *us = (us_of[1] - us_of[0]) / (nnz_of[1] - nnz_of[0]) * entries(with) * fmax(1, 1 / layers);
+    double times = entries(with) / (nnz_of[1] - nnz_of[0]) * fmax(1, 1 / layers);
+    *out = (struct trial_us){times * (of[1].us - of[0].us), times * hypot(of[0].error, of[1].error)};
     return true;
 }
 
@@ -604,13 +645,14 @@ static double all_of_it(const struct gained *t)
     return t->without_us;
 }
 
-/* The claim is for half of the bytes other than those of x. */
+/* The claim is for half of the bytes of the matrix. */
 static double for_half(const struct gained *t)
 {
     const struct trial *with = t->with, *without = t->without;
-    double x = bytes_of_x(with), part = 1 - streams(without) / streams(with);
+    double xy = bytes_of_x(with) + (double)(with->A.rows * (int64_t)type_size(with->real));
+    double part = 1 - streams(without) / streams(with);
     if (with->k->time.bound_us[BOUND_DRAM] > with->k->time.bound_us[BOUND_L2])
-        part = 1 - (without->k->work.footprint - x) / (with->k->work.footprint - x);
+        part = 1 - (without->k->work.footprint - xy) / (with->k->work.footprint - xy);
     return (t->with_us - t->without_us) * 0.5 / part;
 }
 
@@ -630,8 +672,9 @@ const struct experiment experiments[] = {
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
     {"idle lanes", fill_lanes, NULL, difference, IDLE_LANES, 0.4,
      LOADS | KEEPS(MEETINGS) | KEEPS(UNEVENNESS) | KEEPS(LAUNCHES), 0.1},
-    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK), 0.15},
-    {"uncoalesced loads", side_by_side, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK), 0.15},
+    {"uncoalesced loads", side_by_side_padded, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING),
+     0.15},
+    {"uncoalesced loads", side_by_side, NULL, difference, SCATTER, 0.3, LOADED | KEEPS(WORK) | KEEPS(WAITING), 0.15},
     {"x gather", columns_in_order, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
     {"x gather", columns_in_proportion, NULL, difference, SCATTER_OF_X, 0.5, ORDERED, 0.15},
     {"atomics", atomics_apart, NULL, difference, MEETINGS, 0.1, SAME, 0.05},
@@ -639,7 +682,8 @@ const struct experiment experiments[] = {
     {"bank conflicts", padded_banks, NULL, difference, CONFLICTS, 0.2, SAME, 0.05},
     {"launches", nothing_to_do, NULL, all_of_it, WORK, 0.1, KEEPS(LAUNCHES), 0},
     {"waits", NULL, more_blocks, difference, WORK, 1, 0, 0},
-    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6, KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES), 0.1},
+    {"bytes", narrow_values, NULL, for_half, VALUES, 0.6,
+     KEEPS(ENTRIES) | KEEPS(WORK) | KEEPS(LAUNCHES) | KEEPS(SCATTER), 0.1},
     {0},
 };
 
@@ -669,8 +713,8 @@ double experiment_removed(const struct experiment *x, const struct trial *with, 
  */
 static double side_effect_us(enum quantity q, double change, const struct machine *g)
 {
-    if (q == UNEVENNESS) return fabs(change) / 1000;
-    bool sectors = q == GATHERS || q == STREAMS || q == STORES;
+    if (q == UNEVENNESS || q == WAITING) return fabs(change) / 1000;
+    bool sectors = q == GATHERS || q == STREAMS || q == STORES || q == SCATTER;
     return sectors ? fabs(change) * SECTOR / g->c.cache_gbs / 1000 : INFINITY;
 }
 

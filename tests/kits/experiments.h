@@ -19,7 +19,8 @@
 struct device;
 struct err;
 
-enum { TRIAL_REPS = 50 }; /* timed launches */
+/* Timed launches of a round, and rounds, each with the matrix at other addresses. */
+enum { TRIAL_REPS = 50, TRIAL_ROUNDS = 3 };
 
 /* A kernel on a matrix. */
 struct trial {
@@ -33,8 +34,12 @@ struct trial {
 
 /* Pack t->A, watch t->kernel on the emulator, and predict its time on g. */
 bool trial_watch(struct trial *t, const struct machine *g, struct err *e);
-/* The median time in us of t->kernel on gpu; trial_watch must have succeeded. */
-bool trial_time(const struct trial *t, struct device *gpu, int reps, double *us, struct err *e);
+/* A measured time in us, and how far the rounds are from it. */
+struct trial_us {
+    double us, error;
+};
+/* The median of the rounds' median times of t->kernel on gpu; trial_watch must have succeeded. */
+bool trial_time(const struct trial *t, struct device *gpu, struct trial_us *out, struct err *e);
 void trial_free(struct trial *t);
 
 /* A matrix with hardly any entries: the time of t->kernel on it is that of its launches. */
@@ -57,6 +62,7 @@ enum quantity {
     STREAMS,      /* other sectors that L2 delivers */
     ATOMICS,      /* lanes of atomics */
     STORES,       /* sectors that L2 receives */
+    WAITING,      /* waits that the blocks do not hide from one another, in ns */
     LAUNCHES,
     QUANTITIES
 };
@@ -77,9 +83,10 @@ struct experiment {
        matrix that stays empty is copied from `with`. Fails with E_UNSUPPORTED and the reason if the experiment does not
        suit the kernel or the matrix. */
     bool (*alter)(const struct trial *with, const struct machine *g, struct trial *without, struct err *e);
-    /* Instead of `alter`: the time in us of what is left without the cause and without launches, measured on gpu;
-       gpu NULL: predicted. */
-    bool (*rest)(const struct trial *with, const struct machine *g, struct device *gpu, double *us, struct err *e);
+    /* Instead of `alter`: the time of what is left without the cause and without launches, measured on gpu; gpu NULL:
+       predicted. */
+    bool (*rest)(const struct trial *with, const struct machine *g, struct device *gpu, struct trial_us *out,
+                 struct err *e);
     double (*gain)(const struct gained *t); /* the time in us that the cause takes */
     enum quantity removes;
     double left;    /* the largest share of this quantity that may be left */
@@ -99,7 +106,7 @@ bool experiment_alter(const struct experiment *x, const struct trial *with, cons
                       struct trial *without, struct err *e);
 /* Did the experiment remove its cause, and nothing else? If not, E_UNSUPPORTED and the quantity. A changed number of
    sectors does no harm if the change takes less than a tenth of the claimed time at the rate of L2; changed waits of
-   the longest block, if they take less than that. */
+   the longest block or of all blocks, if they take less than that. */
 bool experiment_is_clean(const struct experiment *x, const struct trial *with, const struct trial *without,
                          double claimed_us, struct err *e);
 /* The share of the cause that the experiment removed; 1 if it has `rest`. */

@@ -498,6 +498,82 @@ static void test_samples(void **state)
     subject_free(&s);
 }
 
+/* Three rows have an entry in every column. */
+static struct csr with_dense_rows(int64_t n)
+{
+    struct csr A = {0}, B = {0};
+    struct err e = {0};
+    assert_true(generator_find("random")->make((int64_t[PARAMS_MAX]){n, 5, 0}, 1, NULL, &A, &e));
+    assert_true(csr_new(&B, n, n, A.nnz + 3 * n, false, &e));
+    B.rowptr[0] = 0;
+    for (int64_t i = 0; i < n; i++) {
+        bool dense = i == n / 7 || i == n / 2 || i == n - 2;
+        int at = B.rowptr[i];
+        for (int64_t k = A.rowptr[i]; !dense && k < A.rowptr[i + 1]; k++) B.col[at] = A.col[k], B.val[at++] = 1;
+        for (int64_t k = 0; dense && k < n; k++) B.col[at] = (int)k, B.val[at++] = 1;
+        B.rowptr[i + 1] = at;
+    }
+    B.nnz = B.rowptr[n];
+    csr_free(&A);
+    return B;
+}
+
+static struct csr generated(const char *name, int64_t a, int64_t b)
+{
+    struct csr A = {0};
+    struct err e = {0};
+    if (!generator_find(name)->make((int64_t[PARAMS_MAX]){a, b}, 1, NULL, &A, &e)) fail_msg("%s: %s", name, e.text);
+    return A;
+}
+
+struct sampled {
+    double requests, sectors, lanes, steps;
+};
+
+static struct sampled totals_of(const struct kernel *k, const struct mat *M, int64_t sample)
+{
+    struct sampled t = {0};
+    count_or_fail(k, M, sample, NULL, &counted);
+    for (int kind = ACCESS_LOAD; kind <= ACCESS_TEXTURE; kind++) {
+        struct tally c = counts_of(&counted, (enum access_kind)kind, -1, -1);
+        t.requests += (double)c.requests, t.sectors += (double)c.sectors, t.lanes += (double)c.lanes;
+    }
+    for (int l = 0; l < counted.scope.nlaunches; l++) {
+        const struct scope_launch *at = &counted.scope.launch[l];
+        t.steps += (double)counted.launch[l].steps * (double)at->blocks / (double)at->seen;
+    }
+    return t;
+}
+
+static void assert_near(const char *kernel, const char *what, double some, double all)
+{
+    if (fabs(some - all) > 0.02 * all) fail_msg("%s: %.0f %s in a sample, %.0f in all blocks", kernel, some, what, all);
+}
+
+/* The blocks of long rows are watched in any case, so that a quarter of the blocks counts what all do. */
+static void test_samples_with_long_rows(void **state)
+{
+    static const char *const names[] = {"csr-stream", "csr-vector", "csr-scalar", "csr-cusp"};
+    struct csr A[] = {generated("rmat", 16, 16), generated("circuit", 100000, 4), with_dense_rows(50000)};
+    (void)state;
+    for (int m = 0; m < COUNT(A); m++)
+        for (int i = 0; i < COUNT(names); i++) {
+            const struct kernel *k = kernel_find(names[i]);
+            struct subject s = {0};
+            struct err e = {0};
+            assert_true(format_pack(&A[m], k->format, NULL, T_F64, false, &s.S, &e) && mat_put(&s.M, &s.S, emu, &e));
+            struct sampled all = totals_of(k, &s.M, 0), some = totals_of(k, &s.M, -4);
+            assert_true(counted.scope.launch[0].seen < counted.scope.launch[0].blocks / 2);
+            assert_near(k->name, "requests", some.requests, all.requests);
+            assert_near(k->name, "sectors", some.sectors, all.sectors);
+            assert_near(k->name, "lanes", some.lanes, all.lanes);
+            assert_near(k->name, "steps", some.steps, all.steps);
+            assert_true(counts_error(&counted) < 0.1);
+            subject_free(&s);
+        }
+    for (int m = 0; m < COUNT(A); m++) csr_free(&A[m]);
+}
+
 /* ---- errors ---- */
 
 /* A trace leaves its launch early. Counters that blocks share, of rows that many blocks add to, are then as before. */
@@ -756,6 +832,7 @@ int main(void)
         cmocka_unit_test(test_function_above_its_caller),
         cmocka_unit_test(test_function_with_several_callers),
         cmocka_unit_test(test_samples),
+        cmocka_unit_test(test_samples_with_long_rows),
         cmocka_unit_test(test_launches_after_traces),
         cmocka_unit_test(test_no_memory),
         cmocka_unit_test(test_findings),

@@ -1,0 +1,233 @@
+/* Samples of blocks. The counts of a block grow with the entries of its rows. Blocks are therefore sorted by entries,
+   and one of each group of neighbours in that order is watched, so that the sample has light and heavy blocks in the
+   same shares as the launch. A block with more than twice the entries that a group has on average is always watched and
+   counts once. */
+#include "pick.h"
+#include "base/err.h"
+#include "base/mem.h"
+#include "formats/fmt_csr.h"
+#include "formats/format.h"
+#include "machine/kernel.h"
+#include "machine/mat.h"
+#include "matrix/random.h"
+
+#include <stdlib.h>
+
+enum { PROBES = 8 };
+
+/* ---- the rows of blocks ---- */
+
+/* The first row that each watched block of a launch stores. */
+struct probe {
+    int64_t rows;
+    struct {
+        int n;
+        int64_t block[2 * PROBES], first[2 * PROBES];
+    } launch[SCOPE_LAUNCHES];
+};
+
+static void probe_request(void *user, const struct scope *s, int64_t block, int warp, const struct request *r,
+                          const struct request_facts *facts)
+{
+    struct probe *p = user;
+    const struct access_site *site = &s->site[r->site];
+    (void)warp, (void)facts;
+    if (site->kind != ACCESS_STORE || s->array[site->array].role != ROLE_Y) return;
+    for (uint32_t left = r->mask; left; left &= left - 1) {
+        int64_t row = r->at[__builtin_ctz(left)];
+        int l = s->nlaunches - 1, k = p->launch[l].n - 1;
+        if (row < 0 || row >= p->rows) continue;
+        if (k < 0 || p->launch[l].block[k] != block) {
+            if (++k == 2 * PROBES) return;
+            p->launch[l].n = k + 1;
+            p->launch[l].block[k] = block;
+            p->launch[l].first[k] = row;
+        }
+        if (row < p->launch[l].first[k]) p->launch[l].first[k] = row;
+    }
+}
+
+/* The rows of each block if all probes agree on it; otherwise 0. */
+static int64_t rows_of_block(const struct probe *p, int l)
+{
+    int n = p->launch[l].n;
+    const int64_t *block = p->launch[l].block, *first = p->launch[l].first;
+    if (n < 3 || block[n - 1] <= block[0]) return 0;
+    int64_t each = (first[n - 1] - first[0]) / (block[n - 1] - block[0]);
+    for (int k = 0; k < n; k++)
+        if (first[k] != each * block[k]) return 0;
+    return each > 0 ? each : 0;
+}
+
+/* The entries of each row. */
+static double *slots_of(const struct stored *S, struct err *e)
+{
+    double *slots = mem_zero(S->rows, sizeof *slots, "the lengths of rows", e);
+    for (int k = 0; slots && k < S->narrays; k++) {
+        if (S->a[k].role != ROLE_VALUES) continue;
+        for (int64_t i = 0; i < S->a[k].n; i++) {
+            int64_t row = S->format->where(S, k, i).row;
+            if (row >= 0 && row < S->rows) slots[row]++;
+        }
+    }
+    return slots;
+}
+
+bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch *w, struct err *e)
+{
+    const struct stored *S = of->M ? of->M->of : NULL;
+    if (!S || of->together || !of->kernel || of->kernel->shares || S->format != &format_csr) return true;
+    struct err why = {0};
+    struct probe *p = mem_zero(1, sizeof *p, "the rows of blocks", &why);
+    struct counts *c = mem_zero(1, sizeof *c, "the counts of a kernel", &why);
+    bool ok = p && c && !why.code;
+    if (ok) {
+        struct scope_sink sink = {probe_request, NULL, p};
+        p->rows = S->rows;
+        ok = count_launches(of, PROBES, &sink, w, c, &why);
+        for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) run->rows_each[l] = rows_of_block(p, l);
+        if (ok) ok = (run->slots = slots_of(S, &why)) != NULL;
+    }
+    mem_free(c);
+    mem_free(p);
+    return ok || fail(e, why.code, "%s", why.text);
+}
+
+/* ---- the choice ---- */
+
+struct loaded {
+    double slots;
+    int64_t block;
+};
+
+static int heavier(const void *a, const void *b)
+{
+    const struct loaded *x = a, *y = b;
+    if (x->slots != y->slots) return x->slots < y->slots ? 1 : -1;
+    return (x->block > y->block) - (x->block < y->block);
+}
+
+static double sort_blocks(const struct scope_run *run, int64_t blocks, int64_t each, struct loaded *c)
+{
+    double sum = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        c[b] = (struct loaded){0, b};
+        for (int64_t i = b * each; i < (b + 1) * each && i < run->scope.rows; i++) c[b].slots += run->slots[i];
+        sum += c[b].slots;
+    }
+    qsort(c, (size_t)blocks, sizeof *c, heavier);
+    return sum;
+}
+
+/* Take all blocks at the head of the sorted list that are too heavy for a sample, and one of each group of the rest. */
+static void choose(struct scope_run *run, int l, const struct loaded *c, double slots)
+{
+    int64_t blocks = run->scope.launch[l].blocks, n = blocks / run->every, heavy = 0, light = 0;
+    uint64_t state = (uint64_t)l + 1;
+    while (heavy < blocks && c[heavy].slots * (double)n >= 2 * slots) run->pick[l][c[heavy++].block] = PICK_EXACT;
+    int64_t others = blocks - heavy, groups = (others + run->every - 1) / run->every;
+    for (int64_t i = 0; i < groups; i++) { /* of equal size, so that each counts as much as the others */
+        int64_t from = heavy + others * i / groups, end = heavy + others * (i + 1) / groups;
+        int64_t block = c[from + (int64_t)(random_next(&state) % (uint64_t)(end - from))].block;
+        run->pick[l][block] = PICK_SAMPLE;
+        run->sampled[l][light++] = block;
+    }
+    run->light[l] = light;
+    run->scope.launch[l].seen = heavy + light;
+}
+
+void pick_blocks(struct scope_run *run)
+{
+    int l = run->scope.nlaunches - 1;
+    int64_t each = run->rows_each[l], blocks = run->scope.launch[l].blocks;
+    if (!each || run->every <= 1 || !run->slots) return;
+    struct loaded *c = mem_new(blocks, sizeof *c, "the blocks of a launch", &run->err);
+    run->sampled[l] = c ? mem_new(blocks, sizeof *run->sampled[l], "the blocks of a launch", &run->err) : NULL;
+    run->block_sectors[l] =
+        run->sampled[l] ? mem_zero(blocks, sizeof *run->block_sectors[l], "the blocks of a launch", &run->err) : NULL;
+    run->pick[l] = run->block_sectors[l] ? mem_zero(blocks, 1, "the blocks of a launch", &run->err) : NULL;
+    if (run->pick[l]) choose(run, l, c, sort_blocks(run, blocks, each, c));
+    mem_free(c);
+}
+
+/* ---- the counts ---- */
+
+static void fold_tally(struct tally *to, const struct tally *sample, const struct tally *exact, double times,
+                       double once)
+{
+    int64_t *a = (int64_t *)to;
+    const int64_t *b = (const int64_t *)sample, *c = (const int64_t *)exact;
+    for (size_t k = 0; k < sizeof *to / sizeof *a; k++)
+        a[k] += (int64_t)((double)b[k] * times + (double)c[k] * once + 0.5);
+}
+
+/* The variance of the sectors of sampled blocks within their groups, from the differences of neighbours in the order of
+   entries. */
+static double variance_of(const struct scope_run *run, int l)
+{
+    double sum = 0;
+    int64_t n = run->light[l];
+    for (int64_t k = 1; k < n; k++) {
+        double change = run->block_sectors[l][run->sampled[l][k]] - run->block_sectors[l][run->sampled[l][k - 1]];
+        sum += change * change / 2;
+    }
+    return n > 1 ? sum / (double)(n - 1) : 0;
+}
+
+/* The sum of squares from which counts_error computes the error of the sample, to which exact blocks add nothing. */
+static double squares(const struct scope_run *run, int l, double sectors)
+{
+    double blocks = (double)run->scope.launch[l].blocks, n = (double)run->scope.launch[l].seen;
+    double light = (double)run->light[l], others = blocks - (n - light);
+    double of_total = light > 0 ? others * (others - light) * variance_of(run, l) / light : 0;
+    double of_block = n < blocks ? of_total * n / (blocks * (blocks - n)) : 0;
+    return of_block * (n - 1) + sectors * sectors / n;
+}
+
+static void add_launch(struct launch_counts *to, const struct launch_counts *l, double times)
+{
+    to->warps += (int64_t)((double)l->warps * times + 0.5);
+    to->steps += (int64_t)((double)l->steps * times + 0.5);
+    to->active += (int64_t)((double)l->active * times + 0.5);
+    to->longest_block += (int64_t)((double)l->longest_block * times + 0.5);
+    if (l->longest_warp > to->longest_warp) to->longest_warp = l->longest_warp;
+    if (l->sectors_most > to->sectors_most) to->sectors_most = l->sectors_most;
+    to->block_sum += l->block_sum * times;
+    to->block_sum2 += l->block_sum2 * times;
+    to->sectors_sum += l->sectors_sum * times;
+    to->sectors_sum2 += l->sectors_sum2 * times;
+}
+
+void pick_gather(const struct scope_run *run, int l, struct counts *out)
+{
+    double blocks = (double)run->scope.launch[l].blocks, n = (double)run->scope.launch[l].seen;
+    double light = (double)run->light[l], others = blocks - (n - light);
+    double once = n / blocks, times = light > 0 ? others / light * once : 0;
+    for (int t = 0; t < THREADS_MOST; t++) {
+        const struct scope_thread *s = run->thread[t];
+        if (!s) continue;
+        add_launch(&out->launch[l], &s->launch[l], times);
+        add_launch(&out->launch[l], &s->exact_launch[l], once);
+    }
+    for (int p = 0; p < run->scope.nsites; p++) {
+        struct tally of_sample = {0}, of_exact = {0};
+        if (run->scope.site[p].launch != l) continue;
+        for (int t = 0; t < THREADS_MOST; t++) {
+            if (!run->thread[t]) continue;
+            tally_add(&of_sample, &run->thread[t]->by_site[p], 1);
+            tally_add(&of_exact, &run->thread[t]->exact_site[p], 1);
+        }
+        fold_tally(&out->by_site[p], &of_sample, &of_exact, times, once);
+    }
+    out->launch[l].sectors_sum2 = squares(run, l, out->launch[l].sectors_sum);
+}
+
+void pick_free(struct scope_run *run)
+{
+    for (int l = 0; l < SCOPE_LAUNCHES; l++) {
+        mem_free(run->pick[l]);
+        mem_free(run->sampled[l]);
+        mem_free(run->block_sectors[l]);
+    }
+    mem_free(run->slots);
+}

@@ -1,0 +1,21 @@
+/* Which blocks of a launch to watch, if a part of them has to do. */
+#ifndef PICK_H
+#define PICK_H
+
+#include "scope_run.h"
+
+enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
+
+/* Watch a few blocks of each launch of a kernel to see which rows its blocks store, and count the entries of all rows.
+   If blocks store equal numbers of rows in order, their entries are known before they run, and pick_blocks can choose
+   by them; otherwise, and for formats other than csr, it does nothing. */
+bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch *w, struct err *e);
+/* Choose among the blocks of the launch that begins: of each run->every blocks with nearly as many entries one, and all
+   blocks that have so many that a sample may miss what counts. */
+void pick_blocks(struct scope_run *run);
+/* The counts of launch l in all threads: those of exact blocks count once, those of the sample stand for all other
+   blocks. The result is scaled so that blocks / seen times it is the total, as if all watched blocks were a sample. */
+void pick_gather(const struct scope_run *run, int l, struct counts *out);
+void pick_free(struct scope_run *run);
+
+#endif
