@@ -300,18 +300,18 @@ template <int N, typename T> several<T, N> together(simt::array<const T> p, INDE
 }
 template <int N, typename T> several<T, N> once(simt::array<const T> p, INDEX i)
 {
-    return together<N>(p, i);
+    return p.template load_several<N>(i.i, i.at, true);
 }
 template <typename P> auto once(P p, INDEX i)
 {
     if constexpr (std::is_pointer_v<P>)
         return p[i.i];
     else
-        return p[i];
+        return p.load(i.i, i.at, ACCESS_LOAD, true);
 }
 template <int N, typename T> several<T, N> once(simt::array<const T> p, INDEX i, bool)
 {
-    return together<N>(p, i);
+    return once<N>(p, i);
 }
 template <typename P> auto once(P p, INDEX i, bool)
 {

@@ -52,7 +52,7 @@ void wait_before_atomic()
 }
 
 void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, int elements,
-                 bool integral, const char *name, enum role role, source at)
+                 bool integral, bool once, const char *name, enum role role, source at)
 {
     static const enum access_kind in_shared[] = {ACCESS_SHARED_LOAD, ACCESS_SHARED_STORE, ACCESS_SHARED_ATOMIC};
     for (int i = 0; settings.races && i < elements; i++) check_race(what, base, k + i, size, name, at);
@@ -62,6 +62,7 @@ void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, 
     t.kind = shared ? in_shared[what] : what;
     t.shared = shared;
     t.integral = integral;
+    t.once = once;
     t.size = static_cast<int>(size);
     t.elements = elements;
     t.base = shared ? static_cast<uint64_t>(p - now.shared) : reinterpret_cast<uint64_t>(base);

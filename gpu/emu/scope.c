@@ -199,6 +199,7 @@ static int site_new(struct scope_run *run, const struct lane_access *t)
                                               .column = t->column,
                                               .array = array,
                                               .elements = t->elements,
+                                              .once = t->once,
                                               .what = t->kind == ACCESS_COLLECTIVE ? t->name : NULL,
                                               .launch = s->nlaunches - 1,
                                               .unroll = t->unroll};

@@ -61,7 +61,7 @@ struct scope_thread *scope_thread_of(struct scope_run *run, int t);
    the name of the array or of the warp collective. */
 struct lane_access {
     enum access_kind kind;
-    bool shared, integral;
+    bool shared, integral, once;
     int size, elements; /* bytes of an element; elements per access */
     uint64_t base;
     int64_t n;

@@ -105,10 +105,10 @@ unsigned given_bytes(unsigned bytes, const char *name, source at);
 /* Before an atomic in a watched launch: wait until all other lanes of the block wait too. The result of an atomic
    depends on the order of the lanes, and on a GPU the lanes of a warp reach it together. */
 void wait_before_atomic();
-/* The running lane accesses `elements` elements, from element k, of the array of n elements at base. Called only in a
-   watched launch. */
+/* The running lane accesses `elements` elements, from element k, of the array of n elements at base. once: as data that
+   is not accessed again soon. Called only in a watched launch. */
 void note_access(enum access_kind what, const void *base, int64_t k, int64_t n, unsigned size, int elements,
-                 bool integral, const char *name, enum role role, source at);
+                 bool integral, bool once, const char *name, enum role role, source at);
 /* Let the scheduler check whether the user has cancelled the launch. */
 void rest();
 /* The running lane is at the end of a loop iteration. Called only in a watched launch. */
@@ -154,20 +154,20 @@ template <typename T> struct array {
                   static_cast<long long>(n));
         return base + k;
     }
-    void note(enum access_kind what, T *p, source at, int elements = 1) const
+    void note(enum access_kind what, T *p, source at, int elements = 1, bool once = false) const
     {
         if (--now.left == 0) rest();
         if (now.watched)
-            note_access(what, base, p - base, n, sizeof(T), elements, std::is_integral_v<T>, name, role, at);
+            note_access(what, base, p - base, n, sizeof(T), elements, std::is_integral_v<T>, once, name, role, at);
     }
-    T load(int64_t i, source at, enum access_kind what = ACCESS_LOAD) const
+    T load(int64_t i, source at, enum access_kind what = ACCESS_LOAD, bool once = false) const
     {
         T *p = slot(i, at);
-        note(what, p, at);
+        note(what, p, at, 1, once);
         return *p;
     }
     /* elements i .. i+N-1 in one access; i is a multiple of N */
-    template <int N> several<std::remove_const_t<T>, N> load_several(int64_t i, source at) const
+    template <int N> several<std::remove_const_t<T>, N> load_several(int64_t i, source at, bool once = false) const
     {
         several<std::remove_const_t<T>, N> v;
         T *p = slot(i, at);
@@ -175,7 +175,7 @@ template <typename T> struct array {
         if ((offset + i) % N)
             found(at, "a load of %d elements at %s[%lld], which is not aligned to them", N, name,
                   static_cast<long long>(offset + i));
-        note(ACCESS_LOAD, p, at, N);
+        note(ACCESS_LOAD, p, at, N, once);
         memcpy(&v, p, sizeof v);
         return v;
     }

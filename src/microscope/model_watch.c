@@ -238,19 +238,12 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* Does the kernel load the array as sectors that L2 shall replace first? Its source says so: it calls `once`, or tells
-   a function that does whether the sector `stays`. */
+/* Does the kernel load an array of the matrix as sectors that L2 shall replace first? */
 static bool is_read_once(const struct scope *s, int array)
 {
-    static const char *const marks[] = {"once(", "once<", "stays"};
-    for (int k = 0; k < s->nsites; k++) {
-        const struct access_site *p = &s->site[k];
-        int length = 0;
-        const char *line = p->array == array ? kernel_source_line(p->file, p->line, &length) : NULL;
-        for (int m = 0; line && s->array[array].stored >= 0 && m < COUNT(marks); m++)
-            if (memmem(line, (size_t)length, marks[m], strlen(marks[m]))) return true;
-    }
-    return false;
+    bool once = false;
+    for (int k = 0; k < s->nsites; k++) once |= s->site[k].array == array && s->site[k].once;
+    return once && s->array[array].stored >= 0;
 }
 
 /* Scale the counts of a sample up to all blocks. An array cannot have more sectors than its size allows. */
