@@ -33,10 +33,15 @@ static struct halo_number number_on(const struct product_of *w, int k)
 static void poison(const struct product_of *w, int k)
 {
     struct piece *q = &w->p->piece[k];
-    struct halo_number number = number_on(w, k);
-    if (w->m->member[k]->kind != DEV_EMU) return;
-    unsigned epoch = number.count ? *number.count + 1 : number.epoch;
-    memset(q->in[epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
+    if (w->m->member[k]->kind == DEV_EMU)
+        memset(q->in[w->p->epoch % 2], 0xff, (size_t)(q->halo * (int64_t)type_size(w->real)));
+}
+
+/* Ctrl-C may have ended the last product after some members had begun it, if launches run on the host: let all count
+   alike. */
+static void align_count(const struct product_of *w, int k)
+{
+    if (w->m->member[k]->ops->plain) *w->p->piece[k].count = w->p->epoch - 1;
 }
 
 static bool push(const struct product_of *w, int k, struct err *e)
@@ -178,27 +183,15 @@ bool product_begin(struct product_of *w, const struct kernel *k, const struct la
     if (!divided_alike(w->x, p->P.first_col, p->n) || !divided_alike(w->y, p->P.first, p->n))
         return fail(e, E_INTERNAL, "%s: the vectors of a product are not divided like the matrix", p->dev->name);
     p->epoch++;
-    for (int i = 0; i < p->n; i++) poison(w, i);
-    return true;
-}
-
-void product_give_up(const struct product_of *w)
-{
-    unsigned count[MEMBERS_MOST] = {0}, most = 0;
-    struct err none = {0};
-    for (int k = 0; k < w->p->n; k++) {
-        const struct device_ops *ops = w->m->member[k]->ops;
-        struct device *d = w->m->member[k];
-        if (!ops->sync(d, &none) || !ops->get(d, &count[k], w->p->piece[k].count, sizeof most, &none)) continue;
-        if ((int)(count[k] - most) > 0) most = count[k];
+    for (int i = 0; i < p->n; i++) {
+        poison(w, i);
+        align_count(w, i);
     }
-    for (int k = 0; k < w->p->n; k++)
-        w->m->member[k]->ops->put(w->m->member[k], w->p->piece[k].count, &most, sizeof most, &none);
+    return true;
 }
 
 static bool lost(const struct product_of *w)
 {
-    product_give_up(w);
     for (int k = 0; k < w->m->n; k++) w->p->dev->lost |= w->m->member[k]->lost;
     return false;
 }

@@ -17,7 +17,5 @@ struct product_of {
 /* Begin a product; then each member does SPLIT_PUSH, then each does SPLIT_LOCAL, and so on up to SPLIT_OUTSIDE. */
 bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e);
 bool product_phase(const struct product_of *w, enum split_phase phase, int k, struct err *e);
-/* Give up a product after a phase failed: some members may have begun it, so make all count the same products again. */
-void product_give_up(const struct product_of *w);
 
 #endif

@@ -96,7 +96,7 @@ static bool x_or_nothing(struct solve *v, struct err *e)
 static bool x_soon(struct solve *v, struct err *e)
 {
     struct device *own = v->dev, host = *own;
-    if (v->pre.method && v->pre.method->restore) return x_or_nothing(v, e);
+    if (v->pre.method && (v->pre.method->restore || v->pre.method->by_products)) return x_or_nothing(v, e);
     if (own->kind != DEV_EMU || v->reason != STOPPED || !v->cut.now) return x_or_nothing(v, e);
     host.kind = DEV_CPU;
     v->dev = &host;
