@@ -187,13 +187,6 @@ bool trace_warp(const struct watched *of, int launch, int64_t block, int warp, s
 
 /* ---- whole launches ---- */
 
-void tally_add(struct tally *to, const struct tally *t, double scale)
-{
-    int64_t *a = (int64_t *)to;
-    const int64_t *b = (const int64_t *)t;
-    for (size_t k = 0; k < sizeof *t / sizeof *b; k++) a[k] += (int64_t)((double)b[k] * scale + 0.5);
-}
-
 static void launch_add(struct launch_counts *to, const struct launch_counts *l)
 {
     to->warps += l->warps;
@@ -261,7 +254,7 @@ bool count_launches(const struct watched *of, int64_t sample, const struct scope
     double start = now_us();
     run->sample = sample;
     run->sink = sink;
-    bool ok = (sample >= 0 || pick_prepare(of, run, w, e)) && watch_launches(of, run, e);
+    bool ok = (sample >= 0 || pick_prepare(of, run, count_launches, w, e)) && watch_launches(of, run, e);
     if (ok) gather(run, out);
     out->rows_seen = of->rows;
     out->us = now_us() - start;

@@ -73,7 +73,7 @@ static double *slots_of(const struct stored *S, struct err *e)
     return slots;
 }
 
-bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch *w, struct err *e)
+bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e)
 {
     const struct stored *S = of->M ? of->M->of : NULL;
     if (!S || of->together || !of->kernel || of->kernel->shares || S->format != &format_csr) return true;
@@ -84,7 +84,7 @@ bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch 
     if (ok) {
         struct scope_sink sink = {probe_request, NULL, p};
         p->rows = S->rows;
-        ok = count_launches(of, PROBES, &sink, w, c, &why);
+        ok = count(of, PROBES, &sink, w, c, &why);
         for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) run->rows_each[l] = rows_of_block(p, l);
         if (ok) ok = (run->slots = slots_of(S, &why)) != NULL;
     }

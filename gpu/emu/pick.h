@@ -8,8 +8,10 @@ enum pick { PICK_SKIP, PICK_SAMPLE, PICK_EXACT };
 
 /* Watch a few blocks of each launch of a kernel to see which rows its blocks store, and count the entries of all rows.
    If blocks store equal numbers of rows in order, their entries are known before they run, and pick_blocks can choose
-   by them; otherwise, and for formats other than csr, it does nothing. */
-bool pick_prepare(const struct watched *of, struct scope_run *run, struct watch *w, struct err *e);
+   by them; otherwise, and for formats other than csr, it does nothing. count: count_launches. */
+typedef bool count_fn(const struct watched *of, int64_t sample, const struct scope_sink *sink, struct watch *w,
+                      struct counts *out, struct err *e);
+bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e);
 /* Choose among the blocks of the launch that begins: of each run->every blocks with nearly as many entries one, and all
    blocks that have so many that a sample may miss what counts. */
 void pick_blocks(struct scope_run *run);

@@ -1,4 +1,4 @@
-/* What a request costs in memory: sectors, padding, contended atomics, bank conflicts. */
+/* What a request costs in memory: sectors, padding, contended atomics, bank conflicts; and sums of such costs. */
 #include "formats/format.h"
 #include "machine/microscope.h"
 
@@ -117,4 +117,11 @@ void facts_of(const struct scope *s, const struct request *r, struct request_fac
     f->nsectors = f->bytes = f->padding = f->wavefronts = f->wavefronts_least = f->contended = 0;
     if (accesses_global(p->kind)) global_facts(s, p, r, f);
     if (accesses_shared(p->kind)) shared_facts(s, p, r, f);
+}
+
+void tally_add(struct tally *to, const struct tally *t, double scale)
+{
+    int64_t *a = (int64_t *)to;
+    const int64_t *b = (const int64_t *)t;
+    for (size_t k = 0; k < sizeof *t / sizeof *b; k++) a[k] += (int64_t)((double)b[k] * scale + 0.5);
 }

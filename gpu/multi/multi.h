@@ -71,6 +71,13 @@ bool multi_one_memory(const struct device *a, const struct device *b);
 /* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
 
+/* ---- multi_transport.c ---- */
+
+/* The way that transport_choose was called with. */
+enum transport transport_wanted(void);
+/* Do launches of the members store into each other's memory? */
+bool transport_is_peer(const struct multi *m);
+
 /* ---- multi_graph.c: device_ops.capture, replay and forget ---- */
 
 void *multi_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx);

@@ -5,29 +5,16 @@
 #include "base/err.h"
 #include "base/mem.h"
 
-static enum transport chosen;
-
-static const char *const names[TRANSPORTS] = {"auto", "peer", "copy", "nccl", "host"};
-
-const char *transport_name(enum transport x)
-{
-    return names[x];
-}
-
-void transport_choose(enum transport wanted)
-{
-    chosen = wanted;
-}
-
 /* A way that is wanted but not possible becomes the next one that is. */
 enum transport transport_of(const struct device *d)
 {
     const struct multi *m = multi_of(d);
+    enum transport wanted = transport_wanted();
     bool carries = true;
     for (int k = 0; k < m->n; k++) carries &= m->member[k]->ops->carry != NULL;
-    if (chosen <= m->best) return m->best;
-    if (chosen == TRANSPORT_NCCL && multi_nccl_fits(m)) return TRANSPORT_NCCL;
-    return chosen == TRANSPORT_COPY && carries ? TRANSPORT_COPY : TRANSPORT_HOST;
+    if (wanted <= m->best) return m->best;
+    if (wanted == TRANSPORT_NCCL && multi_nccl_fits(m)) return TRANSPORT_NCCL;
+    return wanted == TRANSPORT_COPY && carries ? TRANSPORT_COPY : TRANSPORT_HOST;
 }
 
 static bool staging(struct multi *m, int64_t bytes, struct err *e)

@@ -40,7 +40,7 @@ static bool can_record(struct device *d)
     struct multi *m = multi_of(d);
     for (int k = 0; k < m->n; k++)
         if (!m->member[k]->ops->capture) return false;
-    return transport_of(d) == TRANSPORT_PEER;
+    return transport_is_peer(m);
 }
 
 void *multi_capture(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx)

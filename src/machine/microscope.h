@@ -71,7 +71,7 @@ struct access_site {
     int line, column; /* from 1 */
     int array;        /* index in struct scope; -1: a warp collective or a barrier */
     int elements;     /* consecutive elements that a lane accesses at once, usually 1; 0 if array is -1 */
-    bool once;        /* loads data that is not accessed again soon, so that L2 replaces it first (`once` in the dialect) */
+    bool once; /* loads data that is not accessed again soon, so that L2 replaces it first (`once` in the dialect) */
     const char *what; /* the warp collective: "__shfl_down_sync"; else NULL */
     int launch;       /* index of the launch, counted from 0; a kernel may need several launches */
     int unroll;       /* unroll factor of the enclosing loop, 1 outside of loops; or enum unroll_count */
