@@ -134,6 +134,7 @@ void pieces_free(struct pieces *p);
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
 /* Are the outer entries of a part a matrix of their own, as most rows have some? */
 bool is_outer_matrix(const struct csr *outside);
+/* The format of that matrix: csr, or csr64 if csr cannot hold it. */
 const struct format *outer_format(const struct csr *outside);
 /* After q->outer has its arrays: what else it needs. */
 bool outer_matrix_new(struct piece *q, struct device *d, const struct csr *outside, enum type real, struct err *e);

@@ -9,6 +9,8 @@
 void check_amg_levels(const struct problem *p, const char *device, enum type real, int levels);
 void check_amg_levels_of(struct bed *bed, const char *device, enum type real, int levels);
 
+/* The iterations of a solve with amg, which must converge. */
+int64_t amg_iterations(struct bed *bed, const char *solver, const char *device);
 /* A solve with amg on the device takes as many iterations as on the host, up to two. */
 void check_amg_iterations(const struct problem *p, const char *solver, const char *device);
 

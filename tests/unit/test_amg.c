@@ -308,23 +308,11 @@ static void test_cancelled_at_any_tick(void **state)
 
 /* ---- solves ---- */
 
-static int64_t iterations(struct bed *bed, const char *solver, const char *device)
-{
-    struct solve_options o = {.solver = solver_find(solver), .real = T_F64, .tol = 1e-8, .maxit = 200};
-    o.m = o.solver->restarts ? 30 : 0;
-    o.pre = precond_find("amg");
-    bed_solve(bed, o, device, 1e5);
-    const struct solve *v = bed->s.solve;
-    if (v->reason != CONVERGED) fail_msg("%s on %s: %s", solver, device, v->why);
-    assert_true(v->result.residual_true <= 2e-8);
-    return v->iterations;
-}
-
 static void check_iterations(const struct problem *p, const char *device, int64_t most)
 {
     struct bed bed;
     bed_make(&bed, p);
-    int64_t n = iterations(&bed, "cg", device);
+    int64_t n = amg_iterations(&bed, "cg", device);
     if (n > most) fail_msg("%s %lld on %s: %lld iterations", p->generator, (long long)p->p[0], device, (long long)n);
     bed_free(&bed);
 }
@@ -350,7 +338,7 @@ static void test_solvers(void **state)
     struct bed bed;
     bed_make(&bed, &some[0]);
     for (int i = 0; i < COUNT(all); i++)
-        for (int d = 0; d < COUNT(devices); d++) assert_true(iterations(&bed, all[i], devices[d]) < 25);
+        for (int d = 0; d < COUNT(devices); d++) assert_true(amg_iterations(&bed, all[i], devices[d]) < 25);
     bed_free(&bed);
 }
 
