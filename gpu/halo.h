@@ -49,6 +49,9 @@ struct halo_push {
 struct halo_add {
     int64_t rows, nnz, items, y_rows;
     struct halo_number number;
+    unsigned neighbours; /* wait for the flags of these members first; 0: an earlier launch has waited */
+    const unsigned *flag;
+    int *late;
     const int *row, *ptr, *col;
     const void *val, *halo;
     double alpha;

@@ -5,6 +5,7 @@
 #define GPU_PEERS_H
 
 #include "gpu/dialect.h"
+#include "gpu/seat.h"
 
 /* How long a launch waits for a flag of another device, in us. The members of the emulator run one after another, so a
    flag that is not there never comes. */
@@ -28,6 +29,28 @@ static __device__ __forceinline__ double fresh(const double *p, int64_t i)
     asm volatile("ld.relaxed.sys.f64 %0, [%1];" : "=d"(v) : "l"(p + i) : "memory");
     return v;
 }
+static __device__ __forceinline__ float fresh(const float *p, int64_t i)
+{
+    float v;
+    asm volatile("ld.relaxed.sys.f32 %0, [%1];" : "=f"(v) : "l"(p + i) : "memory");
+    return v;
+}
+template <typename R> static __device__ __forceinline__ cplx<R> fresh(const cplx<R> *p, int64_t i)
+{
+    const R *parts = reinterpret_cast<const R *>(p);
+    return {fresh(parts, 2 * i), fresh(parts, 2 * i + 1)};
+}
+static __device__ __forceinline__ unsigned long long fresh(const unsigned long long *p, int64_t i)
+{
+    unsigned long long v;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(v) : "l"(p + i) : "memory");
+    return v;
+}
+/* Store a word as a whole, in no order with other stores. */
+static __device__ __forceinline__ void word_set(unsigned long long *p, int64_t i, unsigned long long v)
+{
+    asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(p + i), "l"(v) : "memory");
+}
 static __device__ __forceinline__ void fence_system()
 {
     __threadfence_system();
@@ -46,9 +69,30 @@ inline unsigned flag_of(simt::array<unsigned> p, INDEX i)
     p.note(ACCESS_ATOMIC, from, i.at);
     return __atomic_load_n(from, __ATOMIC_ACQUIRE);
 }
-inline double fresh(simt::array<double> p, INDEX i)
+template <typename T> auto fresh(simt::array<T> p, INDEX i)
 {
     return p.load(i.i, i.at);
+}
+inline unsigned long long fresh(simt::array<unsigned long long> p, INDEX i)
+{
+    unsigned long long *from = p.slot(i.i, i.at);
+    p.note(ACCESS_ATOMIC, from, i.at);
+    return __atomic_load_n(from, __ATOMIC_RELAXED);
+}
+inline void word_set(simt::array<unsigned long long> p, INDEX i, unsigned long long v)
+{
+    unsigned long long *to = p.slot(i.i, i.at);
+    p.note(ACCESS_ATOMIC, to, i.at);
+    __atomic_store_n(to, v, __ATOMIC_RELAXED);
+}
+/* The same for members whose memory is host memory. */
+inline unsigned long long fresh(const unsigned long long *p, int64_t i)
+{
+    return __atomic_load_n(p + i, __ATOMIC_RELAXED);
+}
+inline void word_set(unsigned long long *p, int64_t i, unsigned long long v)
+{
+    __atomic_store_n(p + i, v, __ATOMIC_RELAXED);
 }
 inline void fence_system()
 {
@@ -81,16 +125,60 @@ template <typename X> __device__ unsigned exchange_now(const X &x)
         (of) != nullptr, n, VECTOR("count", ROLE_WORK, (void *)(of), (of) ? 1 : 0, unsigned) \
     }
 
+/* How long a thread has waited for another device. */
+struct patience {
+    int looks;
+    double from;
+};
+/* After a look in vain. Reading the clock takes longer than a look. */
+static __device__ bool patience_ends(struct patience &w)
+{
+    if (w.looks++ % FLAG_LOOKS) return false;
+    if (w.looks == 1) w.from = clock_us();
+    return clock_us() - w.from > FLAG_WAIT_US;
+}
+
 /* One thread: wait until flag i has at least the value `epoch`. false: it did not come in time. */
 template <typename P> __device__ bool flag_arrives(P flag, int i, unsigned epoch)
 {
-    double from = 0;
-    for (int looks = 0;; looks++) {
-        if ((int)(flag_of(flag, i) - epoch) >= 0) return true;
-        if (looks % FLAG_LOOKS) continue; /* reading the clock takes longer than reading the flag */
-        if (looks == 0) from = clock_us();
-        if (clock_us() - from > FLAG_WAIT_US) return false;
+    struct patience w = {0, 0};
+    while ((int)(flag_of(flag, i) - epoch) < 0)
+        if (patience_ends(w)) return false;
+    return true;
+}
+
+/* Send v as sum i of a mailbox (gpu/seat.h). */
+template <typename P> __device__ void mail_put(P box, int64_t i, double v, unsigned epoch)
+{
+    unsigned long long bits, number = (unsigned long long)epoch << 32;
+    memcpy(&bits, &v, sizeof bits);
+    word_set(box, MAIL_WORDS * i, number | (bits & 0xffffffffu));
+    word_set(box, MAIL_WORDS * i + 1, number | bits >> 32);
+}
+
+/* One look at N sums from sum i on. false: not all have arrived. All words are read before the first is judged, so that
+   the loads overlap. */
+template <int N, typename P> __device__ bool mail_look(P box, int64_t i, unsigned epoch, double *v)
+{
+    unsigned long long word[MAIL_WORDS * N];
+    bool here = true;
+    for (int k = 0; k < MAIL_WORDS * N; k++) word[k] = fresh(box, MAIL_WORDS * i + k);
+    for (int k = 0; k < N; k++) {
+        unsigned long long low = word[MAIL_WORDS * k], high = word[MAIL_WORDS * k + 1];
+        unsigned long long bits = high << 32 | (low & 0xffffffffu);
+        here = here && low >> 32 == epoch && high >> 32 == epoch;
+        memcpy(&v[k], &bits, sizeof bits);
     }
+    return here;
+}
+
+/* One thread: wait for N sums. false: they did not come in time. */
+template <int N, typename P> __device__ bool mail_take(P box, int64_t i, unsigned epoch, double *v)
+{
+    struct patience w = {0, 0};
+    while (!mail_look<N>(box, i, epoch, v))
+        if (patience_ends(w)) return false;
+    return true;
 }
 
 } // namespace KERNEL_SPACE

@@ -10,32 +10,37 @@
 extern "C" {
 #endif
 
-/* MAIL_MOST: sums that a member sends at a time; gmres has one for each column of its basis. MAIL_BLOCKS: thread blocks
-   whose sums a member adds (SUM_BLOCKS). */
+/* MAIL_MOST: sums that a member sends at a time; gmres has one for each column of its basis. */
 enum { MEMBERS_MOST = 16, MAIL_MOST = 512 };
 
+/* A sum is sent as two words, each with half of the bits of the sum below the number of the exchange. A word is stored
+   as a whole: a receiver that finds the number in both words has the sum, and needs no flag. */
+typedef unsigned long long mail_word;
+enum { MAIL_WORDS = 2 };
+
 /* An operation without sums has one stage. A pass with sums has two: first every member sends its sums to the mailbox
-   of each member, then every member adds all of them in the order of the ranks, so that all get the same bits. */
+   of each member, then every member adds all of them in the order of the ranks, so that all get the same bits. If the
+   launches of the members run at the same time, one launch does both, and the pass has one stage. */
 struct seat {
     int rank, members;
     int stage;       /* the stage that the members do now */
     int at;          /* stages of the operation so far; each pass adds its own */
     int sums;        /* passes with sums so far */
-    bool flags;      /* senders set a flag at the receiver, and receivers wait for it; if not, the host orders both */
-    unsigned *count; /* on this member: with flags, the number of the last exchange of sums that it began. Launches
+    bool peers;      /* launches store into the mailboxes of other members; if not, the host copies the sums */
+    bool concurrent; /* with peers, the launches of the members run at the same time */
+    bool apart;      /* concurrent, and no two members are the same GPU */
+    unsigned *count; /* on this member: with peers, the number of the last exchange of sums that it began. Launches
                         count, so that a graph that is replayed counts, too. */
-    unsigned epoch;  /* without flags, the host counts: the last exchange before this operation */
+    unsigned epoch;  /* without peers, the host counts: the last exchange before this operation */
     double *part;    /* on this member: the sums of its thread blocks */
-    double *box;     /* on this member: its mailbox of MAIL_MOST doubles for each member, twice (see mail_slot) */
-    unsigned *flag;  /* on this member: one flag for each member: the number of the last exchange that it sent */
-    int *late;       /* on this member: where launches report a flag that did not come */
+    mail_word *box;  /* on this member: its mailbox of MAIL_MOST sums for each member, twice (see mail_slot) */
+    int *late;       /* on this member: where launches report sums that did not come */
     int targets;     /* mailboxes that this member writes to */
-    double *to[MEMBERS_MOST];
-    unsigned *to_flag[MEMBERS_MOST];
+    mail_word *to[MEMBERS_MOST];
 };
 
-/* The mailbox of member `rank` in exchange number `epoch`. Two exchanges use different mailboxes, because a member may
-   be one exchange ahead of another. */
+/* The first sum of member `rank` in a mailbox, in exchange number `epoch`. Two exchanges use different mailboxes,
+   because a member may be one exchange ahead of another. */
 #ifdef __CUDACC__
 __host__ __device__
 #endif

@@ -28,6 +28,8 @@ struct gpu {
     int64_t cache; /* bytes of L2 */
     cudaEvent_t mark[BATCH + 1];
     cudaEvent_t hand; /* orders copies between devices */
+    cudaStream_t trunk, branch;
+    cudaEvent_t forked, branched; /* the branch begins after the first, and ends with the second */
     struct staging staging;
 };
 
@@ -92,10 +94,14 @@ static int count(struct err *e)
 static bool open_handles(struct device *d, struct err *e)
 {
     struct gpu *g = gpu_of(d);
-    cudaStream_t stream;
+    int last, first; /* priorities */
     CU(cudaSetDevice(d->number));
-    CU(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-    d->stream = stream;
+    CU(cudaStreamCreateWithFlags(&g->trunk, cudaStreamNonBlocking));
+    d->stream = g->trunk;
+    CU(cudaDeviceGetStreamPriorityRange(&last, &first));
+    CU(cudaStreamCreateWithPriority(&g->branch, cudaStreamNonBlocking, first));
+    CU(cudaEventCreateWithFlags(&g->forked, cudaEventDisableTiming));
+    CU(cudaEventCreateWithFlags(&g->branched, cudaEventDisableTiming));
     for (int i = 0; i <= BATCH; i++) CU(cudaEventCreate(&g->mark[i]));
     CU(cudaEventCreateWithFlags(&g->hand, cudaEventDisableTiming));
     return true;
@@ -108,10 +114,16 @@ static void close_handles(struct device *d)
         if (g->mark[i]) cudaEventDestroy(g->mark[i]);
         g->mark[i] = NULL;
     }
-    if (g->hand) cudaEventDestroy(g->hand);
-    g->hand = NULL;
+    for (cudaEvent_t *event : {&g->hand, &g->forked, &g->branched}) {
+        if (*event) cudaEventDestroy(*event);
+        *event = NULL;
+    }
+    d->stream = g->trunk;
     staging_free(&g->staging, d, &cuda_transfer);
-    if (d->stream) cudaStreamDestroy(stream_of(d));
+    for (cudaStream_t *stream : {&g->trunk, &g->branch}) {
+        if (*stream) cudaStreamDestroy(*stream);
+        *stream = NULL;
+    }
     d->stream = NULL;
     g->started = false;
 }
@@ -369,11 +381,18 @@ static __global__ void hold(unsigned long long ns)
     }
 }
 
+static bool gpu_hold(struct device *d, double us, struct err *e)
+{
+    if (!ready(d, e)) return false;
+    hold<<<1, 1, 0, stream_of(d)>>>((unsigned long long)(1000 * us));
+    return true;
+}
+
 static bool queue_batch(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, int hold_ns,
                         struct err *e)
 {
     struct gpu *g = gpu_of(d);
-    if (reps > 1) hold<<<1, 1, 0, stream_of(d)>>>((unsigned long long)reps * hold_ns);
+    if (reps > 1 && !gpu_hold(d, reps * hold_ns * 1e-3, e)) return false;
     CU(cudaEventRecord(g->mark[0], stream_of(d)));
     for (int i = 0; i < reps; i++) {
         if (!go(ctx, e)) return false;
@@ -451,6 +470,33 @@ static bool gpu_carry(struct device *d, void *to, struct device *other, const vo
     return record_hand(d, e) && wait_for_hand(other, d, e);
 }
 
+static bool gpu_branch(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    if (!ready(d, e)) return false;
+    CU(cudaEventRecord(g->forked, g->trunk));
+    CU(cudaStreamWaitEvent(g->branch, g->forked, 0));
+    d->stream = g->branch;
+    return true;
+}
+
+static bool gpu_trunk(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    if (!ready(d, e)) return false;
+    d->stream = g->trunk;
+    CU(cudaEventRecord(g->branched, g->branch));
+    return true;
+}
+
+static bool gpu_join(struct device *d, struct err *e)
+{
+    struct gpu *g = gpu_of(d);
+    if (!ready(d, e)) return false;
+    CU(cudaStreamWaitEvent(g->trunk, g->branched, 0));
+    return true;
+}
+
 static bool gpu_mark(struct device *d, int i, struct err *e)
 {
     if (!ready(d, e)) return false;
@@ -513,6 +559,10 @@ static const struct device_ops gpu_ops = {
     .select = ready,
     .reach = gpu_reach,
     .carry = gpu_carry,
+    .branch = gpu_branch,
+    .trunk = gpu_trunk,
+    .join = gpu_join,
+    .hold = gpu_hold,
     .mark = gpu_mark,
     .between = gpu_between,
 };

@@ -14,10 +14,15 @@ namespace KERNEL_SPACE
 template <typename AT, bool DIAGONAL> struct pass_cg_dots {
     enum { SUMS = 3 };
     typename AT::in p, q, r, dinv;
+    int64_t last; /* if not negative: go backwards from this element */
     bool careful;
 
     __device__ void begin(typename AT::scalars s) { careful = s[S_CAREFUL] != 0; }
-    __device__ vec_sums at(int64_t i) const { return cg_terms<DIAGONAL>(i, p, (double)q[i], r, dinv, careful); }
+    __device__ vec_sums at(int64_t k) const
+    {
+        int64_t i = last < 0 ? k : last - k;
+        return cg_terms<DIAGONAL>(i, p, (double)q[i], r, dinv, careful);
+    }
     __device__ void end(typename AT::scalars s, vec_sums t) const { cg_keep(s, t); }
 };
 
@@ -129,24 +134,25 @@ template <typename AT> struct pass_cg_direction {
 
 /* ---- the launches ---- */
 
+/* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
+   The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. */
+template <typename AT> static int64_t beginning(int64_t n)
+{
+    return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;
+}
+
 template <typename AT, bool DIAGONAL>
 static void dots_with(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r,
                       const void *dinv)
 {
-    AT::run(d, n, s, pass_cg_dots<AT, DIAGONAL>{PASS_IN(p), PASS_IN(q), PASS_IN(r), PASS_IN(dinv)});
+    AT::run(d, n, s,
+            pass_cg_dots<AT, DIAGONAL>{PASS_IN(p), PASS_IN(q), PASS_IN(r), PASS_IN(dinv), beginning<AT>(n), false});
 }
 
 template <typename AT>
 static void dots(struct device *d, int64_t n, double *s, const void *p, const void *q, const void *r, const void *dinv)
 {
     (dinv ? dots_with<AT, true> : dots_with<AT, false>)(d, n, s, p, q, r, dinv);
-}
-
-/* Vectors that do not all fit in the L2 cache are read backwards, since the SpMV has left their ends in the cache.
-   The L2 cache of a large GPU of 2024 holds four vectors of 12 MB. */
-template <typename AT> static int64_t beginning(int64_t n)
-{
-    return n * (int64_t)sizeof(typename AT::real) > 12000000 ? n - 1 : -1;
 }
 
 template <typename AT, bool DIAGONAL>

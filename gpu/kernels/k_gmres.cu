@@ -34,16 +34,14 @@ struct gm_one_sum {
     enum { SUMS = 1 };
 };
 
-/* Like gm_dots, but the sums of the blocks stay in `part`, which is host memory: the host adds them. */
-template <typename T>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
-    gm_parts_of(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, int first, int last, GPTR(const T) V,
-                GPTR(const T) q)
+/* One block: the sums of its segment of q go to `part`. */
+template <typename T, typename P, typename V_, typename Q>
+__device__ void gm_part_of(int64_t n, int64_t each, P part, int first, int last, V_ V, Q q)
 {
-    if (s[S_DONE] != 0) return;
     int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
     for (int j = first; j < last; j++) {
         vec_sums t = {0, 0, 0};
+#pragma unroll 4
         for (int64_t i = from + threadIdx.x; i < end; i += blockDim.x) t.a += (double)V[j * n + i] * (double)q[i];
         __syncthreads(); /* all threads of the block: the sums of the previous column have been read */
         t = vec_block_sums<gm_one_sum, SUM_THREADS_MOST>(t);
@@ -51,18 +49,54 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
     }
 }
 
-/* One warp: the inner products of all members, in the order of the ranks, go to the row. */
-__global__ void gm_mail_row(GPTR(const double) s, struct vec_mail mail, GPTR(double) w, int m, int first, int last,
-                            int row)
+/* Like gm_dots, but the sums of the blocks stay in `part`, which is host memory: the host adds them. */
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    gm_parts_of(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, int first, int last, GPTR(const T) V,
+                GPTR(const T) q)
+{
+    if (s[S_DONE] == 0) gm_part_of<T>(n, each, part, first, last, V, q);
+}
+
+/* Where the inner products of all members go. */
+struct gm_row_of {
+    GPTR(double) w;
+    int m, first, last, row;
+};
+
+/* All threads of one block, one column each: the inner products of all members, added in the order of the ranks. */
+template <typename ROW, typename MAIL> __device__ void gm_take_row(const ROW &to, const MAIL &mail, unsigned epoch)
+{
+    for (int j = to.first + (int)threadIdx.x; j < to.last; j += (int)blockDim.x) {
+        double sum = 0, more;
+        for (int r = 0; r < mail.members; r++) {
+            if (!mail_take<1>(mail.box, mail_slot(mail.members, epoch, r) + j - to.first, epoch, &more))
+                return void(mail.late[LATE_SUMS] = r + 1);
+            sum += more;
+        }
+        to.w[gm_row(to.m, to.row) + j] = sum;
+    }
+}
+
+/* Like vec_pass_send, for inner products of q with several columns. */
+template <typename T>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    gm_parts_send(int64_t n, int64_t each, GPTR(const double) s, GPTR(double) part, GPTR(unsigned) ticket,
+                  GPTR(const T) V, GPTR(const T) q, struct gm_row_of to, struct mail_targets t, bool ends,
+                  struct vec_mail mail)
 {
     if (s[S_DONE] != 0) return;
-    if (!mail_arrives(mail)) return;
-    unsigned epoch = exchange_now(mail.number);
-    for (int j = first + (int)threadIdx.x; j < last; j += WARP) {
-        double sum = 0;
-        for (int r = 0; r < mail.members; r++) sum += fresh(mail.box, mail_slot(mail.members, epoch, r) + j - first);
-        w[gm_row(m, row) + j] = sum;
-    }
+    gm_part_of<T>(n, each, part, to.first, to.last, V, q);
+    if (!vec_last_block(ticket)) return;
+    unsigned epoch =
+        mail_send_sums(part + to.first * SUM_BLOCKS, SUM_BLOCKS, (int)gridDim.x, to.last - to.first, false, t);
+    if (ends) gm_take_row(to, mail, epoch);
+}
+
+/* One block: the end of inner products. */
+__global__ void gm_mail_row(GPTR(const double) s, struct gm_row_of to, struct vec_mail mail)
+{
+    if (s[S_DONE] == 0) gm_take_row(to, mail, exchange_now(mail.number));
 }
 
 /* With NORM, also the squared norm of the remainder. */
@@ -248,24 +282,29 @@ static void gm_put_row(struct device *d, double *w, int m, int from, int to, int
 }
 
 template <typename T>
+static void dots_seated(struct device *d, int64_t n, double *s, struct gm_row_of to, const void *V, const void *q)
+{
+    struct sum_tree tree = sum_tree_of(n);
+    struct seat *t = d->seat;
+    unsigned epoch = t->epoch + (unsigned)++t->sums;
+    t->at += t->concurrent ? 1 : 2;
+    if (t->stage == 0) LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_send<T>)
+    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, (int64_t)to.last * SUM_BLOCKS, double),
+     TICKET_OF(s), VECTOR("V", ROLE_WORK, V, to.last * n, const T), VECTOR("q", ROLE_WORK, q, n, const T), to,
+     mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
+    if (t->stage == 1) LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), to, vec_mail_of(t, epoch));
+}
+
+template <typename T>
 static void dots_parts(struct device *d, int64_t n, double *s, double *w, int m, int from, int to, int row,
                        const void *V, const void *q)
 {
     struct sum_tree tree = sum_tree_of(n);
-    struct seat *t = d->seat;
-    void *part = t ? (void *)t->part : d->sums.on_device;
-    unsigned epoch = t ? t->epoch + (unsigned)++t->sums : 0;
-    if (t) t->at += 2;
-    if (t && t->stage == 1)
-        LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), vec_mail_of(t, epoch), WORK_OF(w), m, from, to, row);
-    if (t && t->stage == 1) return;
+    if (d->seat) return dots_seated<T>(d, n, s, {WORK_OF(w), m, from, to, row}, V, q);
     LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_of<T>)
-    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, part, (int64_t)to * SUM_BLOCKS, double), from, to,
-     VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
-    if (t)
-        VEC_SYMBOL(mail_send)(d, s, tree.blocks, from, to - from, epoch);
-    else if (vec_sums_arrived(d))
-        gm_put_row(d, w, m, from, to, row, tree.blocks);
+    (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, (int64_t)to * SUM_BLOCKS, double), from,
+     to, VECTOR("V", ROLE_WORK, V, to * n, const T), VECTOR("q", ROLE_WORK, q, n, const T));
+    if (vec_sums_arrived(d)) gm_put_row(d, w, m, from, to, row, tree.blocks);
 }
 
 template <typename T> static void column(struct device *d, double *s, double *w, int m, int k, bool twice)
@@ -328,11 +367,8 @@ static bool column_parts(int64_t n, int first, int last, const void *V, const vo
 /* Stage 1 of a member's inner products: all members' sums, in the order of the ranks. */
 static void add_mail(const struct seat *t, unsigned epoch, int n, double *to)
 {
-    if (!mail_arrived(t, &epoch)) return;
-    for (int j = 0; j < n; j++) {
-        to[j] = 0;
-        for (int r = 0; r < t->members; r++) to[j] += t->box[mail_slot(t->members, epoch, r) + j];
-    }
+    for (int j = 0; j < n; j++)
+        if (!mail_total(t, epoch, j, false, &to[j])) return;
 }
 
 static void dots_seated(struct seat *t, double *w, int m, int first, int last, int row, int blocks, bool summed)

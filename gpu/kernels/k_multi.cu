@@ -1,4 +1,4 @@
-/* What the members of a device send to each other: the sums of inner products, and the items of x that others need.
+/* What the members of a device send to each other for a product: the items of x that others need.
    push: neighbouring threads read the list of items in order, gather x, and store to neighbouring places of the
    receiver's halo. add: a vector of threads per row that has entries outside its member's columns. */
 #include "vec.h"
@@ -9,13 +9,6 @@ namespace KERNEL_SPACE
 {
 
 enum { SEND_BLOCK = 256 };
-
-/* One block. */
-__global__ void mail_post(GPTR(const double) s, GPTR(const double) part, int blocks, int first, int columns,
-                          struct mail_targets t)
-{
-    if (s[S_DONE] == 0) mail_send_sums(part, blocks, first, columns, false, t);
-}
 
 template <typename T> struct push_targets {
     int n, nflags, rank;
@@ -45,11 +38,25 @@ __global__ void halo_push(int64_t n, GPTR(const int) send, GPTR(const T) x, GPTR
     if (t.number.counted) t.number.count[0] = epoch;
 }
 
-/* One warp; lane r waits for member r if its bit is set. */
-__global__ void halo_wait(GPTR(unsigned) flag, unsigned neighbours, struct exchange number, GPTR(int) late)
+/* Whose flags to wait for: those of the members whose bits are set. */
+struct flags_awaited {
+    unsigned neighbours;
+    GPTR(unsigned) flag;
+    GPTR(int) late;
+};
+
+/* The first MEMBERS_MOST threads; thread r waits for member r if its bit is set. */
+template <typename FLAGS> __device__ void halo_arrives(const FLAGS &f, unsigned epoch)
 {
     int r = (int)threadIdx.x;
-    if ((neighbours >> r & 1) && !flag_arrives(flag, r, exchange_now(number))) late[LATE_HALO] = r + 1;
+    if (r >= MEMBERS_MOST || !(f.neighbours >> r & 1)) return;
+    if (!flag_arrives(f.flag, r, epoch)) f.late[LATE_HALO] = r + 1;
+}
+
+/* One warp. */
+__global__ void halo_wait(struct flags_awaited f, struct exchange number)
+{
+    halo_arrives(f, exchange_now(number));
 }
 
 /* One item per thread: report an item that nobody has written since the halo was filled with the mark. */
@@ -66,24 +73,30 @@ template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, 
 }
 
 /* y[row[r]] += alpha * (the entries of row r) * halo, V threads per row. Rows are listed only if they have entries, and
-   only once, so that no two vectors add to one element. */
+   only once, so that no two vectors add to one element. What the halo is multiplied by is read while it arrives. */
 template <typename T, int V>
 __global__ void halo_add(int64_t rows, GPTR(const int) row, GPTR(const int) ptr, GPTR(const int) col, GPTR(const T) val,
-                         T alpha, struct exchange number, int64_t items, GPTR(const T) halo, GPTR(T) y)
+                         T alpha, struct exchange number, struct flags_awaited flags, int64_t items, GPTR(const T) halo,
+                         GPTR(T) y)
 {
-    int64_t begin = (exchange_now(number) % 2) * items;
-    int64_t r = ((int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x) / V;
-    int lane = (int)(threadIdx.x % V);
-    T sum = 0;
+    unsigned epoch = exchange_now(number);
+    int64_t begin = (epoch % 2) * items, r = ((int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x) / V;
+    int lane = (int)(threadIdx.x % V), at = 0, k = 0, end = 0, first = 0;
+    T sum = 0, value = 0, before = 0;
     if (r < rows) {
-        int end = ptr[r + 1];
-        for (int k = ptr[r] + lane; k < end; k += V) sum += val[k] * halo[begin + col[k]];
+        at = row[r], end = ptr[r + 1], k = ptr[r] + lane;
+        if (k < end) first = col[k], value = val[k];
+        if (lane == 0) before = y[at];
     }
+    if (flags.neighbours != 0) {
+        halo_arrives(flags, epoch);
+        __syncthreads(); /* all threads of the block: the halo has arrived */
+    }
+    if (k < end) sum = value * fresh(halo, begin + first);
+    for (k += V; k < end; k += V) sum += val[k] * fresh(halo, begin + col[k]);
     if (V > 1) /* all lanes of the warp, also those without a row */
         for (int d = V / 2; d > 0; d /= 2) sum += __shfl_down_sync(FULL_MASK, sum, d, V);
-    if (r >= rows || lane > 0) return;
-    int at = row[r];
-    y[at] += alpha * sum;
+    if (r < rows && lane == 0) y[at] = before + alpha * sum;
 }
 
 template <typename T> __global__ void halo_take(int64_t items, struct exchange number, GPTR(const T) halo, GPTR(T) now)
@@ -136,11 +149,16 @@ template <typename T> static void push(struct device *d, const struct halo_push 
      ITEMS("ticket", p->ticket, 1, unsigned), t);
 }
 
+static struct flags_awaited awaited(unsigned neighbours, const unsigned *flag, int *late)
+{
+    return {neighbours,
+            ITEMS("flag", neighbours ? const_cast<unsigned *>(flag) : nullptr, neighbours ? MEMBERS_MOST : 0, unsigned),
+            ITEMS("late", neighbours ? late : nullptr, neighbours ? LATES : 0, int)};
+}
+
 static void wait(struct device *d, const unsigned *flag, unsigned neighbours, struct halo_number number, int *late)
 {
-    LAUNCH(d, 1, WARP, halo_wait)
-    (ITEMS("flag", const_cast<unsigned *>(flag), MEMBERS_MOST, unsigned), neighbours,
-     EXCHANGE(number.count, number.epoch), ITEMS("late", late, LATES, int));
+    LAUNCH(d, 1, WARP, halo_wait)(awaited(neighbours, flag, late), EXCHANGE(number.count, number.epoch));
 }
 
 template <typename T> static void check(struct device *d, int64_t n, const void *halo, int *late)
@@ -154,8 +172,8 @@ template <typename T, int V> static void add_by(struct device *d, const struct h
     LAUNCH(d, blocks_for(p->rows * V, SEND_BLOCK), SEND_BLOCK, halo_add<T, V>)
     (p->rows, ITEMS("row", p->row, p->rows, const int), ITEMS("ptr", p->ptr, p->rows + 1, const int),
      ITEMS("col", p->col, p->nnz, const int), ITEMS("val", p->val, p->nnz, const T), (T)p->alpha,
-     EXCHANGE(p->number.count, p->number.epoch), p->items, ITEMS("halo", p->halo, 2 * p->items, const T),
-     VECTOR("y", ROLE_Y, p->y, p->y_rows, T));
+     EXCHANGE(p->number.count, p->number.epoch), awaited(p->neighbours, p->flag, p->late), p->items,
+     ITEMS("halo", p->halo, 2 * p->items, const T), VECTOR("y", ROLE_Y, p->y, p->y_rows, T));
 }
 
 /* A warp per row pays if the rows are long. */
@@ -218,8 +236,9 @@ template <typename T> static void check(struct device *, int64_t n, const void *
     }
 }
 
-template <typename T> static void add(struct device *, const struct halo_add *p)
+template <typename T> static void add(struct device *d, const struct halo_add *p)
 {
+    wait(d, p->flag, p->neighbours, p->number, p->late);
     const T *val = (const T *)p->val, alpha = (T)p->alpha;
     const T *halo = (const T *)p->halo + (halo_epoch(&p->number) % 2) * p->items;
     T *y = (T *)p->y;
@@ -249,14 +268,6 @@ template <typename T> static void scale(struct device *, int64_t n, double beta,
 } // namespace KERNEL_SPACE
 
 using namespace KERNEL_SPACE;
-
-extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, unsigned epoch)
-{
-    const struct seat *seat = d->seat;
-    LAUNCH(d, 1, SEND_BLOCK, mail_post)
-    (SCALARS_OF(s), VECTOR("part", ROLE_WORK, seat->part, (int64_t)(first + columns) * SUM_BLOCKS, const double),
-     blocks, first, columns, mail_targets_of(seat, epoch));
-}
 
 #ifdef __CUDACC__
 #define BOUNCE bounce

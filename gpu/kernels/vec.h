@@ -234,15 +234,20 @@ template <typename PASS, int THREADS = VEC_BLOCK> __device__ vec_sums vec_block_
     return t;
 }
 
+/* Add the sums t of the threads of each block, and store the sum of the block. */
+template <typename PASS, typename P> __device__ void vec_keep_sums(P s, vec_sums t)
+{
+    t = vec_block_sums<PASS>(t);
+    if (threadIdx.x != 0) return;
+    s[S_SUMS + blockIdx.x] = t.a;
+    if (PASS::SUMS > 1) s[S_SUMS + VEC_BLOCKS + blockIdx.x] = t.b;
+    if (PASS::SUMS > 2) s[S_SUMS + 2 * VEC_BLOCKS + blockIdx.x] = t.c;
+}
+
 /* The end of a pass: add the sums of the threads of each block, then the sums of the blocks, in a fixed order. */
 template <typename PASS> __device__ void vec_finish(GPTR(double) s, GPTR(unsigned) ticket, PASS &pass, vec_sums t)
 {
-    t = vec_block_sums<PASS>(t);
-    if (threadIdx.x == 0) {
-        s[S_SUMS + blockIdx.x] = t.a;
-        if (PASS::SUMS > 1) s[S_SUMS + VEC_BLOCKS + blockIdx.x] = t.b;
-        if (PASS::SUMS > 2) s[S_SUMS + 2 * VEC_BLOCKS + blockIdx.x] = t.c;
-    }
+    vec_keep_sums<PASS>(s, t);
     if (!vec_last_block(ticket)) return;
     t = {0, 0, 0};
     for (unsigned k = threadIdx.x; k < gridDim.x; k += VEC_BLOCK) {
@@ -255,23 +260,33 @@ template <typename PASS> __device__ void vec_finish(GPTR(double) s, GPTR(unsigne
     if (threadIdx.x == 0) pass.end(s, t);
 }
 
+/* The elements of one thread, with a grid stride. */
+template <typename PASS> __device__ vec_sums vec_elements(int64_t n, PASS &pass)
+{
+    vec_sums t = {0, 0, 0};
+#pragma unroll vec_gathers < PASS> || vec_wide < PASS> ? 1 : 4
+    for (int64_t i = vec_first(); i < n; i += vec_stride()) t = vec_joined<PASS>(t, pass.at(i));
+    return t;
+}
+
 template <typename PASS>
 __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
     vec_pass(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass)
 {
     if (s[S_DONE] != 0) return;
     pass.begin(s);
-    vec_sums t = {0, 0, 0};
-#pragma unroll vec_gathers < PASS> || vec_wide < PASS> ? 1 : 4
-    for (int64_t i = vec_first(); i < n; i += vec_stride()) t = vec_joined<PASS>(t, pass.at(i));
+    vec_sums t = vec_elements(n, pass);
     if (PASS::SUMS > 0) vec_finish(s, ticket, pass, t);
 }
 
 /* ---- sums that the host adds (THESIS 3.3.2) ---- */
 
-/* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`. */
-template <typename PASS, typename P> __device__ void vec_part(int64_t n, int64_t each, P s, P part, PASS &pass)
+/* Each block writes its sums of the elements [blockIdx.x * each, ...) to `part`, which is host memory. */
+template <typename PASS>
+__global__ void __launch_bounds__(SUM_THREADS_MOST)
+    vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
 {
+    if (s[S_DONE] != 0) return;
     pass.begin(s);
     vec_sums t = {0, 0, 0};
     int64_t from = blockIdx.x * each, end = from + each < n ? from + each : n;
@@ -283,26 +298,18 @@ template <typename PASS, typename P> __device__ void vec_part(int64_t n, int64_t
     if (PASS::SUMS > 2) part[2 * SUM_BLOCKS + blockIdx.x] = t.c;
 }
 
-/* `part` is host memory. */
-template <typename PASS>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
-    vec_parts(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, PASS pass)
-{
-    if (s[S_DONE] == 0) vec_part(n, each, s, part, pass);
-}
-
-/* Where a member sends its sums: to the mailbox of each target, and then it sets a flag there. */
+/* Where a member sends its sums: to the mailbox of each target. */
 struct mail_targets {
     int n, rank, members;
     struct exchange number;
-    GPTR(double) to[MEMBERS_MOST]; /* the mailboxes */
-    GPTR(unsigned) flag[MEMBERS_MOST];
+    GPTR(mail_word) to[MEMBERS_MOST];
 };
 
 /* All threads of one block, one warp per column: the sums of `blocks` thread blocks, in a fixed order, go to every
-   target. Column 2 is a maximum if `most` is set. The flags follow when all columns have been sent. */
+   target. Column c begins at part[c * apart], and column 2 is a maximum if `most` is set. Returns the number of the
+   exchange. */
 template <typename P, typename TARGETS>
-__device__ void mail_send_sums(P part, int blocks, int first, int columns, bool most, const TARGETS &t)
+__device__ unsigned mail_send_sums(P part, int apart, int blocks, int columns, bool most, const TARGETS &t)
 {
     unsigned epoch = exchange_next(t.number);
     int64_t at = mail_slot(t.members, epoch, t.rank);
@@ -311,31 +318,19 @@ __device__ void mail_send_sums(P part, int blocks, int first, int columns, bool 
         double sum = 0;
         bool largest = most && c == 2;
         for (int b = lane; b < blocks; b += WARP) {
-            double more = part[(int64_t)(first + c) * SUM_BLOCKS + b];
+            double more = part[(int64_t)c * apart + b];
             sum = largest ? vec_join<true>(sum, more) : sum + more;
         }
         for (int d = WARP / 2; d > 0; d /= 2) {
             double more = __shfl_down_sync(FULL_MASK, sum, d);
             sum = largest ? vec_join<true>(sum, more) : sum + more;
         }
-        if (lane == 0)
-            for (int k = 0; k < t.n; k++) t.to[k][at + c] = sum;
+        sum = __shfl_sync(FULL_MASK, sum, 0);
+        if (lane < t.n) mail_put(t.to[lane], at + c, sum, epoch);
     }
-    __syncthreads(); /* all threads of the block: all sums have been stored */
-    if (threadIdx.x != 0) return;
-    for (int k = 0; k < t.n; k++) flag_set(t.flag[k], t.rank, epoch);
-    if (t.number.counted) t.number.count[0] = epoch;
-}
-
-/* `part` is memory of the member; the last block to arrive sends the sums. */
-template <typename PASS>
-__global__ void __launch_bounds__(SUM_THREADS_MOST)
-    vec_parts_send(int64_t n, int64_t each, GPTR(double) s, GPTR(double) part, GPTR(unsigned) ticket, PASS pass,
-                   struct mail_targets t)
-{
-    if (s[S_DONE] != 0) return;
-    vec_part(n, each, s, part, pass);
-    if (vec_last_block(ticket)) mail_send_sums(part, (int)gridDim.x, 0, PASS::SUMS, vec_most<PASS>, t);
+    __syncthreads(); /* all threads of the block: the number has been read */
+    if (threadIdx.x == 0 && t.number.counted) t.number.count[0] = epoch;
+    return epoch;
 }
 
 /* The sums that end a pass: t, which the host has added; or, if there are members, the sums in the mailbox of this
@@ -343,44 +338,64 @@ __global__ void __launch_bounds__(SUM_THREADS_MOST)
 struct vec_mail {
     vec_sums t;
     int members;
-    bool flags; /* wait for the flag of each member */
     struct exchange number;
-    GPTR(double) box;
-    GPTR(unsigned) flag;
+    GPTR(mail_word) box;
     GPTR(int) late;
 };
 
-/* One thread: wait for the sums of all members. false: those of some member did not come, which `late` reports. */
-template <typename MAIL> __device__ bool mail_arrives(const MAIL &mail)
+/* One warp: wait for the sums of all members, and add them in the order of the ranks; valid in all lanes. false: those
+   of some member did not come, which `late` reports. */
+template <typename PASS, typename MAIL> __device__ bool mail_sums(const MAIL &mail, unsigned epoch, vec_sums &t)
 {
-    for (int r = 0; r < mail.members && mail.flags; r++)
-        if (!flag_arrives(mail.flag, r, exchange_now(mail.number))) return mail.late[LATE_SUMS] = r + 1, false;
+    enum { N = PASS::SUMS };
+    int lane = (int)(threadIdx.x % WARP);
+    double v[3] = {0, 0, 0};
+    bool here = lane >= mail.members || mail_take<N>(mail.box, mail_slot(mail.members, epoch, lane), epoch, v);
+    if (!here) mail.late[LATE_SUMS] = lane + 1;
+    if (!__all_sync(FULL_MASK, here)) return false;
+    t = {0, 0, 0};
+    for (int r = 0; r < mail.members; r++) {
+        vec_sums more = {__shfl_sync(FULL_MASK, v[0], r), 0, 0};
+        if (N > 1) more.b = __shfl_sync(FULL_MASK, v[1], r);
+        if (N > 2) more.c = __shfl_sync(FULL_MASK, v[2], r);
+        t = vec_joined<PASS>(t, more);
+    }
     return true;
 }
 
-/* The sums of all members, added in the order of their ranks. */
-template <typename PASS, typename P> __device__ vec_sums mail_sums(P box, int members, unsigned epoch)
+/* One warp: the sums of all members arrive, and its first thread ends a pass that has begun. */
+template <typename P, typename PASS, typename MAIL>
+__device__ void mail_end(P s, PASS &pass, const MAIL &mail, unsigned epoch)
 {
-    vec_sums t = {0, 0, 0};
-    for (int r = 0; r < members; r++) {
-        int64_t at = mail_slot(members, epoch, r);
-        vec_sums more = {fresh(box, at), 0, 0};
-        if (PASS::SUMS > 1) more.b = fresh(box, at + 1);
-        if (PASS::SUMS > 2) more.c = fresh(box, at + 2);
-        t = vec_joined<PASS>(t, more);
-    }
-    return t;
+    vec_sums t;
+    if (mail_sums<PASS>(mail, epoch, t) && threadIdx.x == 0) pass.end(s, t);
 }
 
-/* One thread: the end of a pass. */
+/* Like vec_pass, but the last block to arrive sends the sums. If `ends` is set, this block also ends the pass; the
+   launches of the other members must run at the same time. */
+template <typename PASS>
+__global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
+    vec_pass_send(int64_t n, GPTR(double) s, GPTR(unsigned) ticket, PASS pass, struct mail_targets t, bool ends,
+                  struct vec_mail mail)
+{
+    follow();
+    if (s[S_DONE] != 0) return;
+    pass.begin(s);
+    vec_keep_sums<PASS>(s, vec_elements(n, pass));
+    if (!vec_last_block(ticket)) return;
+    unsigned epoch = mail_send_sums(s + S_SUMS, VEC_BLOCKS, (int)gridDim.x, PASS::SUMS, vec_most<PASS>, t);
+    if (ends && threadIdx.x < WARP) mail_end(s, pass, mail, epoch);
+}
+
+/* One warp: the end of a pass. */
 template <typename PASS> __global__ void vec_end(GPTR(double) s, struct vec_mail mail, PASS pass)
 {
     if (s[S_DONE] != 0) return;
-    if (!mail_arrives(mail)) return;
-    vec_sums t = mail.t;
-    if (mail.members > 0) t = mail_sums<PASS>(mail.box, mail.members, exchange_now(mail.number));
     pass.begin(s);
-    pass.end(s, t);
+    if (mail.members > 0)
+        mail_end(s, pass, mail, exchange_now(mail.number));
+    else if (threadIdx.x == 0)
+        pass.end(s, mail.t);
 }
 
 template <typename PASS> static vec_sums vec_add_parts(const double *part, int blocks)
@@ -399,27 +414,25 @@ template <typename PASS> static vec_sums vec_add_parts(const double *part, int b
 
 /* ---- a member of a device with several members (gpu/seat.h) ---- */
 
-/* k_multi.cu: one launch adds the sums of `blocks` thread blocks in the `columns` columns of seat->part from column
-   `first` on, and sends them to the members. */
-extern "C" void VEC_SYMBOL(mail_send)(struct device *d, double *s, int blocks, int first, int columns, unsigned epoch);
-
 /* Is it the turn of a pass without sums? */
 static inline bool vec_turn(struct device *d)
 {
     return !d->seat || d->seat->stage == d->seat->at++;
 }
 
+/* A mailbox as launches see it; NULL: none. */
+static inline auto mail_box_of(mail_word *box, int members)
+{
+    (void)members;
+    return VECTOR("box", ROLE_WORK, box, box ? MAIL_WORDS * 2 * (int64_t)members * MAIL_MOST : 0, mail_word);
+}
+
 static inline struct mail_targets mail_targets_of(const struct seat *seat, unsigned epoch)
 {
     struct mail_targets t;
     t.n = seat->targets, t.rank = seat->rank, t.members = seat->members;
-    t.number = EXCHANGE(seat->flags ? seat->count : nullptr, epoch);
-    for (int k = 0; k < MEMBERS_MOST; k++) {
-        bool used = k < t.n;
-        t.to[k] = VECTOR("box", ROLE_WORK, used ? seat->to[k] : nullptr,
-                         used ? 2 * (int64_t)seat->members * MAIL_MOST : 0, double);
-        t.flag[k] = VECTOR("flag", ROLE_WORK, used ? seat->to_flag[k] : nullptr, used ? seat->members : 0, unsigned);
-    }
+    t.number = EXCHANGE(seat->peers ? seat->count : nullptr, epoch);
+    for (int k = 0; k < MEMBERS_MOST; k++) t.to[k] = mail_box_of(k < t.n ? seat->to[k] : nullptr, seat->members);
     return t;
 }
 
@@ -427,21 +440,14 @@ static inline struct vec_mail vec_mail_of(const struct seat *t, unsigned epoch)
 {
     return {{0, 0, 0},
             t->members,
-            t->flags,
-            EXCHANGE(t->flags ? t->count : nullptr, epoch),
-            VECTOR("box", ROLE_WORK, t->box, 2 * (int64_t)t->members * MAIL_MOST, double),
-            VECTOR("flag", ROLE_WORK, t->flag, t->members, unsigned),
+            EXCHANGE(t->peers ? t->count : nullptr, epoch),
+            mail_box_of(t->box, t->members),
             VECTOR("late", ROLE_WORK, t->late, LATES, int)};
 }
 
 static inline struct vec_mail vec_mail_with(vec_sums t)
 {
-    return {t,
-            0,
-            false,
-            EXCHANGE((unsigned *)nullptr, 0),
-            VECTOR("box", ROLE_WORK, nullptr, 0, double),
-            VECTOR("flag", ROLE_WORK, nullptr, 0, unsigned),
+    return {t, 0, EXCHANGE((unsigned *)nullptr, 0), mail_box_of(nullptr, 0),
             VECTOR("late", ROLE_WORK, nullptr, 0, int)};
 }
 
@@ -461,6 +467,17 @@ static inline unsigned vec_grid(const struct device *d, int64_t n, int a_unit = 
     if (d->kind == DEV_CUDA && (unsigned)(d->units * a_unit) < most) most = (unsigned)(d->units * a_unit);
     return blocks < 1 ? 1 : blocks > most ? most : blocks;
 }
+/* FOLLOW, or LAUNCH: blocks that wait for an earlier launch must not fill a GPU on which that launch waits for another
+   member. */
+#ifdef __CUDACC__
+template <typename... P>
+static launcher<P...> vec_launch(const struct device *d, bool follows, unsigned grid, void (*kernel)(P...))
+{
+    return launcher_of(d, grid, VEC_BLOCK, 0, follows, 1, kernel);
+}
+#else
+#define vec_launch(d, follows, grid, ...) LAUNCH(d, grid, VEC_BLOCK, __VA_ARGS__)
+#endif
 #define SCALARS_OF(s) VECTOR("s", ROLE_WORK, s, VEC_WORK, double)
 #define TICKET_OF(s) VECTOR("ticket", ROLE_WORK, (void *)(s + S_TICKET), 1, unsigned)
 
@@ -501,7 +518,7 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
             LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
             (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, 3 * SUM_BLOCKS, double), pass);
             if (!vec_sums_arrived(d)) return;
-            LAUNCH(d, 1, 1, vec_end<PASS>)
+            LAUNCH(d, 1, WARP, vec_end<PASS>)
             (SCALARS_OF(s), vec_mail_with(vec_add_parts<PASS>(d->sums.host, tree.blocks)), pass);
         }
     }
@@ -509,16 +526,13 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
     template <typename PASS> static void run_seated(struct device *d, int64_t n, double *s, PASS pass)
     {
         struct seat *t = d->seat;
-        struct sum_tree tree = sum_tree_of(n);
         unsigned epoch = t->epoch + (unsigned)++t->sums;
         int stage = t->stage - t->at;
-        t->at += 2;
-        if (stage == 0) {
-            LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts_send<PASS>)
-            (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, 3 * SUM_BLOCKS, double), TICKET_OF(s),
-             pass, mail_targets_of(t, epoch));
-        }
-        if (stage == 1) LAUNCH(d, 1, 1, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
+        t->at += t->concurrent ? 1 : 2;
+        if (stage == 0)
+            vec_launch(d, t->apart, vec_grid(d, n, vec_a_unit<PASS>), vec_pass_send<PASS>)(
+                n, SCALARS_OF(s), TICKET_OF(s), pass, mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
+        if (stage == 1 && !t->concurrent) LAUNCH(d, 1, WARP, vec_end<PASS>)(SCALARS_OF(s), vec_mail_of(t, epoch), pass);
     }
 };
 
@@ -614,20 +628,23 @@ template <typename PASS> static void sum_stretch(PASS &pass, int64_t n, int j, d
 /* Send sums from this member, whose memory is host memory. epoch: the number of the exchange, if the host counts. */
 static inline void mail_post(const struct seat *t, unsigned epoch, const double *sum, int n)
 {
-    if (t->flags) epoch = ++*t->count;
-    for (int k = 0; k < t->targets; k++) {
-        memcpy(t->to[k] + mail_slot(t->members, epoch, t->rank), sum, (size_t)n * sizeof *sum);
-        __atomic_store_n(&t->to_flag[k][t->rank], epoch, __ATOMIC_RELEASE);
-    }
+    if (t->peers) epoch = ++*t->count;
+    for (int k = 0; k < t->targets; k++)
+        for (int i = 0; i < n; i++) mail_put(t->to[k], mail_slot(t->members, epoch, t->rank) + i, sum[i], epoch);
 }
 
-/* The number of the exchange that the member began, after the sums of all members have arrived. */
-static inline bool mail_arrived(const struct seat *t, unsigned *epoch)
+/* Sum i of all members, added in the order of the ranks, or their maximum; false: the sum of some member is not there,
+   which `late` reports. */
+static inline bool mail_total(const struct seat *t, unsigned epoch, int i, bool most, double *total)
 {
-    if (t->flags) *epoch = *t->count;
-    for (int r = 0; r < t->members && t->flags; r++)
-        if ((int)(__atomic_load_n(&t->flag[r], __ATOMIC_ACQUIRE) - *epoch) < 0)
+    if (t->peers) epoch = *t->count;
+    *total = 0;
+    for (int r = 0; r < t->members; r++) {
+        double more;
+        if (!mail_look<1>(t->box, mail_slot(t->members, epoch, r) + i, epoch, &more))
             return t->late[LATE_SUMS] = r + 1, false;
+        *total = most ? vec_join<true>(*total, more) : *total + more;
+    }
     return true;
 }
 
@@ -685,10 +702,12 @@ template <typename T> struct host_then_host : on_host<T> {
         seat->at += 2;
         if (s[S_DONE] != 0) return;
         if (stage == 0 && sums_of(n, s, seat->part, pass, &t)) host::mail_post(seat, epoch, &t.a, PASS::SUMS);
-        if (stage != 1 || !host::mail_arrived(seat, &epoch)) return;
+        if (stage != 1) return;
+        double total[3] = {0, 0, 0};
+        for (int i = 0; i < PASS::SUMS; i++)
+            if (!host::mail_total(seat, epoch, i, vec_most<PASS> && i == 2, &total[i])) return;
         pass.begin(s);
-        simt::array<double> box = {seat->box, 2 * (int64_t)seat->members * MAIL_MOST, 0, "box", ROLE_WORK};
-        pass.end(s, mail_sums<PASS>(box, seat->members, epoch));
+        pass.end(s, {total[0], total[1], total[2]});
     }
 
     template <typename PASS> static bool sums_of(int64_t n, double *s, double *part, PASS &pass, vec_sums *out)

@@ -312,6 +312,9 @@ static bool multi_idle(struct device *d)
     return true;
 }
 
+/* The time to queue the launches of one member: about four, and four events. */
+static const double HOLD_US = 25;
+
 static bool mark_all(struct multi *m, int i, struct err *e)
 {
     for (int k = 0; k < m->n; k++)
@@ -328,11 +331,20 @@ static double longest_between(const struct multi *m, int from, int to)
     return most;
 }
 
+/* While members that run by themselves are busy, the host queues what is timed, so that its own speed does not count.
+ */
+static bool hold_all(struct multi *m, int reps, struct err *e)
+{
+    for (int k = 0; k < m->n; k++)
+        if (m->concurrent && !m->member[k]->ops->hold(m->member[k], reps * m->n * HOLD_US, e)) return false;
+    return true;
+}
+
 static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), void *ctx, int reps, double *us,
                        struct err *e)
 {
     struct multi *m = multi_of(d);
-    bool queued = multi_sync(d, e) && mark_all(m, 0, e);
+    bool queued = multi_sync(d, e) && hold_all(m, reps, e) && mark_all(m, 0, e);
     for (int i = 0; queued && i < reps; i++) queued = go(ctx, e) && mark_all(m, i + 1, e);
     if (!multi_sync(d, e) || !queued) return note_lost(d);
     for (int i = 0; i < reps; i++) us[i] = longest_between(m, i, i + 1);
@@ -402,7 +414,6 @@ static void give_back(struct multi *m)
         struct device *of = m->member[k];
         if (t->part) of->ops->free(of, t->part);
         if (t->box) of->ops->free(of, t->box);
-        if (t->flag) of->ops->free(of, t->flag);
         if (t->count) of->ops->free(of, t->count);
         if (m->late[k]) of->ops->unshare(of, m->late[k]);
         *t = (struct seat){0};
@@ -445,21 +456,27 @@ static void multi_close(struct device *d)
 
 /* ---- starting ---- */
 
+static bool put_zeros(struct device *d, void *to, int64_t bytes, struct err *e)
+{
+    void *zeros = mem_zero(bytes, 1, "an empty mailbox", e);
+    bool ok = zeros && d->ops->put(d, to, zeros, bytes, e);
+    mem_free(zeros);
+    return ok;
+}
+
 static bool seat_new(struct multi *m, int k, struct err *e)
 {
     struct device *of = m->member[k];
     struct seat *t = &m->seat[k];
     void *late;
-    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * 8, box = 2 * (int64_t)m->n * MAIL_MOST * 8;
-    unsigned zero[MEMBERS_MOST] = {0};
+    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * 8;
+    int64_t box = 2 * (int64_t)m->n * MAIL_MOST * MAIL_WORDS * (int64_t)sizeof *t->box;
+    unsigned zero = 0;
     *t = (struct seat){.rank = k, .members = m->n};
     t->part = of->ops->alloc(of, sums, "the sums of thread blocks", e);
     t->box = t->part ? of->ops->alloc(of, box, "the sums of all members", e) : NULL;
-    t->flag = t->box ? of->ops->alloc(of, sizeof zero, "the flags of all members", e) : NULL;
-    t->count = t->flag ? of->ops->alloc(of, sizeof *zero, "a counter of sums", e) : NULL;
-    if (!t->count || !of->ops->put(of, t->flag, zero, sizeof zero, e) ||
-        !of->ops->put(of, t->count, zero, sizeof *zero, e))
-        return false;
+    t->count = t->box ? of->ops->alloc(of, sizeof zero, "a counter of sums", e) : NULL;
+    if (!t->count || !put_zeros(of, t->box, box, e) || !of->ops->put(of, t->count, &zero, sizeof zero, e)) return false;
     m->late[k] = of->ops->share(of, LATES * (int64_t)sizeof(int), "what launches report", &late, e);
     t->late = late;
     return m->late[k] != NULL;
@@ -641,8 +658,11 @@ static void take_kind(struct device *d)
 {
     struct multi *m = multi_of(d);
     d->kind = m->member[0]->kind;
+    m->concurrent = true;
     for (int k = 0; k < m->n; k++) {
         enum device_kind kind = m->member[k]->kind;
+        m->concurrent &= kind == DEV_CUDA;
+        m->shared_gpu |= kind == DEV_CUDA && counts_again(m, k);
         m->mixed |= kind != m->member[0]->kind;
         if (kind == DEV_EMU || (kind == DEV_CUDA && d->kind != DEV_EMU)) d->kind = kind;
         if (m->member[k]->ops->idle) m->ops.idle = multi_idle;

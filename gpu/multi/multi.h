@@ -36,7 +36,10 @@ struct multi {
     struct device *member[MEMBERS_MOST];
     bool owned[MEMBERS_MOST]; /* opened for this device alone */
     int n;
-    bool ready, mixed; /* mixed: members of several kinds, whose arithmetic may differ in the last bit */
+    bool ready;
+    bool mixed;      /* members of several kinds, whose arithmetic may differ in the last bit */
+    bool concurrent; /* the launches of the members run at the same time */
+    bool shared_gpu; /* two members are the same GPU */
     enum transport best;
     struct device_ops ops;
     struct block *block;

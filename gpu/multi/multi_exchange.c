@@ -70,9 +70,8 @@ bool multi_sums_move(struct device *d, unsigned epoch, struct err *e)
     all.n = 0;
     for (int a = 0; a < m->n; a++)
         for (int b = 0; b < m->n; b++) {
-            int64_t at = mail_slot(m->n, epoch, a);
-            if (a != b)
-                add_copy(&all, (struct member_copy){a, b, m->seat[a].box + at, m->seat[b].box + at, MAIL_MOST * 8});
+            int64_t at = mail_slot(m->n, epoch, a) * MAIL_WORDS, bytes = MAIL_MOST * MAIL_WORDS * sizeof(mail_word);
+            if (a != b) add_copy(&all, (struct member_copy){a, b, m->seat[a].box + at, m->seat[b].box + at, bytes});
         }
     return copy_all(d, &all, e);
 }

@@ -20,14 +20,15 @@ void multi_sit(struct device *d, int stage)
         t->stage = stage;
         t->at = t->sums = 0;
         t->epoch = m->epoch;
-        t->flags = peer;
+        t->peers = peer;
+        t->concurrent = peer && m->concurrent;
+        t->apart = t->concurrent && !m->shared_gpu;
         t->targets = peer ? m->n : 1;
         /* Ctrl-C may have ended the last operation after some members had counted it, if launches run on the host */
         if (stage == 0 && m->member[k]->ops->plain) *t->count = m->epoch;
         for (int j = 0; j < t->targets; j++) {
             int to = peer ? j : k;
             t->to[j] = m->seat[to].box;
-            t->to_flag[j] = m->seat[to].flag;
         }
         m->member[k]->seat = t;
     }

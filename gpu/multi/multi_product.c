@@ -44,6 +44,27 @@ static void align_count(const struct product_of *w, int k)
     if (w->m->member[k]->ops->plain) *w->p->piece[k].count = w->p->epoch - 1;
 }
 
+/* Does the push of a member run beside its local product? */
+static bool branches(const struct product_of *w, const struct device *d)
+{
+    return by_peers(w) && d->ops->branch;
+}
+
+static bool mark_pushed(const struct product_of *w, struct device *d, struct err *e)
+{
+    return w->pushed_mark < 0 || !d->ops->mark || d->ops->mark(d, w->pushed_mark, e);
+}
+
+/* Queue the push, on a branch if there are branches. */
+static bool queue_push(const struct product_of *w, struct device *d, const struct halo_push *h, struct err *e)
+{
+    bool beside = branches(w, d);
+    if (beside && !d->ops->branch(d, e)) return false;
+    halo_ops_of(d, w->real)->push(d, h);
+    bool ok = mark_pushed(w, d, e);
+    return (!beside || d->ops->trunk(d, e)) && ok;
+}
+
 static bool push(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
@@ -58,7 +79,8 @@ static bool push(const struct product_of *w, int k, struct err *e)
                           .targets = q->targets,
                           .number = number_on(w, k),
                           .ticket = q->ticket};
-    if (!q->neighbours) return true;
+    if (!multi_select(d, e)) return false;
+    if (!q->neighbours) return mark_pushed(w, d, e);
     memcpy(h.first, q->first, sizeof h.first);
     for (int t = 0; t < q->targets; t++) {
         struct piece *to = &w->p->piece[q->target[t]];
@@ -67,9 +89,7 @@ static bool push(const struct product_of *w, int k, struct err *e)
     }
     for (int r = 0; peer && r < w->p->n; r++)
         if (q->neighbours >> r & 1) h.flag[h.flags++] = w->p->piece[r].flag;
-    if (!multi_select(d, e)) return false;
-    halo_ops_of(d, w->real)->push(d, &h);
-    return true;
+    return queue_push(w, d, &h, e);
 }
 
 /* The kernel for a member: the one that was asked for, or the member's own if that one does not run there. */
@@ -97,6 +117,14 @@ static bool local(const struct product_of *w, int k, struct err *e)
     return true;
 }
 
+/* Does the launch that multiplies the outer entries of member k also wait for the halo? If its blocks filled a GPU that
+   another member uses, that member could not push. */
+static bool waits_outside(const struct product_of *w, int k)
+{
+    const struct piece *q = &w->p->piece[k];
+    return w->waits && by_peers(w) && !w->m->shared_gpu && q->out_rows && !q->outer.dev;
+}
+
 static bool wait(const struct product_of *w, int k, struct err *e)
 {
     struct piece *q = &w->p->piece[k];
@@ -104,9 +132,9 @@ static bool wait(const struct product_of *w, int k, struct err *e)
     const struct halo_ops *ops = halo_ops_of(d, w->real);
     int *late = w->m->seat[k].late;
     if (!q->neighbours) return true;
-    if (!multi_select(d, e)) return false;
+    if (!multi_select(d, e) || (branches(w, d) && !d->ops->join(d, e))) return false;
     struct halo_number number = number_on(w, k);
-    if (by_peers(w)) ops->wait(d, q->flag, q->neighbours, number, late);
+    if (by_peers(w) && !waits_outside(w, k)) ops->wait(d, q->flag, q->neighbours, number, late);
     emu_scope_kernel(false); /* the check is the emulator's, and is not counted */
     if (d->kind == DEV_EMU && q->halo) ops->check(d, q->halo, q->in[halo_epoch(&number) % 2], late);
     return true;
@@ -140,6 +168,9 @@ static bool outside(const struct product_of *w, int k, struct err *e)
                          .col = q->col,
                          .val = q->val,
                          .number = number_on(w, k),
+                         .neighbours = waits_outside(w, k) ? q->neighbours : 0,
+                         .flag = q->flag,
+                         .late = w->m->seat[k].late,
                          .halo = q->in[0],
                          .alpha = w->L->alpha,
                          .y = part_of(w->y, w->L->y, k)};
@@ -176,7 +207,7 @@ bool product_begin(struct product_of *w, const struct kernel *k, const struct la
 {
     struct pieces *p = L->A->pieces;
     enum type stored = L->A->of->real;
-    *w = (struct product_of){.kernel = k, .L = L, .p = p, .m = multi_of(p->dev)};
+    *w = (struct product_of){.kernel = k, .L = L, .p = p, .m = multi_of(p->dev), .waits = true, .pushed_mark = -1};
     w->real = type_is_narrow(stored) ? type_of_parts(stored) : stored;
     w->x = multi_block(w->m, L->x);
     w->y = multi_block(w->m, L->y);

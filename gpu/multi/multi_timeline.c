@@ -59,6 +59,15 @@ static bool work_new(struct work *w, const struct mat *M, const struct kernel *k
 
 /* ---- one phase of one member ---- */
 
+/* Waiting is a launch of its own, so that it can be timed. */
+static bool begin(const struct work *w, struct product_of *p, struct err *e)
+{
+    if (!product_begin(p, w->kernel, &w->L, e)) return false;
+    p->waits = false;
+    p->pushed_mark = SPLIT_PUSH + 1;
+    return true;
+}
+
 static bool phase(struct work *w, struct product_of *p, enum split_phase phase, int k, int stage, struct err *e)
 {
     if (phase < SPLIT_SUMS) return product_phase(p, phase, k, e);
@@ -103,6 +112,12 @@ static bool each(struct work *w, struct product_of *p, struct timeline *out, vis
 static double
     queued_at[MEMBERS_MOST]; /* the host's clock when a member's first event was recorded, with idle members */
 
+/* Does member k push beside its local product, so that both begin at the same moment? */
+static bool beside_local(const struct work *w, int k)
+{
+    return transport_of(w->d) == TRANSPORT_PEER && w->m->member[k]->ops->branch;
+}
+
 static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f, int k, int stage,
                         struct timeline *out, struct err *e)
 {
@@ -112,7 +127,7 @@ static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f
     if (first && d->ops->mark && !d->ops->mark(d, 0, e)) return false;
     if (first) queued_at[k] = now_us();
     if (!phase(w, p, f, k, stage, e)) return false;
-    return !last || !d->ops->mark || d->ops->mark(d, (int)f + 1, e);
+    return !last || f == SPLIT_PUSH || !d->ops->mark || d->ops->mark(d, (int)f + 1, e);
 }
 
 static void take_times(const struct work *w, struct timeline *out)
@@ -123,7 +138,8 @@ static void take_times(const struct work *w, struct timeline *out)
             struct device *d = w->m->member[k];
             struct timeline_cell *c = &out->cell[k][f];
             double begin = queued_at[k] - queued_at[0];
-            c->from = d->ops->between ? begin + d->ops->between(d, 0, f) : NAN;
+            int from = f == SPLIT_LOCAL && beside_local(w, k) ? 0 : f;
+            c->from = d->ops->between ? begin + d->ops->between(d, 0, from) : NAN;
             c->to = d->ops->between ? begin + d->ops->between(d, 0, f + 1) : NAN;
             c->sectors = NAN;
             end = fmax(end, c->to);
@@ -137,7 +153,7 @@ static bool time_all(struct work *w, struct timeline *out, struct err *e)
 {
     for (int i = 0; i <= WARM_UPS; i++) {
         struct product_of p;
-        if (!w->d->ops->sync(w->d, e) || !product_begin(&p, w->kernel, &w->L, e)) return false;
+        if (!w->d->ops->sync(w->d, e) || !begin(w, &p, e)) return false;
         if (!each(w, &p, out, visit_timed, e)) return false;
     }
     if (!w->d->ops->sync(w->d, e)) return false;
@@ -187,8 +203,8 @@ static bool count_all(struct work *w, struct timeline *out, struct err *e)
     struct product_of p;
     out->us = NAN;
     /* the first product prepares what the kernel keeps with the matrix, which is not counted */
-    return kernel_launch(w->kernel, &w->L, e) && product_begin(&p, w->kernel, &w->L, e) &&
-           each(w, &p, out, visit_counted, e) && w->d->ops->sync(w->d, e);
+    return kernel_launch(w->kernel, &w->L, e) && begin(w, &p, e) && each(w, &p, out, visit_counted, e) &&
+           w->d->ops->sync(w->d, e);
 }
 
 bool timeline_of(const struct mat *M, const struct kernel *k, struct timeline *out, struct watch *watch, struct err *e)

@@ -12,9 +12,12 @@ struct product_of {
     struct multi *m;
     const struct block *x, *y;
     enum type real;
+    bool waits; /* phase SPLIT_OUTSIDE waits where that takes no launch of its own; if so, SPLIT_WAIT is left out */
+    int pushed_mark; /* the moment to record (device_ops.mark) when a member has pushed; -1: none */
 };
 
-/* Begin a product; then each member does SPLIT_PUSH, then each does SPLIT_LOCAL, and so on up to SPLIT_OUTSIDE. */
+/* Begin a product; then each member does SPLIT_PUSH, then each does SPLIT_LOCAL, and so on up to SPLIT_OUTSIDE. A GPU
+   pushes beside its local product. */
 bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e);
 bool product_phase(const struct product_of *w, enum split_phase phase, int k, struct err *e);
 

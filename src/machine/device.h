@@ -98,6 +98,13 @@ struct device_ops {
     /* Copy from the memory of `other` after all launches that are queued on it. Later launches on both devices wait for
        the copy. Returns at once. */
     bool (*carry)(struct device *d, void *to, struct device *other, const void *from, int64_t bytes, struct err *e);
+    /* Between branch and trunk, launches go to a branch: it begins after the launches that are queued already, and runs
+       beside those that follow `trunk`, until `join` makes later launches wait for it. NULL: no branches. */
+    bool (*branch)(struct device *d, struct err *e);
+    bool (*trunk)(struct device *d, struct err *e);
+    bool (*join)(struct device *d, struct err *e);
+    /* Keep d busy for `us`, while the host queues later launches. */
+    bool (*hold)(struct device *d, double us, struct err *e);
     /* Record moment i (below MARKS) of the launches, and the time between two such moments, after a sync. */
     bool (*mark)(struct device *d, int i, struct err *e);
     double (*between)(struct device *d, int from, int to);

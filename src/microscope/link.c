@@ -10,7 +10,8 @@
 #include <string.h>
 
 const struct link links[] = {
-#define LINK(id, about, start, hop, gbs, most, measured, source) {#id, about, start, hop, gbs, most, measured, source},
+#define LINK(id, about, start, hop, gbs, most, beside, measured, source) \
+    {#id, about, start, hop, gbs, most, beside, measured, source},
 #include "links.def"
 #undef LINK
     {0}};
@@ -39,6 +40,7 @@ static void describe(const struct link_ceilings *c, int members, struct measured
                               .hop_us = flags ? c->flag_us / 2 : c->copy_us,
                               .gbs = c->far_gbs,
                               .most = members,
+                              .beside = flags,
                               .measured = true,
                               .source = out->source};
 }

@@ -15,6 +15,7 @@ struct link {
     double hop_us;   /* from one GPU to another */
     double gbs;      /* bandwidth of one GPU in one direction */
     int most;        /* GPUs that one machine joins by this link; 0: any number */
+    bool beside;     /* a product exchanges items beside its local product; false: before it */
     bool measured;   /* false: from specifications, which leave out software, so times are lower bounds */
     const char *source;
 };

@@ -29,8 +29,9 @@ enum scaling_limit {
 extern const char *const limit_names[LIMITS];
 
 /* Each GPU sends what others need, multiplies its own columns, waits for its halo, and then multiplies the columns of
-   others, one launch after another: spmv = exchange + inside + outside. All times are those of the slowest part that
-   was looked at. */
+   others. spmv = the longer of exchange and inside, or their sum if the link does not exchange beside the local
+   product,
+   + outside. All times are those of the slowest part that was looked at. */
 struct scaling_point {
     int parts;
     double imbalance;        /* the most nonzeros of a part / their mean */
@@ -55,6 +56,8 @@ struct scaling {
     struct scaling_point point[SCALING_MOST]; /* ascending numbers of parts */
 };
 
+/* spmv_us from its parts, over a link. */
+double scaling_product_us(const struct link *link, double exchange_us, double inside_us, double outside_us);
 /* Predict the time on one GPU of the kind `on`. c->link, way, kernel and real are set. */
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e);
 /* Divide A into `parts` parts, emulate the part with the most nonzeros and the part with the largest halo, and add the

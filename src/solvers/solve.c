@@ -360,10 +360,17 @@ static void record_graph_if_due(struct solve *v)
     v->schedule.queued = at;
 }
 
+/* Have the launches repeated twice, each time after several iterations? Slices seldom begin at such a moment. */
+static bool repeats_late(const struct solve *v)
+{
+    return period(v) > 1 && v->schedule.queued - v->schedule.cycle_from >= 2 * period(v);
+}
+
 static bool queue(struct solve *v, int64_t n, struct err *e)
 {
     if (cluster_used(v)) return cluster_queue(v, n, e);
     while (n > 0 && !solve_has_ended(v)) {
+        if (repeats_late(v)) record_graph_if_due(v);
         bool whole = v->schedule.graph && n >= v->schedule.graph_n && aligned(v);
         if (!(whole ? v->dev->ops->replay(v->dev, v->schedule.graph, e) : queue_each(v, 1, e))) return false;
         if (whole) v->schedule.queued += v->schedule.graph_n;

@@ -418,7 +418,7 @@ static void take_other(const struct scaling *c, const struct link *other, const 
     const struct link *l = c->link;
     double bytes = (p->exchange_us - on->c.launch_us - link_exchange_us(l, 0)) * l->gbs * 1e3;
     double exchange = p->exchange_us > 0 ? on->c.launch_us + link_exchange_us(other, bytes) : 0;
-    us[SPMV] = fmax(p->inside_us, exchange) + p->outside_us;
+    us[SPMV] = scaling_product_us(other, exchange, p->inside_us, p->outside_us);
     us[CG] = us[SPMV] + p->vectors_us + p->reduce_us / link_reduce_us(l, p->parts) * link_reduce_us(other, p->parts);
 }
 
@@ -443,7 +443,7 @@ static bool predict(const struct bench *b, const struct system *y, const struct 
         return printf("# %s is not predicted, because that takes long; `predict` does it\n", y->name) > 0;
     struct scaling *c = mem_zero(1, sizeof *c, "the predictions", e);
     if (!c) return false;
-    c->way = way_find("nnz");
+    c->way = way_find("bytes"); /* as devices divide rows by default */
     c->kernel = k;
     c->real = T_F64;
     c->link = link_find("nvlink");

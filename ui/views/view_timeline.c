@@ -89,7 +89,8 @@ static void draw_legend(struct canvas *c, const struct timeline *t, double most)
 static void draw_member(struct canvas *c, const struct timeline *t, int k, double most, int y, enum style st)
 {
     canvas_text(c, 1, y, st, "%d %.*s", k, NAME - 5, t->member[k].dev->name);
-    for (enum split_phase f = 0; f < SPLIT_PHASES; f++) draw_phase(c, t, k, f, most, y);
+    for (enum split_phase f = SPLIT_LOCAL; f < SPLIT_PHASES; f++) draw_phase(c, t, k, f, most, y);
+    draw_phase(c, t, k, SPLIT_PUSH, most, y); /* on a GPU it runs beside the local product */
 }
 
 /* The figures of one member, in two or three lines. */
