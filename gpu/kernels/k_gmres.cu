@@ -288,11 +288,12 @@ static void dots_seated(struct device *d, int64_t n, double *s, struct gm_row_of
     struct seat *t = d->seat;
     unsigned epoch = t->epoch + (unsigned)++t->sums;
     t->at += t->concurrent ? 1 : 2;
-    if (t->stage == 0) LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_send<T>)
+    if (t->stage == 1) LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), to, vec_mail_of(t, epoch));
+    if (t->stage != 0) return;
+    LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, gm_parts_send<T>)
     (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, t->part, (int64_t)to.last * SUM_BLOCKS, double),
      TICKET_OF(s), VECTOR("V", ROLE_WORK, V, to.last * n, const T), VECTOR("q", ROLE_WORK, q, n, const T), to,
      mail_targets_of(t, epoch), t->concurrent, vec_mail_of(t, epoch));
-    if (t->stage == 1) LAUNCH(d, 1, WARP, gm_mail_row)(SCALARS_OF(s), to, vec_mail_of(t, epoch));
 }
 
 template <typename T>

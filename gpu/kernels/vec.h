@@ -387,14 +387,14 @@ __global__ void __launch_bounds__(VEC_BLOCK, vec_a_unit<PASS>)
     if (ends && threadIdx.x < WARP) mail_end(s, pass, mail, epoch);
 }
 
-/* One warp: the end of a pass. */
+/* The end of a pass: one warp if there are members, else one thread. */
 template <typename PASS> __global__ void vec_end(GPTR(double) s, struct vec_mail mail, PASS pass)
 {
     if (s[S_DONE] != 0) return;
     pass.begin(s);
     if (mail.members > 0)
         mail_end(s, pass, mail, exchange_now(mail.number));
-    else if (threadIdx.x == 0)
+    else
         pass.end(s, mail.t);
 }
 
@@ -518,7 +518,7 @@ template <typename T> struct gpu_then_host : on_gpu<T> {
             LAUNCH(d, (unsigned)tree.blocks, (unsigned)tree.threads, vec_parts<PASS>)
             (n, tree.each, SCALARS_OF(s), VECTOR("part", ROLE_WORK, d->sums.on_device, 3 * SUM_BLOCKS, double), pass);
             if (!vec_sums_arrived(d)) return;
-            LAUNCH(d, 1, WARP, vec_end<PASS>)
+            LAUNCH(d, 1, 1, vec_end<PASS>)
             (SCALARS_OF(s), vec_mail_with(vec_add_parts<PASS>(d->sums.host, tree.blocks)), pass);
         }
     }

@@ -331,8 +331,7 @@ static double longest_between(const struct multi *m, int from, int to)
     return most;
 }
 
-/* While members that run by themselves are busy, the host queues what is timed, so that its own speed does not count.
- */
+/* The host queues what is timed while the members are busy, so that its own speed does not count. */
 static bool hold_all(struct multi *m, int reps, struct err *e)
 {
     for (int k = 0; k < m->n; k++)

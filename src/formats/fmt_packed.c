@@ -353,19 +353,27 @@ static bool pack(const struct csr *A, struct stored *S, struct err *e)
 
 /* ---- what the slots stand for ---- */
 
+/* The first slot of slice s in array k. */
+static int64_t first_of(const struct stored *S, int k, int64_t s)
+{
+    struct slots t = slots_at(S, s);
+    return k == PACKED_COL16 ? t.at16 : k == PACKED_COL32 ? t.at32 : t.at;
+}
+
 /* The slice that holds slot i of array k. */
 static int64_t slice_with(const struct stored *S, int k, int64_t i)
 {
+    static _Thread_local int64_t last; /* a place to look first: neighbouring slots are asked for one after another */
     int64_t low = 0, high = slices_of(S) - 1;
+    if (last < high && first_of(S, k, last) <= i && i < first_of(S, k, last + 1)) return last;
     while (low < high) {
         int64_t mid = (low + high + 1) / 2;
-        struct slots t = slots_at(S, mid);
-        if ((k == PACKED_COL16 ? t.at16 : k == PACKED_COL32 ? t.at32 : t.at) <= i)
+        if (first_of(S, k, mid) <= i)
             low = mid;
         else
             high = mid - 1;
     }
-    return low;
+    return last = low;
 }
 
 /* The slot of a slice that slot i of array k belongs to. */
@@ -377,7 +385,7 @@ static struct position position_of(const struct stored *S, int k, int64_t i)
 {
     int64_t s = slice_with(S, k, i);
     struct slots t = slots_at(S, s);
-    int64_t in = i - (k == PACKED_COL16 ? t.at16 : k == PACKED_COL32 ? t.at32 : t.at);
+    int64_t in = i - first_of(S, k, s);
     if (k == PACKED_VAL) return (struct position){s, in / PACKED_LANES, in % PACKED_LANES};
     struct packed_group g = packed_group_of(t.steps, in / PACKED_LANES, t.wide);
     in -= g.first * PACKED_LANES;

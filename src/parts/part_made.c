@@ -181,16 +181,24 @@ struct filling {
     void *user;
 };
 
-/* Set the row pointers of the two slices from the lengths of their rows. */
+/* Set the row pointers of the two slices from the lengths of their rows: in parallel, pointer i + 1 becomes the length of
+   row i of `in`; then the lengths are added. */
 static bool count_sides(const struct filling *f, const struct csr *slice, struct csr *in, struct csr *out,
                         struct err *e)
 {
-    struct loop l = loop_of("", slice->rows);
+    struct loop l = loop_of("", 2 * slice->rows);
+#pragma omp parallel for schedule(static) if (slice->nnz > THREADS_FROM)
+    for (int64_t from = 0; from < slice->rows; from += LOOP_EVERY)
+        for (int64_t i = from, end = loop_share(&l, from, slice->rows); i < end; i++) {
+            int64_t own = 0, stop = csr_start(slice, i + 1);
+            for (int64_t k = csr_start(slice, i); k < stop; k++)
+                own += slice->col[k] >= f->col0 && slice->col[k] < f->col1;
+            csr_set_start(in, i + 1, own);
+        }
     for (int64_t i = 0; i < slice->rows && loop_goes(&l, i); i++) {
-        int64_t own = 0, begin = csr_start(slice, i), stop = csr_start(slice, i + 1);
-        for (int64_t k = begin; k < stop; k++) own += slice->col[k] >= f->col0 && slice->col[k] < f->col1;
+        int64_t own = csr_start(in, i + 1);
         csr_set_start(in, i + 1, csr_start(in, i) + own);
-        csr_set_start(out, i + 1, csr_start(out, i) + stop - begin - own);
+        csr_set_start(out, i + 1, csr_start(out, i) + csr_row_length(slice, i) - own);
     }
     return loop_end(&l, e);
 }
