@@ -210,6 +210,7 @@ static double slow_requests(const struct sums *s, const struct work *k, double s
 static void no_gather(const struct sums *s, struct workload *w)
 {
     double once = (double)s->A->cols * (double)type_size(s->k->real) / SECTOR;
+    w->again = 0;
     for (int l = 0; l < w->n; l++) {
         struct work *k = &w->launch[l];
         if (k->gathered <= once) continue;

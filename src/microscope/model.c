@@ -35,6 +35,7 @@ static const struct {
     double l2_line;      /* the lookup of a line takes as long as this number of sectors */
     double l2_own;       /* what a multiprocessor alone can take of L2's bandwidth, in shares of an equal division */
     double dram_share;   /* bandwidth of reads from memory / the ceiling for streaming reads */
+    double x_share;      /* the part of L2 that elements of x keep while the matrix streams by */
     double full_first,
         full_last;  /* the size of the data / that of L2 when the first, and the last part of L2 is full */
     double random;  /* sectors read once: a cache of this share of L2 that replaces at random misses as many, */
@@ -61,6 +62,7 @@ static const struct {
     .l2_line = 1.29,
     .l2_own = 1.64,
     .dram_share = 1.06,
+    .x_share = 0.5,
     .full_first = 0.7,
     .full_last = 0.92,
     .random = 0.56,
@@ -238,6 +240,25 @@ static double share_missed(const struct workload *w, const struct machine *g)
     return w->once * once + (1 - w->once) * fmin(1, most(0, last));
 }
 
+double model_x_sectors(const struct machine *g)
+{
+    return H.x_share * 1e6 * g->is.l2_mb / SECTOR;
+}
+
+/* The bytes of memory bandwidth that a sector takes which is read alone. */
+static double alone_bytes(const struct machine *g)
+{
+    return g->c.read_gbs / g->c.gather_gps;
+}
+
+/* The sectors of x that launch l reads from memory again. */
+static double again_in(const struct workload *w, int l)
+{
+    double gathered = 0, of = w->launch[l].gathered;
+    for (int k = 0; k < w->n; k++) gathered += w->launch[k].gathered;
+    return gathered > 0 ? w->again * of / gathered : 0;
+}
+
 struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g)
 {
     struct factors f = factors_of(w);
@@ -251,15 +272,16 @@ struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g
     return c;
 }
 
+/* bytes: of bandwidth of the memory. */
 static void bounds_of(const struct work *w, const struct machine *g, const struct factors *f, double missed,
-                      bool shares, double *us)
+                      double bytes, bool shares, double *us)
 {
     double longest = life(g, f, w->longest, missed), mean = life(g, f, w->wait, missed) / (double)w->blocks;
     double clock = clock_ratio(g);
     bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
     us[BOUND_LATENCY] = most(chains(w, g, f, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
-    us[BOUND_DRAM] = f->rates * missed * w->footprint / (H.dram_share * g->c.read_gbs) / 1000;
+    us[BOUND_DRAM] = f->rates * bytes / (H.dram_share * g->c.read_gbs) / 1000;
     us[BOUND_L2] = f->rates * l2_us(w, g);
     us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
     us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;
@@ -291,10 +313,11 @@ void model_terms(const struct workload *w, const struct machine *g, struct terms
     *out = (struct terms){.n = w->n};
     for (int l = 0; l < w->n; l++) {
         if (w->launch[l].blocks == 0) continue;
-        bounds_of(&w->launch[l], g, &f, missed, w->kernel->shares, out->us[l]);
+        double bytes = missed * w->launch[l].footprint, again = again_in(w, l);
+        bounds_of(&w->launch[l], g, &f, missed, bytes + again * alone_bytes(g), w->kernel->shares, out->us[l]);
         out->us[l][BOUND_FLOPS] = flops_us(w, &w->launch[l], g);
         out->launch_us += H.again_us;
-        out->dram_bytes += missed * w->launch[l].footprint;
+        out->dram_bytes += bytes + again * SECTOR;
         out->l2_bytes += (w->launch[l].l2_loads + w->launch[l].l2_stores) * SECTOR;
     }
     if (out->launch_us > 0)

@@ -66,6 +66,7 @@ struct workload {
     struct work launch[SCOPE_LAUNCHES];
     double footprint; /* bytes of distinct sectors of all launches */
     double once;      /* the share of them that the kernel marks as read once, for L2 to replace them first */
+    double again;     /* sectors of x that L2 reads from memory again, beyond the first time */
     bool sampled;
     double flops; /* multiplications and additions of stored values */
     bool single;  /* they are done in fp32 */
@@ -117,6 +118,8 @@ struct terms {
     double launch_us, us[SCOPE_LAUNCHES][BOUNDS];
     double dram_bytes, l2_bytes;
 };
+/* The sectors of x that L2 keeps. */
+double model_x_sectors(const struct machine *g);
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
 

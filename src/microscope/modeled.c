@@ -6,6 +6,8 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "base/err.h"
+#include "reuse.h"
+#include "base/precision.h"
 #include "row_sample.h"
 #include "machine/kernel.h"
 
@@ -85,6 +87,18 @@ static bool watch_blocks(const struct csr *A, const struct mat *M, struct watch 
            model_watch(k, A, M, &out->on, sample, w, &out->counts, &out->work, e);
 }
 
+/* The sectors of x that are read from memory again: not more than those that L2 delivers beyond all of x. */
+static bool find_again(const struct csr *A, struct modeled *out, struct err *e)
+{
+    struct workload *w = &out->work;
+    int64_t size = (int64_t)type_size(type_is_narrow(out->real) ? type_of_parts(out->real) : out->real);
+    double gathered = 0, all = (double)A->cols * (double)size / SECTOR;
+    for (int l = 0; l < w->n; l++) gathered += w->launch[l].gathered;
+    if (!reuse_again(A, size, model_x_sectors(&out->on), &w->again, e)) return false;
+    w->again = fmin(w->again, fmax(0, gathered - all));
+    return true;
+}
+
 static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
 {
     const struct kernel *k = out->kernel;
@@ -92,7 +106,7 @@ static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w,
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
     bool by_rows = row_sample_needed(k, M->of, SHARED_MOST);
-    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e)) return false;
+    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e) || !find_again(A, out, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;
 }

@@ -90,9 +90,17 @@ static void add_cg(const struct forecaster *f, int64_t rows, struct scaling_poin
 
 /* ---- a number of parts ---- */
 
-double scaling_product_us(const struct link *link, double exchange_us, double inside_us, double outside_us)
+double scaling_product_us(const struct link *link, const struct scaling_point *p)
 {
-    return (link->beside ? fmax(exchange_us, inside_us) : exchange_us + inside_us) + outside_us;
+    double both = link->beside ? fmax(p->exchange_us, p->inside_us + p->wire_us) : p->exchange_us + p->inside_us;
+    return both + p->outside_us;
+}
+
+/* The time to move the halo to where a matrix of outer entries reads it, if most rows have such entries. */
+static double take_us(const struct forecaster *f, const struct csr *outside, int64_t rows)
+{
+    double bytes = 2 * item_bytes(f->c, f->A) * (double)outside->cols;
+    return 2 * outside->rows > rows ? PASS_US + bytes / (f->on->c.copy_gbs * 1e3) : 0;
 }
 
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e)
@@ -108,10 +116,10 @@ bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine 
     return true;
 }
 
-static enum scaling_limit limit_of(const struct scaling_point *p, double wire_us, bool launch_bound)
+static enum scaling_limit limit_of(const struct scaling_point *p, bool launch_bound)
 {
     if (p->outside_us > fmax(p->inside_us, p->exchange_us)) return LIMIT_OUTSIDE;
-    if (p->exchange_us > p->inside_us) return wire_us > p->exchange_us - wire_us ? LIMIT_BYTES : LIMIT_LATENCY;
+    if (p->exchange_us > p->inside_us) return p->wire_us > p->exchange_us - p->wire_us ? LIMIT_BYTES : LIMIT_LATENCY;
     return launch_bound ? LIMIT_LAUNCH : LIMIT_LOCAL;
 }
 
@@ -125,17 +133,18 @@ static bool add_part(const struct forecaster *f, const struct partition *P, cons
     struct scaling_point now = *p;
     if (!part_extract(&part, f->A, P, k, e)) return false;
     drop_empty_rows(&part.outside);
+    double take = take_us(f, &part.outside, part.inside.rows);
     bool ok = product_time(f, &part.inside, &inside, e) && product_time(f, &part.outside, &outside, e);
     part_free(&part);
     if (!ok) return false;
     const struct part_counts *t = &x->part[k];
     double bytes = item_bytes(f->c, f->A) * (double)(t->halo_in > t->halo_out ? t->halo_in : t->halo_out);
-    double wire = bytes / (link->gbs * 1e3);
+    now.wire_us = bytes / (link->gbs * 1e3);
     now.inside_us = inside.us;
-    now.outside_us = outside.us;
+    now.outside_us = outside.us + take;
     now.exchange_us = bytes > 0 ? f->on->c.launch_us + link_exchange_us(link, bytes) : 0;
-    now.spmv_us = scaling_product_us(link, now.exchange_us, now.inside_us, now.outside_us);
-    now.spmv_limit = limit_of(&now, wire, inside.launch_bound);
+    now.spmv_us = scaling_product_us(link, &now);
+    now.spmv_limit = limit_of(&now, inside.launch_bound);
     now.sampled = p->sampled || inside.sampled || outside.sampled;
     if (now.spmv_us >= p->spmv_us) *p = now;
     return true;

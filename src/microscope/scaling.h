@@ -29,14 +29,13 @@ enum scaling_limit {
 extern const char *const limit_names[LIMITS];
 
 /* Each GPU sends what others need, multiplies its own columns, waits for its halo, and then multiplies the columns of
-   others. spmv = the longer of exchange and inside, or their sum if the link does not exchange beside the local
-   product,
-   + outside. All times are those of the slowest part that was looked at. */
+   others (see scaling_product_us). All times are those of the slowest part that was looked at. */
 struct scaling_point {
     int parts;
     double imbalance;        /* the most nonzeros of a part / their mean */
     int64_t halo, halo_most; /* items that all parts receive, and the most of one part */
     double inside_us, exchange_us, outside_us, spmv_us;
+    double wire_us;                      /* the part of exchange_us that grows with the bytes */
     double vectors_us, reduce_us, cg_us; /* cg_us: NaN if the matrix is not square */
     enum scaling_limit spmv_limit, cg_limit;
     bool sampled; /* only a sample of the blocks was emulated */
@@ -56,8 +55,9 @@ struct scaling {
     struct scaling_point point[SCALING_MOST]; /* ascending numbers of parts */
 };
 
-/* spmv_us from its parts, over a link. */
-double scaling_product_us(const struct link *link, double exchange_us, double inside_us, double outside_us);
+/* spmv_us of a point whose other times are set: the exchange, then inside, then outside. Beside the local product, the
+   latency of an exchange is hidden, but its bytes share the memory with that product. */
+double scaling_product_us(const struct link *link, const struct scaling_point *p);
 /* Predict the time on one GPU of the kind `on`. c->link, way, kernel and real are set. */
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e);
 /* Divide A into `parts` parts, emulate the part with the most nonzeros and the part with the largest halo, and add the

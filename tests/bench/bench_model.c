@@ -180,8 +180,10 @@ static void write_launch(FILE *f, const struct work *w)
 
 static void write_machine(FILE *f, const struct machine *g, enum type real)
 {
-    fprintf(f, ",\"sms\":%d,\"read_gbs\":%.6g,\"cache_gbs\":%.6g,\"launch_us\":%.6g,\"cache_mb\":%.6g,\"single\":%d",
-            g->sms, g->c.read_gbs, g->c.cache_gbs, g->c.launch_us, g->is.l2_mb, real == T_F32);
+    fprintf(f,
+            ",\"sms\":%d,\"read_gbs\":%.6g,\"cache_gbs\":%.6g,\"launch_us\":%.6g,\"cache_mb\":%.6g,"
+            "\"gather_gps\":%.6g,\"single\":%d",
+            g->sms, g->c.read_gbs, g->c.cache_gbs, g->c.launch_us, g->is.l2_mb, g->c.gather_gps, real == T_F32);
 }
 
 static void write_works(const struct bench *b, const char *name, bool held_out, const struct advice *a)
@@ -193,8 +195,10 @@ static void write_works(const struct bench *b, const char *name, bool held_out, 
         fprintf(b->works, "{\"matrix\":\"%s\",\"held_out\":%d,\"kernel\":\"%s\",\"shares\":%d,\"bytes\":%lld", name,
                 held_out, k->kernel->name, k->kernel->shares, (long long)k->bytes);
         write_machine(b->works, &k->on, b->real);
-        fprintf(b->works, ",\"predicted\":%.6g,\"us\":%.6g,\"footprint\":%.6g,\"once\":%.6g,\"launches\":[", k->time.us,
-                isinf(us) ? 0 : us, k->work.footprint, k->work.once);
+        fprintf(b->works,
+                ",\"predicted\":%.6g,\"us\":%.6g,\"footprint\":%.6g,\"once\":%.6g,\"again\":%.6g,"
+                "\"launches\":[",
+                k->time.us, isinf(us) ? 0 : us, k->work.footprint, k->work.once, k->work.again);
         for (int l = 0; l < k->work.n; l++) {
             if (l) fprintf(b->works, ",");
             write_launch(b->works, &k->work.launch[l]);

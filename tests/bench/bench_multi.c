@@ -414,12 +414,13 @@ static void take_point(const struct scaling *c, double us[WHATS])
 /* The same point with another link: the exchange and the all-reduces change. */
 static void take_other(const struct scaling *c, const struct link *other, const struct machine *on, double us[WHATS])
 {
-    const struct scaling_point *p = &c->point[c->n - 1];
+    struct scaling_point p = c->point[c->n - 1];
     const struct link *l = c->link;
-    double bytes = (p->exchange_us - on->c.launch_us - link_exchange_us(l, 0)) * l->gbs * 1e3;
-    double exchange = p->exchange_us > 0 ? on->c.launch_us + link_exchange_us(other, bytes) : 0;
-    us[SPMV] = scaling_product_us(other, exchange, p->inside_us, p->outside_us);
-    us[CG] = us[SPMV] + p->vectors_us + p->reduce_us / link_reduce_us(l, p->parts) * link_reduce_us(other, p->parts);
+    double bytes = p.wire_us * l->gbs * 1e3;
+    p.wire_us = bytes / (other->gbs * 1e3);
+    p.exchange_us = p.exchange_us > 0 ? on->c.launch_us + link_exchange_us(other, bytes) : 0;
+    us[SPMV] = scaling_product_us(other, &p);
+    us[CG] = us[SPMV] + p.vectors_us + p.reduce_us / link_reduce_us(l, p.parts) * link_reduce_us(other, p.parts);
 }
 
 /* The link of the device, or that of the profile, or that of the table. */

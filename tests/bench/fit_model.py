@@ -16,9 +16,9 @@ from scipy.optimize import least_squares
 WAITS = ["step", "l1", "l2", "first", "shared", "collective", "barrier", "arrival"]
 FIRST = WAITS.index("first")
 SLOTS, BLOCKS_MOST, SHARED_KB, REGISTERS = 64, 32, 227, 65536  # of a multiprocessor; a slot holds a warp
-MACHINE_KEYS = ["sms", "read_gbs", "cache_gbs", "launch_us", "cache_mb"]
+MACHINE_KEYS = ["sms", "read_gbs", "cache_gbs", "launch_us", "cache_mb", "gather_gps"]
 LAUNCH_KEYS = ["blocks", "threads", "shared", "registers", "steps", "lines", "l2_loads", "l2_stores", "l2_lines",
-               "atomics", "deep", "hot", "footprint"]
+               "atomics", "deep", "hot", "footprint", "gathered"]
 
 # Where the fit begins.
 START = dict(zip(WAITS, (15, 31, 137, 137, 0.1, 0.1, 327, 1885)))
@@ -49,6 +49,9 @@ class Pairs:
         self.shares = np.array([rows[i]["shares"] for i in self.of], bool)
         self.data = np.array([row["footprint"] for row in rows])
         self.once = np.array([row["once"] for row in rows])
+        gathered = np.bincount(self.of, self.gathered, len(rows))
+        share = self.gathered / np.maximum(gathered[self.of], 1)
+        self.again = np.array([row["again"] for row in rows])[self.of] * share
         self.us = np.array([row["us"] for row in rows])
         self.held_out = np.array([row["held_out"] for row in rows], bool)
         self.single = np.array([row["single"] for row in rows], float)
@@ -123,7 +126,7 @@ def predict(pairs, c, own):
     sectors = pairs.l2_loads + pairs.l2_stores + c["l2_line"] * pairs.l2_lines
     rates = np.exp(log_rates)[of]
     rate = np.maximum(atomics_of(pairs, c, rates, slots), rates * np.maximum.reduce([
-        missed * pairs.footprint / (c["dram_share"] * read_gbs) / 1000,
+        (missed * pairs.footprint + pairs.again * read_gbs / pairs.gather_gps[of]) / (c["dram_share"] * read_gbs) / 1000,
         sectors * 32 / (c["l2_share"] * cache_gbs) / 1000 * np.maximum(1, sms / (busy * c["l2_own"])),
         pairs.lines / (busy * c["lookups"]) / 1000,
         pairs.steps * chain / (busy * c["steps"]) / 1000]))
