@@ -181,8 +181,8 @@ struct filling {
     void *user;
 };
 
-/* Set the row pointers of the two slices from the lengths of their rows: in parallel, pointer i + 1 becomes the length of
-   row i of `in`; then the lengths are added. */
+/* Set the row pointers of the two slices from the lengths of their rows. First, in parallel, pointer i + 1 of `in`
+   becomes the length of row i; then the lengths are added. */
 static bool count_sides(const struct filling *f, const struct csr *slice, struct csr *in, struct csr *out,
                         struct err *e)
 {
