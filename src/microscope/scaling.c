@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/loop.h"
 #include "base/mem.h"
+#include "machine/microscope.h"
 #include "matrix/csr.h"
 #include "parts/exchange.h"
 #include "parts/part.h"
@@ -92,15 +93,27 @@ static void add_cg(const struct forecaster *f, int64_t rows, struct scaling_poin
 
 double scaling_product_us(const struct link *link, const struct scaling_point *p)
 {
-    double both = link->beside ? fmax(p->exchange_us, p->inside_us + p->wire_us) : p->exchange_us + p->inside_us;
+    double both =
+        link->beside ? fmax(p->exchange_us, p->inside_us + p->wire_us + p->memory_us) : p->exchange_us + p->inside_us;
     return both + p->outside_us;
 }
 
-/* The time to move the halo to where a matrix of outer entries reads it, if most rows have such entries. */
-static double take_us(const struct forecaster *f, const struct csr *outside, int64_t rows)
+/* What the outer product takes besides the product with a matrix of its own: it also reads y; and if most rows have
+   outer entries, the halo is first moved to where the kernels for matrices read it. */
+static double outside_more_us(const struct forecaster *f, const struct csr *outside, int64_t rows)
 {
-    double bytes = 2 * item_bytes(f->c, f->A) * (double)outside->cols;
-    return 2 * outside->rows > rows ? PASS_US + bytes / (f->on->c.copy_gbs * 1e3) : 0;
+    double item = item_bytes(f->c, f->A), y = item * (double)outside->rows, halo = 2 * item * (double)outside->cols;
+    double move = 2 * outside->rows > rows ? PASS_US + halo / (f->on->c.copy_gbs * 1e3) : 0;
+    return move + y / (f->on->c.read_gbs * 1e3);
+}
+
+/* The time for what an exchange reads and writes in the memory of one GPU: the list of the items to send, the sectors
+   of x that hold them, and the halo that arrives. */
+static double exchange_memory_us(const struct forecaster *f, const struct part_counts *t, int64_t cols)
+{
+    double item = item_bytes(f->c, f->A), sectors = fmin((double)t->halo_out * SECTOR, (double)cols * item);
+    double bytes = (double)t->halo_out * sizeof(int) + sectors + (double)t->halo_in * item;
+    return bytes / (f->on->c.read_gbs * 1e3);
 }
 
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e)
@@ -119,7 +132,8 @@ bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine 
 static enum scaling_limit limit_of(const struct scaling_point *p, bool launch_bound)
 {
     if (p->outside_us > fmax(p->inside_us, p->exchange_us)) return LIMIT_OUTSIDE;
-    if (p->exchange_us > p->inside_us) return p->wire_us > p->exchange_us - p->wire_us ? LIMIT_BYTES : LIMIT_LATENCY;
+    if (p->exchange_us > p->inside_us)
+        return p->wire_us + p->memory_us > p->exchange_us / 2 ? LIMIT_BYTES : LIMIT_LATENCY;
     return launch_bound ? LIMIT_LAUNCH : LIMIT_LOCAL;
 }
 
@@ -133,7 +147,8 @@ static bool add_part(const struct forecaster *f, const struct partition *P, cons
     struct scaling_point now = *p;
     if (!part_extract(&part, f->A, P, k, e)) return false;
     drop_empty_rows(&part.outside);
-    double take = take_us(f, &part.outside, part.inside.rows);
+    double more = outside_more_us(f, &part.outside, part.inside.rows);
+    int64_t cols = part.inside.cols;
     bool ok = product_time(f, &part.inside, &inside, e) && product_time(f, &part.outside, &outside, e);
     part_free(&part);
     if (!ok) return false;
@@ -141,8 +156,9 @@ static bool add_part(const struct forecaster *f, const struct partition *P, cons
     double bytes = item_bytes(f->c, f->A) * (double)(t->halo_in > t->halo_out ? t->halo_in : t->halo_out);
     now.wire_us = bytes / (link->gbs * 1e3);
     now.inside_us = inside.us;
-    now.outside_us = outside.us + take;
-    now.exchange_us = bytes > 0 ? f->on->c.launch_us + link_exchange_us(link, bytes) : 0;
+    now.outside_us = outside.us + more;
+    now.memory_us = exchange_memory_us(f, t, cols);
+    now.exchange_us = bytes > 0 ? f->on->c.launch_us + link_exchange_us(link, bytes) + now.memory_us : 0;
     now.spmv_us = scaling_product_us(link, &now);
     now.spmv_limit = limit_of(&now, inside.launch_bound);
     now.sampled = p->sampled || inside.sampled || outside.sampled;

@@ -35,7 +35,7 @@ struct scaling_point {
     double imbalance;        /* the most nonzeros of a part / their mean */
     int64_t halo, halo_most; /* items that all parts receive, and the most of one part */
     double inside_us, exchange_us, outside_us, spmv_us;
-    double wire_us;                      /* the part of exchange_us that grows with the bytes */
+    double wire_us, memory_us;           /* of exchange_us, for its bytes: on the link, and in the memory of the GPU */
     double vectors_us, reduce_us, cg_us; /* cg_us: NaN if the matrix is not square */
     enum scaling_limit spmv_limit, cg_limit;
     bool sampled; /* only a sample of the blocks was emulated */
@@ -56,7 +56,7 @@ struct scaling {
 };
 
 /* spmv_us of a point whose other times are set: the exchange, then inside, then outside. Beside the local product, the
-   latency of an exchange is hidden, but its bytes share the memory with that product. */
+   latency of an exchange is hidden, but its bytes share the GPU's bandwidth with that product. */
 double scaling_product_us(const struct link *link, const struct scaling_point *p);
 /* Predict the time on one GPU of the kind `on`. c->link, way, kernel and real are set. */
 bool scaling_begin(struct scaling *c, const struct csr *A, const struct machine *on, struct watch *w, struct err *e);
