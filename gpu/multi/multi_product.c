@@ -44,10 +44,9 @@ static void align_count(const struct product_of *w, int k)
     if (w->m->member[k]->ops->plain) *w->p->piece[k].count = w->p->epoch - 1;
 }
 
-/* Does the push of a member run beside its local product? */
-static bool branches(const struct product_of *w, const struct device *d)
+bool pushes_beside(const struct device *d, const struct device *member)
 {
-    return by_peers(w) && d->ops->branch;
+    return transport_of(d) == TRANSPORT_PEER && member->ops->branch;
 }
 
 static bool mark_pushed(const struct product_of *w, struct device *d, struct err *e)
@@ -58,7 +57,7 @@ static bool mark_pushed(const struct product_of *w, struct device *d, struct err
 /* Queue the push, on a branch if there are branches. */
 static bool queue_push(const struct product_of *w, struct device *d, const struct halo_push *h, struct err *e)
 {
-    bool beside = branches(w, d);
+    bool beside = pushes_beside(w->p->dev, d);
     if (beside && !d->ops->branch(d, e)) return false;
     halo_ops_of(d, w->real)->push(d, h);
     bool ok = mark_pushed(w, d, e);
@@ -132,7 +131,7 @@ static bool wait(const struct product_of *w, int k, struct err *e)
     const struct halo_ops *ops = halo_ops_of(d, w->real);
     int *late = w->m->seat[k].late;
     if (!q->neighbours) return true;
-    if (!multi_select(d, e) || (branches(w, d) && !d->ops->join(d, e))) return false;
+    if (!multi_select(d, e) || (pushes_beside(w->p->dev, d) && !d->ops->join(d, e))) return false;
     struct halo_number number = number_on(w, k);
     if (by_peers(w) && !waits_outside(w, k)) ops->wait(d, q->flag, q->neighbours, number, late);
     emu_scope_kernel(false); /* the check is the emulator's, and is not counted */

@@ -112,12 +112,6 @@ static bool each(struct work *w, struct product_of *p, struct timeline *out, vis
 static double
     queued_at[MEMBERS_MOST]; /* the host's clock when a member's first event was recorded, with idle members */
 
-/* Does member k push beside its local product, so that both begin at the same moment? */
-static bool beside_local(const struct work *w, int k)
-{
-    return transport_of(w->d) == TRANSPORT_PEER && w->m->member[k]->ops->branch;
-}
-
 static bool visit_timed(struct work *w, struct product_of *p, enum split_phase f, int k, int stage,
                         struct timeline *out, struct err *e)
 {
@@ -138,7 +132,7 @@ static void take_times(const struct work *w, struct timeline *out)
             struct device *d = w->m->member[k];
             struct timeline_cell *c = &out->cell[k][f];
             double begin = queued_at[k] - queued_at[0];
-            int from = f == SPLIT_LOCAL && beside_local(w, k) ? 0 : f;
+            int from = f == SPLIT_LOCAL && pushes_beside(w->d, d) ? 0 : f;
             c->from = d->ops->between ? begin + d->ops->between(d, 0, from) : NAN;
             c->to = d->ops->between ? begin + d->ops->between(d, 0, f + 1) : NAN;
             c->sectors = NAN;

@@ -12,7 +12,7 @@ struct product_of {
     struct multi *m;
     const struct block *x, *y;
     enum type real;
-    bool waits; /* phase SPLIT_OUTSIDE waits where that takes no launch of its own; if so, SPLIT_WAIT is left out */
+    bool waits; /* where possible, the launch of SPLIT_OUTSIDE waits for the halo, and SPLIT_WAIT launches nothing */
     int pushed_mark; /* the moment to record (device_ops.mark) when a member has pushed; -1: none */
 };
 
@@ -20,5 +20,7 @@ struct product_of {
    pushes beside its local product. */
 bool product_begin(struct product_of *w, const struct kernel *k, const struct launch *L, struct err *e);
 bool product_phase(const struct product_of *w, enum split_phase phase, int k, struct err *e);
+/* Does a member of d push beside its local product, so that both begin at the same moment? */
+bool pushes_beside(const struct device *d, const struct device *member);
 
 #endif

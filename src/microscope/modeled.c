@@ -93,9 +93,11 @@ static bool find_again(const struct csr *A, struct modeled *out, struct err *e)
     struct workload *w = &out->work;
     int64_t size = (int64_t)type_size(type_is_narrow(out->real) ? type_of_parts(out->real) : out->real);
     double gathered = 0, all = (double)A->cols * (double)size / SECTOR;
+    w->again = 0;
     for (int l = 0; l < w->n; l++) gathered += w->launch[l].gathered;
+    if (gathered <= all) return true;
     if (!reuse_again(A, size, model_x_sectors(&out->on), &w->again, e)) return false;
-    w->again = fmin(w->again, fmax(0, gathered - all));
+    w->again = fmin(w->again, gathered - all);
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "machine/microscope.h"
 #include "matrix/csr.h"
+#include "matrix/stats.h"
 
 #include <math.h>
 
@@ -15,7 +16,7 @@ enum { WAYS = 16, SETS_APART = 64, ENTRIES_MOST = 24 * 1000 * 1000 };
 struct sets {
     int64_t n;
     uint64_t *tag; /* WAYS for each set, the one that was used last first; a sector + 1, or 0 */
-    double looks, misses;
+    double misses;
 };
 
 /* Spreads sectors over sets, so that neighbours are in different ones. */
@@ -30,7 +31,6 @@ static void use(struct sets *s, uint64_t *set, uint64_t sector)
 {
     int k = 0;
     while (k < WAYS - 1 && set[k] != sector + 1) k++;
-    s->looks++;
     s->misses += set[k] != sector + 1;
     for (; k > 0; k--) set[k] = set[k - 1];
     set[0] = sector + 1;
@@ -48,31 +48,18 @@ static bool use_rows(struct sets *s, const struct csr *A, int64_t size, int64_t 
     return loop_end(&l, e);
 }
 
-/* The first row that begins with entry `entry` or after it. */
-static int64_t row_with(const struct csr *A, int64_t entry)
-{
-    int64_t low = 0, high = A->rows;
-    while (low < high) {
-        int64_t middle = low + (high - low) / 2;
-        if (csr_start(A, middle) < entry)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool reuse_again(const struct csr *A, int64_t size, double sectors, double *again, struct err *e)
 {
     double all = ceil((double)A->cols * (double)size / SECTOR);
     int64_t n = A->nnz < ENTRIES_MOST ? A->nnz : ENTRIES_MOST, begin = (A->nnz - n) / 2;
-    int64_t from = row_with(A, begin), counted = row_with(A, begin + n / 3), to = row_with(A, begin + n);
+    int64_t from = stats_row_at(A, 0, A->rows, begin), counted = stats_row_at(A, from, A->rows, begin + n / 3);
+    int64_t to = stats_row_at(A, counted, A->rows, begin + n);
     struct sets s = {.n = (int64_t)fmax(1, sectors / WAYS / SETS_APART)};
     *again = 0;
     if (all <= sectors) return true;
     s.tag = mem_zero(s.n * WAYS, sizeof *s.tag, "a simulated cache", e);
     bool ok = s.tag && use_rows(&s, A, size, from, counted, e);
-    s.misses = s.looks = 0;
+    s.misses = 0;
     ok = ok && use_rows(&s, A, size, counted, to, e);
     mem_free(s.tag);
     double entries = (double)(csr_start(A, to) - csr_start(A, counted));

@@ -1,10 +1,7 @@
 /* The simulated L2 for the elements of x. */
-#include "base/base.h"
 #include "base/err.h"
-#include "base/mem.h"
 #include "matrix/csr.h"
 #include "matrix/gen.h"
-#include "matrix/random.h"
 #include "microscope/reuse.h"
 
 #include <math.h>
