@@ -245,6 +245,11 @@ double model_x_sectors(const struct machine *g)
     return H.x_share * 1e6 * g->is.l2_mb / SECTOR;
 }
 
+double model_stream_gbs(const struct machine *g)
+{
+    return H.dram_share * g->c.read_gbs;
+}
+
 /* The bytes of memory bandwidth that a sector takes which is read alone. */
 static double alone_bytes(const struct machine *g)
 {
@@ -266,7 +271,7 @@ struct sm_costs model_sm_costs(const struct workload *w, const struct machine *g
     struct sm_costs c = {.issue = f.chain / (H.steps * clock),
                          .block = H.block_ns / clock,
                          .l2_sector = SECTOR * g->sms / (H.l2_share * g->c.cache_gbs),
-                         .memory_sector = missed * SECTOR * g->sms / (H.dram_share * g->c.read_gbs)};
+                         .memory_sector = missed * SECTOR * g->sms / model_stream_gbs(g)};
     for (int k = 0; k < WAITS; k++) c.wait[k] = f.chain * H.wait[k] / clock;
     c.wait[WAIT_FIRST] += missed * H.memory_ns / clock;
     return c;
@@ -281,7 +286,7 @@ static void bounds_of(const struct work *w, const struct machine *g, const struc
     bool alone = longest > 2 * mean; /* one block takes much longer than the other blocks */
     us[BOUND_LATENCY] = most(chains(w, g, f, missed, shares), alone ? 0 : longest);
     us[BOUND_LONGEST] = alone ? longest : 0;
-    us[BOUND_DRAM] = f->rates * bytes / (H.dram_share * g->c.read_gbs) / 1000;
+    us[BOUND_DRAM] = f->rates * bytes / model_stream_gbs(g) / 1000;
     us[BOUND_L2] = f->rates * l2_us(w, g);
     us[BOUND_L1] = f->rates * w->lines / (busy_sms(g, w) * H.lookups * clock) / 1000;
     us[BOUND_ISSUE] = f->rates * f->chain * w->steps / (busy_sms(g, w) * H.steps * clock) / 1000;

@@ -120,6 +120,8 @@ struct terms {
 };
 /* The sectors of x that L2 keeps. */
 double model_x_sectors(const struct machine *g);
+/* The bandwidth in GB/s at which launches read long arrays from memory. */
+double model_stream_gbs(const struct machine *g);
 void model_terms(const struct workload *w, const struct machine *g, struct terms *out);
 double terms_us(const struct terms *t); /* the predicted time */
 

@@ -6,7 +6,6 @@
 #include "base/clock.h"
 #include "matrix/csr.h"
 #include "base/err.h"
-#include "reuse.h"
 #include "base/precision.h"
 #include "row_sample.h"
 #include "machine/kernel.h"
@@ -88,7 +87,7 @@ static bool watch_blocks(const struct csr *A, const struct mat *M, struct watch 
 }
 
 /* The sectors of x that are read from memory again: not more than those that L2 delivers beyond all of x. */
-static bool find_again(const struct csr *A, struct modeled *out, struct err *e)
+static bool find_again(const struct csr *A, struct reuse *x, struct modeled *out, struct err *e)
 {
     struct workload *w = &out->work;
     int64_t size = (int64_t)type_size(type_is_narrow(out->real) ? type_of_parts(out->real) : out->real);
@@ -96,19 +95,20 @@ static bool find_again(const struct csr *A, struct modeled *out, struct err *e)
     w->again = 0;
     for (int l = 0; l < w->n; l++) gathered += w->launch[l].gathered;
     if (gathered <= all) return true;
-    if (!reuse_again(A, size, model_x_sectors(&out->on), &w->again, e)) return false;
-    w->again = fmin(w->again, gathered - all);
+    if (!reuse_find(x, A, size, model_x_sectors(&out->on), e)) return false;
+    w->again = fmin(x->again, gathered - all);
     return true;
 }
 
-static bool watch_mat(const struct csr *A, const struct mat *M, struct watch *w, struct modeled *out, struct err *e)
+static bool watch_mat(const struct csr *A, const struct mat *M, struct reuse *x, struct watch *w, struct modeled *out,
+                      struct err *e)
 {
     const struct kernel *k = out->kernel;
     if (k->fits && !k->fits(M->of, e)) return false;
     out->plan = plan_of(M->of);
     out->bytes = kernel_bytes(k, M->of, 0);
     bool by_rows = row_sample_needed(k, M->of, SHARED_MOST);
-    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e) || !find_again(A, out, e)) return false;
+    if (!(by_rows ? watch_rows : watch_blocks)(A, M, w, out, e) || !find_again(A, x, out, e)) return false;
     out->time = model_predict(&out->work, &out->on);
     return true;
 }
@@ -120,13 +120,20 @@ const int64_t *modeled_params(const struct kernel *k, const int64_t *param, cons
     return format_suit(k->format, A, real, g->sms, own);
 }
 
+static bool predict_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
+                        const struct machine *g, struct reuse *x, struct watch *w, struct modeled *out, struct err *e)
+{
+    *out = (struct modeled){.kernel = k, .real = M->of->real, .on = *g, .prep_us = packed_us};
+    if (!watch_mat(A, M, x, w, out, e)) return false;
+    out->counts.scope.of = NULL;
+    return true;
+}
+
 bool modeled_mat(const struct csr *A, const struct mat *M, const struct kernel *k, double packed_us,
                  const struct machine *g, struct watch *w, struct modeled *out, struct err *e)
 {
-    *out = (struct modeled){.kernel = k, .real = M->of->real, .on = *g, .prep_us = packed_us};
-    if (!watch_mat(A, M, w, out, e)) return false;
-    out->counts.scope.of = NULL;
-    return true;
+    struct reuse x = {0};
+    return predict_mat(A, M, k, packed_us, g, &x, w, out, e);
 }
 
 void packed_free(struct packed *p)
@@ -160,7 +167,9 @@ static bool pack(struct packed *p, const struct csr *A, const struct format *f, 
     int64_t asked[PARAMS_MAX] = {-1};
     if (param) memcpy(asked, param, sizeof asked);
     if (p->M.dev && p->S.format == f && p->real == real && !memcmp(p->param, asked, sizeof asked)) return true;
+    struct reuse x = p->x;
     packed_free(p);
+    p->x = x;
     struct device *emu = device_open("emu", e);
     if (!emu || !pack_warm(p, A, f, param, real, e)) return false;
     p->real = real;
@@ -175,5 +184,5 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     const struct format *f = k->format;
     if (!modeled_can(k, A, e) || !kernel_takes(k, real, e)) return false;
     if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
-    return modeled_mat(A, &last->M, k, last->us, g, w, out, e);
+    return predict_mat(A, &last->M, k, last->us, g, &last->x, w, out, e);
 }

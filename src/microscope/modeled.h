@@ -11,6 +11,7 @@
 #include "machine/mat.h"
 #include "machine/microscope.h"
 #include "model.h"
+#include "reuse.h"
 #include "formats/stored.h"
 
 struct csr;
@@ -31,13 +32,15 @@ struct modeled {
     struct prediction time;
 };
 
-/* The most recent packing of A, which the next kernel of the same format reuses. */
+/* What the predictions of several kernels of A share: the most recent packing, for the next kernel of the same format,
+   and the sectors of x that are read again. All 0: nothing yet. */
 struct packed {
     struct stored S;
     struct mat M;
     enum type real;
     int64_t param[PARAMS_MAX]; /* as requested; param[0] == -1: the defaults */
     double us;                 /* time of packing */
+    struct reuse x;
 };
 void packed_free(struct packed *p);
 /* Watch k on A, which must be on the emulator as M, and predict its time on g. The emulation takes about 0.1 s; a large

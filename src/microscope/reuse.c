@@ -48,21 +48,28 @@ static bool use_rows(struct sets *s, const struct csr *A, int64_t size, int64_t 
     return loop_end(&l, e);
 }
 
-bool reuse_again(const struct csr *A, int64_t size, double sectors, double *again, struct err *e)
+static bool simulate(struct reuse *r, const struct csr *A, double all, struct err *e)
 {
-    double all = ceil((double)A->cols * (double)size / SECTOR);
     int64_t n = A->nnz < ENTRIES_MOST ? A->nnz : ENTRIES_MOST, begin = (A->nnz - n) / 2;
     int64_t from = stats_row_at(A, 0, A->rows, begin), counted = stats_row_at(A, from, A->rows, begin + n / 3);
     int64_t to = stats_row_at(A, counted, A->rows, begin + n);
-    struct sets s = {.n = (int64_t)fmax(1, sectors / WAYS / SETS_APART)};
-    *again = 0;
-    if (all <= sectors) return true;
+    struct sets s = {.n = (int64_t)fmax(1, r->sectors / WAYS / SETS_APART)};
     s.tag = mem_zero(s.n * WAYS, sizeof *s.tag, "a simulated cache", e);
-    bool ok = s.tag && use_rows(&s, A, size, from, counted, e);
+    bool ok = s.tag && use_rows(&s, A, r->size, from, counted, e);
     s.misses = 0;
-    ok = ok && use_rows(&s, A, size, counted, to, e);
+    ok = ok && use_rows(&s, A, r->size, counted, to, e);
     mem_free(s.tag);
     double entries = (double)(csr_start(A, to) - csr_start(A, counted));
-    if (ok && entries > 0) *again = fmax(0, SETS_APART * s.misses * (double)A->nnz / entries - all);
+    if (ok && entries > 0) r->again = fmax(0, SETS_APART * s.misses * (double)A->nnz / entries - all);
+    return ok;
+}
+
+bool reuse_find(struct reuse *r, const struct csr *A, int64_t size, double sectors, struct err *e)
+{
+    double all = ceil((double)A->cols * (double)size / SECTOR);
+    if (r->size == size && r->sectors == sectors) return true;
+    *r = (struct reuse){.size = size, .sectors = sectors};
+    bool ok = all <= sectors || simulate(r, A, all, e);
+    if (!ok) *r = (struct reuse){0};
     return ok;
 }

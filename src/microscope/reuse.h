@@ -7,11 +7,17 @@
 
 struct csr;
 struct err;
-struct watch;
 
-/* The sectors of x, whose elements have `size` bytes, that products with A in the order of the rows read from memory
-   again, beyond the first time: a cache of `sectors` sectors, which replaces the one that was used longest ago, is
-   simulated for a part of the rows and of the sectors. 0 if x fits in the cache. */
-bool reuse_again(const struct csr *A, int64_t size, double sectors, double *again, struct err *e);
+/* The sectors of x, whose elements have `size` bytes, that products with a matrix read from memory again, beyond the
+   first time, if L2 has room for `sectors` sectors of x. All 0: not found yet. */
+struct reuse {
+    int64_t size;
+    double sectors, again;
+};
+
+/* Find r->again for products with A in the order of the rows: a cache of `sectors` sectors, which replaces the sector
+   that was used longest ago, is simulated for some of the rows and some of the sectors. 0 if x fits in the cache. r must
+   be all 0 or a result for A; a result for the same size and sectors is kept. Fails with E_MEMORY or E_CANCELLED. */
+bool reuse_find(struct reuse *r, const struct csr *A, int64_t size, double sectors, struct err *e);
 
 #endif

@@ -22,10 +22,10 @@ const char *const limit_names[LIMITS] = {"local product",   "launch",  "exchange
    number of all-reduces (solvers/slv_cg.c). */
 enum { CG_VECTORS = 9, CG_PASSES = 2, CG_REDUCES = 2 };
 
-/* A pass in a graph begins PASS_US after the launch before it. Vectors are streamed at DRAM_SHARE of the ceiling of
-   reads, but for what L2 has kept of them from one pass to the next, L2_SHARE of its size. On an H100, the passes of cg
-   on poisson3d 128, 256 and 512 take 41, 367 and 3056 us. */
-static const double PASS_US = 1.3, DRAM_SHARE = 1.06, L2_SHARE = 0.7;
+/* A pass in a graph begins PASS_US after the launch before it. Vectors are streamed from memory, except what L2 has
+   kept of them from one pass to the next, L2_SHARE of its size. On an H100, the passes of cg on poisson3d 128, 256 and
+   512 take 41, 367 and 3056 us. */
+static const double PASS_US = 1.3, L2_SHARE = 0.7;
 
 static double item_bytes(const struct scaling *c, const struct csr *A)
 {
@@ -76,7 +76,7 @@ static double vectors_us(const struct forecaster *f, int64_t rows)
 {
     const struct machine *g = f->on;
     double bytes = CG_VECTORS * item_bytes(f->c, f->A) * (double)rows, kept = fmin(bytes, L2_SHARE * 1e6 * g->is.l2_mb);
-    return CG_PASSES * PASS_US + (bytes - kept) / (DRAM_SHARE * g->c.read_gbs * 1e3) + kept / (g->c.cache_gbs * 1e3);
+    return CG_PASSES * PASS_US + (bytes - kept) / (model_stream_gbs(g) * 1e3) + kept / (g->c.cache_gbs * 1e3);
 }
 
 static void add_cg(const struct forecaster *f, int64_t rows, struct scaling_point *p)

@@ -13,9 +13,9 @@
 static double again(const struct csr *A, int64_t size, double sectors)
 {
     struct err e = {0};
-    double n = NAN;
-    if (!reuse_again(A, size, sectors, &n, &e)) fail_msg("%s", e.text);
-    return n;
+    struct reuse r = {0};
+    if (!reuse_find(&r, A, size, sectors, &e)) fail_msg("%s", e.text);
+    return r.again;
 }
 
 static struct csr made(const char *name, int64_t a, int64_t b, int64_t c)
