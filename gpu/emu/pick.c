@@ -59,20 +59,6 @@ static int64_t rows_of_block(const struct probe *p, int l)
     return each > 0 ? each : 0;
 }
 
-/* The entries of each row. */
-static double *slots_of(const struct stored *S, struct err *e)
-{
-    double *slots = mem_zero(S->rows, sizeof *slots, "the lengths of rows", e);
-    for (int k = 0; slots && k < S->narrays; k++) {
-        if (S->a[k].role != ROLE_VALUES) continue;
-        for (int64_t i = 0; i < S->a[k].n; i++) {
-            int64_t row = S->format->where(S, k, i).row;
-            if (row >= 0 && row < S->rows) slots[row]++;
-        }
-    }
-    return slots;
-}
-
 bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *count, struct watch *w, struct err *e)
 {
     const struct stored *S = of->M ? of->M->of : NULL;
@@ -86,7 +72,7 @@ bool pick_prepare(const struct watched *of, struct scope_run *run, count_fn *cou
         p->rows = S->rows;
         ok = count(of, PROBES, &sink, w, c, &why);
         for (int l = 0; ok && l < SCOPE_LAUNCHES; l++) run->rows_each[l] = rows_of_block(p, l);
-        if (ok) ok = (run->slots = slots_of(S, &why)) != NULL;
+        run->rowptr = ok ? S->a[CSR_PTR].data : NULL;
     }
     mem_free(c);
     mem_free(p);
@@ -109,10 +95,11 @@ static int heavier(const void *a, const void *b)
 
 static double sort_blocks(const struct scope_run *run, int64_t blocks, int64_t each, struct loaded *c)
 {
+    int64_t rows = run->scope.rows;
     double sum = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        c[b] = (struct loaded){0, b};
-        for (int64_t i = b * each; i < (b + 1) * each && i < run->scope.rows; i++) c[b].slots += run->slots[i];
+        int64_t first = b * each < rows ? b * each : rows, end = first + each < rows ? first + each : rows;
+        c[b] = (struct loaded){run->rowptr[end] - run->rowptr[first], b};
         sum += c[b].slots;
     }
     qsort(c, (size_t)blocks, sizeof *c, heavier);
@@ -140,7 +127,7 @@ void pick_blocks(struct scope_run *run)
 {
     int l = run->scope.nlaunches - 1;
     int64_t each = run->rows_each[l], blocks = run->scope.launch[l].blocks;
-    if (!each || run->every <= 1 || !run->slots) return;
+    if (!each || run->every <= 1 || !run->rowptr) return;
     struct loaded *c = mem_new(blocks, sizeof *c, "the blocks of a launch", &run->err);
     run->sampled[l] = c ? mem_new(blocks, sizeof *run->sampled[l], "the blocks of a launch", &run->err) : NULL;
     run->block_sectors[l] =
@@ -229,5 +216,4 @@ void pick_free(struct scope_run *run)
         mem_free(run->sampled[l]);
         mem_free(run->block_sectors[l]);
     }
-    mem_free(run->slots);
 }

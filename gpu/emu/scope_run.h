@@ -49,7 +49,7 @@ struct scope_run {
     int64_t *sampled[SCOPE_LAUNCHES];      /* their numbers, by their entries */
     double *block_sectors[SCOPE_LAUNCHES]; /* the sectors of each block that was watched */
     int64_t rows_each[SCOPE_LAUNCHES];     /* rows of a block, to choose blocks by their entries; 0: not known */
-    double *slots;                         /* the entries of each row; NULL: not known */
+    const int *rowptr;                     /* of the matrix in CSR, to choose blocks; NULL: not needed */
     const struct scope_sink *sink;
     struct watch *watch;
     struct trace *trace; /* NULL, or the trace that receives the steps of one warp */
