@@ -19,7 +19,7 @@ static void say_quantiles(struct out *o, const struct row_lengths *l)
         out_row(o);
         out_str(o, "kind", NULL, "quantile");
         out_num(o, "share", NULL, percent[i] / 100.0, NULL);
-        out_int(o, "length", "length", row_length_at(l, (rows - 1) * percent[i] / 100));
+        out_int(o, "length", "length", row_length_quantile(l, percent[i]));
     }
 }
 

@@ -115,10 +115,9 @@ struct card_facts {
     enum card_evenness rows;
     int block;             /* size of the best dense blocks */
     double block_ratio;    /* bytes of bsr with these blocks, divided by the bytes of csr */
-    double diagonals_full; /* number of entries / number of positions on the diagonals that have an entry */
     int64_t diagonals;     /* number of diagonals with an entry */
     double row_ratio;      /* largest row maximum of |a| divided by the smallest */
-    double condition;      /* estimated condition number; INFINITY: singular */
+    double condition;      /* estimated condition number; INFINITY: singular, or beyond the range of fp64 */
     int64_t no_diagonal;   /* diagonal entries that are missing or 0 */
     int64_t systems;       /* weakly connected components */
     bool dominant;         /* strictly dominant in all rows or in all columns */

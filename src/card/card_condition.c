@@ -25,6 +25,7 @@ static const double flops_most = 2.7e9;
 
 struct hager {
     struct card_graph g;
+    int width;      /* numbers per element of a vector: 2 if g is the equivalent of a complex matrix, otherwise 1 */
     bool singular;  /* LU met a zero pivot, or ran out of memory: cs_di_lu returns NULL in both cases */
     bool memory;    /* out of memory */
     double inverse; /* estimate of || A^-1 ||_1 */
@@ -37,7 +38,7 @@ struct factors {
     cs_dis *S;    /* column permutation */
     cs_din *N;    /* L, U and the row permutation */
     double *work; /* [2 n] */
-    int n;
+    int n, width; /* of a vector: n numbers, n / width elements */
 };
 
 /* x = A^-1 x. */
@@ -58,41 +59,63 @@ static void solve_transposed(const struct factors *f, double *x)
     cs_di_ipvec(f->S->q, f->work, x, f->n);
 }
 
-static double sum_of(const double *x, int n)
+/* |x_i|: of a complex x, whose real and imaginary parts alternate, if the width is 2. */
+static double modulus(const struct factors *f, const double *x, int i)
+{
+    return f->width == 2 ? hypot(x[2 * i], x[2 * i + 1]) : fabs(x[i]);
+}
+
+static double sum_of(const struct factors *f, const double *x)
 {
     double sum = 0;
-    for (int i = 0; i < n; i++) sum += fabs(x[i]);
+    for (int i = 0; i < f->n / f->width; i++) sum += modulus(f, x, i);
     return sum;
 }
 
-static int largest_of(const double *x, int n)
+static int largest_of(const struct factors *f, const double *x)
 {
     int at = 0;
-    for (int i = 1; i < n; i++)
-        if (fabs(x[i]) > fabs(x[at])) at = i;
+    for (int i = 1; i < f->n / f->width; i++)
+        if (modulus(f, x, i) > modulus(f, x, at)) at = i;
     return at;
+}
+
+/* x_i = x_i / |x_i|, and 1 where x_i is 0. */
+static void to_signs(const struct factors *f, double *x)
+{
+    for (int i = 0; i < f->n / f->width; i++) {
+        double size = modulus(f, x, i), *at = x + i * f->width;
+        for (int k = 0; k < f->width; k++) at[k] = size > 0 ? at[k] / size : !k;
+    }
+}
+
+/* x_i = a real number. */
+static void put(const struct factors *f, double *x, int i, double value)
+{
+    x[i * f->width] = value;
+    if (f->width == 2) x[2 * i + 1] = 0;
 }
 
 /* Hager's method: moves from the mean of all columns of A^-1 to a column with a large sum of |a|. Returns that sum.
    Start 0 takes the plain mean; the other starts give each column a random sign. With several starts, it is less likely
-   that all of them end at a local maximum (Higham and Tisseur 2000). */
+   that all of them end at a local maximum (Higham and Tisseur 2000, who also define the signs of complex numbers). */
 static double climb(const struct factors *f, double *x, uint64_t start)
 {
     double best = 0;
-    int last = -1;
-    for (int i = 0; i < f->n; i++) x[i] = start && random_unit(&start) < 0 ? -1.0 / f->n : 1.0 / f->n;
+    int last = -1, n = f->n / f->width;
+    for (int i = 0; i < n; i++) put(f, x, i, start && random_unit(&start) < 0 ? -1.0 / n : 1.0 / n);
     for (int turn = 0; turn < 5; turn++) {
         solve(f, x);
-        double sum = sum_of(x, f->n);
+        double sum = sum_of(f, x);
         if (turn > 0 && !(sum > best)) break;
         best = sum;
-        for (int i = 0; i < f->n; i++) x[i] = x[i] < 0 ? -1 : 1;
+        to_signs(f, x);
         solve_transposed(f, x);
-        int at = largest_of(x, f->n);
+        int at = largest_of(f, x);
         if (at == last) break;
         last = at;
         memset(x, 0, (size_t)f->n * sizeof *x);
-        x[at] = 1;
+        put(f, x, at, 1);
     }
     return best;
 }
@@ -100,9 +123,10 @@ static double climb(const struct factors *f, double *x, uint64_t start)
 /* Higham's second estimate, for matrices that are constructed to mislead Hager's method. */
 static double alternate(const struct factors *f, double *x)
 {
-    for (int i = 0; i < f->n; i++) x[i] = (i % 2 ? -1 : 1) * (1 + (f->n > 1 ? (double)i / (f->n - 1) : 0));
+    int n = f->n / f->width;
+    for (int i = 0; i < n; i++) put(f, x, i, (i % 2 ? -1 : 1) * (1 + (n > 1 ? (double)i / (n - 1) : 0)));
     solve(f, x);
-    return 2 * sum_of(x, f->n) / (3.0 * f->n);
+    return 2 * sum_of(f, x) / (3.0 * n);
 }
 
 /* || A^-1 ||_2 of a symmetric A, from below: inverse iteration, from a random vector. The Ritz values of A itself are
@@ -126,7 +150,7 @@ static void hager_work(void *p)
 {
     struct hager *job = p;
     cs_di A = card_graph_cs(&job->g);
-    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .work = cs_di_malloc(2 * A.n, sizeof(double))};
+    struct factors f = {.S = cs_di_sqr(2, &A, 0), .n = A.n, .width = job->width, .work = cs_di_malloc(2 * A.n, sizeof(double))};
     if (f.S) f.N = cs_di_lu(&A, f.S, 1);
     job->memory = !f.S || !f.work;
     job->singular = !f.N;
@@ -146,8 +170,8 @@ static void hager_done(void *p)
     mem_free(job);
 }
 
-/* The real matrix R that is equivalent to a complex A: entry p + i q becomes the block p -q, q p. The 1-norm of R^-1 is
-   at least that of A^-1 and at most sqrt(2) times as large. */
+/* The real matrix R that is equivalent to a complex A: entry p + i q becomes the block p -q, q p, and a vector has the
+   real and the imaginary part of each element. R' is equivalent to the conjugate transpose of A. */
 static bool equivalent(const struct csr *A, struct csr *R, struct err *e)
 {
     if (!csr_new(R, 2 * A->rows, 2 * A->cols, 4 * A->nnz, false, e)) return false;
@@ -176,24 +200,53 @@ static bool graph_of(struct card_graph *g, const struct csr *A, struct err *e)
     return ok;
 }
 
-/* *condition is infinite if LU found no factors. *inverse_2: an estimate of || A^-1 ||_2 if A is `symmetric`; 0: none
- */
-static bool hager(struct card *c, bool symmetric, double *condition, double *inverse_2, struct err *e)
+/* || A ||_1 * scale, without an overflow on the way. */
+static double scaled_norm(const struct csr *A, double scale, const struct card_columns *col, struct err *e)
+{
+    double norm = 0;
+    struct loop l = loop_of("columns", A->cols);
+    for (int64_t j = 0; j < A->cols && loop_goes(&l, j); j++) norm = fmax(norm, col->sum[j]);
+    if (!loop_end(&l, e)) return NAN;
+    if (scale == 1) return norm;
+    double *sum = mem_zero(A->cols, sizeof *sum, "the sums of columns", e);
+    if (!sum) return NAN;
+    norm = 0;
+    struct loop m = loop_of("columns", A->nnz);
+    for (int64_t k = 0; k < A->nnz && loop_goes(&m, k); k++) {
+        double z = A->imag ? A->imag[k] * scale : 0;
+        norm = fmax(norm, sum[A->col[k]] += hypot(A->val[k] * scale, z));
+    }
+    mem_free(sum);
+    return loop_end(&m, e) ? norm : NAN;
+}
+
+/* A power of 2 by which all entries are multiplied if the sum of a column overflows. The condition stays the same. */
+static double scale_of(const struct csr *A, const struct card_columns *col)
+{
+    for (int64_t j = 0; j < A->cols; j++)
+        if (!isfinite(col->sum[j])) return 0x1p-64;
+    return 1;
+}
+
+/* *condition is infinite if it exceeds the range of fp64. *singular: LU found no factors. *inverse_2: an estimate of
+   || A^-1 ||_2 if A is `symmetric`; 0: none. */
+static bool hager(struct card *c, bool symmetric, double *condition, bool *singular, double *inverse_2, struct err *e)
 {
     const struct card_columns *col = card_columns(c, e);
     struct hager *job = col ? mem_zero(1, sizeof *job, "a condition estimate", e) : NULL;
     if (!job) return false;
+    double scale = scale_of(c->A, col), norm = scaled_norm(c->A, scale, col, e);
     job->symmetric = symmetric;
-    if (!graph_of(&job->g, c->A, e)) {
+    job->width = c->A->imag ? 2 : 1;
+    if (isnan(norm) || !graph_of(&job->g, c->A, e)) {
         mem_free(job);
         return false;
     }
+    for (int64_t k = 0; scale != 1 && k < job->g.p[job->g.rows]; k++) job->g.x[k] *= scale;
     if (!worker_run(hager_work, hager_done, job, "condition by LU", c->watch, e)) return false;
-    double norm = 0;
-    struct loop l = loop_of("columns", c->A->cols);
-    for (int64_t j = 0; j < c->A->cols && loop_goes(&l, j); j++) norm = fmax(norm, col->sum[j]);
-    *condition = job->singular || !isfinite(job->inverse) ? INFINITY : norm * job->inverse;
-    *inverse_2 = job->singular || !isfinite(job->inverse_2) ? 0 : job->inverse_2;
+    *singular = job->singular;
+    *condition = job->singular || isnan(job->inverse) ? INFINITY : norm * job->inverse;
+    *inverse_2 = scale != 1 || job->singular || !isfinite(job->inverse_2) ? 0 : job->inverse_2;
     bool memory = job->memory;
     hager_done(job);
     return !memory || fail(e, E_MEMORY, "out of memory: the LU of the condition estimate");
@@ -220,28 +273,31 @@ static bool run(struct card *c, struct card_row *r, struct err *e)
     const struct card_symmetry *s = card_symmetry(c, e);
     const struct card_fill *f = s ? card_fill(c, e) : NULL;
     double condition = NAN, inverse_2 = 0;
+    bool singular = false;
     struct card_lanczos l = {.low = NAN};
     if (!f) return false;
     double flops = (c->A->imag ? 8 : 1) * f->flops; /* the equivalent real matrix has twice as many rows */
     bool direct = flops <= flops_most, krylov = !c->A->imag && s->values && c->sign == CARD_POSITIVE;
     if (direct && !card_affords(c, flops / FLOPS_PER_US, e)) return false;
-    if (direct && !hager(c, krylov, &condition, &inverse_2, e)) return false;
+    if (direct && !hager(c, krylov, &condition, &singular, &inverse_2, e)) return false;
     if (krylov && !card_lanczos(c, &l, e)) return false;
-    c->singular = c->singular || isinf(condition);
-    card_set(r, "singular", isinf(condition));
+    c->singular = c->singular || singular;
+    card_set(r, "singular", singular);
     card_set(r, "condition_1", condition);
     if (krylov && l.low > 0) card_set(r, "condition_2", l.high * fmax(1 / l.low, inverse_2));
     card_set(r, "ritz_low", l.low);
     card_set(r, "ritz_high", l.high);
-    if (isinf(condition))
+    if (singular)
         card_say(r, "infinite: LU met a zero pivot (singular)");
+    else if (isinf(condition))
+        card_say(r, "beyond 1.8e308, the range of fp64");
     else if (direct)
         card_say(r, "about %.2g, 1-norm (Hager)", condition);
     else if (krylov && l.low > 0)
         card_say(r, "at least %.2g, 2-norm (Lanczos, %s)", condition = l.high / l.low, how_many(l.steps, "step").text);
     else
         card_say(r, "not estimated: too large for LU and not known to be definite");
-    if (isfinite(condition)) advise_digits(r, condition);
+    if (!singular && !isnan(condition)) advise_digits(r, condition);
     c->facts.condition = isnan(condition) ? 0 : condition;
     return true;
 }

@@ -60,11 +60,10 @@ static void advise_wide(const struct csr *A, struct card_row *r)
 static void count_diagonals(struct card *c, const char *seen)
 {
     const struct csr *A = c->A;
-    int64_t n = 0, shorter = A->rows < A->cols ? A->rows : A->cols;
+    int64_t n = 0;
     struct loop l = loop_of("diagonals", A->rows + A->cols);
     for (int64_t i = 0; i < A->rows + A->cols && loop_goes(&l, i); i++) n += seen[i];
     c->facts.diagonals = n;
-    c->facts.diagonals_full = n ? (double)A->nnz / ((double)n * (double)shorter) : 0;
 }
 
 static bool measure_band(struct card *c, struct band *b, struct err *e)

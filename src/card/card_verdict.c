@@ -85,11 +85,11 @@ static void judge_solver(const struct card *c, const char *name, const char *neg
 
 /* ---- what stores it ---- */
 
-/* Bytes of dia divided by the bytes of csr: a value per position, compared with a value and a column per entry. */
-static double dia_ratio(const struct csr *A, double full)
+/* Bytes of dia divided by the bytes of csr. dia stores `rows` values and an offset per diagonal. */
+static double dia_ratio(const struct csr *A, int64_t diagonals)
 {
-    double value = card_value_bytes(A);
-    return full > 0 ? value / ((value + 4) * full) : INFINITY;
+    double value = card_value_bytes(A), dia = (value * (double)A->rows + 4) * (double)diagonals;
+    return diagonals ? dia / ((value + 4) * (double)A->nnz + 4 * ((double)A->rows + 1)) : INFINITY;
 }
 
 static void judge_format(const struct card *c, struct card_verdict *v)
@@ -99,7 +99,7 @@ static void judge_format(const struct card *c, struct card_verdict *v)
                                           [CARD_ROWS_UNEVEN] = "sell: little padding for uneven rows",
                                           [CARD_ROWS_LONG_TAIL] = "csr: long rows cause padding in ell and sell"};
     const struct card_facts *f = &c->facts;
-    double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals_full);
+    double blocks = f->block ? f->block_ratio : INFINITY, diagonals = dia_ratio(c->A, f->diagonals);
     if (fmin(blocks, diagonals) >= 1)
         text_append(v->store, sizeof v->store, "%s", by_rows[f->rows]);
     else if (diagonals < blocks)
@@ -136,8 +136,10 @@ static void judge_singular(const struct card *c, struct card_verdict *v)
 static void judge_condition(double condition, struct card_verdict *v)
 {
     int digits = card_digits_lost(condition);
-    if (isinf(condition) || digits < CARD_DIGITS_F32) return;
-    if (digits == CARD_DIGITS)
+    if (digits < CARD_DIGITS_F32) return;
+    if (isinf(condition))
+        add_problem(v, "condition beyond the range of fp64: singular in fp64");
+    else if (digits == CARD_DIGITS)
         add_problem(v, "condition about %.1g: singular in fp64", condition);
     else
         add_problem(v, "condition about %.1g: a solve loses %d of %d digits; do not use f32", condition, digits,
@@ -153,7 +155,7 @@ static void judge_problems(const struct card *c, struct card_verdict *v)
         add_problem(v, "%s diagonal entries are missing or 0: jacobi, gs and sor fail",
                     card_count(f->no_diagonal).text);
     if (f->row_ratio > 1e4) add_problem(v, "ratio of row maxima %.2g: `scale` first", f->row_ratio);
-    judge_condition(f->condition, v);
+    if (!c->singular) judge_condition(f->condition, v);
     bool solvable = !c->singular && card_digits_lost(f->condition) < CARD_DIGITS;
     if (f->systems > 1 && is_square(c) && solvable)
         add_problem(v, "%s independent systems: solve them separately", card_count(f->systems).text);

@@ -4,6 +4,8 @@
 #include "session/matrix.h"
 #include "session/session.h"
 
+#include <math.h>
+
 static void out_shape(struct out *o, const struct matrix *m)
 {
     const struct csr *A = &m->csr;
@@ -28,14 +30,24 @@ static void out_rows(struct out *o, const struct stats *t)
     out_int(o, "empty_rows", "empty rows", t->empty_rows);
 }
 
-static void out_pattern(struct out *o, const struct stats *t, bool moduli)
+/* A count that has a meaning only for a square matrix. */
+static void out_of_square(struct out *o, const char *key, const char *label, bool square, int64_t n)
 {
+    if (square)
+        out_int(o, key, label, n);
+    else
+        out_num(o, key, label, NAN, NULL);
+}
+
+static void out_pattern(struct out *o, const struct csr *A, const struct stats *t)
+{
+    bool square = A->rows == A->cols, moduli = A->imag != NULL;
     out_int(o, "bandwidth", "bandwidth", t->bandwidth);
     out_int(o, "diagonals", "occupied diagonals", t->diagonals);
     out_bool(o, "pattern_symmetric", "symmetric pattern", t->pattern_symmetric);
     out_bool(o, "value_symmetric", "symmetric values", t->value_symmetric);
-    out_int(o, "zero_diagonal", "zeros on the diagonal", t->zero_diagonal);
-    out_int(o, "dominant_rows", "diagonally dominant rows", t->dominant_rows);
+    out_of_square(o, "zero_diagonal", "zeros on the diagonal", square, t->zero_diagonal);
+    out_of_square(o, "dominant_rows", "diagonally dominant rows", square, t->dominant_rows);
     out_num(o, "value_min", moduli ? "smallest modulus" : "smallest value", t->value_min, "%.6g");
     out_num(o, "value_max", moduli ? "largest modulus" : "largest value", t->value_max, "%.6g");
 }
@@ -48,7 +60,7 @@ static bool run_stats(struct session *s, const struct args *a, struct err *e)
     out_record(s->out);
     out_shape(s->out, m);
     out_rows(s->out, t);
-    out_pattern(s->out, t, m->csr.imag != NULL);
+    out_pattern(s->out, &m->csr, t);
     return true;
 }
 
@@ -58,7 +70,8 @@ const struct command command_stats = {
     .grammar = "[MATRIX]",
     .about = "size, row lengths, bandwidth, diagonals, symmetry, dominance",
     .help = "The bandwidth is the largest |row - column| of an entry. A row is diagonally dominant if |a_ii| > 0\n"
-            "and |a_ii| >= the sum of the other |a_ij|. Complex values are ordered by modulus.\n"
+            "and |a_ii| >= the sum of the other |a_ij|. Both counts of diagonals are for square matrices only.\n"
+            "Complex values are ordered by modulus.\n"
             "    stats A",
     .run = run_stats,
     .large = true,

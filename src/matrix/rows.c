@@ -85,6 +85,12 @@ int64_t row_length_at(const struct row_lengths *l, int64_t rank)
     return l->length[step_at(l, rank)];
 }
 
+int64_t row_length_quantile(const struct row_lengths *l, int percent)
+{
+    int64_t rows = l->below[l->n], need = (rows * percent + 99) / 100;
+    return row_length_at(l, need > 0 ? need - 1 : 0);
+}
+
 int64_t row_at_rank(const struct row_lengths *l, int64_t rank)
 {
     int64_t k = step_at(l, rank), nth = rank - l->below[k];

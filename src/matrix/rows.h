@@ -25,6 +25,8 @@ void row_lengths_free(struct row_lengths *l);
 int64_t row_lengths_find(const struct row_lengths *l, int64_t length);
 /* The length of the row at a rank. Ranks 0 .. rows-1 number the rows by ascending length. */
 int64_t row_length_at(const struct row_lengths *l, int64_t rank);
+/* The smallest length that at least `percent` % of the rows do not exceed. There must be a row. */
+int64_t row_length_quantile(const struct row_lengths *l, int percent);
 /* The row at a rank, and the rank of a row, in O(rows) time. Rows of equal length are ranked by row number. */
 int64_t row_at_rank(const struct row_lengths *l, int64_t rank);
 int64_t rank_of_row(const struct row_lengths *l, int64_t row);

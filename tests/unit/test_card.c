@@ -372,6 +372,46 @@ static void test_factors(void **state)
     csr_free(&A);
 }
 
+/* Sums of columns that overflow, and a condition beyond fp64, are no proof that the matrix is singular. */
+static void test_overflow(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    make(&A, 2, 2, 3, (struct entry[]){{0, 0, 1e308}, {0, 1, 1e308}, {1, 1, 1e308}});
+    card_of(&c, &A);
+    check_value(&c, "condition", "condition_1", 4);
+    check_value(&c, "condition", "singular", 0);
+    card_free(&c);
+    csr_free(&A);
+    make(&A, 2, 2, 2, (struct entry[]){{0, 0, 1e300}, {1, 1, 1e-300}});
+    card_of(&c, &A);
+    check_text(&c, "condition", "beyond 1.8e308");
+    check_value(&c, "condition", "singular", 0);
+    card_free(&c);
+    csr_free(&A);
+}
+
+/* The norms of complex matrices are sums of moduli: that of A is 2 + sqrt(2), that of its inverse (1 + sqrt(2)) / 2. */
+static void test_complex_condition(void **state)
+{
+    (void)state;
+    struct csr A;
+    struct card c;
+    struct err e = {0};
+    double found;
+    assert_true(csr_new(&A, 2, 2, 3, true, &e));
+    memcpy(A.rowptr, (int[]){0, 2, 3}, 3 * sizeof *A.rowptr);
+    memcpy(A.col, (int[]){0, 1, 1}, 3 * sizeof *A.col);
+    memcpy(A.val, (double[]){1, 1, 2}, 3 * sizeof *A.val);
+    memcpy(A.imag, (double[]){0, 1, 0}, 3 * sizeof *A.imag);
+    card_of(&c, &A);
+    assert_true(card_value(&c, "condition", "condition_1", &found));
+    assert_true(fabs(found - (2 + sqrt(2)) * fmax(1, (1 + sqrt(2)) / 2)) < 1e-12);
+    card_free(&c);
+    csr_free(&A);
+}
+
 static void test_no_library(void **state)
 {
     (void)state;
@@ -495,6 +535,7 @@ static const struct {
     {"load tests/golden/complex.mtx", "complex", "singular in fp64", "", ""},
     {"load tests/files/hermitian.mtx", "complex, hermitian", "cg, with precond ic0 or jacobi", "ell", NULL},
     {"load tests/golden/singular.mtx", "", "singular in fp64", "", "singular in fp64"},
+    {"gen dense 300; extract 0 300 0 2 as tall", "more rows than columns", "", "bsr 2", NULL},
     {"gen poisson2d 8; extract 0 40 0 64", "more columns than rows", "a matrix that is not square", "", NULL},
 };
 
@@ -635,7 +676,7 @@ int main(void)
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_definite),
         cmocka_unit_test(test_ritz),
-        cmocka_unit_test(test_factors),
+        cmocka_unit_test(test_factors), cmocka_unit_test(test_overflow), cmocka_unit_test(test_complex_condition),
         cmocka_unit_test(test_no_library),
         cmocka_unit_test(test_stopped),
         cmocka_unit_test(test_memory),

@@ -59,11 +59,10 @@ static void draw_summary(struct canvas *c, const struct stats *t)
 static int draw_quantiles(struct canvas *c, const struct row_lengths *l, int x)
 {
     static const int percent[] = {1, 5, 25, 75, 95, 99};
-    int64_t last = l->below[l->n] - 1;
     for (int i = 0; i < COUNT(percent); i++) {
         char name[8], text[32];
         snprintf(name, sizeof name, "%d%%", percent[i]);
-        show_count(row_length_at(l, last * percent[i] / 100), text, sizeof text);
+        show_count(row_length_quantile(l, percent[i]), text, sizeof text);
         if (x + text_width(name) + 1 + text_width(text) > c->w) return x;
         x = canvas_text(c, x, 2, ST_DIM, "%s ", name);
         x = canvas_text(c, x, 2, ST_PLAIN, "%s", text) + 3;
