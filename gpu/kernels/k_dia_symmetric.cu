@@ -193,21 +193,47 @@ template <typename T> static int64_t unequal_row(const struct stored *S, int64_t
     return first;
 }
 
+/* The first row with a value other than 0 on diagonal d; the diagonal's first row if there is no such row. */
+template <typename T> static int64_t first_row(const struct stored *S, int64_t d)
+{
+    int64_t k = ((const int *)S->a[DIA_OFFSETS].data)[d], first = k < 0 ? -k : 0;
+    const T *data = (const T *)S->a[DIA_DATA].data + d * S->rows;
+    for (int64_t i = first; i < S->rows && i + k < S->cols; i++)
+        if (!(data[i] == T(0))) return i;
+    return first;
+}
+
+/* The number of a diagonal that has no mirror image among the n offsets k, which ascend; -1: there is none. */
+static int64_t unpaired(const int *k, int64_t n)
+{
+    for (int64_t i = 0, j = n - 1; i <= j; i++, j--)
+        if (k[i] != -k[j]) return -(int64_t)k[i] > k[j] ? i : j;
+    return -1;
+}
+
+static bool refused_at(const struct stored *S, int64_t row, int64_t d, struct err *e)
+{
+    int64_t col = row + ((const int *)S->a[DIA_OFFSETS].data)[d];
+    return fail(e, E_UNSUPPORTED,
+                "the matrix is not symmetric in row %lld, column %lld (counted from 0); use the kernel dia",
+                (long long)row, (long long)col);
+}
+
 static bool fits(const struct stored *S, struct err *e)
 {
+    static int64_t (*const first[])(const struct stored *, int64_t) = {
+        first_row<float>, first_row<double>, first_row<cplx<float>>, first_row<cplx<double>>};
     static int64_t (*const unequal[])(const struct stored *, int64_t) = {
         unequal_row<float>, unequal_row<double>, unequal_row<cplx<float>>, unequal_row<cplx<double>>};
     const struct array *offsets = &S->a[DIA_OFFSETS];
     const int *k = (const int *)offsets->data;
     if (S->rows != S->cols) return fail(e, E_UNSUPPORTED, "the matrix is not square; use the kernel dia");
     if (!k || !S->a[DIA_DATA].data) return true; /* not packed yet: there are no values to compare */
+    int64_t alone = unpaired(k, offsets->n);
+    if (alone >= 0) return refused_at(S, first[S->real - T_F32](S, alone), alone, e);
     for (int64_t d = offsets->n / 2; d < offsets->n; d++) {
-        int64_t row = 0;
-        if (k[d] == -k[offsets->n - 1 - d]) row = unequal[S->real - T_F32](S, d);
-        if (row < S->rows)
-            return fail(e, E_UNSUPPORTED,
-                        "the matrix is not symmetric in row %lld, column %lld (counted from 0); use the kernel dia",
-                        (long long)row, (long long)row + k[d]);
+        int64_t row = unequal[S->real - T_F32](S, d);
+        if (row < S->rows) return refused_at(S, row, d, e);
     }
     return true;
 }

@@ -140,20 +140,26 @@ const int64_t *format_suit(const struct format *f, const struct csr *A, enum typ
     return param;
 }
 
-/* Can the values of A be stored in a narrow precision? A value beyond the largest number would become inf. */
-static bool fits_narrow(const struct csr *A, enum type real, struct err *e)
+static bool is_beyond(double v, double most)
 {
-    enum type stored = type_of_stored(real);
+    return isfinite(v) && fabs(v) > most;
+}
+
+/* Can the values of A be stored in this precision? A value beyond the largest number would become inf. */
+static bool fits_values(const struct csr *A, enum type real, struct err *e)
+{
+    enum type stored = type_of_parts(type_of_stored(real));
     double most = type_most(stored);
     int64_t beyond = 0;
-    if (A->imag)
+    if (stored == T_F64 || A->source) return true; /* generators make no values beyond fp32 */
+    if (A->imag && type_is_narrow(real))
         return fail(e, E_UNSUPPORTED, "%s stores real values only; use f32 or f64 for a complex matrix",
                     type_name(real));
     struct loop l = loop_of("checking values", A->nnz);
 #pragma omp parallel for schedule(static) reduction(+ : beyond) if (A->nnz > THREADS_FROM)
     for (int64_t from = 0; from < A->nnz; from += LOOP_EVERY)
         for (int64_t k = from, end = loop_share(&l, from, A->nnz); k < end; k++)
-            beyond += isfinite(A->val[k]) && fabs(A->val[k]) > most;
+            beyond += is_beyond(A->val[k], most) || (A->imag && is_beyond(A->imag[k], most));
     if (!loop_end(&l, e)) return false;
     return !beyond ||
            fail(e, E_UNSUPPORTED, "%s %s %s's largest number, %.6g; %s", how_many(beyond, "value").text,
@@ -179,7 +185,7 @@ bool format_plan(const struct csr *A, const struct format *f, const int64_t *par
 {
     *out = (struct plan){.shape = {.format = f, .rows = A->rows, .cols = A->cols, .nnz = A->nnz}};
     out->shape.real = type_of_values(real, A->imag != NULL);
-    if (!fits_size(A, f, e) || (type_is_narrow(real) && !fits_narrow(A, real, e))) return false;
+    if (!fits_size(A, f, e) || !fits_values(A, real, e)) return false;
     if (!format_params(f, param, &out->shape, e) || !f->plan(A, &out->shape, e) || !loop_tick(f->name, 0, 0, e))
         return false;
     for (int k = 0; csr_is_large(A) && k < out->shape.narrays; k++)

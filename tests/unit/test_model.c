@@ -461,6 +461,7 @@ static void test_conversion_cost(void **state)
 static void test_reasons(void **state)
 {
     (void)state;
+    talk_says(&t, "load samples/thesis4.mtx; advise", "not symmetric in row 2, column 0");
     talk_says(&t, "gen random 9 2 12; advise", "dia-symmetric: the matrix is not square");
     assert_null(strstr(t.out, "dia-symmetric: dia-symmetric"));
     talk_says(&t, "gen circuit 30000 2; advise", "`convert ell force` stores it anyway");
