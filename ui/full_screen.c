@@ -84,7 +84,7 @@ bool full_screen_learn(char *leave, size_t size, struct err *e)
     full.has_mouse = key_mouse != NULL;
     const char *in[] = {enter_ca_mode, cursor_invisible};
     const char *out[] = {full.has_mouse ? FRAME_END MOUSE_OFF : NULL, exit_attribute_mode, cursor_normal, keypad_local,
-                         exit_ca_mode};
+                         exit_ca_mode ? exit_ca_mode : "\r\n"}; /* without a screen of its own, below what was drawn */
     collect_all(full.enter, sizeof full.enter, COUNT(in), in);
     collect_all(leave, size, COUNT(out), out);
     return full.known = true;

@@ -134,9 +134,26 @@ static void draw_help_flowing(struct canvas *c, const char *keys)
 }
 
 #define SPLIT_KEYS "  |/_ divide this pane  X close it  F one pane or all  <>{} width and height"
-static const char pane_keys[] = "  Tab next pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
+static const char pane_keys[] = "  Tab next view or pane  1-9 go to that view  : a command  m mouse on or off" SPLIT_KEYS,
                   counting_keys[] =
-                      "  Tab next pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a count */
+                      "  Tab next view or pane  : a command  m mouse on or off" SPLIT_KEYS; /* digits enter a count */
+
+/* Draw as many whole sentences of the description as fit in `room` lines, or a part of the first one. Returns the number
+   of lines. */
+static int draw_about(struct canvas *c, const char *about, int room)
+{
+    char text[1024];
+    snprintf(text, sizeof text, "%s", about);
+    for (char *end = text + strlen(text) - 1; wrapped_lines(c, 2, text) > room;) {
+        while (end > text && strncmp(end, ". ", 2)) end--;
+        if (end == text) break;
+        end[1] = 0;
+        end--;
+    }
+    int lines = wrapped_lines(c, 2, text);
+    draw_wrapped(c, 2, 1, room, ST_PLAIN, text);
+    return lines < room ? lines : room;
+}
 
 /* Draw the keys as a list, and the view's description above the list if there is room. */
 static void draw_help(struct canvas *c, const struct view *v, bool pane, bool counts)
@@ -151,8 +168,7 @@ static void draw_help(struct canvas *c, const struct view *v, bool pane, bool co
     }
     if (lines + 5 < c->h) {
         canvas_text(c, 2, 0, ST_TITLE, "%s", v->name);
-        draw_wrapped(c, 2, 1, 2, ST_PLAIN, v->about);
-        y = 4;
+        y = 2 + draw_about(c, v->about, c->h - lines - 3);
     }
     for (const char *k = keys; *k && y < c->h - 1; y++) {
         struct key_words w = key_words(k);

@@ -80,7 +80,7 @@ bool solve_view_key(struct session *s, struct view_state *st, int k)
         snprintf(st->message, sizeof st->message, "%s",
                  v->engine.runs
                      ? "this solve has ended"
-                     : "this solve has ended; `change tol 1e-12; continue` at the prompt continues the solve");
+                     : "this solve has ended; type `change tol 1e-12; continue` to continue it");
     if (!v || v->reason != RUNNING) return false;
     if (take_count(st, k)) return true;
     int64_t n = st->count;

@@ -129,6 +129,9 @@ enum style spy_signs_style(uint8_t signs);
 /* How marks by owner are shown, and the marks of the entries of a matrix that was divided. */
 enum style spy_owners_style(uint8_t marks);
 char spy_owners_letter(uint8_t marks);
+/* Begins the legend of owners. With more parts than colours, numbers repeat, and the title says so; it stays valid
+   until the next call. */
+const char *spy_owners_title(const struct matrix *m);
 struct cell_marker spy_marker(const struct matrix *m, enum spy_by by);
 
 /* ---- view_spy_fit.c ---- */

@@ -5,6 +5,7 @@
 #include "session/matrix.h"
 #include "session/parting.h"
 
+#include <stdio.h>
 #include <string.h>
 
 const char *const spy_by_names[SPY_BYS + 1] = {"count", "sign", "magnitude", "owner", NULL};
@@ -89,6 +90,13 @@ static uint8_t mark_owner(const void *user, int64_t row, int64_t col)
 struct cell_marker spy_marker(const struct matrix *m, enum spy_by by)
 {
     return by == SPY_OWNER && m->parting ? (struct cell_marker){mark_owner, &m->parting->P} : (struct cell_marker){0};
+}
+
+const char *spy_owners_title(const struct matrix *m)
+{
+    static char modulo[32];
+    snprintf(modulo, sizeof modulo, "parts modulo %d: ", SPY_OWNERS);
+    return m->parting && m->parting->P.parts > SPY_OWNERS ? modulo : "parts ";
 }
 
 /* The colour of the only part in these marks; -1: several parts; SPY_OWNERS: none, all entries are outside. */

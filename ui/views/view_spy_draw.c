@@ -168,10 +168,11 @@ static void draw_signs(struct canvas *c, const struct picture *p, const struct s
 }
 
 /* Draw the legend of owners: "parts 0 1 2 ... , + several, * outside: others own the column". */
-static void draw_owners(struct canvas *c, const struct picture *p, const struct spots *o, int x, int y)
+static void draw_owners(struct canvas *c, const struct picture *p, const struct matrix *m, const struct spots *o, int x,
+                        int y)
 {
     bool letters = p->dy == 1 || o->letters;
-    x = canvas_text(c, x, y, ST_DIM, x > 1 ? "; parts " : "parts ");
+    x = canvas_text(c, x, y, ST_DIM, "%s%s", x > 1 ? "; " : "", spy_owners_title(m));
     for (int k = 0; k < SPY_OWNERS; k++) {
         if (!(o->sets & 1U << k)) continue;
         canvas_put(c, x, y, spy_owners_style((uint8_t)(1 << k)), letters ? (uint32_t)('0' + k) : 0x2588);
@@ -196,7 +197,7 @@ static char *show_length(const struct axis *a, char *out, size_t size)
 }
 
 /* Draw the legend, for example "1 dot = 6 x 6 elements; density of a cell 0.1% ████████ 4.4% (log)". */
-static void draw_legend(struct canvas *c, const struct picture *p, const struct spots *o, int y)
+static void draw_legend(struct canvas *c, const struct picture *p, const struct matrix *m, const struct spots *o, int y)
 {
     char rows[48], cols[48];
     int x = 1;
@@ -211,7 +212,7 @@ static void draw_legend(struct canvas *c, const struct picture *p, const struct 
     if (o->by == SPY_SIGN)
         draw_signs(c, p, o, x, y);
     else if (o->by == SPY_OWNER)
-        draw_owners(c, p, o, x, y);
+        draw_owners(c, p, m, o, x, y);
     else if (o->range.high > 0 && (o->by == SPY_MAGNITUDE || !p->exact))
         draw_shades(c, p, o, x, y);
 }
@@ -366,7 +367,7 @@ void spy_draw_picture(struct canvas *c, const struct session *s, struct view_sta
     else
         draw_spots(c, p, &spy->spots);
     (p->pixels ? figure_lit : draw_lit)(c, s, p);
-    if (A->nnz) draw_legend(c, p, &spy->spots, st->full ? c->h - below : p->y + p->h + 1);
+    if (A->nnz) draw_legend(c, p, s->current, &spy->spots, st->full ? c->h - below : p->y + p->h + 1);
     struct under u = under_cursor(p, st);
     st->row_step = u.row1 - u.row0;
     st->col_step = u.col1 - u.col0;

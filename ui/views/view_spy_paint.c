@@ -24,6 +24,7 @@ struct pixels {
     uint8_t *style;
     double least, most; /* lowest and highest density or magnitude of the cells that are not empty */
     unsigned sets;      /* which sets of signs occur: bit 1 << spy_signed() */
+    const char *owners; /* the title of the legend of owners */
 };
 
 static int64_t begin_of(int64_t from, int64_t n, int cells, int k)
@@ -171,7 +172,9 @@ static void paint_signs(struct painter *p, const struct pixels *x, int y, bool l
 /* Draw a square and a number for each colour of parts, and one for columns of other parts. */
 static void paint_owners(struct painter *p, const struct pixels *x, int y, bool light)
 {
-    int at = p->cw;
+    int at = p->cw, n = (int)strlen(x->owners);
+    p->text(p, at, y, paint_colour(ST_DIM, light), false, x->owners, n);
+    at += n * p->cw;
     for (int k = 0; k <= SPY_OWNERS; k++) {
         char name[32];
         if (!(x->sets & 1U << k)) continue;
@@ -248,7 +251,7 @@ static int digits_of(int64_t n)
 bool spy_paint(struct painter *p, const struct matrix *m, struct window win, enum spy_by by, int w, int h, bool light,
                struct watch *watch, struct err *e)
 {
-    struct pixels x = {.win = win, .by = by, .top = 5 * p->ch / 2};
+    struct pixels x = {.win = win, .by = by, .top = 5 * p->ch / 2, .owners = spy_owners_title(m)};
     bool any = win.row1 > win.row0 && win.col1 > win.col0;
     int margin = any ? (digits_of(win.row1 - 1) + 2) * p->cw : p->cw;
     int room_w = w - margin - p->cw, room_h = h - x.top - 5 * p->ch / 2;
