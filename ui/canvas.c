@@ -81,7 +81,7 @@ static uint32_t ascii_of(uint32_t g)
     if (g == 0x2502) return '|';
     if (g == 0x2501) return '=';
     if (g >= 0x2500 && g <= 0x257f) return '+';
-    return g == 0xb7 ? '.' : g == 0xd7 ? 'x' : '?';
+    return g == 0xb7 || g == 0x2591 ? '.' : g == 0xd7 ? 'x' : '?';
 }
 
 void canvas_put(struct canvas *c, int x, int y, enum style st, uint32_t glyph)

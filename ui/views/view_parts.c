@@ -9,6 +9,7 @@
 #include "session/parting.h"
 #include "session/session.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { TOP = 4, NAME = 9, RIGHT = 52, NARROW = 33, NOTE = 2, BAR_LEAST = 6 };
@@ -69,6 +70,8 @@ static void draw_nonzeros(struct canvas *c, int y, const struct part_counts *t, 
         draw_bar(c, NAME, y, w, inside, ST_BAR);
     else
         draw_fill(c, NAME, y, (int)(w * inside), ST_BAR, 0x2588); /* whole cells: two bars cannot share one */
+    if (c->colours == COLOURS_NONE && !c->figure)                 /* without colours, the part outside is light */
+        draw_fill(c, NAME + (int)(w * inside), y, (int)ceil(w * all) - (int)(w * inside), ST_BAR, 0x2591);
 }
 
 static void draw_part(struct canvas *c, int y, const struct parting *p, int k, int64_t most, enum style name)
@@ -99,7 +102,9 @@ static void draw_head(struct canvas *c, const struct matrix *m, const struct par
         canvas_text(c, x, 1, ST_BOLD, "%s", show_count(p->x.edge_cut, cut, sizeof cut));
     }
     draw_right(c, NAME - 1, TOP - 1, ST_DIM, "part");
-    if (bar_width(c) >= 24) canvas_text(c, NAME, TOP - 1, ST_DIM, "nonzeros: inside, outside");
+    static const char bars[] = "nonzeros: inside, outside", *shorter = "inside, outside";
+    if (bar_width(c) >= text_width(shorter))
+        canvas_text(c, NAME, TOP - 1, ST_DIM, "%s", bar_width(c) > text_width(bars) ? bars : shorter);
     for (int i = 0; i < COUNT(columns); i++) column(c, i, TOP - 1, ST_DIM, columns[i].name);
 }
 
