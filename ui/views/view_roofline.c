@@ -164,6 +164,21 @@ static void roof_text(const struct roofline *r, enum roof k, char *out, size_t s
              k == ROOF_COMPUTE ? "FLOP/s" : "B/s");
 }
 
+/* Name a slope of a figure beside it: the lowest slope on its right side, in the middle of the picture, and the others
+   on their left sides, near the top, where no other slope is, if there is room. */
+static void name_slope(struct figure *f, const struct roof_plot *p, const struct roofline *r, enum roof k)
+{
+    char text[60];
+    bool lowest = k == ROOF_MEMORY;
+    double row = p->y + p->h * (lowest ? 0.5 : 0.2);
+    double gflops = pow(10, p->top - (row - p->y) / p->h * (p->top - p->bottom)), rate = roof_rate(r, k);
+    double x = roof_column(p, gflops / rate);
+    roof_text(r, k, text, sizeof text);
+    bool left = !lowest && x - 1 - (double)strlen(text) > p->x;
+    if (x > p->x && x < p->x + p->w)
+        figure_words(f, roof_style(k), left ? SIDE_RIGHT : SIDE_LEFT, x + (left ? -1 : 1), row - left, text);
+}
+
 /* Name a roof where it enters the picture: a slope at the left or the lower edge, the flat roof at the right. */
 static void name_roof(struct canvas *c, const struct roof_plot *p, const struct roofline *r, enum roof k, int *above)
 {
@@ -177,8 +192,7 @@ static void name_roof(struct canvas *c, const struct roof_plot *p, const struct 
     if (y < p->y || y >= p->y + p->h || x < p->x || n > p->w || (k != ROOF_COMPUTE && y >= *above)) return;
     if (k != ROOF_COMPUTE) *above = y;
     if (c->figure)
-        figure_words(c->figure, roof_style(k), SIDE_LEFT, x + (k == ROOF_COMPUTE ? 0 : 1),
-                     k == ROOF_COMPUTE ? y - 0.1 : y + 0.3, text);
+        figure_words(c->figure, roof_style(k), SIDE_LEFT, x, y - 0.1, text);
     else
         canvas_text(c, x, y, roof_style(k), "%s", text);
 }
@@ -192,7 +206,12 @@ static void draw_roofs(struct canvas *c, const struct roof_plot *p, const struct
         else
             draw_roof(c, p, r, (enum roof)k);
     }
-    for (int k = 0; k < ROOFS; k++) name_roof(c, p, r, (enum roof)k, &above);
+    for (int k = 0; k < ROOFS; k++) {
+        if (c->figure && k != ROOF_COMPUTE)
+            name_slope(c->figure, p, r, (enum roof)k);
+        else
+            name_roof(c, p, r, (enum roof)k, &above);
+    }
 }
 
 /* ---- the words ---- */
