@@ -98,12 +98,12 @@ double scaling_product_us(const struct link *link, const struct scaling_point *p
     return both + p->outside_us;
 }
 
-/* What the outer product takes besides the product with a matrix of its own: it also reads y; and if most rows have
-   outer entries, the halo is first moved to where the kernels for matrices read it. */
+/* What the outer product takes besides the product with a matrix of its own: it also reads y; and if there is at least
+   one outer entry per row, the halo is first moved to where the kernels for matrices read it. */
 static double outside_more_us(const struct forecaster *f, const struct csr *outside, int64_t rows)
 {
     double item = item_bytes(f->c, f->A), y = item * (double)outside->rows, halo = 2 * item * (double)outside->cols;
-    double move = 2 * outside->rows > rows ? PASS_US + halo / (f->on->c.copy_gbs * 1e3) : 0;
+    double move = outside->nnz > 0 && outside->nnz >= rows ? PASS_US + halo / (f->on->c.copy_gbs * 1e3) : 0;
     return move + y / (f->on->c.read_gbs * 1e3);
 }
 
