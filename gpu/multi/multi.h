@@ -114,8 +114,8 @@ struct piece {
     int64_t out_rows, out_nnz; /* the rows with entries in others' columns */
     int *row, *ptr, *col;
     void *val;
-    /* If most rows have such entries, they are a matrix in CSR instead, which the kernels for CSR multiply by `now`,
-       the halo of this product. */
+    /* If there is at least one such entry per row on average, they are a matrix in CSR instead, which the kernels for
+       CSR multiply by `now`, the halo of this product. */
     struct stored outer_S;
     struct csr *outer_lends;
     struct mat outer;
@@ -135,7 +135,7 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
 void pieces_free(struct pieces *p);
 /* Allocate memory on d and fill it, unless `from` is NULL; *sum grows by its bytes. */
 void *put_array(struct device *d, const void *from, int64_t bytes, const char *what, int64_t *sum, struct err *e);
-/* Are the outer entries of a part a matrix of their own, as most rows have some? */
+/* Are the outer entries of a part a matrix of their own? They are if there is at least one per row on average. */
 bool is_outer_matrix(const struct csr *outside);
 /* The format of that matrix: csr, or csr64 if csr cannot hold it. */
 const struct format *outer_format(const struct csr *outside);
