@@ -7,9 +7,10 @@
 #include "gpu/dialect.h"
 #include "gpu/seat.h"
 
+enum { FLAG_LOOKS = 64 }; /* looks at a flag between two readings of the clock */
+
 /* How long a launch waits for a flag of another device, in us. The members of the emulator run one after another, so a
    flag that is not there never comes. */
-enum { FLAG_LOOKS = 64 };
 #ifdef __CUDACC__
 #define FLAG_WAIT_US 2e7
 static __device__ __forceinline__ void flag_set(unsigned *p, int64_t i, unsigned v)
@@ -130,7 +131,7 @@ struct patience {
     int looks;
     double from;
 };
-/* After a look in vain. Reading the clock takes longer than a look. */
+/* After a look that found nothing. Reading the clock takes longer than a look. */
 static __device__ bool patience_ends(struct patience &w)
 {
     if (w.looks++ % FLAG_LOOKS) return false;

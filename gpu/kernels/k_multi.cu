@@ -1,4 +1,5 @@
-/* What the members of a device send to each other for a product: the items of x that others need.
+/* The launches of a product on several members: push, wait, check (emulator), add, take, scale; and flag_rounds, which
+   measures a link.
    push: neighbouring threads read the list of items in order, gather x, and store to neighbouring places of the
    receiver's halo. add: a vector of threads per row that has entries outside its member's columns. */
 #include "vec.h"
@@ -14,8 +15,8 @@ template <typename T> struct push_targets {
     int n, nflags, rank;
     struct exchange number;
     int64_t first[MEMBERS_MOST + 1]; /* items first[k] .. first[k + 1] - 1 go to target k */
-    int64_t odd[MEMBERS_MOST];       /* items between the place for even exchanges and that for odd ones */
-    GPTR(T) to[MEMBERS_MOST];        /* the place for even exchanges */
+    int64_t odd[MEMBERS_MOST];       /* items between the place for even products and that for odd ones */
+    GPTR(T) to[MEMBERS_MOST];        /* the place for even products */
     GPTR(unsigned) flag[MEMBERS_MOST];
 };
 

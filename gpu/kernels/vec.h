@@ -505,7 +505,7 @@ template <typename T> struct on_gpu {
     }
 };
 
-/* Like on_gpu, but the host adds the sums of the blocks. */
+/* Like on_gpu, but the host adds the sums of the blocks; for a member of a device, launches of the members do. */
 template <typename T> struct gpu_then_host : on_gpu<T> {
     template <typename PASS> static void run(struct device *d, int64_t n, double *s, PASS pass)
     {

@@ -136,8 +136,7 @@ static void multi_free(struct device *d, void *p)
 
 /* ---- copies ---- */
 
-/* Call move for each piece of the range [p, p + bytes) that one member has; the piece begins `at` bytes into the
-   range. */
+/* Copies a piece of a range that one member has: `there` is its address on the member, `here` on the host. */
 typedef bool move_fn(struct device *member, char *there, char *here, int64_t bytes, struct err *e);
 
 static bool put_piece(struct device *member, char *there, char *here, int64_t bytes, struct err *e)
@@ -170,6 +169,7 @@ static bool move_overlap(struct multi *m, const struct block *b, int64_t v, int 
     return move(m->member[k], (char *)b->part[k] + v * own + (low - begin), host + (low - from), high - low, e);
 }
 
+/* Call move for each piece of the range [p, p + bytes) that one member has. */
 static bool move_vectors(struct multi *m, const struct block *b, const void *p, char *host, int64_t bytes,
                          move_fn *move, struct err *e)
 {
@@ -514,7 +514,7 @@ bool multi_start(struct device *d, struct err *e)
 
 /* ---- names ---- */
 
-/* Is member k of the same device as an earlier member? Then it gets a stream of its own. */
+/* Is the device of this name a member already? A GPU that is named again gets a stream of its own. */
 static bool is_repeated(const struct multi *m, const char *name)
 {
     for (int k = 0; k < m->n; k++)
