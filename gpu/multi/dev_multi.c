@@ -46,8 +46,7 @@ bool multi_select(struct device *member, struct err *e)
     return !member->ops->select || member->ops->select(member, e);
 }
 
-/* The device is lost if a member is. */
-static bool note_lost(struct device *d)
+bool multi_note_lost(struct device *d)
 {
     struct multi *m = multi_of(d);
     for (int k = 0; k < m->n; k++) d->lost |= m->member[k]->lost;
@@ -89,7 +88,7 @@ static void *add_block(struct device *d, struct block *b, const int64_t *bytes, 
         ok = b->part[k] != NULL;
     }
     if (ok && !b->vectors) b->at = b->part[0];
-    if (!ok) return free_parts(m, b), note_lost(d), NULL;
+    if (!ok) return free_parts(m, b), multi_note_lost(d), NULL;
     m->block[m->nblocks++] = *b;
     return b->at;
 }
@@ -225,7 +224,7 @@ static bool multi_put(struct device *d, void *to, const void *from, int64_t byte
     bool ok = other        ? put_within(m, b, to, other, from, bytes, e)
               : b->vectors ? move_vectors(m, b, to, (char *)from, bytes, put_piece, e)
                            : put_copies(m, b, to, from, bytes, e);
-    if (!ok) return note_lost(d);
+    if (!ok) return multi_note_lost(d);
     if (m->ops.idle) d->put.bytes += bytes, d->put.us += now_us() - start_us;
     return true;
 }
@@ -238,7 +237,7 @@ static bool multi_get(struct device *d, void *to, const void *from, int64_t byte
     if (!b) return fail(e, E_INTERNAL, "%s: a copy of memory that was not allocated", d->name);
     bool ok = b->vectors ? move_vectors(m, b, from, to, bytes, get_piece, e)
                          : m->member[0]->ops->get(m->member[0], to, multi_part(b, from, 0), bytes, e);
-    if (!ok) return note_lost(d);
+    if (!ok) return multi_note_lost(d);
     if (m->ops.idle) d->got.bytes += bytes, d->got.us += now_us() - start_us;
     return true;
 }
@@ -249,7 +248,7 @@ static void *multi_share(struct device *d, int64_t bytes, const char *what, void
     void *host = multi_start(d, e) ? m->member[0]->ops->share(m->member[0], bytes, what, on_device, e) : NULL;
     for (int i = 0; host && i < COUNT(m->shared); i++)
         if (!m->shared[i]) return m->shared[i] = *on_device, host;
-    if (!host) return note_lost(d), NULL;
+    if (!host) return multi_note_lost(d), NULL;
     m->member[0]->ops->unshare(m->member[0], host);
     fail(e, E_LIMIT, "%s: more memory is shared with the host than %d solves need", d->name, COUNT(m->shared));
     return NULL;
@@ -300,7 +299,7 @@ static bool multi_sync(struct device *d, struct err *e)
     if (ok && on_time && went) return true;
     if (ok && !went) first = m->pending;
     err_clear(&m->pending);
-    note_lost(d);
+    multi_note_lost(d);
     return fail_at(e, first.code, first.where, "%s", first.text);
 }
 
@@ -345,7 +344,7 @@ static bool time_batch(struct device *d, bool (*go)(void *ctx, struct err *e), v
     struct multi *m = multi_of(d);
     bool queued = multi_sync(d, e) && hold_all(m, reps, e) && mark_all(m, 0, e);
     for (int i = 0; queued && i < reps; i++) queued = go(ctx, e) && mark_all(m, i + 1, e);
-    if (!multi_sync(d, e) || !queued) return note_lost(d);
+    if (!multi_sync(d, e) || !queued) return multi_note_lost(d);
     for (int i = 0; i < reps; i++) us[i] = longest_between(m, i, i + 1);
     return true;
 }
@@ -398,7 +397,7 @@ static bool multi_memory(struct device *d, int64_t *free_bytes, int64_t *total, 
     for (int k = 0; k < m->n; k++) {
         int64_t left, all;
         if (counts_again(m, k)) continue;
-        if (!m->member[k]->ops->memory(m->member[k], &left, &all, e)) return note_lost(d);
+        if (!m->member[k]->ops->memory(m->member[k], &left, &all, e)) return multi_note_lost(d);
         *free_bytes += left;
         *total += all;
     }
@@ -493,7 +492,7 @@ static bool all_reach(struct multi *m)
     return true;
 }
 
-static bool all_carry(const struct multi *m)
+bool multi_all_carry(const struct multi *m)
 {
     for (int k = 0; k < m->n; k++)
         if (!m->member[k]->ops->carry) return false;
@@ -507,8 +506,8 @@ bool multi_start(struct device *d, struct err *e)
     if (m->ready) return true;
     m->epoch = 0;
     for (int k = 0; k < m->n; k++)
-        if (!seat_new(m, k, e)) return give_back(m), note_lost(d);
-    m->best = all_reach(m) ? TRANSPORT_PEER : all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
+        if (!seat_new(m, k, e)) return give_back(m), multi_note_lost(d);
+    m->best = all_reach(m) ? TRANSPORT_PEER : multi_all_carry(m) ? TRANSPORT_COPY : TRANSPORT_HOST;
     return m->ready = true;
 }
 

@@ -71,6 +71,9 @@ void *multi_vectors(struct device *d, const int64_t *first, int64_t n, int64_t s
 bool multi_start(struct device *d, struct err *e);
 /* Do two members share one memory: that of the host, or of one GPU? */
 bool multi_one_memory(const struct device *a, const struct device *b);
+bool multi_note_lost(struct device *d); /* d is lost if a member is; returns false */
+/* Can all members copy to other devices? */
+bool multi_all_carry(const struct multi *m);
 /* Launches of this thread go to the member from now on. */
 bool multi_select(struct device *member, struct err *e);
 

@@ -336,8 +336,8 @@ bool pieces_put(struct mat *M, const struct stored *S, struct device *d, struct 
     for (int k = 0; k < p->n; k++) {
         M->copied.bytes += p->piece[k].local.copied.bytes;
         M->copied.us += p->piece[k].local.copied.us;
-        d->lost |= multi_of(d)->member[k]->lost;
     }
+    multi_note_lost(d);
     if (!M->scratch) mat_free(M);
     return M->scratch != NULL;
 }
