@@ -328,11 +328,7 @@ bool model_record(const struct kernel *k, const struct csr *A, const struct mat 
                                .tape = tape};
     for (int64_t i = 0; v && i < A->rows; i++)
         if (csr_row_length(A, i) > v->longest_length) v->longest_length = csr_row_length(A, v->longest_row = i);
-    int64_t together = SECTOR / (int64_t)type_size(M->of->real);
-    for (int64_t i = 0; v && i < A->rows; i += together) {
-        int64_t end = i + together < A->rows ? i + together : A->rows;
-        if (A->rowptr[end] - A->rowptr[i] > v->longest_together) v->longest_together = A->rowptr[end] - A->rowptr[i];
-    }
+    if (v) v->longest_together = csr_most_entries(A, SECTOR / (int64_t)type_size(M->of->real));
     if (v && c) v->queue = mem_zero(g->sms, sizeof *v->queue, "the multiprocessors", e);
     bool ok = v && c && v->queue && find_positions(v);
     if (v && v->err.code) fail(e, v->err.code, "%s", v->err.text);
