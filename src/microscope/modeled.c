@@ -186,3 +186,9 @@ bool modeled_csr(const struct csr *A, const struct kernel *k, const int64_t *par
     if (!pack(last, A, f, modeled_params(k, param, A, real, g, own), real, e)) return false;
     return predict_mat(A, &last->M, k, last->us, g, &last->x, w, out, e);
 }
+
+int modeled_by_time(const void *a, const void *b)
+{
+    double x = ((const struct modeled *)a)->time.us, y = ((const struct modeled *)b)->time.us;
+    return (x > y) - (x < y);
+}
