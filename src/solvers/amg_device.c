@@ -24,7 +24,7 @@
 
 static void *take(struct amg_memory *m, int64_t bytes, struct err *e)
 {
-    int64_t need = (bytes + 255) / 256 * 256 + 256;
+    int64_t need = device_rounded(bytes) + DEVICE_ALIGN;
     if (!m->n || m->used + need > m->size[m->n - 1]) {
         int64_t more = m->bytes / 4 > 1 << 16 ? m->bytes / 4 : 1 << 16, size = need > more ? need : more;
         if (m->n == AMG_CHUNKS) return fail(e, E_INTERNAL, "multigrid needs too many pieces of memory"), NULL;
