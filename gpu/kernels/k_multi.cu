@@ -60,7 +60,13 @@ __global__ void halo_wait(struct flags_awaited f, struct exchange number)
     halo_arrives(f, exchange_now(number));
 }
 
-/* One item per thread: report an item that nobody has written since the halo was filled with the mark. */
+/* An index as `late` reports it: not 0, and within an int. */
+static __device__ int late_item(int64_t i)
+{
+    return (int)(i % 1000000000) + 1;
+}
+
+/* One item per thread: report an item that has not been written since the halo was filled with the mark. */
 template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, GPTR(int) late)
 {
     int64_t i = (int64_t)blockIdx.x * SEND_BLOCK + threadIdx.x;
@@ -70,7 +76,7 @@ template <typename T> __global__ void halo_check(int64_t n, GPTR(const T) halo, 
     memcpy(byte, &v, sizeof v);
     bool all = true;
     for (int b = 0; b < (int)sizeof(T); b++) all = all && byte[b] == 0xff;
-    if (all) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+    if (all) late[LATE_UNWRITTEN] = late_item(i);
 }
 
 /* y[row[r]] += alpha * (the entries of row r) * halo, V threads per row. Rows are listed only if they have entries, and
@@ -233,7 +239,7 @@ template <typename T> static void check(struct device *, int64_t n, const void *
         const unsigned char *v = (const unsigned char *)halo + i * (int64_t)sizeof(T);
         size_t b = 0;
         while (b < sizeof(T) && v[b] == 0xff) b++;
-        if (b == sizeof(T)) late[LATE_UNWRITTEN] = (int)(i % 1000000000) + 1;
+        if (b == sizeof(T)) late[LATE_UNWRITTEN] = late_item(i);
     }
 }
 
