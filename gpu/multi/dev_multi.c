@@ -467,7 +467,7 @@ static bool seat_new(struct multi *m, int k, struct err *e)
     struct device *of = m->member[k];
     struct seat *t = &m->seat[k];
     void *late;
-    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * 8;
+    int64_t sums = (int64_t)(GM_MOST + 1) * SUM_BLOCKS * (int64_t)sizeof *t->part;
     int64_t box = 2 * (int64_t)m->n * MAIL_MOST * MAIL_WORDS * (int64_t)sizeof *t->box;
     unsigned zero = 0;
     *t = (struct seat){.rank = k, .members = m->n};

@@ -220,8 +220,8 @@ static void no_gather(const struct sums *s, struct workload *w)
         k->l2_lines -= fmax(0, k->gathered_lines - once / LINE_SECTORS);
         k->wait[WAIT_L2] *= 1 - part;
         k->wait[WAIT_FIRST] *= 1 - part;
-        k->lines -=
-            fmin(k->lines, (double)s->x.requests * fmax(0, share((double)s->x.sectors, (double)s->x.requests) / 4 - 1));
+        k->lines -= fmin(k->lines, (double)s->x.requests *
+                                       fmax(0, share((double)s->x.sectors, (double)s->x.requests) / LINE_SECTORS - 1));
     }
 }
 

@@ -4,7 +4,6 @@
    of blocks that run concurrently; it is at least as long as the longest block. The second part is the slowest of
    memory traffic, L2 traffic, L1 lookups, instructions and atomics. The third part is the queue at the address with the
    most atomics. A launch takes longer than the longest of these parts, and less than their sum. */
-#include <stdio.h>
 
 #include "model.h"
 #include "base/base.h"

@@ -112,7 +112,8 @@ static void note_atomics(struct watching *v, int a, const struct request *r)
 {
     const struct scope_array *array = &v->scope->array[a];
     bool sums = array->role == ROLE_Y;
-    if (!v->array[a].atomics) v->array[a].atomics = mem_zero(array->n + 1, 4, "the atomics of an array", &v->err);
+    if (!v->array[a].atomics)
+        v->array[a].atomics = mem_zero(array->n + 1, sizeof *v->array[a].atomics, "the atomics of an array", &v->err);
     if (!v->array[a].atomics) return;
     for (uint32_t left = r->mask; left; left = sums ? left & (left - 1) : 0) {
         int64_t i = r->at[__builtin_ctz(left)];
@@ -130,7 +131,8 @@ void model_window_end(struct watching *v)
     v->hottest = 0;
     v->windows = 0;
     for (int a = 0; a < v->scope->narrays; a++)
-        if (v->array[a].atomics) memset(v->array[a].atomics, 0, (size_t)v->scope->array[a].n * 4 + 4);
+        if (v->array[a].atomics)
+            memset(v->array[a].atomics, 0, (size_t)(v->scope->array[a].n + 1) * sizeof *v->array[a].atomics);
 }
 
 /* Formats that sort rows store the original row numbers in an array; invert that array. */

@@ -13,10 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-enum {
-    ACCESSES = MODELED_ACCESSES,
-    SHARED_MOST = 8 * ACCESSES /* above this, a kernel that takes work dynamically is watched on a sample of the rows */
-};
+/* Above this number of accesses, a kernel that takes work dynamically is watched on a sample of the rows. */
+enum { SHARED_MOST = 8 * MODELED_ACCESSES };
 
 /* At most PACKINGS packings are timed; no new packing starts after PACKING_US. */
 enum { PACKINGS = 3, PACKING_US = 50 * 1000 };
@@ -26,7 +24,7 @@ static int64_t blocks_for(const struct scope *s, double accesses)
 {
     double most = 0;
     for (int l = 0; l < s->nlaunches; l++) most = fmax(most, (double)s->launch[l].blocks);
-    return accesses > ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * ACCESSES / accesses) : 0;
+    return accesses > MODELED_ACCESSES ? (int64_t)fmax(2 * PILOT_BLOCKS, most * MODELED_ACCESSES / accesses) : 0;
 }
 
 bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w, struct counts *c, int64_t *sample,
@@ -34,7 +32,7 @@ bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w
 {
     double all = 0, least = least_accesses(M->of);
     *sample = 0;
-    if (least < ACCESSES) return true;
+    if (least < MODELED_ACCESSES) return true;
     if (k->shares && least > SHARED_MOST)
         return fail(e, E_UNSUPPORTED,
                     "%s balances its work dynamically, so a sample of blocks would be meaningless, and this matrix is "
