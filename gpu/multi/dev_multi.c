@@ -433,7 +433,8 @@ static bool multi_reset(struct device *d, struct err *e)
         ok &= of->ops->reset && of->ops->reset(of, ok ? e : NULL);
         device_was_reset(of);
     }
-    return ok ? !(d->lost = false) : false;
+    if (ok) d->lost = false;
+    return ok;
 }
 
 static void multi_close(struct device *d)
