@@ -124,7 +124,9 @@ static bool new_matrix(struct build *b, struct amg_memory *values, int64_t nnz, 
 {
     struct amg_memory *m = &b->g->kept;
     A->nnz = nnz;
-    if (nnz > INT_MAX) return fail(b->e, E_LIMIT, "a matrix of multigrid would have more than 2^31-1 entries");
+    if (nnz > INT_MAX)
+        return fail(b->e, E_LIMIT,
+                    "a matrix of multigrid would have more than 2^31-1 entries; use another preconditioner");
     A->ptr = take(m, 4 * (A->rows + 1), b->e);
     A->col = A->ptr ? take(m, 4 * nnz, b->e) : NULL;
     if (A->col && !A->val) A->val = take(values, nnz * (int64_t)value_size(b), b->e);
