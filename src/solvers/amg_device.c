@@ -113,7 +113,7 @@ static bool read_facts(struct build *b)
 }
 
 /* Replace the counts of n rows by their prefix sums; *total receives the sum. */
-static bool add_up(struct build *b, int64_t n, int64_t *total)
+static bool scan_counts(struct build *b, int64_t n, int64_t *total)
 {
     return b->tools->exclusive_scan(b->dev, b->at, n + 1, b->temp, b->temp_bytes, b->e) &&
            b->dev->ops->get(b->dev, total, b->at + n, sizeof *total, b->e);
@@ -301,7 +301,7 @@ static bool aggregate(struct build *b, const struct amg_device_level *l, double 
     b->ops->strong(b->dev, A, l->dinv, theta, b->strong);
     if (!choose_roots(b, A, &rounds)) return false;
     b->ops->roots(b->dev, A, b->strong, rounds.mark, b->at);
-    if (!add_up(b, A->rows, aggregates)) return false;
+    if (!scan_counts(b, A->rows, aggregates)) return false;
     b->ops->number(b->dev, A->rows, b->at, b->of);
     b->ops->join(b->dev, A, b->strong, l->dinv, b->of, near);
     b->ops->join(b->dev, A, b->strong, l->dinv, near, b->of);
