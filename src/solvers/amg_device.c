@@ -261,7 +261,8 @@ static bool begin_level(struct build *b)
 
 /* ---- aggregates ---- */
 
-/* Several rounds between two looks; the lists of the last round of a look are those of the first round of the next. */
+/* The host reads the facts after AMG_ROUNDS rounds; the lists of the last of these rounds are those of the first of the
+   next. */
 static bool choose_roots(struct build *b, const struct amg_csr *A, const struct amg_rounds *r)
 {
     unsigned long long rows = (unsigned long long)A->rows, most = rows;
