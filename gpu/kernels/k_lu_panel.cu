@@ -311,14 +311,14 @@ template <typename T> __global__ void lu_rank_one(int64_t n, int64_t j, GPTR(T) 
 
 /* ---- the launches ---- */
 
-/* How a panel of so many rows is cut: blocks, which form a cluster, threads per block, and rows per thread, rounded up
-   to a number for which there is a kernel; above LU_ROWS: too many rows. */
+/* How a panel of this number of rows is cut: blocks, which form a cluster, threads per block, and rows per thread,
+   rounded up to a number for which there is a kernel; above LU_ROWS: too many rows. */
 struct panel_cut {
     unsigned blocks, threads;
     int each;
 };
 
-/* The number of blocks that share a panel of so many rows. */
+/* The number of blocks that share a panel of this number of rows. */
 template <typename T> static int blocks_of(int64_t rows, int64_t threads)
 {
     int blocks = lu_hook.blocks                                                              ? lu_hook.blocks

@@ -131,7 +131,7 @@ static double life(const struct machine *g, const struct factors *f, const doubl
 
 const char *const residency_limit_names[RESIDENCY_LIMITS] = {"blocks", "threads", "shared memory", "registers"};
 
-/* The number of blocks of so many warps for which there are registers. Each quarter of a multiprocessor has a quarter
+/* The number of blocks of `warps` warps for which there are registers. Each quarter of a multiprocessor has a quarter
    of the registers for its warps; a warp takes 256 registers or a multiple. */
 static double fit_in_registers(const struct machine *g, int64_t registers, int64_t warps)
 {

@@ -240,7 +240,7 @@ static double array_sectors(const struct scope_array *a)
     return (double)(a->n * a->size) / SECTOR + 1;
 }
 
-/* Does the kernel load an array of the matrix as sectors that L2 shall replace first? */
+/* Does the kernel load an array of the matrix as sectors that L2 should replace first? */
 static bool is_read_once(const struct scope *s, int array)
 {
     bool once = false;

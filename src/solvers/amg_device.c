@@ -60,8 +60,7 @@ static struct amg_place here(const struct amg_memory *m)
     return (struct amg_place){m->n, m->used};
 }
 
-/* Launches that use the memory behind the place may still be queued: chunks are kept until everything is handed back.
- */
+/* Launches that use the memory after the place may still be queued: chunks are kept until everything is handed back. */
 static void go_back(struct amg_memory *m, struct amg_place to)
 {
     if (m->n == to.n) m->used = to.used;
