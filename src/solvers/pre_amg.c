@@ -411,10 +411,10 @@ static void note(const struct solve *v, char *out, size_t size)
 const struct precond precond_amg = {
     .name = "amg",
     .aliases = "multigrid",
-    .about =
-        "algebraic multigrid: a V-cycle over smaller and smaller matrices; the iterations hardly grow with the size",
+    .about = "algebraic multigrid: a V-cycle over smaller and smaller matrices; the number of iterations hardly grows "
+             "with the size",
     .source = "Vanek, Mandel and Brezina 1996; Bell, Dalton and Olson 2012; Lottes 2023",
-    .needs = "a symmetric positive definite matrix, best one of a diffusion problem",
+    .needs = "a symmetric positive definite matrix, preferably of a diffusion problem",
     .symmetric = true,
     .long_apply = true,
     .by_products = true,
