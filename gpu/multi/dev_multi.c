@@ -93,7 +93,7 @@ static void *add_block(struct device *d, struct block *b, const int64_t *bytes, 
     return b->at;
 }
 
-/* A range of addresses that nothing else has, and that nobody can read or write. */
+/* A range of addresses that is reserved and cannot be read or written. */
 static char *reserve(int64_t bytes, const char *what, struct err *e)
 {
     void *p =
@@ -179,8 +179,8 @@ static bool move_vectors(struct multi *m, const struct block *b, const void *p, 
     return true;
 }
 
-/* The bytes that member k gets: like those of member 0, but an address of memory that is shared with the host becomes
-   0, so that member 0 alone writes to it. */
+/* The bytes that member k gets: those of member 0, except that an address of memory shared with the host becomes 0, so
+   that member 0 alone writes to it. */
 static const void *without_shared(const struct multi *m, const void *from, int64_t bytes, double *out, int64_t room)
 {
     if (bytes % 8 || bytes > room * 8 || !m->shared[0]) return from;

@@ -39,7 +39,7 @@ bool modeled_sample(const struct kernel *k, const struct mat *M, struct watch *w
                     "too large to watch all blocks; `count %s all` watches all blocks, slowly",
                     k->name, k->name);
     if (k->shares) return true;
-    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound has to do */
+    if (k->together && !k->remote) { /* a pilot would run all blocks: the lower bound is used instead */
         if (!launches_of_kernel(k, M, w, &c->scope, e)) return false;
         *sample = blocks_for(&c->scope, least);
         return true;
