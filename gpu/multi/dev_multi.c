@@ -250,7 +250,7 @@ static void *multi_share(struct device *d, int64_t bytes, const char *what, void
         if (!m->shared[i]) return m->shared[i] = *on_device, host;
     if (!host) return multi_note_lost(d), NULL;
     m->member[0]->ops->unshare(m->member[0], host);
-    fail(e, E_LIMIT, "%s: at most %d solves can be held at a time; end one first", d->name, COUNT(m->shared));
+    fail(e, E_LIMIT, "%s: too many solves share memory with the host at the same time; end one first", d->name);
     return NULL;
 }
 

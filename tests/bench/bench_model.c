@@ -2,12 +2,12 @@
    the best time of all kernels / the time of the kernel that `advise` chooses. Without measuring, that is its first
    kernel; on a GPU, the fastest of its first MEASURED_FIRST kernels and of cuSPARSE's kernels.
 
-   Usage: bench_model [saved FILE]... [works FILE] [f32] [generated|real|all] [NAME...] The times are measured here, on
-   a GPU, or read from files that `warpspy --json` wrote for `bench`; each line is assigned to the matrix of the same
-   shape. NAME selects matrices of kits/problems.h and of the collection. Every third matrix is held out: the constants
-   of model.c and black_box.c are not fitted to it, and its errors are also shown separately. `works` writes the work of
-   every kernel, from which fit_model.py fits the constants. Exit status 1: the advice with measuring is worth less than
-   MEAN on average or less than LEAST on a matrix. */
+   Usage: bench_model [saved FILE]... [works FILE] [f32] [generated|real|all] [NAME...]
+   The times are measured here, on a GPU, or read from files that `warpspy --json` wrote for `bench`; each line is
+   assigned to the matrix of the same shape. NAME selects matrices of kits/problems.h and of the collection. Every third
+   matrix is held out: the constants of model.c and black_box.c are not fitted to it, and its errors are also shown
+   separately. `works` writes the work of every kernel, from which fit_model.py fits the constants. Exit status 1: the
+   advice with measuring is worth less than MEAN on average or less than LEAST on a matrix. */
 #include <stdio.h>
 
 #include "base/clock.h"
